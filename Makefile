@@ -27,7 +27,7 @@ test-fuzz: setup ## properties with many examples; 10,000 random requests for a 
 test-sites: setup ## jobs on sites and applications from package registries, beside the truth (ten minutes)
 	@scripts/test-sites
 
-test-gym: setup ## all tasks of MiniWoB++, by scripts that read the text (ten minutes)
+test-gym: setup ## all tasks of MiniWoB++ by scripts that read the text, and what BrowserGym's tests ask (15 minutes)
 	@scripts/test-gym
 
 test-vllm: setup ## tests against real vLLM on the CPU (its own venv, 2.4 GB, kept)

@@ -16,6 +16,8 @@ from shoal.agent.types import Element, Observation
 
 _ROLES = {"document": "RootWebArea", "img": "image", "frame": "Iframe", "": "generic"}
 _FLAGS = ("disabled", "required", "focused", "selected", "readonly", "modal", "multiselectable")
+_BUTTONS = ("button", "submit", "reset")
+_WITHOUT_VALUE = ("checkbox", "radio", "image", "file", "password")
 _DOCUMENT, _ELEMENT, _TEXT = 9, 1, 3
 _COLUMNS = ("parentIndex", "nodeType", "nodeName", "nodeValue", "backendNodeId", "attributes")
 _STANDARD = frozenset(
@@ -66,14 +68,14 @@ def _ax_node(element: Element, nodes: list[dict[str, Any]]) -> str:
 
 def _ax_properties(element: Element) -> Iterator[dict[str, Any]]:
     states = element.states
+    for name in _FLAGS:
+        if name in states:
+            yield {"name": name, "value": {"type": "boolean", "value": True}}
     if element.role in ("checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio") or "checked" in states:
         value = "mixed" if "mixed" in states else "true" if "checked" in states else "false"
         yield {"name": "checked", "value": {"type": "tristate", "value": value}}
     if "pressed" in states:
         yield {"name": "pressed", "value": {"type": "tristate", "value": "true"}}
-    for name in _FLAGS:
-        if name in states:
-            yield {"name": name, "value": {"type": "boolean", "value": True}}
     if "expanded" in states or "collapsed" in states:
         yield {"name": "expanded", "value": {"type": "booleanOrUndefined", "value": "expanded" in states}}
     if "invalid" in states:
@@ -116,9 +118,11 @@ class _Snapshot:
             self._add(nodes, parent, _TEXT, "#text", element.text, {})
             return
         given = {"bid": element.bid, **element.attributes, **{state: "" for state in sorted(element.states)}}
-        if element.name and element.name != element.text:
+        if element.tag == "input":
+            given |= _input_value(element)
+        if element.name and element.name not in (element.text, given.get("value")):
             given.setdefault("aria-label", element.name)
-        shown = {name: value for name, value in given.items() if value or name in element.states}
+        shown = {name: value for name, value in given.items() if value or name in (*element.states, "value")}
         own = self._add(nodes, parent, _ELEMENT, element.tag.upper(), "", shown)
         if element.role == "frame":
             nodes["contentDocumentIndex"]["index"].append(own)
@@ -143,6 +147,14 @@ class _Snapshot:
         nodes["backendNodeId"].append(number + 1)
         nodes["attributes"].append([self.string(part) for pair in attributes.items() for part in pair])
         return number
+
+
+def _input_value(element: Element) -> dict[str, str]:
+    """The `value` of an input whose observation has none: that of a button is its name, and a field may be empty."""
+    kind = element.attributes.get("type", "text")
+    if "value" in element.attributes or kind in _WITHOUT_VALUE or element.name == element.attributes.get("title"):
+        return {}
+    return {"value": element.name if kind in _BUTTONS else ""}
 
 
 def dom(root: Element) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from shoal.agent.types import ActionResult, Observation
 _GREETING = "I act on the page for you. What is to be done?"
 _ENDING = frozenset({"answer", "complete", "terminate"})
 """Actions with which an agent ends its task."""
-_PEER_SETS = {"bid": ("element", "misc"), "coord": ("coord", "keyboard"), "infeas": ("infeasible",)}
+_PEER_SETS = {"bid": ("element", "misc"), "coord": ("coord", "keyboard", "misc"), "infeas": ("infeasible",)}
 """BrowserGym's names for action subsets where ours differ."""
 
 

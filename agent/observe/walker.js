@@ -33,6 +33,7 @@ globalThis.shoalWalker ??= (() => {
   const SKIP = set('SCRIPT STYLE HEAD NOSCRIPT TEMPLATE LINK META BASE TITLE OBJECT EMBED PARAM SOURCE TRACK COL COLGROUP');
   const NATIVE = set('A AREA BUTTON INPUT SELECT TEXTAREA SUMMARY');
   const FIELDS = set('INPUT SELECT TEXTAREA');
+  const BUTTON_TYPE = /^(submit|button|reset)$/; // types of inputs that are buttons
   const INLINE = set('A ABBR ACRONYM B BDI BDO BIG BUTTON CITE CODE DATA DEL DFN EM FONT I INPUT INS KBD LABEL MARK NOBR Q RUBY S SAMP SELECT SMALL SPAN STRIKE STRONG SUB SUP TIME TT U VAR WBR TEXTAREA OUTPUT SLOT');
   const HOSTS = set('ARTICLE ASIDE BLOCKQUOTE DIV FOOTER H1 H2 H3 H4 H5 H6 HEADER MAIN NAV P SECTION SPAN');
   const ACTIVE_ROLES = set('button link checkbox radio tab menuitem menuitemcheckbox menuitemradio switch combobox textbox option slider searchbox spinbutton treeitem gridcell scrollbar listbox');
@@ -198,7 +199,7 @@ globalThis.shoalWalker ??= (() => {
     if (element.hasAttribute('aria-labelledby')) { const text = referred(element, 'aria-labelledby'); if (text) return text; }
     const label = element.getAttribute('aria-label');
     if (label && label.trim()) return squeeze(label);
-    if (tag === 'INPUT' && (element.type === 'submit' || element.type === 'button' || element.type === 'reset')) {
+    if (tag === 'INPUT' && BUTTON_TYPE.test(element.type)) {
       return squeeze(element.value) || (element.type === 'button' ? squeeze(element.title) : element.type);
     }
     if (FIELDS.has(tag) && element.labels?.length) {
@@ -311,6 +312,10 @@ globalThis.shoalWalker ??= (() => {
     if (FIELDS.has(tag) && tag !== 'SELECT' && !/^(checkbox|radio|submit|button|reset|image|file)$/.test(element.type)) {
       const value = element.type === 'password' ? '•'.repeat(element.value.length) : element.value;
       if (value) { found.value = clip(value, tag === 'TEXTAREA' ? TEXT_CHARS : 500); any = 1; }
+    } else if (tag === 'INPUT' && BUTTON_TYPE.test(element.type)) {
+      // Its words, where an author gave it another name.
+      const value = squeeze(element.value);
+      if (value && value !== givenName(element, tag)) { found.value = clip(value, 300); any = 1; }
     } else if (tag === 'INPUT' && element.type === 'file') {
       const files = [...element.files].map(file => file.name).join(', ');
       if (files) { found.value = files; any = 1; }

@@ -26,7 +26,7 @@ _LONG_STRING = r"""'''(?:[^\\]|\\.)*?'''|"{3}(?:[^\\]|\\.)*?"{3}"""
 _STRING = r"""'(?:[^'\\\n]|\\.)*'|["](?:[^"\\\n]|\\.)*["]"""
 _TOKEN = re.compile(rf"{_LONG_STRING}|{_STRING}|\#[^\n]*|[()\[\]]", re.DOTALL)
 """What a scan for the ends of calls has to tell apart: strings, comments and brackets."""
-_NEXT_CALL = re.compile(r"[ \t]*[A-Za-z_]\w*\(")
+_NEXT_CALL = re.compile(r"[ \t]*[A-Za-z_]\w*[ \t]*\(")
 
 
 def parse(text: str, *, multiaction: bool = True, sets: Iterable[str] | None = None) -> list[Action]:
@@ -72,7 +72,7 @@ def _dedented(source: str) -> str:
     lines = source.splitlines()
     if any(quotes in source for quotes in ('"""', "'''")):
         return source  # a line may be part of a string
-    return "\n".join(line.lstrip() if line.lstrip() and _starts_call(line) else line for line in lines)
+    return "\n".join(line.lstrip() if _NEXT_CALL.match(line) else line for line in lines)
 
 
 def _a_line_each(source: str) -> str:
@@ -85,10 +85,6 @@ def _a_line_each(source: str) -> str:
             last = token.end()
     parts.append(source[last:])
     return "\n".join(part.lstrip(" \t") if index else part for index, part in enumerate(parts))
-
-
-def _starts_call(line: str) -> bool:
-    return re.match(r"\s*[A-Za-z_]+\(", line) is not None
 
 
 def _action(statement: ast.stmt, allowed: set[str] | None) -> Action:

@@ -61,6 +61,7 @@ class TestBrowserGym:
         both = [Action("fill", {"bid": "1", "value": "a) b(c) '"}), Action("click", {"bid": "2"})]
         assert browsergym.parse("fill('1', 'a) b(c) \\'') click('2')") == both
         assert browsergym.parse("fill('1', 'a) b(c) \\''); click('2')  # then click('3')") == both
+        assert browsergym.parse("  fill ('1', 'a) b(c) \\'') click  ('2')\n   # then click('3')\n") == both
         assert browsergym.parse("First:\n```\nfill('1', 'a) b(c) \\'')\n```\nthen\n```python\nclick('2')\n```") == both
         with pytest.raises(ReplyUnparsable, match="block 1: holds html"):
             browsergym.parse("```html\n<p>\n```\n```\nclick('2')\n```")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from shoal.agent.gym import accessibility
 from shoal.agent.types import Box, Element, Observation
 
@@ -50,6 +52,26 @@ def test_the_snapshot_has_a_document_for_each_frame() -> None:
     assert (text[page["nodeName"][at["index"][0]]], at["value"]) == ("IFRAME", [1])
     given = [text[number] for number in page["attributes"][[text[n] for n in page["nodeName"]].index("INPUT")]]
     assert dict(zip(given[::2], given[1::2], strict=True))["bid"] == "3"
+
+
+def test_inputs_have_values_in_the_snapshot_as_in_the_document() -> None:
+    def given(element: Element) -> dict[str, str]:
+        snapshot = accessibility.dom(Element("", "body", children=(element,)))
+        parts = [snapshot["strings"][number] for number in snapshot["documents"][0]["nodes"]["attributes"][-1]]
+        return dict(zip(parts[::2], parts[1::2], strict=True))
+
+    button = Element("1", "input", role="button", name="Send", attributes={"type": "submit"})
+    assert given(button) == {"bid": "1", "type": "submit", "value": "Send"}
+    assert given(replace(button, attributes={"type": "submit", "value": "Go"}))["value"] == "Go"
+    assert "value" not in given(replace(button, attributes={"type": "button", "title": "Send"}))
+    assert given(Element("2", "input", role="textbox", name="To"))["value"] == ""
+    assert "value" not in given(Element("3", "input", role="checkbox", attributes={"type": "checkbox"}))
+
+
+def test_the_focus_is_told_before_a_mark_as_chromium_tells_them() -> None:
+    box = Element("1", "input", role="checkbox", name="Agree", states=frozenset({"checked", "focused"}))
+    (node,) = (node for node in accessibility.axtree(Element("", "body", children=(box,)))["nodes"][1:])
+    assert [told["name"] for told in node["properties"]] == ["focused", "checked"]
 
 
 def test_properties_say_how_much_of_an_element_is_in_the_window() -> None:
