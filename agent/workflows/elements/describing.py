@@ -43,9 +43,9 @@ async def describe(page: Context, bid: str) -> Described | None:
 def described(said: Mapping[str, Json]) -> Described | None:
     """The element that `locators.js` tells of; None where nothing finds it."""
     locators = tuple(
-        Locator(family=one["family"], value=one["value"], role=one["role"], unique_on=int(one["n"] == 1))
-        for one in said["ways"]
-        if one["n"]
+        Locator(family=way["family"], value=way["value"], role=way["role"], unique_on=int(way["n"] == 1))
+        for way in said["ways"]
+        if way["n"]
     )
     if not locators:
         return None

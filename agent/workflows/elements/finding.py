@@ -56,11 +56,11 @@ async def find(page: Context, target: Target, *, where: str, once: bool = False,
 
 
 def vote(
-    target: Target, found: Sequence[Sequence[Json]], *, where: str, once: bool = False, posted: bool = False
+    target: Target, paths_by_locator: Sequence[Sequence[Json]], *, where: str, once: bool = False, posted: bool = False
 ) -> tuple[str, tuple[Family, ...]] | Miss:
     """The one element that the locators agree on, as a CSS path, with the families that do."""
     votes: dict[str, list[Locator]] = {}
-    for locator, paths in zip(target.locators, found, strict=True):
+    for locator, paths in zip(target.locators, paths_by_locator, strict=True):
         if len(paths) == 1:
             votes.setdefault(str(paths[0]), []).append(locator)
     if not votes:
@@ -74,9 +74,9 @@ def vote(
             told = f"{others[0].family} {others[0].value!r} points to another element than {agreed[0].family}"
             return Miss(MissReason.CONTRADICTION, where, told)
     if not is_enough(agreed, once=once, posted=posted):
-        told = f"only {' and '.join(sorted(one.family for one in agreed))} finds it"
+        told = f"only {' and '.join(sorted(way.family for way in agreed))} finds it"
         return Miss(MissReason.ONE_WITNESS, where, told)
-    return best, tuple(dict.fromkeys(one.family for one in agreed))
+    return best, tuple(dict.fromkeys(way.family for way in agreed))
 
 
 def _witnesses(locators: Sequence[Locator]) -> frozenset[str]:
@@ -94,7 +94,7 @@ def is_enough(agreed: Sequence[Locator], *, once: bool, posted: bool) -> bool:
         return False
     if len(witnesses) >= 2:
         return True
-    alone = {one.family: one for one in agreed}
+    alone = {locator.family: locator for locator in agreed}
     if "test_id" in alone:
         return True
     return "role_name" in alone and alone["role_name"].unique_on >= 2 and posted

@@ -85,7 +85,7 @@ def write_automa(version: Version, name: str) -> Exported:
     elements: dict[str, UiElement] = {}
     for node in line:
         lost += untold(node)
-        lost += [f"{node.id}: the condition after it ({one.kind})" for one in node.post]
+        lost += [f"{node.id}: the condition after it ({condition.kind})" for condition in node.post]
         if isinstance(node, ExtractNode):
             lost.append(f"{node.id}: what is read from the page")
         if not isinstance(node, ActionNode):

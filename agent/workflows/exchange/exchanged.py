@@ -42,7 +42,7 @@ def imported(name: str, site: str, nodes: Sequence[Node], lost: Sequence[str], *
     version = Version(
         by="recording" if recording else "import",
         nodes=linked(nodes),
-        open=tuple(Decision(what="the file", why=one) for one in lost),
+        open=tuple(Decision(what="the file", why=loss) for loss in lost),
     )
     workflow = Workflow(name=name, scope=Scope(site=site), versions=(version,))
     check_workflow(workflow)
@@ -67,15 +67,15 @@ def straight(version: Version) -> tuple[list[Node], list[str]]:
 
 def untold(node: Node) -> list[str]:
     """What other programs have no words for, of one node."""
-    found = [f"{node.id}: the condition before it ({one.kind})" for one in node.pre]
+    lost = [f"{node.id}: the condition before it ({condition.kind})" for condition in node.pre]
     if isinstance(node, ActionNode):
         if node.once:
-            found.append(f"{node.id}: it may run once only")
+            lost.append(f"{node.id}: it may run once only")
         if node.target is not None and (node.target.frame or node.target.shadow):
-            found.append(f"{node.id}: its element is in a frame or a shadow root")
+            lost.append(f"{node.id}: its element is in a frame or a shadow root")
     elif not isinstance(node, ExtractNode):
-        found.append(f"{node.id}: a {node.kind} node")
-    return found
+        lost.append(f"{node.id}: a {node.kind} node")
+    return lost
 
 
 def best_selector(target: Target) -> tuple[str, str]:

@@ -69,16 +69,16 @@ def write_playwright(version: Version, title: str) -> Exported:
     line, lost = straight(version)
     body: list[str] = []
     for node in line:
-        lost += [one for one in untold(node) if not isinstance(node, (WaitNode, GuardNode))]
+        lost += [part for part in untold(node) if not isinstance(node, (WaitNode, GuardNode))]
         body += _lines(node, version, lost)
     if any(isinstance(node, ActionNode) for node in line):
         lost.append("the agreement of two ways to find an element: the script takes the best one")
     lost = list(dict.fromkeys(lost))
     example = json.dumps({param.name: _example(param) for param in version.params}, ensure_ascii=True)
-    told = "".join(f"\n* {_plain(one)}" for one in lost)
+    told = "".join(f"\n* {_plain(loss)}" for loss in lost)
     notes = f"\nWhat the workflow says and the script does not:\n{told}\n" if lost else ""
     head = _HEAD.format(title=_plain(title), example=_plain(example), lost=notes)
-    return Exported(head + "".join(f"    {one}\n" for one in body) + _TAIL, tuple(lost))
+    return Exported(head + "".join(f"    {written}\n" for written in body) + _TAIL, tuple(lost))
 
 
 def _plain(text: str) -> str:
@@ -195,11 +195,11 @@ def _read(node: ExtractNode, version: Version, lost: list[str]) -> Iterator[str]
         if place is None:
             lost.append(f"{node.id}: the field {field.name}, which no selector names")
             continue
-        found = f"page.locator({place.select!r}).first"
+        locator = f"page.locator({place.select!r}).first"
         if place.attribute is not None:
-            yield f"record[{field.name!r}] = {found}.get_attribute({place.attribute!r})"
+            yield f"record[{field.name!r}] = {locator}.get_attribute({place.attribute!r})"
         else:
-            yield f"record[{field.name!r}] = {found}.inner_text()"
+            yield f"record[{field.name!r}] = {locator}.inner_text()"
     lost.append(
         f"{node.id}: readers, the agreement of channels, and the guards of the page; the script gives raw texts"
     )

@@ -115,22 +115,22 @@ def _target(step: Mapping[str, Json], place: str) -> Target:
     shadow: tuple[str, ...] = ()
     for alternative in alternatives:
         path = [alternative] if isinstance(alternative, str) else alternative
-        if not isinstance(path, list) or not path or not all(isinstance(one, str) for one in path):
+        if not isinstance(path, list) or not path or not all(isinstance(selector, str) for selector in path):
             raise _wrong(f"{place}.selectors", "holds something else than texts")
         if len(path) > 1:
             shadow = tuple(path[:-1])
         locator = _locator(path[-1], step["type"])
         locators.setdefault((locator.family, locator.value), locator)
-    name = next((one.value for one in locators.values() if one.family in ("role_name", "label", "text")), "")
+    name = next((known.value for known in locators.values() if known.family in ("role_name", "label", "text")), "")
     frame = tuple(map(str, step.get("frame") or ()))
     return Target(name=name, locators=tuple(locators.values()), shadow=shadow, frame=frame)
 
 
 def _locator(selector: str, kind: str) -> Locator:
-    if found := _ARIA.match(selector):
-        if found.group("role"):
-            return Locator(family="role_name", value=found.group("name"), role=found.group("role"))
-        return Locator(family="label" if kind == "change" else "text", value=found.group("name"))
+    if match := _ARIA.match(selector):
+        if match.group("role"):
+            return Locator(family="role_name", value=match.group("name"), role=match.group("role"))
+        return Locator(family="label" if kind == "change" else "text", value=match.group("name"))
     families: tuple[tuple[str, Family], ...] = (
         ("xpath/", "xpath"),
         ("text/", "text"),
@@ -148,7 +148,7 @@ def write_recording(version: Version, title: str) -> Exported:
     line, lost = straight(version)
     steps: list[dict[str, Json]] = []
     for node in line:
-        lost += [one for one in untold(node) if not isinstance(node, WaitNode)]
+        lost += [part for part in untold(node) if not isinstance(node, WaitNode)]
         match node:
             case ActionNode():
                 step = _step(node, lost)
@@ -181,8 +181,10 @@ def _step(node: ActionNode, lost: list[str]) -> dict[str, Json] | None:
     else:
         lost.append(f"{node.id}: the action {node.action}")
         return None
-    urls = [one.value for one in node.post if one.kind == "url"]
-    lost += [f"{node.id}: the condition after it ({one.kind})" for one in node.post if one.kind != "url"]
+    urls = [condition.value for condition in node.post if condition.kind == "url"]
+    lost += [
+        f"{node.id}: the condition after it ({condition.kind})" for condition in node.post if condition.kind != "url"
+    ]
     if urls:
         step["assertedEvents"] = [{"type": "navigation", "url": url} for url in urls if "{}" not in url]
         lost += [f"{node.id}: the template of the address {url}" for url in urls if "{}" in url]

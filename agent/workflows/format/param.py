@@ -90,5 +90,5 @@ class Arg(Part):
         if self.param is not None:
             return values[self.param]
         if self.template is not None:
-            return _PLACEHOLDER.sub(lambda found: str(values[found.group(1)]), self.template)
+            return _PLACEHOLDER.sub(lambda match: str(values[match.group(1)]), self.template)
         return self.const

@@ -38,7 +38,7 @@ def _value(value: Json) -> Json:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     if isinstance(value, (tuple, list)):
-        return [_value(one) for one in value]
+        return [_value(item) for item in value]
     if isinstance(value, dict):
-        return {name: _value(one) for name, one in value.items()}
+        return {name: _value(item) for name, item in value.items()}
     return value

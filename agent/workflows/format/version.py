@@ -59,10 +59,10 @@ class Version(Part):
         Raises:
             KeyError: there is none.
         """
-        found = next((node for node in self.nodes if node.id == name), None)
-        if found is None:
+        named = next((node for node in self.nodes if node.id == name), None)
+        if named is None:
             raise KeyError(name)
-        return found
+        return named
 
     @property
     def acts(self) -> bool:

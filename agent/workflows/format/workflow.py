@@ -57,10 +57,10 @@ class Workflow(Part):
         Raises:
             KeyError: there is none.
         """
-        found = next((version for version in self.versions if version.number == number), None)
-        if found is None:
+        numbered = next((version for version in self.versions if version.number == number), None)
+        if numbered is None:
             raise KeyError(number)
-        return found
+        return numbered
 
 
 def goal_hash(goal: str | None) -> str:
@@ -102,13 +102,13 @@ def check_workflow(workflow: Workflow) -> None:
     Raises:
         WorkflowInvalid: they do not; the message names the place of each fault.
     """
-    found = [
+    faults = [
         (f"versions[{index}].{place}", what)
         for index, version in enumerate(workflow.versions)
         for place, what in faults_of(version)
     ]
-    if found:
-        raise _invalid(found)
+    if faults:
+        raise _invalid(faults)
 
 
 def write_workflow(workflow: Workflow) -> dict[str, Json]:
@@ -144,11 +144,11 @@ def place_of(loc: tuple[int | str, ...], data: Json) -> str:
 
 def _told(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
     """Each fault once: a list that is empty because its entries are wrong is no fault of its own."""
-    found = [(one["loc"], one["msg"]) for one in error.errors()]
+    faults = [(fault["loc"], fault["msg"]) for fault in error.errors()]
     return [
         (loc, what)
-        for loc, what in found
-        if not any(len(other) > len(loc) and other[: len(loc)] == loc for other, _ in found)
+        for loc, what in faults
+        if not any(len(other) > len(loc) and other[: len(loc)] == loc for other, _ in faults)
     ]
 
 

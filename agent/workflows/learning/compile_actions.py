@@ -45,8 +45,8 @@ def compile_actions(runs: Sequence[SessionEvidence]) -> CompiledActions:
     for index, several in enumerate(zip(*(run.actions for run in runs), strict=True)):
         _node(f"n{index + 1}", several, runs, made)
     _unused(runs, made)
-    for one, following in zip(made.nodes, made.nodes[1:], strict=False):
-        made.nodes[made.nodes.index(one)] = one.model_copy(update={"next": following.id})
+    for node, following in zip(made.nodes, made.nodes[1:], strict=False):
+        made.nodes[made.nodes.index(node)] = node.model_copy(update={"next": following.id})
     return made
 
 
@@ -56,9 +56,9 @@ def _node(name: str, several: Sequence[ActionEvidence], runs: Sequence[SessionEv
     if _COORDINATES & first.args.keys():
         made.open.append(Decision(what=what, why="it goes by coordinates, and those hold for one window only"))
         return
-    submits = any(one.submits for one in several)
+    submits = any(action.submits for action in several)
     target = None
-    if any(one.target is not None or one.lost for one in several):
+    if any(action.target is not None or action.lost for action in several):
         merged = _target(several)
         if isinstance(merged, str):
             made.open.append(Decision(what=what, why=merged))
@@ -81,7 +81,7 @@ def _node(name: str, several: Sequence[ActionEvidence], runs: Sequence[SessionEv
         families = " and ".join(sorted(target.families))
         made.open.append(Decision(what=what, why=f"only {families} finds its element in all runs"))
         return
-    evidence = tuple(NodeEvidence(step=one.step, screenshot=one.screenshot, box=one.box) for one in several)
+    evidence = tuple(NodeEvidence(step=action.step, screenshot=action.screenshot, box=action.box) for action in several)
     made.nodes.append(
         ActionNode(
             id=name,
@@ -113,33 +113,35 @@ def _unused(runs: Sequence[SessionEvidence], made: CompiledActions) -> None:
 
 def _target(several: Sequence[ActionEvidence]) -> Target | str:
     """The element by what found it, and nothing else, in all runs; or why there is none."""
-    lost = next((one.lost for one in several if one.target is None), None)
+    lost = next((action.lost for action in several if action.target is None), None)
     if lost is not None:
         return lost or "nothing is known of its element"
-    targets = [one.target for one in several if one.target is not None]
+    targets = [action.target for action in several if action.target is not None]
     kept: list[Locator] = []
     for locator in targets[0].locators:
         key = (locator.family, locator.value, locator.role)
         same = [next((o for o in t.locators if (o.family, o.value, o.role) == key), None) for t in targets]
-        if all(one is not None and one.unique_on for one in same):
+        if all(other is not None and other.unique_on for other in same):
             kept.append(locator.model_copy(update={"unique_on": len(targets)}))
     if not kept:
         return "no way to find its element is the same in all runs"
-    kept.sort(key=lambda one: FAMILIES.index(one.family))
+    kept.sort(key=lambda way: FAMILIES.index(way.family))
     names = {target.name for target in targets}
     return targets[0].model_copy(
         update={
             "locators": tuple(kept),
             "name": targets[0].name if len(names) == 1 else "",
-            "fingerprint": tuple(one for one in targets[0].fingerprint if all(one in t.fingerprint for t in targets)),
+            "fingerprint": tuple(
+                trait for trait in targets[0].fingerprint if all(trait in t.fingerprint for t in targets)
+            ),
         }
     )
 
 
 def _arg(name: str, several: Sequence[ActionEvidence], target: Target | None, made: CompiledActions) -> Arg | str:
     """One argument: a parameter where all runs took it from the same place, else a constant; or why it is neither."""
-    origins = [one.origins.get(name) for one in several]
-    values = [one.args.get(name) for one in several]
+    origins = [action.origins.get(name) for action in several]
+    values = [action.args.get(name) for action in several]
     known = {(origin.kind, origin.path, origin.transform) for origin in origins if origin is not None}
     if len(known) == 1 and all(origins):
         kind, path, transform = next(iter(known))
@@ -154,7 +156,7 @@ def _arg(name: str, several: Sequence[ActionEvidence], target: Target | None, ma
                 type=_type(values[0]),
                 sensitive=sensitive,
             )
-            same = next((one for one in made.params.values() if _is_same(one, param)), None)
+            same = next((made_param for made_param in made.params.values() if _is_same(made_param, param)), None)
             made.params.setdefault((same or param).name, param)
             return Arg(param=(same or param).name)
     if all(value == values[0] for value in values):
@@ -177,10 +179,10 @@ def _type(value: Json) -> Literal["string", "number", "integer", "boolean"]:
 
 def _free_name(path: str, target: Target | None, made: CompiledActions) -> str:
     """A name that says what the parameter is, and that none has yet."""
-    found: list[str] = _NAME.findall(path) or _NAME.findall((target.name if target else "").lower()) or ["value"]
-    name, number = found[-1], 2
+    words: list[str] = _NAME.findall(path) or _NAME.findall((target.name if target else "").lower()) or ["value"]
+    name, number = words[-1], 2
     while name in made.params:
-        name, number = f"{found[-1]}_{number}", number + 1
+        name, number = f"{words[-1]}_{number}", number + 1
     return name
 
 
@@ -188,19 +190,20 @@ def _post(
     several: Sequence[ActionEvidence], runs: Sequence[SessionEvidence], args: dict[str, Arg], target: Target | None
 ) -> tuple[Condition, ...]:
     """What was so after the action in all runs, and tells that it worked."""
-    found: list[Condition] = []
-    led = [one.led_to for one in several]
+    conditions: list[Condition] = []
+    led = [action.led_to for action in several]
     if all(led):
         template = url_template(led)
-        if template and template not in {one.url for one in several}:
-            found.append(Condition(kind="url", value=template))
+        if template and template not in {action.url for action in several}:
+            conditions.append(Condition(kind="url", value=template))
     typed = args.get("value")
-    kept = all(one.value and one.value == str(one.args.get("value")) for one in several)  # no site's own formatting
+    # A site's own formatting is no condition.
+    kept = all(action.value and action.value == str(action.args.get("value")) for action in several)
     if kept and target is not None and typed is not None and typed.param is not None:
-        found.append(Condition(kind="value", value=f"{{{typed.param}}}", target=target))
-    if all(one is run.actions[-1] for one, run in zip(several, runs, strict=True)):
-        found += [Condition(kind="text", value=text) for text in _said_in_all(runs)]
-    return tuple(found)
+        conditions.append(Condition(kind="value", value=f"{{{typed.param}}}", target=target))
+    if all(action is run.actions[-1] for action, run in zip(several, runs, strict=True)):
+        conditions += [Condition(kind="text", value=text) for text in _said_in_all(runs)]
+    return tuple(conditions)
 
 
 def _said_in_all(runs: Sequence[SessionEvidence]) -> list[str]:

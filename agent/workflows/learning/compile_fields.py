@@ -72,13 +72,13 @@ def _compile(samples: Sequence[PageSample], schema: Mapping[str, Json] | None, n
     claims = _claims(samples, names)
     fields: list[FieldNode] = []
     open_: list[Decision] = []
-    for one in names:
-        prop = properties.get(one) or Property(one, frozenset(), False, False, (), ())
+    for field_name in names:
+        prop = properties.get(field_name) or Property(field_name, frozenset(), False, False, (), ())
         made = _field(prop, samples, claims)
         if isinstance(made, FieldNode):
             fields.append(made)
         else:
-            open_.append(Decision(what=f"field {one}", why=made))
+            open_.append(Decision(what=f"field {field_name}", why=made))
     signature = _signature(samples)
     if isinstance(signature, str):
         open_.append(Decision(what="the item's page", why=signature))
@@ -92,21 +92,21 @@ def _compile(samples: Sequence[PageSample], schema: Mapping[str, Json] | None, n
 
 def _claims(samples: Sequence[PageSample], names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
     """Which fields have the same place on all samples, by the key of the place."""
-    found: dict[str, tuple[str, ...]] = {}
+    names_of: dict[str, tuple[str, ...]] = {}
     for name in names:
         for key in _shared(name, samples):
-            found[key] = (*found.get(key, ()), name)
-    return found
+            names_of[key] = (*names_of.get(key, ()), name)
+    return names_of
 
 
 def _shared(name: str, samples: Sequence[PageSample]) -> dict[str, list[SampleChannel]]:
     """The channels that gave the field on every sample that has it, with what each sample's said."""
     having = [sample for sample in samples if sample.record.get(name) is not None]
-    found: dict[str, list[SampleChannel]] = {}
+    channels: dict[str, list[SampleChannel]] = {}
     for sample in having:
         for channel in sample.channels.get(name, ()):
-            found.setdefault(channel.key, []).append(channel)
-    return {key: said for key, said in found.items() if len(said) == len(having)}
+            channels.setdefault(channel.key, []).append(channel)
+    return {key: said for key, said in channels.items() if len(said) == len(having)}
 
 
 def _field(prop: Property, samples: Sequence[PageSample], claims: Mapping[str, tuple[str, ...]]) -> FieldNode | str:
@@ -169,8 +169,8 @@ def _chosen(
     made = []
     for family in sorted(best, key=_ORDER.index):
         said = best[family]
-        shapes = tuple(dict.fromkeys(one.shape for one in said if one.shape))
-        shown = all(one.shown for one in said)
+        shapes = tuple(dict.fromkeys(sampled.shape for sampled in said if sampled.shape))
+        shown = all(sampled.shown for sampled in said)
         channel = Channel(family=family, place=said[0].place, shapes=shapes, shown=shown, agreed_on=len(said))
         made.append((channel, said))
     return made

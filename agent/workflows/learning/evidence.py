@@ -210,8 +210,8 @@ class EvidenceBook:
 def _leaves(source: str, document: Json, told: Callable[[str], str]) -> dict[str, str]:
     if not isinstance(document, (dict, list)):
         return {}
-    found = json_leaves(document)
-    return {f"{source} {path}": value_hash(value) for path, value in found if told(str(value)) == str(value)}
+    leaves = json_leaves(document)
+    return {f"{source} {path}": value_hash(value) for path, value in leaves if told(str(value)) == str(value)}
 
 
 def _hidden(args: Mapping[str, Json], told: Callable[[str], str]) -> dict[str, Json]:
@@ -228,8 +228,8 @@ async def said_on(page: Context) -> tuple[str, ...]:
     Raises:
         BrowserError: the page could not be asked.
     """
-    found = await page.read(_SAID_JS)
-    return tuple(map(str, found)) if isinstance(found, list) else ()
+    texts = await page.read(_SAID_JS)
+    return tuple(map(str, texts)) if isinstance(texts, list) else ()
 
 
 async def snapshot_of(page: Context) -> str:

@@ -31,13 +31,13 @@ class Lessons:
     Args:
         state: of the session.
         keep: where artifacts go.
-        wanted: whether what happens now teaches something: rules need no learning, and a replay teaches nothing new.
+        teaches: whether what happens now teaches something: rules need no learning, and a replay teaches nothing new.
     """
 
-    def __init__(self, state: SessionState, keep: Keep, wanted: Callable[[], bool]) -> None:
+    def __init__(self, state: SessionState, keep: Keep, teaches: Callable[[], bool]) -> None:
         self._state = state
         self._keep = keep
-        self._wanted = wanted
+        self._teaches = teaches
         self._book = EvidenceBook(state.item)
 
     @property
@@ -47,7 +47,7 @@ class Lessons:
 
     async def before(self, action: Action) -> NotedBefore | None:
         """What is noted of an action that is about to run; its values are still references where they are secret."""
-        if not self._wanted():
+        if not self._teaches():
             return None
         state = self._state
         earlier = [record.value for record in state.records if isinstance(record.value, dict)]
@@ -66,7 +66,7 @@ class Lessons:
 
     async def read(self, records: Sequence[Record], extract: ExtractSpec | None) -> None:
         """Notes the page that `records` were read from, and keeps it as it is now."""
-        if not self._wanted() or len(records) != 1:
+        if not self._teaches() or len(records) != 1:
             return
         state = self._state
         schema: Mapping[str, Json] | None = extract.record_schema if extract is not None else None

@@ -174,4 +174,4 @@ def _steps(version: Version) -> list[tuple[Json, ...]]:
 
 
 def _words(open_: Sequence[Decision]) -> str:
-    return "; ".join(f"{one.what}: {one.why}" for one in open_)
+    return "; ".join(f"{decision.what}: {decision.why}" for decision in open_)

@@ -60,8 +60,8 @@ def origin_of(value: Json, sources: Sources, *, answer: Json = None) -> Origin:
         answer: what the model said that it took from the job (`user_detail_answer`).
     """
     said = isinstance(answer, str) and _same(answer, value)
-    if isinstance(value, str) and (found := _SECRET.fullmatch(value)):
-        return Origin(kind="secret", path=found.group(1))
+    if isinstance(value, str) and (secret := _SECRET.fullmatch(value)):
+        return Origin(kind="secret", path=secret.group(1))
     if sources.item and (at := _path_of(value, sources.row)) is not None:
         return Origin(kind="loop", path=at[0], transform=at[1], answer=said)
     if (at := _path_of(value, sources.data)) is not None:
@@ -92,7 +92,7 @@ def _path_of(value: Json, document: Json) -> tuple[str, Transform | None] | None
 
 
 def _transform(name: str | None) -> Transform | None:
-    return next((one for one in _TRANSFORMS if one == name), None)
+    return next((known for known in _TRANSFORMS if known == name), None)
 
 
 _TRANSFORMS: tuple[Transform, ...] = ("trim", "lower", "upper", "digits", "first_word", "last_word")
@@ -119,8 +119,8 @@ def transformed(value: Json, transform: Transform | None) -> Json:
             return words[-1] if words else ""
 
 
-def _same(one: Json, other: Json) -> bool:
-    return _text(one) == _text(other) and _text(one) != ""
+def _same(value: Json, other: Json) -> bool:
+    return _text(value) == _text(other) and _text(value) != ""
 
 
 def _text(value: Json) -> str:
@@ -133,9 +133,9 @@ def _made_of(leaf: Json, value: Json) -> Transform | Literal["no"] | None:
         return None
     if len(_text(value)) < _SHORTEST:
         return "no"
-    return next((one for one in _TRANSFORMS if str(transformed(leaf, one)) == _text(value)), "no")
+    return next((transform for transform in _TRANSFORMS if str(transformed(leaf, transform)) == _text(value)), "no")
 
 
 def _inside(value: str, text: str) -> bool:
-    wanted = " ".join(value.split()).lower()
-    return len(wanted) >= _SHORTEST and wanted in " ".join(text.split()).lower()
+    phrase = " ".join(value.split()).lower()
+    return len(phrase) >= _SHORTEST and phrase in " ".join(text.split()).lower()

@@ -84,12 +84,12 @@ async def sample_page(
     documents = [(text.kind, document.value) for text in texts for document in documents_of([text])]
     values = {name: value for name, value in record.items() if value is not None}
     offered = await propose(page, values, documents)
-    places = {place_key(one.place): one.place for field in offered.fields.values() for one in field}
+    places = {place_key(proposal.place): proposal.place for field in offered.fields.values() for proposal in field}
     view = await view_of(page, tuple(places.values()), status=status)
     reading = Reading(view.lang or locale, view.url)
     channels = {
-        name: tuple(_channels(found, values[name], _property(name, properties), view, reading))
-        for name, found in offered.fields.items()
+        name: tuple(_channels(proposals, values[name], _property(name, properties), view, reading))
+        for name, proposals in offered.fields.items()
     }
     return PageSample(
         url=view.url,
@@ -113,20 +113,20 @@ def _property(name: str, properties: Mapping[str, Property]) -> Property:
 
 
 def _channels(
-    found: tuple[Proposal, ...], value: Json, prop: Property, view: PageView, reading: Reading
+    proposals: tuple[Proposal, ...], value: Json, prop: Property, view: PageView, reading: Reading
 ) -> list[SampleChannel]:
     """Those of the proposals by which the extractor reads `value`."""
     kept = []
-    for one in found:
-        said = stated(view.places[place_key(one.place)], one.place, prop, reading)
+    for proposal in proposals:
+        said = stated(view.places[place_key(proposal.place)], proposal.place, prop, reading)
         if said.value is None or said.place is None or value_key(said.value) != value_key(value):
             continue
         raw = raw_text(said.place)
         seen = said.place.visible and said.place.kind not in ("json", "data", "attribute")
         kept.append(
             SampleChannel(
-                family=one.family,
-                place=one.place,
+                family=proposal.family,
+                place=proposal.place,
                 raw=raw[:500],
                 shape=shape_at(said.place, prop),
                 shown=seen,
@@ -139,10 +139,10 @@ def _channels(
 def _currencies(
     channels: Mapping[str, tuple[SampleChannel, ...]], properties: Mapping[str, Property], lang: str
 ) -> tuple[str, ...]:
-    found: dict[str, None] = {}
+    currencies: dict[str, None] = {}
     for name, several in channels.items():
         prop = properties.get(name)
         if prop is None or not prop.types & {"number", "integer"}:
             continue
-        found |= {money: None for one in several if (money := read_currency(one.raw, lang)) is not None}
-    return tuple(found)
+        currencies |= {money: None for channel in several if (money := read_currency(channel.raw, lang)) is not None}
+    return tuple(currencies)

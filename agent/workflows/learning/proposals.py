@@ -104,19 +104,19 @@ async def propose(page: Context, values: Mapping[str, Json], documents: Sequence
     asked = sorted({look for all_ in looks.values() for look in all_})
     told = await page.read(PROPOSE_JS, {"texts": asked})
     view = told_by(told)
-    fields = {name: _limited(_of_field(view, documents, wanted)) for name, wanted in looks.items() if wanted}
+    fields = {name: _limited(_of_field(view, documents, look)) for name, look in looks.items() if look}
     parts = (*map(str, view["parts"]), *map(str, view["ids"]))
     return Proposed(fields, parts, bool(view["password"]))
 
 
-def _limited(found: Iterator[Proposal]) -> tuple[Proposal, ...]:
+def _limited(proposals: Iterator[Proposal]) -> tuple[Proposal, ...]:
     kept: dict[str, Proposal] = {}
     counts: dict[ChannelFamily, int] = {}
-    for one in found:
-        if one.key in kept or counts.get(one.family, 0) >= _MOST[one.family]:
+    for proposal in proposals:
+        if proposal.key in kept or counts.get(proposal.family, 0) >= _MOST[proposal.family]:
             continue
-        counts[one.family] = counts.get(one.family, 0) + 1
-        kept[one.key] = one
+        counts[proposal.family] = counts.get(proposal.family, 0) + 1
+        kept[proposal.key] = proposal
     return tuple(kept.values())
 
 

@@ -52,10 +52,10 @@ def read_field(field: FieldNode, prop: Property, view: PageView, reading: Readin
     fault = _fault(field, said)
     if fault is not None:
         return FieldRead(miss=fault)
-    agreed = [one for one in said if one.said.value is not None]
+    agreed = [answer for answer in said if answer.said.value is not None]
     if not agreed and field.may_be_null and field.absent in view.visible:
         return FieldRead(hits=())
-    families = tuple(dict.fromkeys(one.channel.family for one in agreed))
+    families = tuple(dict.fromkeys(answer.channel.family for answer in agreed))
     if agreed and field.known and value_key(agreed[0].said.value) not in map(value_key, field.known):
         told = f"{agreed[0].said.value!r} was on none of the pages that were learned from, which all said the same"
         return FieldRead(miss=Miss(MissReason.DRIFT, field.name, told, {field.name: families}))
@@ -65,7 +65,7 @@ def read_field(field: FieldNode, prop: Property, view: PageView, reading: Readin
     best = next(filter(_is_seen, agreed), agreed[0])
     place = best.said.place
     assert place is not None, "what has a value has a place"
-    if field.proof and not any(_is_shown(one, view) for one in agreed):
+    if field.proof and not any(_is_shown(answer, view) for answer in agreed):
         told = f"the page does not show {raw_text(place)!r}"
         return FieldRead(miss=Miss(MissReason.NOT_SHOWN, field.name, told, {field.name: families}))
     source = FieldSource("workflow", place.where, True, "likely" if field.weak else "certain", Reason.AGREED)
@@ -85,30 +85,30 @@ def _said(channel: Channel, prop: Property, view: PageView, reading: Reading) ->
 
 def _fault(field: FieldNode, said: Sequence[_Said]) -> Miss | None:
     """Why what the channels say cannot all be so; None where nothing speaks against it."""
-    for one in said:
-        if one.said.fault:
-            return _miss(MissReason.UNREADABLE, field, one, one.said.fault)
-        if one.misshapen and not (one.mild and _borne_out(one, said)):
-            known = " or ".join(one.channel.shapes)
-            told = f"{one.channel.family} has the shape {one.misshapen!r}, and {known} was learned"
-            return _miss(MissReason.SHAPE, field, one, told)
+    for answer in said:
+        if answer.said.fault:
+            return _miss(MissReason.UNREADABLE, field, answer, answer.said.fault)
+        if answer.misshapen and not (answer.mild and _borne_out(answer, said)):
+            known = " or ".join(answer.channel.shapes)
+            told = f"{answer.channel.family} has the shape {answer.misshapen!r}, and {known} was learned"
+            return _miss(MissReason.SHAPE, field, answer, told)
     values: dict[str, _Said] = {}
-    for one in said:
-        if one.said.value is not None:
-            values.setdefault(value_key(one.said.value), one)
+    for answer in said:
+        if answer.said.value is not None:
+            values.setdefault(value_key(answer.said.value), answer)
     if len(values) > 1:
-        told = "; ".join(f"{one.channel.family} says {one.said.value!r}" for one in values.values())
-        families = tuple(one.channel.family for one in values.values())
+        told = "; ".join(f"{answered.channel.family} says {answered.said.value!r}" for answered in values.values())
+        families = tuple(answered.channel.family for answered in values.values())
         return Miss(MissReason.CONTRADICTION, field.name, told, {field.name: families})
-    several = next((one for one in said if one.said.ambiguous is not None), None)
+    several = next((unclear for unclear in said if unclear.said.ambiguous is not None), None)
     if several is not None:
         return _miss(MissReason.AMBIGUOUS, field, several, f"{several.channel.family}: {several.said.ambiguous}")
     return None
 
 
-def _borne_out(one: _Said, said: Sequence[_Said]) -> bool:
+def _borne_out(answer: _Said, said: Sequence[_Said]) -> bool:
     """Whether data for machines, in its own notation as learned, says the same."""
-    key = value_key(one.said.value)
+    key = value_key(answer.said.value)
     return any(
         other.channel.family in _FOR_MACHINES
         and not other.misshapen
@@ -118,8 +118,8 @@ def _borne_out(one: _Said, said: Sequence[_Said]) -> bool:
     )
 
 
-def _miss(reason: MissReason, field: FieldNode, one: _Said, told: str) -> Miss:
-    return Miss(reason, field.name, told, {field.name: (one.channel.family,)})
+def _miss(reason: MissReason, field: FieldNode, answer: _Said, told: str) -> Miss:
+    return Miss(reason, field.name, told, {field.name: (answer.channel.family,)})
 
 
 def _lost(field: FieldNode, families: Sequence[ChannelFamily]) -> str | None:
@@ -135,17 +135,17 @@ def _lost(field: FieldNode, families: Sequence[ChannelFamily]) -> str | None:
 
 
 def _silent(said: Sequence[_Said]) -> tuple[ChannelFamily, ...]:
-    return tuple(dict.fromkeys(one.channel.family for one in said if one.said.value is None))
+    return tuple(dict.fromkeys(answer.channel.family for answer in said if answer.said.value is None))
 
 
-def _is_shown(one: _Said, view: PageView) -> bool:
+def _is_shown(answer: _Said, view: PageView) -> bool:
     """Whether the visible page states what a channel says."""
-    return _is_seen(one) or (one.said.place is not None and states(view, raw_text(one.said.place)))
+    return _is_seen(answer) or (answer.said.place is not None and states(view, raw_text(answer.said.place)))
 
 
-def _is_seen(one: _Said) -> bool:
+def _is_seen(answer: _Said) -> bool:
     """Whether what a channel says stands on the page for everybody to see."""
-    place = one.said.place
+    place = answer.said.place
     return place is not None and place.visible and place.kind not in ("json", "data", "attribute")
 
 
@@ -156,16 +156,16 @@ def states(view: PageView, raw: str) -> bool:
 
 def holds_text(text: str, raw: str) -> bool:
     """Whether `raw` stands in `text`, not as a part of another word or number."""
-    wanted = " ".join(raw.split()).lower()
+    phrase = " ".join(raw.split()).lower()
     text = " ".join(text.split()).lower()
-    at = text.find(wanted) if wanted else -1
+    at = text.find(phrase) if phrase else -1
     while at >= 0:
-        before, after = text[at - 1 : at], text[at + len(wanted) : at + len(wanted) + 2]
-        inside = _joins(before, wanted[0]) or (bool(after) and _joins(after[0], wanted[-1]))
-        decimal = len(after) == 2 and after[0] in ".," and after[1].isdigit() and wanted[-1].isdigit()
+        before, after = text[at - 1 : at], text[at + len(phrase) : at + len(phrase) + 2]
+        inside = _joins(before, phrase[0]) or (bool(after) and _joins(after[0], phrase[-1]))
+        decimal = len(after) == 2 and after[0] in ".," and after[1].isdigit() and phrase[-1].isdigit()
         if not inside and not decimal:
             return True
-        at = text.find(wanted, at + 1)
+        at = text.find(phrase, at + 1)
     return False
 
 

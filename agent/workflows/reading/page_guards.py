@@ -21,24 +21,24 @@ def fits_template(url: str, template: str) -> bool:
 
     In linear time, whatever the template is: an expression made of it would take for ever on some.
     """
-    wanted, found = (_SEPARATORS.split(plain_address(address)) for address in (template, url))
-    return len(wanted) == len(found) and all(map(_fits, found, wanted))
+    expected, actual = (_SEPARATORS.split(plain_address(address)) for address in (template, url))
+    return len(expected) == len(actual) and all(map(_fits, actual, expected))
 
 
-def _fits(text: str, wanted: str) -> bool:
-    """Whether `text` is `wanted`, in which each `{}` stands for one letter or more."""
-    first, *inner = wanted.split(_ANY)
+def _fits(text: str, pattern: str) -> bool:
+    """Whether `text` is `pattern`, in which each `{}` stands for one letter or more."""
+    first, *inner = pattern.split(_ANY)
     if not inner:
-        return text == wanted
+        return text == pattern
     *inner, last = inner
     if not text.startswith(first):
         return False
     at = len(first)
     for piece in inner:  # the leftmost place leaves most to the others
-        found = text.find(piece, at + 1)
-        if found < 0:
+        start = text.find(piece, at + 1)
+        if start < 0:
             return False
-        at = found + len(piece)
+        at = start + len(piece)
     return text.endswith(last) and len(text) - len(last) > at
 
 

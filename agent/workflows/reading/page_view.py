@@ -94,8 +94,8 @@ async def view_of(
         "paths": {place_key(place): place.query for place in places if place.kind == "json"},
         "rendered": rendered,
     }
-    found = await page.read(VIEW_JS, asked)
-    told = told_by(found)
+    answer = await page.read(VIEW_JS, asked)
+    told = told_by(answer)
     return view_from(told_by(told.get("places")), told_by(told.get("facts")), places, status=status)
 
 

@@ -41,15 +41,15 @@ def read_page(
             refused += misses
         else:
             known.append((branch, _read(view, branch, item, schema, locale, at)))
-    read = [one for _, one in known if one.record is not None]
-    values = {repr(one.record.value) for one in read if one.record is not None}
+    read = [page_read for _, page_read in known if page_read.record is not None]
+    values = {repr(page_read.record.value) for page_read in read if page_read.record is not None}
     if len(values) > 1:
-        names = ", ".join(one.branch for one in read)
+        names = ", ".join(page_read.branch for page_read in read)
         miss = Miss(MissReason.CONTRADICTION, "branches", f"{names} read the page differently")
         return PageRead(None, misses=(miss,))
     if read:
         return read[0]
-    told = [miss for _, one in known for miss in one.misses]
+    told = [miss for _, page_read in known for miss in page_read.misses]
     return PageRead(None, known[0][0].id if known else "", tuple(told or refused))
 
 
@@ -67,22 +67,24 @@ def _read(
     for field in branch.fields:
         prop = properties.get(field.name) or Property(field.name, frozenset(), False, False, (), ())
         read[field.name] = read_field(field, prop, view, reading)
-    misses = [one.miss for one in read.values() if one.miss is not None]
+    misses = [field_read.miss for field_read in read.values() if field_read.miss is not None]
     misses += _foreign_money(branch, read, properties, view)
     misses += _another_item(branch, read, item)
-    hits: dict[str, tuple[ChannelFamily, ...]] = {name: one.hits for name, one in read.items()}
+    hits: dict[str, tuple[ChannelFamily, ...]] = {name: field_read.hits for name, field_read in read.items()}
     if misses:
         return PageRead(None, branch.id, tuple(misses), hits)
-    value = {name: one.value for name, one in read.items()}
+    value = {name: field_read.value for name, field_read in read.items()}
     invalid = _invalid(value, schema)
     if invalid is not None:
         return PageRead(None, branch.id, (invalid,), hits)
-    sources: dict[str, FieldSource] = {name: one.source for name, one in read.items() if one.source is not None}
+    sources: dict[str, FieldSource] = {
+        name: field_read.source for name, field_read in read.items() if field_read.source is not None
+    }
     return PageRead(
         Record(value, sources, view.url, at),
         branch.id,
         hits=hits,
-        raw={name: one.raw for name, one in read.items()},
+        raw={name: field_read.raw for name, field_read in read.items()},
     )
 
 
@@ -103,14 +105,14 @@ def _foreign_money(
     """A number that is now in another currency than on the pages that were learned from."""
     known = branch.signature.currency
     misses: list[Miss] = []
-    for name, one in read.items():
+    for name, field_read in read.items():
         prop = properties.get(name)
-        if not known or prop is None or not prop.types & {"number", "integer"} or not one.raw:
+        if not known or prop is None or not prop.types & {"number", "integer"} or not field_read.raw:
             continue
-        currency = read_currency(one.raw, view.lang)
+        currency = read_currency(field_read.raw, view.lang)
         if currency is not None and currency not in known:
-            told = f"{one.raw!r} is in {currency}, and {' or '.join(known)} was learned"
-            misses.append(Miss(MissReason.SHAPE, name, told, {name: one.hits}))
+            told = f"{field_read.raw!r} is in {currency}, and {' or '.join(known)} was learned"
+            misses.append(Miss(MissReason.SHAPE, name, told, {name: field_read.hits}))
     return misses
 
 

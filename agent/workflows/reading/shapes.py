@@ -36,13 +36,13 @@ def shape_of(text: str, *, words: bool) -> str:
     return _NUMBER.sub(_notation, kept)
 
 
-def _notation(found: re.Match[str]) -> str:
-    text = found.group()
-    if found.lastgroup == "en":
+def _notation(match: re.Match[str]) -> str:
+    text = match.group()
+    if match.lastgroup == "en":
         return "9." + "9" * (len(text) - text.rindex(".") - 1)
-    if found.lastgroup == "de":
+    if match.lastgroup == "de":
         return "9," + "9" * (len(text) - text.rindex(",") - 1)
-    if found.lastgroup == "grouped":
+    if match.lastgroup == "grouped":
         separator = next(sign for sign in text if not sign.isdigit())
         return f"9{'_' if separator in _SPACES else separator}999"
     return "9"
@@ -50,13 +50,13 @@ def _notation(found: re.Match[str]) -> str:
 
 def fits_shape(shape: str, learned: Iterable[str]) -> bool:
     """Whether `shape` is one that was learned. A number without a separator is also one of thousands with one."""
-    return any(shape == one or shape == _THOUSANDS.sub("9", one) for one in learned)
+    return any(shape == known or shape == _THOUSANDS.sub("9", known) for known in learned)
 
 
 def same_but_for_notation(shape: str, learned: Iterable[str]) -> bool:
     """Whether `shape` differs from one that was learned by the notation of its numbers only."""
     plain = _ANY_NUMBER.sub("#", shape)
-    return any(plain == _ANY_NUMBER.sub("#", one) for one in learned)
+    return any(plain == _ANY_NUMBER.sub("#", known) for known in learned)
 
 
 def is_shaped(prop: Property) -> bool:

@@ -33,16 +33,16 @@ async def condition_miss(
 
 
 async def _holds(page: Context, condition: Condition, values: Mapping[str, Json], where: str) -> bool:
-    wanted = _PLACEHOLDER.sub(lambda found: str(values.get(found.group(1), found.group())), condition.value)
+    expected = _PLACEHOLDER.sub(lambda match: str(values.get(match.group(1), match.group())), condition.value)
     match condition.kind:
         case "url":
-            return fits_template(page.url, wanted)
+            return fits_template(page.url, expected)
         case "text" | "no_text":
             text = " ".join(str(await page.read(_TEXT_JS)).split()).lower()
-            return (" ".join(wanted.split()).lower() in text) == (condition.kind == "text")
+            return (" ".join(expected.split()).lower() in text) == (condition.kind == "text")
     assert condition.target is not None, "the format asks for it"
-    found = await find(page, condition.target, where=where, posted=True)
+    element = await find(page, condition.target, where=where, posted=True)
     if condition.kind in ("visible", "hidden"):
-        return bool(found.bid) == (condition.kind == "visible")
-    selectors = await page.selectors(found.bid) if found.bid else None
-    return selectors is not None and await page.read(_VALUE_JS, selectors[0]) == wanted
+        return bool(element.bid) == (condition.kind == "visible")
+    selectors = await page.selectors(element.bid) if element.bid else None
+    return selectors is not None and await page.read(_VALUE_JS, selectors[0]) == expected

@@ -18,7 +18,7 @@ def values_of(
     version: Version, data: Json, item: LoopItem | None, records: Sequence[Record]
 ) -> Mapping[str, Json] | Miss:
     """Each parameter's value by name. Of secrets it is the reference, which the session resolves where it is typed."""
-    found: dict[str, Json] = {}
+    values: dict[str, Json] = {}
     for param in version.params:
         value = _value(param, data, item, records)
         if value is None:
@@ -27,8 +27,8 @@ def values_of(
         if param.known and value_hash(value) not in param.known:
             told = f"{param.source} {param.path} has a value that no run had, and no step used it"
             return Miss(MissReason.PARAMETER, param.name, told)
-        found[param.name] = transformed(value, param.transform)
-    return found
+        values[param.name] = transformed(value, param.transform)
+    return values
 
 
 def _value(param: Param, data: Json, item: LoopItem | None, records: Sequence[Record]) -> Json:
@@ -62,7 +62,7 @@ def _at(path: str, document: Json) -> Json:
     if not path:
         return document
     try:
-        found = values_at(path, document)
+        leaves = values_at(path, document)
     except JsonPathFault:
         return None
-    return found[0][1] if len(found) == 1 else None
+    return leaves[0][1] if len(leaves) == 1 else None
