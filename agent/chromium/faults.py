@@ -43,8 +43,8 @@ _NOISE = re.compile(r"^[A-Za-z]+\.[a-z_]+: |\x1b\[\d+m")
 
 def net_error(message: str) -> str | None:
     """The name of Chromium's network error in `message`, such as ERR_CONNECTION_REFUSED."""
-    found = _NET.search(message)
-    return found.group(1) if found else None
+    match = _NET.search(message)
+    return match.group(1) if match else None
 
 
 def navigation_error(error: PlaywrightError, url: str, seconds: float) -> AgentError:
@@ -81,10 +81,10 @@ def _was_begun(error: PlaywrightError) -> bool:
 
 def _by_saying(error: PlaywrightError) -> AgentError | None:
     for pattern, kind in _SAYINGS:
-        if found := re.search(pattern, error.message, re.IGNORECASE):
+        if match := re.search(pattern, error.message, re.IGNORECASE):
             if kind in (PageCrashed, BrowserGone):
                 return kind()
-            return kind(f"{first_line(error)} ({_line_of(error.message, found.start())})")
+            return kind(f"{first_line(error)} ({_line_of(error.message, match.start())})")
     return None
 
 

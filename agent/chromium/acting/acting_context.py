@@ -286,9 +286,9 @@ class ActingContext:
                             settled = self.tab
                             await settled.settled(_QUIET_S)
             self.open_tabs.acted = False
-            wanted = options.screenshot or options.marks
+            pictured = options.screenshot or options.marks
             # First the picture's request, then the walk: Chromium draws in another process while the walk runs.
-            picture = asyncio.ensure_future(viewport_shot(self.tab)) if wanted else None
+            picture = asyncio.ensure_future(viewport_shot(self.tab)) if pictured else None
             try:
                 walk = await self.tab.walk(options)
                 image = await picture if picture is not None else None
@@ -328,16 +328,16 @@ class ActingContext:
     async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
         async with self.limits.looking(self.options.action_timeout_s, "looking for elements"):
             world = await self.tab.main_world()
-            found = await world.call(f"shoalWalker.locate({json.dumps(list(selectors))})")
-        return [str(number) if number else None for number in found]
+            numbers = await world.call(f"shoalWalker.locate({json.dumps(list(selectors))})")
+        return [str(number) if number else None for number in numbers]
 
     async def selectors(self, bid: str) -> tuple[str, str] | None:
         prefix, number = split_bid(bid)
         if prefix:
             return None
         async with self.limits.looking(self.options.action_timeout_s, "describing an element"):
-            found = await (await self.tab.main_world()).call(f"shoalWalker.selectors({number})")
-        return (found[0], found[1]) if found else None
+            selectors = await (await self.tab.main_world()).call(f"shoalWalker.selectors({number})")
+        return (selectors[0], selectors[1]) if selectors else None
 
     async def harmless(self, action: Action) -> bool:
         try:
@@ -359,20 +359,20 @@ class ActingContext:
         failed: ErrorInfo | None = None
         changes = Effect()
         try:
-            one, _ = check(action, allow_unsafe=self.options.allow_python)
-            limit = self._limit(one.limit, action)
+            primitive, _ = check(action, allow_unsafe=self.options.allow_python)
+            limit = self._limit(primitive.limit, action)
             self._stage.begin(started + limit)
             bid = named_bid(action)
-            if one.unsafe:
+            if primitive.unsafe:
                 await self.allow_scripts()
-            if one.changes:
+            if primitive.changes:
                 async with self.limits.guard(_LOOK_S, "reaching the page"):
                     await self._have_tab()
                     await self.tab.navigation()
                     await self.tab.traffic()  # what the action asks servers for is told by open requests
             # Of an action that opens a page it is known beforehand that nothing stays as it was.
-            inside = one.limit != "navigation"
-            before = await self._moment(bid, inside, first=True) if one.changes else None
+            inside = primitive.limit != "navigation"
+            before = await self._moment(bid, inside, first=True) if primitive.changes else None
             after: Moment | None = None
             try:
                 async with self.limits.guard(limit + _GRACE_S, f"{action.name}") as self._stage.guard:
@@ -381,7 +381,7 @@ class ActingContext:
                         after = await self._follow_up(before, bid)
             finally:
                 if before is not None and self._end() is None:
-                    changes = await self._changes(before, after, bid, inside=inside, waits=one.tells)
+                    changes = await self._changes(before, after, bid, inside=inside, waits=primitive.tells)
                     self._restless = True
                     if inside:
                         self.tab.acted()
@@ -409,8 +409,8 @@ class ActingContext:
             now = moment(self, self._stage, bid, inside=inside)
             if not first or not inside:
                 return await now
-            found, _ = await asyncio.gather(now, appearances.begin(self.tab, split_bid(bid)[0] if bid else ""))
-            return found
+            taken, _ = await asyncio.gather(now, appearances.begin(self.tab, split_bid(bid)[0] if bid else ""))
+            return taken
 
     async def _changes(
         self, before: Moment, after: Moment | None, bid: str | None, *, inside: bool, waits: bool

@@ -123,8 +123,8 @@ class ChromiumActionContext:
     async def over(self, bid: str) -> Cover | None:
         prefix, number = split_bid(bid)
         world = await self._world(prefix)
-        found = await world.call(f"shoalChanges.over({number})") if world else None
-        return Cover(found["name"], f"{prefix}{found['id']}" if found["id"] else "") if found else None
+        cover = await world.call(f"shoalChanges.over({number})") if world else None
+        return Cover(cover["name"], f"{prefix}{cover['id']}" if cover["id"] else "") if cover else None
 
     async def click_hit(self, bid: str) -> str | None:
         prefix, number = split_bid(bid)
@@ -209,10 +209,10 @@ class ChromiumActionContext:
         element = await self.element(bid, clickable=True)
         with self.faults():
             await element.scroll_into_view_if_needed(timeout=self.left_ms)
-            found = await element.bounding_box(timeout=self.left_ms)
-        if found is None:
+            rectangle = await element.bounding_box(timeout=self.left_ms)
+        if rectangle is None:
             raise ElementNotUsable(f"element {bid} is not drawn")
-        return Box(found["x"], found["y"], found["width"], found["height"])
+        return Box(rectangle["x"], rectangle["y"], rectangle["width"], rectangle["height"])
 
     async def opens(self, bid: str) -> bool:
         prefix, number = split_bid(bid)
@@ -225,8 +225,8 @@ class ChromiumActionContext:
             return [(label, value, off) for label, value, off in told]
         prefix, number = split_bid(bid)
         world = await self._world(prefix)
-        found = await world.call(f"shoalWalker.options({number})") if world else []
-        return [(label, value, off) for label, value, off in found]
+        options = await world.call(f"shoalWalker.options({number})") if world else []
+        return [(label, value, off) for label, value, off in options]
 
     async def before_opening(self, bid: str) -> None:
         world = await self._world(split_bid(bid)[0])
@@ -238,8 +238,8 @@ class ChromiumActionContext:
         world = await self._world(prefix)
         if world is None:
             return None, []
-        found = await world.call(f"shoalWalker.choice({number}, {json.dumps(option)})")
-        return f"{prefix}{found['id']}" if found["id"] else None, found["labels"]
+        chosen = await world.call(f"shoalWalker.choice({number}, {json.dumps(option)})")
+        return f"{prefix}{chosen['id']}" if chosen["id"] else None, chosen["labels"]
 
     async def _root(self, bid: str) -> Page | FrameLocator:
         prefix, _ = split_bid(bid)
@@ -325,7 +325,7 @@ class ChromiumActionContext:
         if not path.is_file():
             return None
         allowed = self._options.upload_dirs
-        if allowed is not None and not any(path.resolve().is_relative_to(Path(one).resolve()) for one in allowed):
+        if allowed is not None and not any(path.resolve().is_relative_to(Path(root).resolve()) for root in allowed):
             raise ActionRefused(
                 f"file: {reference} is not in a folder that files may be uploaded from; name an http(s) address, "
                 "or have the operator add its folder to SHOAL_UPLOAD_DIRS"
@@ -440,7 +440,7 @@ def split_bid(bid: str) -> tuple[str, int]:
     Raises:
         ActionInvalid: it is no id.
     """
-    found = _BID.fullmatch(bid)
-    if found is None:
+    match = _BID.fullmatch(bid)
+    if match is None:
         raise ActionInvalid(f"bid: {bid!r} is no element id")
-    return found.group(1), int(found.group(2))
+    return match.group(1), int(match.group(2))

@@ -33,15 +33,15 @@ async def begin(tab: Tab, prefix: str) -> None:
 
 async def told(tab: Tab, prefix: str) -> Appearances:
     """The second look. A frame that is gone, or has another document, tells nothing."""
-    answers = [one for one in await _ask(tab, prefix, "shoalChanges.told()") if one]
-    appeared = [name for one in answers for name in one["appeared"][1]]
-    went = [name for one in answers for name in one["went"][1]]
+    answers = [answer for answer in await _ask(tab, prefix, "shoalChanges.told()") if answer]
+    appeared = [name for answer in answers for name in answer["appeared"][1]]
+    went = [name for answer in answers for name in answer["went"][1]]
     return Appearances(
         tuple(appeared[:_NAMED]),
-        sum(one["appeared"][0] for one in answers),
+        sum(answer["appeared"][0] for answer in answers),
         tuple(went[:_NAMED]),
-        sum(one["went"][0] for one in answers),
-        tuple(name for one in answers for name in one["invalid"]),
+        sum(answer["went"][0] for answer in answers),
+        tuple(name for answer in answers for name in answer["invalid"]),
     )
 
 

@@ -31,7 +31,7 @@ class OpenTabs:
 
     @active.setter
     def active(self, tab: Tab) -> None:
-        self._shown = [*(one for one in self._shown if one is not tab), tab]
+        self._shown = [*(shown for shown in self._shown if shown is not tab), tab]
 
     def of(self, page: Page) -> Tab | None:
         """The tab that shows `page`."""
@@ -45,8 +45,8 @@ class OpenTabs:
         self.active = tab
         self.opened += 1
         self.came.set()
-        for one in (opener, tab):  # from now on each may be sent somewhere by the other
-            self.begin(_watch(one))
+        for watched in (opener, tab):  # from now on each may be sent somewhere by the other
+            self.begin(_watch(watched))
         return tab
 
     def begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:

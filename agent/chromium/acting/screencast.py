@@ -22,7 +22,7 @@ _SILENT_S = 0.5
 _PICTURE_S = 2.0
 
 
-async def screencast(tab: Tab, wanted: FrameOptions) -> AsyncGenerator[Frame | None, None]:
+async def screencast(tab: Tab, options: FrameOptions) -> AsyncGenerator[Frame | None, None]:
     """The newest picture of `tab`, `wanted.per_s` a second at most; None now and then while nothing changes.
 
     A screencast costs next to nothing while a page stands still, since Chromium gives a picture when something has
@@ -39,7 +39,7 @@ async def screencast(tab: Tab, wanted: FrameOptions) -> AsyncGenerator[Frame | N
     try:
         while True:
             began = time.monotonic()
-            await session.send("Page.startScreencast", _asked(wanted))
+            await session.send("Page.startScreencast", _asked(options))
             told: dict[str, Any] | None = None
             while told is None or told["data"] == given:
                 try:
@@ -54,9 +54,9 @@ async def screencast(tab: Tab, wanted: FrameOptions) -> AsyncGenerator[Frame | N
             last, picture = "", given
             while picture not in ("", last):
                 yield Frame(base64.b64decode(picture), float(size["deviceWidth"]), float(size["deviceHeight"]))
-                await asyncio.sleep(max(0.0, began + 1 / wanted.per_s - time.monotonic()))
+                await asyncio.sleep(max(0.0, began + 1 / options.per_s - time.monotonic()))
                 began, last = time.monotonic(), picture
-                picture = await _picture(session, wanted)
+                picture = await _picture(session, options)
             while not came.empty():
                 came.get_nowait()
     finally:
@@ -64,14 +64,14 @@ async def screencast(tab: Tab, wanted: FrameOptions) -> AsyncGenerator[Frame | N
             await session.detach()
 
 
-def _asked(wanted: FrameOptions) -> dict[str, Any]:
-    pixels = {"maxWidth": wanted.most_pixels, "maxHeight": wanted.most_pixels}
-    return {"format": "jpeg", "quality": wanted.quality, "everyNthFrame": 1, **pixels}
+def _asked(options: FrameOptions) -> dict[str, Any]:
+    pixels = {"maxWidth": options.most_pixels, "maxHeight": options.most_pixels}
+    return {"format": "jpeg", "quality": options.quality, "everyNthFrame": 1, **pixels}
 
 
-async def _picture(session: CDPSession, wanted: FrameOptions) -> str:
+async def _picture(session: CDPSession, options: FrameOptions) -> str:
     """The window as it is now, in base64; "" where it does not come in time: a dialog of the page holds it up."""
-    asked = {"format": "jpeg", "quality": wanted.quality, "optimizeForSpeed": True}
+    asked = {"format": "jpeg", "quality": options.quality, "optimizeForSpeed": True}
     try:
         async with asyncio.timeout(_PICTURE_S):
             return str((await session.send("Page.captureScreenshot", asked))["data"])

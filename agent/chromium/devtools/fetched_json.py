@@ -98,7 +98,7 @@ class FetchWatch:
         """
         if not await self._all_ended(page_url, budget_s):
             return []
-        left, found = _MOST_CHARS, []
+        left, fetched = _MOST_CHARS, []
         try:
             async with asyncio.timeout(_BODIES_S):
                 for number, request in list(self._requests.items()):
@@ -108,10 +108,10 @@ class FetchWatch:
                         request.body = await self._body(number)
                     if request.body and len(request.body) <= left:
                         left -= len(request.body)
-                        found.append(FetchedJson(request.url, request.body))
+                        fetched.append(FetchedJson(request.url, request.body))
         except TimeoutError:
             return []
-        return found
+        return fetched
 
     async def _all_ended(self, page_url: str, budget_s: float) -> bool:
         ends = time.monotonic() + budget_s

@@ -96,10 +96,12 @@ class PageWalk:
                 return
             # What an earlier round's walk of the same frame took is free again.
             asked = {spot.element_id for spot in spots}
-            kept = [one for number, one in walk.inner.items() if number not in asked]
+            kept = [inner_walk for number, inner_walk in walk.inner.items() if number not in asked]
             share = _share(_left_of(options, [replace(walk, inner=None), *kept]), 1 / len(spots))
-            found = await asyncio.gather(*(self._nested(world, walk, spot, share, depth) for spot in spots))
-            walk.inner |= {spot.element_id: one for spot, one in zip(spots, found, strict=True) if one}
+            nested = await asyncio.gather(*(self._nested(world, walk, spot, share, depth) for spot in spots))
+            walk.inner |= {
+                spot.element_id: inner_walk for spot, inner_walk in zip(spots, nested, strict=True) if inner_walk
+            }
             bounded = options.max_elements is not None or options.max_chars is not None
             if again or not bounded or _is_tight(_left_of(options, [walk]), options):
                 return
@@ -205,9 +207,9 @@ class PageWalk:
         for world in worlds:
             if not nodes:
                 return
-            found = await asyncio.gather(*(self._resolve(session, world, node) for node in nodes))
-            here = [(node, handle) for node, handle in zip(nodes, found, strict=True) if handle]
-            elsewhere = [node for node, handle in zip(nodes, found, strict=True) if not handle]
+            handles = await asyncio.gather(*(self._resolve(session, world, node) for node in nodes))
+            here = [(node, handle) for node, handle in zip(nodes, handles, strict=True) if handle]
+            elsewhere = [node for node, handle in zip(nodes, handles, strict=True) if not handle]
             if here:
                 await world.call("typeof shoalWalker.mark")
                 answer = await session.send(
@@ -228,8 +230,8 @@ class PageWalk:
             answer = await session.send("DOM.resolveNode", asked)
         except PlaywrightError:
             return None  # it left the document meanwhile, or is another frame's
-        found = answer["object"].get("objectId")
-        return str(found) if found else None
+        handle = answer["object"].get("objectId")
+        return str(handle) if handle else None
 
     async def _open_closed_roots(self, world: World) -> bool:
         """Asks DevTools about elements that may hide a closed shadow root; whether there was one."""
@@ -256,7 +258,7 @@ class PageWalk:
 def _left_of(options: ObserveOptions, walks: Iterable[FrameWalk]) -> ObserveOptions:
     """`options` with what these walks left of their budget."""
     taken = [size(walk) for walk in walks]
-    elements, chars = sum(one[0] for one in taken), sum(one[1] for one in taken)
+    elements, chars = sum(spent[0] for spent in taken), sum(spent[1] for spent in taken)
     return replace(
         options,
         max_elements=None if options.max_elements is None else max(0, options.max_elements - elements),

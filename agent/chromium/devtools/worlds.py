@@ -59,8 +59,8 @@ class World:
         """DevTools' object id of what `expression` gives; None for null."""
         asked = {"expression": expression, "contextId": self.context, "objectGroup": "shoal"}
         answer = await self.session.send("Runtime.evaluate", asked)
-        found = answer["result"].get("objectId")
-        return str(found) if found else None
+        handle = answer["result"].get("objectId")
+        return str(handle) if handle else None
 
 
 def _value(answer: dict[str, Any]) -> Json:

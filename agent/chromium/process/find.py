@@ -56,8 +56,8 @@ def find_chromium(setting: str | None = None) -> Path:
         if _runs(path):
             return path
     for command in _COMMANDS:
-        if found := shutil.which(command):
-            return Path(found)
+        if command_path := shutil.which(command):
+            return Path(command_path)
     raise BrowserNotFound(f"no Chromium was found on this machine. {_ADVICE}")
 
 
@@ -87,8 +87,8 @@ def _named(setting: str) -> Path:
     path = Path(setting).expanduser()
     if _runs(path):
         return path
-    if found := shutil.which(setting):
-        return Path(found)
+    if command_path := shutil.which(setting):
+        return Path(command_path)
     raise BrowserNotFound(f"{setting!r}, which was named as the browser, is not a program that can be run. {_ADVICE}")
 
 
@@ -101,8 +101,8 @@ def _installed_by_playwright() -> list[Path]:
     home = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
     folders = [Path(home)] if home and home != "0" else []
     folders += [Path.home() / ".cache/ms-playwright", Path.home() / "Library/Caches/ms-playwright"]
-    found: list[Path] = []
+    paths: list[Path] = []
     for pattern in _INSTALLED:
         for folder in folders:
-            found += sorted(folder.glob(pattern), reverse=True)
-    return found
+            paths += sorted(folder.glob(pattern), reverse=True)
+    return paths

@@ -72,14 +72,14 @@ class ProcessTree:
 
     def _group(self) -> list[psutil.Process]:
         """The main process's group: its children stay in it when it was killed and they have another parent."""
-        found = []
+        members = []
         for process in psutil.process_iter() if self.root is not None else ():
             try:
                 if self.root is not None and os.getpgid(process.pid) == self.root.pid != os.getpgrp():
-                    found.append(process)
+                    members.append(process)
             except ProcessLookupError:
                 continue
-        return found
+        return members
 
     def end(self, seen: list[psutil.Process]) -> None:
         """Kills what is left of the tree, `seen` earlier included, and removes the profile folder."""
