@@ -356,9 +356,9 @@ class _Session:
             await self._log_in()
             return await self.page.storage_state()
 
-        wanted = _start_url(self.work)
+        start = _start_url(self.work)
         await self.deps.logins.renew(self.work.job, self.logged_in_by, log_in)
-        raise LoginLost(f"{wanted} led to the login's page; the login was renewed") from error
+        raise LoginLost(f"{start} led to the login's page; the login was renewed") from error
 
     # --- loop ----------------------------------------------------------------------------------------
 
@@ -388,9 +388,9 @@ class _Session:
     async def _extract(self, plan: Plan) -> tuple[Task, Outcome | None]:
         """Reads records from the page, which stands still, and holds them to the job's schema."""
         self.state.reading = plan.plan or ""
-        found = await extract_records(self.deps.policy, self.state)
-        await self.evidence.keep_prompt(found.prompt)
-        checked = await self._check(found)
+        extracted = await extract_records(self.deps.policy, self.state)
+        await self.evidence.keep_prompt(extracted.prompt)
+        checked = await self._check(extracted)
         await self.lessons.read(checked.records, self.work.spec.extract)
         tier, (workflow, audit) = self.page.tier, self._replayed_by
         await self.evidence.keep_source()
@@ -412,27 +412,27 @@ class _Session:
         self.state.records = (*self.state.records, *records)
         result: dict[str, Json] = {
             "records": len(records),
-            "missing": list(found.missing),
-            "complete": found.complete,
+            "missing": list(extracted.missing),
+            "complete": extracted.complete,
         }
         if checked.left_out:
             result["left_out"] = len(checked.left_out)
             told = [self.state.hidden.text(entry) for entry in checked.left_out]
             result["left_out_entries"] = told[:_ENTRIES_TOLD]
             self.rejected += [RecordInvalid(f"{url}: {entry}").info() for entry in told]
-        if found.shown is not None:
-            result["shown"] = found.shown
-        if found.empty:
+        if extracted.shown is not None:
+            result["shown"] = extracted.shown
+        if extracted.empty:
             result["empty"] = True
-        if found.why:
-            result["why"] = found.why
-        if found.awaited:
-            result["awaited"] = found.awaited
-        if found.unproven:
-            result["not_on_the_page"] = list(found.unproven)
+        if extracted.why:
+            result["why"] = extracted.why
+        if extracted.awaited:
+            result["awaited"] = extracted.awaited
+        if extracted.unproven:
+            result["not_on_the_page"] = list(extracted.unproven)
         if (places := await self._propose(checked.records)) is not None:
             result["places"] = places
-        ends = plan.ends_goal and found.complete and not checked.left_out and not found.unproven
+        ends = plan.ends_goal and extracted.complete and not checked.left_out and not extracted.unproven
         return Task("extract", plan.plan or "", Status.COMPLETED, result=result, ends_goal=ends), None
 
     # --- answer --------------------------------------------------------------------------------------
@@ -680,7 +680,7 @@ class _Session:
     async def _confirm(self, steps: tuple[Step, ...]) -> None:
         """Notes in the store that the marked action took place. A next attempt goes on from here: it knows the steps
         of this task, so that it does not look for the form on the page that thanks for it."""
-        self.confirmed = (*(one for one in self.confirmed if one != self.begun), self.begun)
+        self.confirmed = (*(mark for mark in self.confirmed if mark != self.begun), self.begun)
         done = replace(await self._snapshot(), steps=steps)
         await self.deps.journal.checkpoint(done, durable=True)
         self.saved = done
@@ -773,8 +773,8 @@ class _Session:
                     await self.evidence.keep_downloads()
             except (AgentError, TimeoutError) as lost:
                 error.add_note(f"no downloads: {lost}")
-        wanted = self.work.spec.artifacts.screenshots != "none"
-        if wanted and shows:
+        pictured = self.work.spec.artifacts.screenshots != "none"
+        if pictured and shows:
             try:
                 async with asyncio.timeout(_EVIDENCE_S):
                     await self.evidence.photograph()

@@ -23,7 +23,7 @@ def as_kept(result: ActionResult, earlier: Sequence[Step]) -> ActionResult:
 
     Behind it the effects tell no texts: a field that shows what was typed is one of the things that appear.
     """
-    typed = _types(result) or any(_types(one) for step in earlier for one in step.results)
+    typed = _types(result) or any(_types(earlier_result) for step in earlier for earlier_result in step.results)
     if not typed:
         return result
     action = result.action

@@ -23,7 +23,7 @@ ITEMS_AT_ONCE = 10_000
 """Items that are handed on together: some 4 MB here, 0.3 MB on their way."""
 
 
-async def gather(found: AsyncIterable[LoopItem], journal: Journal) -> tuple[tuple[LoopItem, ...], int]:
+async def gather(items: AsyncIterable[LoopItem], journal: Journal) -> tuple[tuple[LoopItem, ...], int]:
     """The first items of a loop, and how many followed, which the journal has.
 
     Raises:
@@ -32,7 +32,7 @@ async def gather(found: AsyncIterable[LoopItem], journal: Journal) -> tuple[tupl
     first: list[LoopItem] = []
     more: list[LoopItem] = []
     later = 0
-    async for item in found:
+    async for item in items:
         if len(first) < FIRST_ITEMS:
             first.append(item)
             continue
@@ -73,15 +73,15 @@ async def _found(state: SessionState, policy: Policy, plan: Plan) -> AsyncGenera
         yield LoopItem(index, value, plan.is_loop_value_link)
 
 
-def loop_result(state: SessionState, found: int, sample: SampledItems | None) -> dict[str, Json]:
-    """What is known of a list when `found` items of it were collected, or a sample of them."""
-    result: dict[str, Json] = {"expected": found}
-    if state.listed is not None and state.listed > found:
+def loop_result(state: SessionState, count: int, sample: SampledItems | None) -> dict[str, Json]:
+    """What is known of a list when `count` items of it were collected, or a sample of them."""
+    result: dict[str, Json] = {"expected": count}
+    if state.listed is not None and state.listed > count:
         result["shown"] = state.listed  # the list says that it has more
     if state.cut:
         result["cut"] = state.cut
     limit = state.loop.max_items if state.loop else None
-    if state.limited or (limit is not None and found >= limit):
+    if state.limited or (limit is not None and count >= limit):
         result["limited"] = True  # by the caller: what is left out was not asked for
     if sample is not None:
         result |= {"limited": True, "sample": {**sample.told(), "shown": state.listed}}

@@ -31,12 +31,12 @@ class SampledItems:
         return {"found": self.found, "whole": self.is_whole, "first": first}
 
 
-async def sampled(found: AsyncGenerator[LoopItem], most: int) -> SampledItems:
+async def sampled(source: AsyncGenerator[LoopItem], most: int) -> SampledItems:
     """The first `most` items of a loop, and how many there are, as far as that is seen in `COLLECT_S` seconds."""
     began = time.monotonic()
     first: list[LoopItem] = []
     n, is_whole = 0, True
-    async with aclosing(found) as items:
+    async with aclosing(source) as items:
         async for item in items:
             n += 1
             if len(first) < max(most, FIRST_TOLD):

@@ -35,19 +35,19 @@ def _of_records(readings: list[dict[str, Json]]) -> Incomplete | None:
     """A list whose records were read, from one page or from several."""
     if not readings:
         return None
-    found = sum(reading["records"] for reading in readings)
+    count = sum(reading["records"] for reading in readings)
     invalid = sum(reading.get("left_out", 0) for reading in readings)
     shown = max((reading["shown"] for reading in readings if reading.get("shown") is not None), default=None)
     last = readings[-1]
-    if found == 0 and invalid == 0 and not shown:
+    if count == 0 and invalid == 0 and not shown:
         return None if last.get("empty") else Incomplete(0, None, str(last.get("why", "")))
-    whole = bool(last["complete"]) or (shown is not None and found + invalid >= shown)
+    whole = bool(last["complete"]) or (shown is not None and count + invalid >= shown)
     if whole and not invalid:
         return None
     why = "; ".join(filter(None, (str(last.get("why", "")), _unfit(invalid))))
     if whole:
-        return Incomplete(found, found + invalid, why)
-    return Incomplete(found, shown if shown is not None and shown > found else None, why)
+        return Incomplete(count, count + invalid, why)
+    return Incomplete(count, shown if shown is not None and shown > count else None, why)
 
 
 def _unfit(invalid: int) -> str:
