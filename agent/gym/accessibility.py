@@ -35,7 +35,10 @@ _STANDARD = frozenset(
 def standard_only(root: Element) -> Element:
     """The tree in which only elements with a tag of the HTML standard have ids."""
     return rebuilt(
-        root, lambda one, children: replace(one, bid=one.bid if one.tag in _STANDARD else "", children=children)
+        root,
+        lambda element, children: replace(
+            element, bid=element.bid if element.tag in _STANDARD else "", children=children
+        ),
     )
 
 

@@ -49,7 +49,7 @@ class Blocking:
 
             return call
         if isinstance(value, list | tuple):
-            return type(value)(self._blocking(one) for one in value)
+            return type(value)(self._blocking(part) for part in value)
         return Blocking(value, self._loop) if type(value).__module__.startswith("playwright.") else value
 
 

@@ -149,7 +149,7 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
         return {
             "chat_messages": tuple(dict(message) for message in self.chat.messages),
             "goal": goal_text(self._episode.goal),
-            "goal_object": tuple(dict(one) for one in self._episode.goal),
+            "goal_object": tuple(dict(message) for message in self._episode.goal),
             "open_pages_urls": tuple(tab.url for tab in seen.tabs),
             "open_pages_titles": tuple(tab.title for tab in seen.tabs),
             "active_page_index": np.asarray([seen.active_tab], dtype=np.int64),

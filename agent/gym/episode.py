@@ -78,7 +78,7 @@ class Episode:
         self.task_info: Mapping[str, Json] = {}
         self.started = 0.0  # seconds since 1970
         self._options = options
-        self._sets = tuple(one for name in options.action_sets for one in _PEER_SETS.get(name, (name,)))
+        self._sets = tuple(subset for name in options.action_sets for subset in _PEER_SETS.get(name, (name,)))
         primitives_of(self._sets)  # a wrong name is told now
         self._start, self._ask = start, ask
         self._loop = LoopThread()
@@ -100,8 +100,8 @@ class Episode:
         goal, self.task_info = self.task.setup(self.page)
         self.goal = goal_object(goal)
         self.chat.add_message("assistant", _GREETING)
-        for one in self.goal:
-            self.chat.add_message("user" if one["type"] == "text" else "user_image", _said(one))
+        for message in self.goal:
+            self.chat.add_message("user" if message["type"] == "text" else "user_image", _said(message))
         self._user_speaks()
         self.started = time.time()
         self._loop.run(self._context.settle(quiet_s=0.05, budget_s=2))
@@ -206,10 +206,10 @@ class Episode:
             self._context = None
 
 
-def _said(one: Mapping[str, Json]) -> str:
-    if one["type"] == "text":
-        return str(one["text"])
-    image = one["image_url"]
+def _said(message: Mapping[str, Json]) -> str:
+    if message["type"] == "text":
+        return str(message["text"])
+    image = message["image_url"]
     return str(image["url"] if isinstance(image, Mapping) else image)
 
 
@@ -217,7 +217,7 @@ def _context_options(options: ContextOptions, task: Task) -> ContextOptions:
     """The options with what the task asks for; tasks are pages of packages on this machine, too."""
     spec = options.browser
     asked = {"viewport": task.viewport, "locale": task.locale, "timezone": task.timezone_id}
-    wanted = {name: value for name, value in asked.items() if value is not None and name not in spec.model_fields_set}
-    browser = type(spec).model_validate({**spec.model_dump(exclude_unset=True), **wanted})
+    given = {name: value for name, value in asked.items() if value is not None and name not in spec.model_fields_set}
+    browser = type(spec).model_validate({**spec.model_dump(exclude_unset=True), **given})
     limit = task.timeout / 1000 if task.timeout is not None else options.action_timeout_s
     return replace(options, browser=browser, action_timeout_s=limit, schemes=(*options.schemes, "file"))

@@ -46,7 +46,7 @@ class MiniWob(Task):
 
 
 def _pages() -> Path:
-    found = importlib.util.find_spec("miniwob")
-    if found is None or found.origin is None:
+    package = importlib.util.find_spec("miniwob")
+    if package is None or package.origin is None:
         raise ModuleNotFoundError("MiniWoB++ needs the package 'miniwob': pip install 'shoal[gym]'")
-    return Path(found.origin).parent / "html" / "miniwob"
+    return Path(package.origin).parent / "html" / "miniwob"

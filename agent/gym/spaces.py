@@ -19,7 +19,7 @@ class Kind(gymnasium.Space[Any]):
         return isinstance(x, self.types)
 
     def __repr__(self) -> str:
-        return f"Kind({', '.join(one.__name__ for one in self.types)})"
+        return f"Kind({', '.join(kind.__name__ for kind in self.types)})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Kind) and self.types == other.types
