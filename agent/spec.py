@@ -141,8 +141,8 @@ def _schema_of(fields: Json, *, many: bool) -> dict[str, Json] | None:
         given = place.model_dump() if isinstance(place, FieldPlace) else place
         if not isinstance(given, Mapping):
             return None
-        one = _READER_TYPES.get(str(given.get("reader")), {"type": "string"})
-        properties[str(name)] = {"type": "array", "items": one} if given.get("all") is True else one
+        item_schema = _READER_TYPES.get(str(given.get("reader")), {"type": "string"})
+        properties[str(name)] = {"type": "array", "items": item_schema} if given.get("all") is True else item_schema
     if not properties:
         return None
     record: dict[str, Json] = {"type": "object", "properties": properties, "required": list(properties)}

@@ -107,15 +107,15 @@ def values_at(path: str, document: Json) -> list[tuple[str, Json]]:
     if not isinstance(document, (dict, list)):
         return []
     _left.nodes = _MOST_NODES
-    found: list[tuple[str, Json]] = []
+    matches: list[tuple[str, Json]] = []
     try:
         for match in _followed(_compiled(path), document):
-            found.append((str(match.path), match.obj))
-            if len(found) > _MOST_MATCHES:
+            matches.append((str(match.path), match.obj))
+            if len(matches) > _MOST_MATCHES:
                 raise JsonPathFault(f"leads to more than {_MOST_MATCHES:,} values; name the way more closely")
     except (JSONPathError, RecursionError) as error:
         raise JsonPathFault(f"cannot be followed: {_first_line(error)}") from None
-    return found
+    return matches
 
 
 def _followed(path: JSONPath, document: Json) -> Iterable[JSONPathMatch]:

@@ -246,7 +246,7 @@ def _row(text: str) -> Json:
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
-        found = json.loads(text)
+        row = json.loads(text)
     except (json.JSONDecodeError, RecursionError):
         return None
-    return found if isinstance(found, dict | list) else None
+    return row if isinstance(row, dict | list) else None

@@ -60,8 +60,8 @@ class Redactor:
     def learn(self, reference: Json, value: Json) -> None:
         """Notes that `value` was put in place of `reference`; nothing where both are the same."""
         if isinstance(reference, list | tuple) and isinstance(value, list | tuple):
-            for one, other in zip(reference, value, strict=True):
-                self.learn(one, other)
+            for part, other in zip(reference, value, strict=True):
+                self.learn(part, other)
         elif isinstance(reference, str) and isinstance(value, str) and value and value != reference:
             self.values[value] = reference
 
@@ -93,9 +93,12 @@ class Redactor:
         return replace(
             record,
             value=self.json(record.value),
-            sources={name: replace(one, where=self.text(one.where)) for name, one in record.sources.items()},
+            sources={name: replace(source, where=self.text(source.where)) for name, source in record.sources.items()},
             candidates={
-                name: tuple(replace(one, value=self.json(one.value), where=self.text(one.where)) for one in several)
+                name: tuple(
+                    replace(candidate, value=self.json(candidate.value), where=self.text(candidate.where))
+                    for candidate in several
+                )
                 for name, several in record.candidates.items()
             },
         )

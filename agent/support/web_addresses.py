@@ -23,8 +23,8 @@ _OF_PAGES = frozenset({"about", "blob", "data", "chrome-error"})
 
 def scheme_of(url: str) -> str:
     """The scheme by which a browser opens `url`, in lower case; "" when the address has none."""
-    found = _SCHEME.match(_ANYWHERE.sub("", url.strip(_AROUND)))
-    return found.group(1).lower() if found else ""
+    match = _SCHEME.match(_ANYWHERE.sub("", url.strip(_AROUND)))
+    return match.group(1).lower() if match else ""
 
 
 def is_web(url: str) -> bool:
