@@ -226,9 +226,9 @@ class Dispatcher:
         job_controls = await self._store.job_controls(jobs) if jobs else {}
         stopped = {job for job in jobs if job not in job_controls or not job_controls[job].wanted}
         lost = {(renewal.session, renewal.fence) for renewal in due if renewal.session not in kept}
-        for one in due:
-            if one.session in kept:
-                known[one.session].renewed = now
+        for extended in due:
+            if extended.session in kept:
+                known[extended.session].renewed = now
         # A lease that ended meanwhile says nothing of the session, which may run under a new one.
         still = [lease for session, lease in known.items() if self._state.leases.get(session) is lease]
         unwanted: dict[str, list[int]] = {}

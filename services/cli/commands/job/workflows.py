@@ -114,11 +114,11 @@ def difference(
 
     async def work() -> Exit:
         async with client_of(settings_of_process(), gateway) as client:
-            found = await client.workflow(name, "diff", before=before, after=after)
+            changed = await client.workflow(name, "diff", before=before, after=after)
         if as_json:
-            print(json.dumps(found, ensure_ascii=False))
+            print(json.dumps(changed, ensure_ascii=False))
             return Exit.DONE
-        told = [[change["path"], _short(change["before"]), _short(change["after"])] for change in found["changes"]]
+        told = [[change["path"], _short(change["before"]), _short(change["after"])] for change in changed["changes"]]
         print_table(("place", f"version {before}", f"version {after}"), told)
         return Exit.DONE
 
