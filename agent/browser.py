@@ -40,6 +40,8 @@ class ContextOptions:
     reading: bool = False  # a hint: its pages are likely to be only read, neither observed nor acted on
     schemes: tuple[str, ...] = WEB  # of addresses that are opened; others only for pages that the caller wrote
     fetched_json: bool = False  # the JSON that scripts of its pages fetch is asked for, whatever the site is like
+    trace: bool = False  # everything is recorded for Playwright's trace viewer, from the first page on
+    trace_pictures: bool = True  # with `trace`: how the page looked, too
     accept_dialogs: bool = True  # confirm and prompt get yes and the default text; False: they are dismissed
 
 
@@ -220,6 +222,16 @@ class Context(Protocol):
 
     async def storage_state(self) -> Json:
         """Cookies and origins' storage, in Playwright's format."""
+        ...
+
+    async def end_trace(self, path: str) -> bool:
+        """Ends what `options.trace` began, and writes it to the file `path` as Playwright does, secrets included.
+
+        False where nothing was recorded.
+
+        Raises:
+            BrowserError: it could not be written.
+        """
         ...
 
     async def close(self) -> None:

@@ -460,6 +460,12 @@ class ArtifactsAway(AgentError):
     code = "artifacts_away"
 
 
+class TraceRefused(AgentError):
+    """Playwright's trace of a session is too large to be kept, or of a format that is not known."""
+
+    code = "trace_refused"
+
+
 class NoRoom(AgentError):
     """The machine has no room left: its disk is full or can only be read, or it has no files or memory to give."""
 

@@ -413,11 +413,24 @@ class ArtifactsSpec(_Part):
         "pages of a loop may be read without a browser, where that was seen to give the same",
     )
     recording: bool = Field(False, description="the page's DOM events; not available in this version")
-    trace: bool = Field(False, description="Playwright's trace; not available in this version")
-    har: bool = Field(False, description="the requests as HAR; not available in this version")
+    trace: bool = Field(
+        False,
+        description="Playwright's trace of each session: its calls, what pages looked like, and their requests; values "
+        "of fields, what was typed, bodies and cookies are left out",
+    )
+    har: bool = Field(
+        False,
+        description="each session's requests as a HAR file; bodies and cookies are left out, and values of headers "
+        "that are not common",
+    )
     retention_days: int | None = Field(
         None, ge=1, description="days until the finished job is dropped; default: the installation's setting"
     )
+
+    @property
+    def traced(self) -> bool:
+        """Whether what a session's browser does is recorded."""
+        return self.trace or self.har
 
 
 class WebhookSpec(_Part):

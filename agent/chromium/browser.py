@@ -15,6 +15,7 @@ from playwright.async_api import Error as PlaywrightError
 from shoal.agent.browser import NO_BYPASS, BrowserHealth, Context, ContextOptions
 from shoal.agent.chromium.acting.acting_context import ActingContext
 from shoal.agent.chromium.acting.tab import Tab
+from shoal.agent.chromium.acting.trace import begin_trace
 from shoal.agent.chromium.context_pool import ContextPool, SpareContext, empty
 from shoal.agent.chromium.context_reset import close_quietly
 from shoal.agent.chromium.devtools.fetching_sites import FetchingSites
@@ -106,6 +107,7 @@ class ChromiumBrowser:
         plain = BrowserSpec(viewport=self._window) if self._window is not None else None
         return (
             options.reading
+            and not options.trace
             and not options.storage_state
             and options.browser.model_copy(update={"isolation": "reset"}) == plain
         )
@@ -142,6 +144,8 @@ class ChromiumBrowser:
     async def _fresh(self, options: ContextOptions) -> SpareContext:
         context = await self._browser.new_context(**self._settings(options))
         try:
+            if options.trace:
+                await begin_trace(context, options)
             return SpareContext(context, Tab(await context.new_page()))
         except BaseException:
             await asyncio.shield(close_quietly(context.close()))
@@ -150,7 +154,7 @@ class ChromiumBrowser:
     async def _spare(self, options: ContextOptions) -> SpareContext | None:
         """An emptied context that looks as wanted, in the state that is wanted; None when a new one is needed."""
         state = options.storage_state or {}
-        if options.reuse is None or state.get("origins"):  # storage needs an open page of each origin
+        if options.reuse is None or options.trace or state.get("origins"):  # storage needs an open page of each origin
             return None
         spare = self._shelf.take(self._key(options))
         if spare is not None and state.get("cookies"):

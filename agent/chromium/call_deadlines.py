@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Protocol
@@ -164,3 +165,8 @@ def uncounted(deadline: asyncio.Timeout) -> Iterator[None]:
     finally:
         if ends is not None:
             deadline.reschedule(ends + clock() - began)
+
+
+def left_ms(ends: float) -> float:
+    """What is left until then; never 0, which would stand for no limit."""
+    return max(1.0, (ends - time.monotonic()) * 1000)

@@ -47,13 +47,15 @@ NavigationCheck = Callable[[str], Awaitable[None]]
 
 def documents_serve(spec: JobSpec) -> bool:
     """Whether a loop's pages may be read from their documents, as far as the job says: the place of each field is
-    given or learned, no page has to be photographed, and nothing but cookies tells visitors apart."""
+    given or learned, no page has to be photographed or traced, and nothing but cookies tells visitors apart."""
     extract = spec.extract
     if extract is None or extract.many or extract.wait_for is not None:
         return False
     if not _is_read_by_workflow(spec) and not _gives_places(extract):
         return False
     if spec.browser.proxy is not None or spec.browser.attach is not None:
+        return False
+    if spec.artifacts.traced:
         return False
     return spec.artifacts.evidence == "document" or spec.artifacts.screenshots != "all"
 
@@ -356,6 +358,9 @@ class DocumentContext:
 
     async def downloads(self) -> Sequence[Download]:
         return await self._page.downloads() if self._page is not None else ()
+
+    async def end_trace(self, path: str) -> bool:
+        return await self._page.end_trace(path) if self._page is not None else False
 
     async def storage_state(self) -> Json:
         return await self._page.storage_state() if self._page is not None else self._options.storage_state

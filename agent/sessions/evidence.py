@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import gzip
 import mimetypes
+import tempfile
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 from shoal.agent.browser import ObserveOptions, Shot
@@ -13,6 +16,9 @@ from shoal.agent.observe.renderings import compact
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.sessions.dependencies import ArtifactSink
 from shoal.agent.sessions.page import LazyContext
+from shoal.agent.sessions.traces.requests import har
+from shoal.agent.sessions.traces.trace import told_trace
+from shoal.agent.support.masking import Masker
 from shoal.agent.types import ArtifactRef
 
 _LAST_PAGE_CHARS = 40_000
@@ -111,6 +117,32 @@ class Evidence:
             html = said.encode("utf-8", "replace")
         packed = gzip.compress(html, compresslevel=_FAST)
         await self.keep("document", packed, "application/gzip")
+
+    async def keep_traces(self) -> str:
+        """What was recorded of the browser, as the job wants it. Says why that is not there; "" where nothing lacks."""
+        wants = self._state.spec.artifacts
+        if not wants.traced:
+            return ""
+        try:
+            with tempfile.TemporaryDirectory(prefix="shoal-trace-") as folder:
+                path = f"{folder}/trace.zip"
+                if not await self._page.end_trace(path):
+                    return ""
+                told = await asyncio.to_thread(told_trace, path, self._without_secrets())
+            if wants.trace:
+                await self.keep("trace", told.trace, "application/zip")
+            if wants.har:
+                await self.keep("har", har(told.requests), "application/json")
+        except (AgentError, OSError, zipfile.BadZipFile) as lost:
+            return f"no trace: {lost}"
+        return ""
+
+    def _without_secrets(self) -> Callable[[str], str]:
+        """Hides what was filled in here, also as addresses and JSON spell it, and what the caller gave as a secret."""
+        hidden = self._state.hidden
+        filled = Masker()
+        filled.hide(hidden.values)
+        return lambda text: filled.text(hidden.told(text))
 
     async def keep_transcript(self, error: AgentError) -> None:
         """What was asked and answered, when a model's reply is what the session failed on."""

@@ -205,6 +205,9 @@ class LazyContext:
         """Cookies and storage; what the session was given when it opened no page."""
         return await self._context.storage_state() if self._context else self._options.storage_state
 
+    async def end_trace(self, path: str) -> bool:
+        return await self._context.end_trace(path) if self._context is not None and not self._lent else False
+
     async def close(self) -> None:
         if self._context is not None and not self._lent:
             await self._context.close()

@@ -104,17 +104,9 @@ async def run(work: Work, deps: SessionDependencies) -> Outcome:
     session = _Session(work, deps)
     started = time.monotonic()
     try:
-        async with session.budget.running(deps.limits.session_s):
-            outcome = await session.live()
-            await session.evidence.keep_downloads()  # those of the last page
-            if outcome.status is Status.COMPLETED and not session.by_hand:
-                await session.lessons.keep()
-    except TimeoutError:
-        allowed = "" if work.spec.deadline_s is None else f"; the job was given {work.spec.deadline_s:g} s in all"
-        ran_s = time.monotonic() - started
-        outcome = await session.failed(DeadlinePassed(f"the session ran for {ran_s:.0f} s{allowed}"))
-    except AgentError as error:
-        outcome = await session.failed(error)
+        outcome = await _lived(session, deps.limits.session_s, started)
+        if lacking := await session.evidence.keep_traces():
+            outcome = replace(outcome, reason="; ".join(filter(None, (outcome.reason, lacking))))
     finally:
         session.attendance.end()
         await session.page.close()
@@ -127,6 +119,24 @@ async def run(work: Work, deps: SessionDependencies) -> Outcome:
         steps_before=session.steps_known,
         artifacts=tuple(session.evidence.kept),
     )
+
+
+async def _lived(session: _Session, session_s: float, started: float) -> Outcome:
+    """What the session came to, whatever ended it; its page is still open."""
+    deadline_s = session.work.spec.deadline_s
+    try:
+        async with session.budget.running(session_s):
+            outcome = await session.live()
+            await session.evidence.keep_downloads()  # those of the last page
+            if outcome.status is Status.COMPLETED and not session.by_hand:
+                await session.lessons.keep()
+    except TimeoutError:
+        allowed = "" if deadline_s is None else f"; the job was given {deadline_s:g} s in all"
+        ran_s = time.monotonic() - started
+        return await session.failed(DeadlinePassed(f"the session ran for {ran_s:.0f} s{allowed}"))
+    except AgentError as error:
+        return await session.failed(error)
+    return outcome
 
 
 def _start_url(work: Work) -> str:
@@ -185,6 +195,8 @@ class _Session:
             reuse=_reuse(work),
             reading=_reading(work, deps.policy),
             fetched_json=work.spec.extract is not None and work.spec.extract.asks_json,
+            trace=work.spec.artifacts.traced,
+            trace_pictures=work.spec.artifacts.trace and work.spec.artifacts.screenshots != "none",
             human_timeout_s=max(deps.context.human_timeout_s, work.spec.help.timeout_s + _HELP_MARGIN_S),
             hooks=helping(hooks, work.spec, lambda name, url: str(deps.secrets.resolve(name, url)), helper),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import zipfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -63,6 +64,8 @@ class FakeBrowser:
         self.pages = dict(pages)
         self.visits: list[str] = []
         self.rss_bytes = 0  # what its health tells
+        self.trace = ""  # of every context that is to have one, as Playwright writes it: an event a line
+        self.requests = ""  # its requests
         self.restrained: list[int] = []  # what its pages were held to, each time
         self.performed: list[Action] = []
         self.open = 0
@@ -113,6 +116,7 @@ class FakeContext:
         self._browser = browser
         self._url = "about:blank"
         self._closed = False
+        self._traced = options.trace
         self.storage: Json = options.storage_state
         self._files: list[Download] = []
         self._told = self._taken = 0  # of the files
@@ -207,6 +211,15 @@ class FakeContext:
     async def storage_state(self) -> Json:
         self._page()
         return self.storage or {"cookies": [], "origins": []}
+
+    async def end_trace(self, path: str) -> bool:
+        self._browser.count()
+        if not self._traced:
+            return False
+        with zipfile.ZipFile(path, "w") as trace:
+            trace.writestr("trace.trace", self._browser.trace)
+            trace.writestr("trace.network", self._browser.requests)
+        return True
 
     async def close(self) -> None:
         if not self._closed:

@@ -40,7 +40,8 @@ from shoal.agent.chromium.acting.open_tabs import OpenTabs
 from shoal.agent.chromium.acting.screencast import screencast
 from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.acting.titles import Titles
-from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines
+from shoal.agent.chromium.acting.trace import end_trace
+from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines, left_ms
 from shoal.agent.chromium.cut_off import cut_off
 from shoal.agent.chromium.devtools.fetching_sites import FetchingOwner
 from shoal.agent.chromium.devtools.screenshots import as_shot, page_shot, region_shot, viewport_shot
@@ -233,7 +234,7 @@ class ActingContext:
         while True:
             try:
                 async with cut_off(self.tab.page):
-                    return await self.tab.page.goto(url, wait_until="domcontentloaded", timeout=_left_ms(ends))
+                    return await self.tab.page.goto(url, wait_until="domcontentloaded", timeout=left_ms(ends))
             except PlaywrightError as error:
                 if "interrupted by another navigation" not in error.message or time.monotonic() >= ends:
                     raise
@@ -245,7 +246,7 @@ class ActingContext:
         await session.send("Emulation.setScriptExecutionDisabled", {"value": True})
         try:
             with contextlib.suppress(PlaywrightError):  # its last load, under way already, may come first: scriptless
-                await self.tab.page.goto("about:blank", wait_until="commit", timeout=_left_ms(ends))
+                await self.tab.page.goto("about:blank", wait_until="commit", timeout=left_ms(ends))
         finally:  # a tab without scripts would read the next page wrongly, without a sign of why
             await session.send("Emulation.setScriptExecutionDisabled", {"value": False})
 
@@ -520,6 +521,9 @@ class ActingContext:
         async with self.limits.looking(self.options.action_timeout_s, "reading the storage"):
             return await self.playwright.storage_state()
 
+    async def end_trace(self, path: str) -> bool:
+        return await end_trace(self.playwright, self.options, path)
+
     async def close(self) -> None:
         if self._closed:
             return
@@ -533,7 +537,7 @@ class ActingContext:
     @property
     def not_reusable(self) -> str:
         """Why this context cannot serve another session, "" when it can be emptied for one."""
-        if self.options.reuse is None:
+        if self.options.reuse is None or self.options.trace:
             return "it was made for one session"
         if self._end() is not None:
             return "it is broken"
@@ -553,8 +557,3 @@ class ActingContext:
         self._blocked = kinds
         async with self.limits.guard(self.options.action_timeout_s, "blocking resources"):
             await block(await self.tab.session(), kinds)
-
-
-def _left_ms(ends: float) -> float:
-    """What is left until then; never 0, which would stand for no limit."""
-    return max(1.0, (ends - time.monotonic()) * 1000)

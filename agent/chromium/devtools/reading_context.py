@@ -177,6 +177,9 @@ class ReadingContext:
             return await self._moved.downloads()
         return ()
 
+    async def end_trace(self, path: str) -> bool:
+        return await self._moved.end_trace(path) if self._moved is not None else False
+
     async def storage_state(self) -> Json:
         if self._moved is not None:
             return await self._moved.storage_state()

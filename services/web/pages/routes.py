@@ -39,6 +39,7 @@ from shoal.services.web.pages.sessions.live import add_live
 from shoal.services.web.pages.sessions.page import add_session_page
 from shoal.services.web.pages.sessions.steps import add_steps
 from shoal.services.web.pages.submit.page import add_submit_page
+from shoal.services.web.pages.trace_viewer import add_trace_viewer
 from shoal.services.web.pages.workflows.page import add_workflow_pages
 from shoal.services.web.tries.trier import Trier
 
@@ -84,6 +85,7 @@ def add_dashboard(
     add_audit_log(router, deps, login_check, pages)
     _add_status(router, deps, login_check, pages)
     _add_static(router)
+    add_trace_viewer(router)
     add_routes(app, router)
 
     async def unknown(request: Request, error: Exception) -> Response:

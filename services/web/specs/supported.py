@@ -13,8 +13,6 @@ _NOT_YET: tuple[tuple[str, Callable[[JobSpec], bool]], ...] = (
     ("browser.storage_state", lambda spec: spec.browser.storage_state is not None),
     ("browser.headless", lambda spec: not spec.browser.headless),
     ("artifacts.recording", lambda spec: spec.artifacts.recording),
-    ("artifacts.trace", lambda spec: spec.artifacts.trace),
-    ("artifacts.har", lambda spec: spec.artifacts.har),
 )
 
 

@@ -1,0 +1,60 @@
+"""A page's snapshot in a trace, without values of its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shoal.agent.sessions.traces.requests import Hide, told_address
+from shoal.agent.support.json_value import Json
+from shoal.agent.support.masking import HIDDEN, names_secret
+
+_SHOWN = (
+    *("callId", "phase", "snapshotName", "pageId", "frameId", "doctype", "viewport", "timestamp", "wallTime"),
+    *("collectionTime", "isMainFrame"),
+)
+_VALUE = "__playwright_value_"
+_FIELDS = frozenset({"INPUT", "TEXTAREA"})
+_LABELLED = frozenset({"submit", "button", "reset", "checkbox", "radio"})
+"""Types of inputs whose value is what they are called, and no visitor's."""
+_ADDRESSES = frozenset({"href", "src", "action", "formaction", "__playwright_current_src__"})
+
+
+def told_snapshot(snapshot: Mapping[str, Json], hide: Hide) -> dict[str, Json]:
+    """One frame's snapshot as it may leave the worker.
+
+    Raises:
+        RecursionError: the page is nested too deeply.
+    """
+    overrides = snapshot.get("resourceOverrides")
+    return {
+        **{name: snapshot[name] for name in _SHOWN if name in snapshot},
+        "frameUrl": told_address(str(snapshot.get("frameUrl", "")), hide),
+        "html": _node(snapshot.get("html"), hide),
+        "resourceOverrides": [
+            {name: value for name, value in override.items() if name in ("file", "ref")}
+            | {"url": told_address(str(override.get("url", "")), hide)}
+            for override in (overrides if isinstance(overrides, list) else ())
+        ],
+    }
+
+
+def _node(node: Json, hide: Hide) -> Json:
+    """A text, a reference to an earlier snapshot's node ([[1, 2]]), or an element: its name, attributes, children."""
+    if isinstance(node, str):
+        return hide(node)
+    if not isinstance(node, list) or not node or not isinstance(node[0], str):
+        return node
+    name, attributes = node[0], node[1] if len(node) > 1 and isinstance(node[1], Mapping) else {}
+    told = {key: _attribute(name.upper(), key, str(value), attributes, hide) for key, value in attributes.items()}
+    return [name, told, *(_node(child, hide) for child in node[2:])]
+
+
+def _attribute(tag: str, name: str, value: str, attributes: Mapping[str, Json], hide: Hide) -> str:
+    if not value:
+        return value
+    if tag in _FIELDS and name in ("value", _VALUE):
+        labelled = tag == "INPUT" and str(attributes.get("type", "")).lower() in _LABELLED
+        return hide(value) if labelled else HIDDEN
+    if names_secret(name) or (tag == "META" and name == "content" and names_secret(str(attributes.get("name", "")))):
+        return HIDDEN
+    return told_address(value, hide) if name in _ADDRESSES else hide(value)

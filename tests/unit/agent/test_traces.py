@@ -1,0 +1,168 @@
+"""What is kept of a trace of Playwright's: enough to be looked at, and no secret."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shoal.agent.documents.context import documents_serve
+from shoal.agent.errors import TraceRefused
+from shoal.agent.sessions.traces.requests import har, told_address
+from shoal.agent.sessions.traces.trace import told_trace
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.testing import FakeBrowser, FakePage
+from tests.cluster_world import EXTRACT
+from tests.unit.session.test_session import URL, Notes, deps, session, work
+
+SECRET = "s3cret-value"
+EVENTS: list[dict[str, Any]] = [
+    {"version": 10, "type": "context-options", "browserName": "chromium", "options": {}, "storageState": SECRET},
+    {"type": "before", "callId": "a", "class": "Frame", "method": "fill", "title": SECRET,
+     "params": {"selector": "#pin", "value": SECRET}},
+    {"type": "log", "callId": "a", "message": f'  fill("{SECRET}")'},
+    {"type": "after", "callId": "a", "result": {"value": SECRET},
+     "error": {"name": "Error", "message": f"it failed\n  - fill({SECRET})"}},
+    {"type": "before", "callId": "b", "class": "Page", "method": "keyboardType", "params": {"text": SECRET}},
+    {"type": "frame-snapshot", "snapshot": {
+        "callId": "a", "phase": "after", "frameUrl": f"{URL}?token={SECRET}", "resourceOverrides": [],
+        "html": ["HTML", {}, ["INPUT", {"__playwright_value_": SECRET, "value": SECRET, "type": "text"}],
+                 ["INPUT", {"type": "submit", "value": "Send"}], ["META", {"name": "csrf-token", "content": SECRET}],
+                 ["A", {"href": f"/x?session_id={SECRET}&page=2", "data-api-key": SECRET}, "Next"], [[1, 4]]]}},
+    {"type": "screencast-frame", "file": "screencast/1.jpeg"},
+    {"type": "something-new", "holds": SECRET},
+]  # fmt: skip
+ENTRY: dict[str, Any] = {
+    "startedDateTime": "2026-11-24T18:24:00.611Z", "time": 17.7, "pageref": "page@1", "_frameref": "frame@1",
+    "request": {"method": "POST", "url": f"{URL}login?token={SECRET}&page=2", "cookies": [{"value": SECRET}],
+                "headers": [{"name": "Cookie", "value": SECRET}, {"name": "X-Whatever", "value": SECRET},
+                            {"name": "User-Agent", "value": "Chromium"}],
+                "postData": {"text": SECRET}},
+    "response": {"status": 302, "headers": [{"name": "Set-Cookie", "value": SECRET}], "cookies": [{"value": SECRET}],
+                 "content": {"size": 5, "mimeType": "application/json", "_file": "resources/body.json"},
+                 "redirectURL": f"{URL}home#access_token={SECRET}"},
+    "timings": {"send": 0},
+}  # fmt: skip
+STYLE: dict[str, Any] = {
+    "request": {"method": "GET", "url": f"{URL}a.css"},
+    "response": {"status": 200, "content": {"mimeType": "text/css", "_file": "resources/a.css"}},
+}
+
+
+def written(path: Path, events: list[dict[str, Any]]) -> str:
+    """A trace as Playwright writes it."""
+    entries = [{"type": "resource-snapshot", "snapshot": entry} for entry in (ENTRY, STYLE)]
+    with zipfile.ZipFile(path, "w") as trace:
+        trace.writestr("trace.trace", "".join(json.dumps(event) + "\n" for event in events))
+        trace.writestr("trace.network", "".join(json.dumps(entry) + "\n" for entry in entries))
+        trace.writestr("trace.stacks", f'{{"files": ["/srv/{SECRET}.py"]}}')
+        trace.writestr("resources/body.json", f'{{"access_token": "{SECRET}"}}')
+        trace.writestr("resources/a.css", "body { color: red }")
+        trace.writestr("screencast/1.jpeg", b"picture")
+    return str(path)
+
+
+def texts(data: bytes, folder: Path) -> dict[str, str]:
+    path = folder / "kept.zip"
+    path.write_bytes(data)
+    with zipfile.ZipFile(path) as kept:
+        return {name: kept.read(name).decode() for name in kept.namelist()}
+
+
+def test_nothing_that_may_be_a_secret_stays_although_the_session_knows_of_none(tmp_path: Path) -> None:
+    told = told_trace(written(tmp_path / "trace.zip", EVENTS), str)
+    kept = texts(told.trace, tmp_path)
+    assert SECRET not in "".join(kept.values())
+    assert SECRET not in har(told.requests).decode()
+    assert set(kept) == {"trace.trace", "trace.network", "resources/a.css", "screencast/1.jpeg"}
+
+
+def test_what_a_person_looks_for_stays(tmp_path: Path) -> None:
+    told = told_trace(written(tmp_path / "trace.zip", EVENTS), str)
+    events = [json.loads(line) for line in texts(told.trace, tmp_path)["trace.trace"].splitlines()]
+    assert [event["type"] for event in events if event["type"] != "screencast-frame"] == [
+        *("context-options", "before", "after", "before", "frame-snapshot")
+    ]
+    assert events[1]["params"] == {"selector": "#pin"}
+    assert events[2]["error"] == {"name": "Error", "message": "it failed"}
+    _, _, field, button, _, link, reference = events[4]["snapshot"]["html"]
+    assert field[1] == {"__playwright_value_": "(hidden)", "value": "(hidden)", "type": "text"}
+    assert (button[1]["value"], link[1]["href"], reference) == ("Send", "/x?session_id=(hidden)&page=2", [[1, 4]])
+    log = json.loads(har(told.requests))["log"]
+    first = log["entries"][0]
+    assert (log["version"], first["request"]["url"]) == ("1.2", f"{URL}login?token=(hidden)&page=2")
+    assert first["request"]["headers"] == [
+        {"name": "Cookie", "value": "(hidden)"},
+        {"name": "X-Whatever", "value": "(hidden)"},
+        {"name": "User-Agent", "value": "Chromium"},
+    ]
+    assert first["response"]["redirectURL"] == f"{URL}home#access_token=(hidden)"
+    assert "pageref" not in first
+
+
+def test_a_trace_of_another_format_is_refused(tmp_path: Path) -> None:
+    later = [{"version": 11, "type": "context-options"}]
+    with pytest.raises(TraceRefused, match="format 11"):
+        told_trace(written(tmp_path / "trace.zip", later), str)
+
+
+def test_a_page_that_is_nested_without_end_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "deep.zip"
+    with zipfile.ZipFile(path, "w") as trace:
+        deep = '["DIV", {}, ' * 50_000 + '"x"' + "]" * 50_000
+        trace.writestr("trace.trace", f'{{"type": "frame-snapshot", "snapshot": {{"html": {deep}}}}}\n')
+        trace.writestr("trace.network", "")
+    assert texts(told_trace(str(path), str).trace, tmp_path)["trace.trace"] == ""
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("https://a.example/p?page=2#top", "https://a.example/p?page=2#top"),
+        ("https://user:pw@a.example/p", "https://a.example/p"),
+        ("/reset?Access-Token=abc;x=1", "/reset?Access-Token=(hidden);x=1"),
+        ("https://a.example/p?a=b=c&token=", "https://a.example/p?a=b=c&token="),
+        ("about:blank", "about:blank"),
+        ("", ""),
+    ],
+)
+def test_addresses_keep_what_is_no_secret(address: str, told: str) -> None:
+    assert told_address(address, str) == told
+
+
+@pytest.mark.parametrize(
+    ("artifacts", "kinds"),
+    [
+        ({}, []),
+        ({"trace": True}, ["trace"]),
+        ({"har": True}, ["har"]),
+        ({"trace": True, "har": True}, ["trace", "har"]),
+    ],
+)
+async def test_a_session_keeps_what_its_job_asks_for(artifacts: dict[str, bool], kinds: list[str]) -> None:
+    browser, notes = FakeBrowser({URL: FakePage(read={"n": 7})}), Notes()
+    browser.trace = '{"version": 10, "type": "context-options"}\n'
+    outcome = await session.run(work(extract=EXTRACT, artifacts=artifacts), deps(browser, notes))
+    assert (outcome.status, outcome.reason) == (Status.COMPLETED, "done")
+    assert notes.kept == ["screenshot", *kinds]
+    assert [options.trace for options in browser.asked] == [bool(kinds)]
+
+
+async def test_a_session_whose_trace_is_lost_keeps_its_result_and_says_so() -> None:
+    browser, notes = FakeBrowser({URL: FakePage(read={"n": 7})}), Notes()
+    browser.trace = '{"version": 9, "type": "context-options"}\n'
+    outcome = await session.run(work(extract=EXTRACT, artifacts={"trace": True}), deps(browser, notes))
+    assert outcome.status is Status.COMPLETED
+    assert outcome.records[0].value == {"n": 7}
+    assert outcome.reason == "done; no trace: this trace has format 9, and 10 is known"
+    assert notes.kept == ["screenshot"]
+
+
+def test_no_page_of_a_traced_job_is_read_without_a_browser() -> None:
+    fields = {"extract": {"fields": {"n": {"select": "h1"}}}, "url": URL}
+    assert documents_serve(JobSpec.model_validate(fields | {"artifacts": {"evidence": "document"}}))
+    assert not documents_serve(JobSpec.model_validate(fields | {"artifacts": {"evidence": "document", "har": True}}))
