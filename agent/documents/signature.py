@@ -6,9 +6,10 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from shoal.agent.support.web_addresses import address_parts
 
 _DIGITS = re.compile(r"\d+")
 _LITERAL = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"(\s*:)?|'(?:[^'\\\n]|\\.)*'(\s*:)?|\b\d[\d.eExXa-fA-F]*\b")
@@ -65,5 +66,5 @@ def _of_link(given: Mapping[str, str | None]) -> str:
 
 def _address(text: str) -> str:
     """Where a script or a sheet is from; its version does not count."""
-    parts = urlsplit(text)
+    parts = address_parts(text)
     return f"{parts.netloc}{_DIGITS.sub('#', parts.path)}"

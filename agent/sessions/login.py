@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
 from cachetools import LRUCache
 
 from shoal.agent.policies.policy import LOG_IN
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.web_addresses import address_parts
 from shoal.agent.types import Task
 
 _MOST_JOBS = 100
@@ -39,7 +39,7 @@ def is_login_page(spec: JobSpec, url: str) -> bool:
 
 
 def _place(url: str) -> tuple[str, str]:
-    parts = urlsplit(url)
+    parts = address_parts(url)
     return parts.netloc, parts.path.rstrip("/")
 
 

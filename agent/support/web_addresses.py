@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from shoal.agent.errors import AddressForbidden
 
@@ -32,9 +32,19 @@ def is_web(url: str) -> bool:
     return scheme_of(url) in WEB
 
 
+def address_parts(url: str) -> SplitResult:
+    """The parts of an address, all empty where it is none: a page may write `http://[` and `https://shop:port/`."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # it is looked at when it is asked for
+    except ValueError:
+        return SplitResult("", "", "", "", "")
+    return parts
+
+
 def same_site(page: str, other: str) -> bool:
     """Whether both addresses are of one site: one host, or that of `other` lies below the page's (`www.` aside)."""
-    own, its = urlsplit(page), urlsplit(other)
+    own, its = address_parts(page), address_parts(other)
     host, below = (own.hostname or "").removeprefix("www."), its.hostname or ""
     if (own.scheme, own.netloc) == (its.scheme, its.netloc):
         return own.scheme in WEB

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Protocol
-from urllib.parse import urlsplit
+
+from shoal.agent.support.web_addresses import address_parts
 
 _FIRST = 3
 """Pages of a site in a row that fetch nothing, before its pages are watched no longer."""
@@ -43,7 +44,7 @@ class FetchingSites:
         site.quiet = 0 if fetched else site.quiet + 1
 
     def _site(self, url: str) -> _Site:
-        host = urlsplit(url).netloc
+        host = address_parts(url).netloc
         site = self._sites.pop(host, None) or _Site()
         self._sites[host] = site  # the one that was asked for last stands last
         if len(self._sites) > _MOST_SITES:

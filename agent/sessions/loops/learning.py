@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 from shoal.agent.policies.policy import Policy
+from shoal.agent.support.web_addresses import address_parts
 from shoal.agent.types import LearningLoop, LoopItem
 from shoal.agent.worker_messages import Work
 from shoal.agent.workflows.format.workflow import goal_hash, schema_hash
@@ -35,7 +35,7 @@ def learns(work: Work, policy: Policy, items: Sequence[LoopItem], n: int) -> Lea
     page = first.value if first.is_link else first.page or spec.url
     schema = extract.record_schema if extract is not None else None
     return LearningLoop(
-        site=urlsplit(page).netloc.rpartition("@")[2].lower(),
+        site=address_parts(page).netloc.rpartition("@")[2].lower(),
         goal=goal_hash(spec.goal),
         record_schema=schema_hash(schema),
         workflow=spec.learn if named else "",

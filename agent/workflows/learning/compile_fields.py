@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
-from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
 from shoal.agent.policies.rules.fields.schema import Property, properties_of
 from shoal.agent.policies.rules.values.words import best_likeness, phrase
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.web_addresses import address_parts
 from shoal.agent.workflows.format.branch import Branch, Channel, ChannelFamily, FieldNode, Signature
 from shoal.agent.workflows.format.version import Decision
 from shoal.agent.workflows.learning.page_sample import PageSample, SampleChannel
@@ -220,7 +220,7 @@ def _same(values: Sequence[T]) -> T | None:
 
 def url_template(urls: Sequence[str]) -> str:
     """The addresses as one, with `{}` for each part that differs; "" where they are built differently."""
-    parts = [urlsplit(url) for url in urls]
+    parts = [address_parts(url) for url in urls]
     if len({(part.scheme, part.netloc) for part in parts}) > 1:
         return ""
     paths = [part.path.split("/") for part in parts]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import urldefrag
 
+from shoal.agent.support.web_addresses import address_parts
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import Signature
 from shoal.agent.workflows.reading.channels import holds_text, states
@@ -93,4 +94,4 @@ def item_signs(view: PageView, item: LoopItem) -> tuple[str, ...]:
 
 def host_of(url: str) -> str:
     """The host of an address with its port, in lower case."""
-    return urlsplit(url).netloc.lower()
+    return address_parts(url).netloc.lower()

@@ -151,6 +151,13 @@ def test_scripts_may_differ_in_texts_and_figures_but_in_nothing_else() -> None:
     )
 
 
+@pytest.mark.parametrize("head", ['<script src="http://["></script>', '<link rel="stylesheet" href="//[x">'])
+def test_what_is_no_address_is_a_part_of_a_page_like_another(head: str) -> None:
+    trust = trusting(read('<b class="price">5</b>', head))
+    assert trust.knows(read('<b class="price">6</b>', head))
+    assert not trust.knows(read('<b class="price">6</b>'))
+
+
 def test_what_scripts_may_take_hold_of_has_to_be_known() -> None:
     script = '<script src="/shop.js"></script>'
     trust = trusting(read('<b class="price">5</b><p data-item="1">x</p>', script))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.agent.chromium.devtools.fetching_sites import FetchingSites
-from shoal.agent.support.web_addresses import same_site
+from shoal.agent.support.web_addresses import address_parts, same_site
 
 
 def test_a_site_that_fetches_nothing_is_watched_three_times_and_then_one_page_in_fifty() -> None:
@@ -48,3 +48,12 @@ def test_a_site_is_its_host_and_what_lies_below() -> None:
     assert not same_site("http://127.0.0.1:80/", "http://127.0.0.1:81/")
     assert not same_site("http://127.0.0.1/", "http://9.127.0.0.1/")
     assert not same_site("http://localhost/", "http://x.localhost/")
+
+
+def test_what_a_page_writes_for_an_address_is_looked_at_without_a_fault() -> None:
+    for text in ("http://[", "//[x", "https://shop:port/", "https://shop.example:99999/", ""):
+        parts = address_parts(text)
+        assert (parts.scheme, parts.netloc, parts.port) == ("", "", None), text
+        assert FetchingSites().watches(text)
+        assert not same_site("https://shop.example/", text)
+        assert not same_site(text, "https://shop.example/")

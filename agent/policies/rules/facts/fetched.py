@@ -6,12 +6,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote
 
 from shoal.agent.browser import FetchedJson
 from shoal.agent.policies.rules.facts.facts import Facts
 from shoal.agent.policies.rules.values.words import phrase, squash
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.web_addresses import address_parts
 
 _MOST_NODES = 20_000
 """Parts of all answers that are looked at."""
@@ -81,7 +82,7 @@ def _names_of(facts: Facts) -> list[str]:
 
 def _parts_of(url: str) -> frozenset[str]:
     """The parts of an address that may say which item it is of, the last of its path and the values of its query."""
-    parts = urlsplit(url)
+    parts = address_parts(url)
     told = [unquote(step) for step in parts.path.split("/") if step][-1:]
     told += [unquote(step) for step in parts.fragment.split("/") if step][-1:]
     told += [value for _, value in parse_qsl(parts.query)]

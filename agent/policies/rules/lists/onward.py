@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import parse_qsl, urldefrag, urlsplit
+from urllib.parse import parse_qsl, urldefrag
 
 from shoal.agent.errors import BadSelector, NavigationError
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules.lists.list_page import Control, ListPage
 from shoal.agent.policies.rules.values.vocabulary import MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
 from shoal.agent.policies.rules.values.words import fold, overlap, phrase, squash
+from shoal.agent.support.web_addresses import address_parts
 from shoal.agent.types import Action, Element
 
 _CERTAINLY_CSS = re.compile(r"[#\[>*]|\.[A-Za-z_]|:[a-z]")
@@ -189,7 +190,7 @@ _NUMBERING = re.compile(r"\b(?:page|seite|pagina|página|side|strana|of|von|de)\
 
 def is_page_of(first: str, other: str) -> bool:
     """Whether two addresses differ only by what numbers the pages of one list."""
-    first_url, other_url = urlsplit(first), urlsplit(other)
+    first_url, other_url = address_parts(first), address_parts(other)
     if (first_url.scheme, first_url.netloc) != (other_url.scheme, other_url.netloc):
         return False
     if first_url.path == other_url.path:

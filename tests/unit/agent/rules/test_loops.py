@@ -331,6 +331,10 @@ def test_addresses_of_the_pages_of_one_list(first: str, other: str, alike: bool)
     assert is_page_of(f"https://a.example{first}", f"https://a.example{other}") is alike
 
 
+def test_what_is_no_address_is_no_page_of_a_list() -> None:
+    assert not is_page_of("https://a.example/list", "http://[?page=2")
+
+
 @pytest.mark.parametrize(
     ("names", "alike"),
     [
