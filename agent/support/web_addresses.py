@@ -42,6 +42,11 @@ def address_parts(url: str) -> SplitResult:
     return parts
 
 
+def host_of(url: str) -> str:
+    """The host of an address with its port, in lower case; "" where it is none."""
+    return address_parts(url).netloc.lower()
+
+
 def same_site(page: str, other: str) -> bool:
     """Whether both addresses are of one site: one host, or that of `other` lies below the page's (`www.` aside)."""
     own, its = address_parts(page), address_parts(other)

@@ -34,7 +34,7 @@ from shoal.agent.sessions.session_budget import SessionBudget
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.support.process_memory import held_bytes
-from shoal.agent.support.web_addresses import address_parts
+from shoal.agent.support.web_addresses import host_of
 from shoal.agent.types import Outcome
 from shoal.agent.worker_messages import Answer, JobLimits, LearnedUse, LiveRequest, Work
 from shoal.services import tracing
@@ -229,7 +229,7 @@ class Worker:
             return browser
         if work.learned is LearnedUse.AUDIT:  # a model reads the page, too
             return browser
-        trust = self._sites.of(work.job, address_parts(work.item.value).netloc.lower())
+        trust = self._sites.of(work.job, host_of(work.item.value))
 
         def told(outcome: DocumentOutcome) -> None:
             self._metrics_delta.add("shoal_documents", outcome.value)

@@ -112,7 +112,7 @@ def _ray_node(stack: ExitStack, part: str, folder: Path, params: dict[str, str])
     command = [*_inside(part), str(RAY), "start", "--block", *flags]
     log = (folder / "log").open("wb")
     process = subprocess.Popen(
-        command, stdout=log, stderr=log, env={**os.environ, "RAY_raylet_start_wait_time_s": "60"}
+        command, stdout=log, stderr=log, env={**os.environ, "RAY_raylet_start_wait_time_s": "60", "HOME": str(folder)}
     )
     stack.callback(_end, process)
     for _ in range(600):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from shoal.agent.actions.dialects import automa
 from shoal.agent.actions.dialects.ui_element import UiElement
 from shoal.agent.errors import ActionInvalid, ReplyUnparsable, WorkflowInvalid
+from shoal.agent.support.web_addresses import host_of
 from shoal.agent.types import Action
 from shoal.agent.workflows.exchange.exchanged import (
     Exported,
@@ -18,7 +19,6 @@ from shoal.agent.workflows.format.node import ActionNode, ExtractNode, ModelNode
 from shoal.agent.workflows.format.param import Arg
 from shoal.agent.workflows.format.target import Locator, Target
 from shoal.agent.workflows.format.version import Version
-from shoal.agent.workflows.reading.page_guards import host_of
 
 _SILENT = frozenset({"trigger", "note", "blocks-group"})
 

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from shoal.agent.errors import WorkflowInvalid
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.web_addresses import host_of
 from shoal.agent.workflows.exchange.exchanged import Exported, Imported, imported, straight, untold
 from shoal.agent.workflows.format.condition import Condition
 from shoal.agent.workflows.format.node import ActionNode, ExtractNode, Node, WaitNode
 from shoal.agent.workflows.format.param import Arg
 from shoal.agent.workflows.format.target import Family, Locator, Target
 from shoal.agent.workflows.format.version import Version
-from shoal.agent.workflows.reading.page_guards import host_of
 
 _ON_ELEMENT = {"click": "click", "doubleClick": "dblclick", "hover": "hover", "change": "fill"}
 _TYPES = {action: kind for kind, action in _ON_ELEMENT.items()}

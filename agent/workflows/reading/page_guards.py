@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urldefrag
 
-from shoal.agent.support.web_addresses import address_parts
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import Signature
 from shoal.agent.workflows.reading.channels import holds_text, states
@@ -90,8 +89,3 @@ def item_signs(view: PageView, item: LoopItem) -> tuple[str, ...]:
     if not item.is_link and states(view, item.value):
         signs.append("value")
     return tuple(signs)
-
-
-def host_of(url: str) -> str:
-    """The host of an address with its port, in lower case."""
-    return address_parts(url).netloc.lower()
