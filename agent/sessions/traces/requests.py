@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import version
 from urllib.parse import unquote_plus
@@ -17,7 +18,7 @@ _SHOWN = frozenset(
     (
         *("accept", "accept-encoding", "accept-language", "accept-ranges", "age", "allow", "alt-svc", "cache-control"),
         *("connection", "content-disposition", "content-encoding", "content-language", "content-length"),
-        *("content-range", "content-security-policy", "content-type", "date", "expires", "from", "host"),
+        *("content-range", "content-security-policy", "content-type", "date", "expires", "host"),
         *("if-modified-since", "last-modified", "origin", "pragma", "priority", "range", "referrer-policy"),
         *("retry-after", "server", "server-timing", "strict-transport-security", "te", "trailer", "transfer-encoding"),
         *("upgrade", "upgrade-insecure-requests", "user-agent", "vary", "via", "x-content-type-options"),
@@ -29,29 +30,31 @@ _SHOWN_BEGIN = ("access-control-", "sec-ch-", "sec-fetch-")
 _ADDRESSES = frozenset({"location", "content-location", "referer"})
 _DRAWN = ("image/", "font/", "text/css")
 """Bodies that a picture of a page is drawn from; others are left out."""
+_BETWEEN_PARAMETERS = re.compile("([?&;#])")
+_OF_LOGINS = frozenset(("auth", "code", "jwt", "key", "samlrequest", "samlresponse", "sid", "sig", "ticket"))
+_WITHIN_OF_LOGINS = ("csrf", "xsrf", "session", "sessid", "signature")
+"""Names that stand for a login or a form's token in an address or a page, though not in a job's own details."""
 _KEPT = ("startedDateTime", "time", "serverIPAddress", "pageref", "_frameref", "_monotonicTime", "_resourceType")
 
 
+def may_open(name: str) -> bool:
+    """Whether a parameter, an attribute or a field of this name may hold what lets its holder in."""
+    joined = "".join(filter(str.isalnum, name.lower()))
+    return names_secret(name) or joined in _OF_LOGINS or any(part in joined for part in _WITHIN_OF_LOGINS)
+
+
 def told_address(address: str, hide: Hide) -> str:
-    """`address` without the values of its parameters whose names mean a secret, and without a user's name in it."""
+    """`address` without the values of parameters whose names mean a secret or a login, and without a user's name."""
     scheme, mark, rest = address.partition("://")
     if mark:
         host, slash, path = rest.partition("/")
         address = f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
-    told, name, value, in_value = [], "", "", False
-    for letter in (*address, ""):  # the empty letter ends the last parameter
-        if letter in ("", "?", "&", ";", "#"):
-            secret = in_value and value and names_secret(unquote_plus(name))
-            told.append(f"{name}={HIDDEN if secret else value}" if in_value else name)
-            told.append(letter)
-            name, value, in_value = "", "", False
-        elif letter == "=" and not in_value:
-            in_value = True
-        elif in_value:
-            value += letter
-        else:
-            name += letter
-    return hide("".join(told))
+    return hide("".join(map(_parameter, _BETWEEN_PARAMETERS.split(address)))) if "=" in address else hide(address)
+
+
+def _parameter(part: str) -> str:
+    name, mark, value = part.partition("=")
+    return f"{name}={HIDDEN}" if mark and value and may_open(unquote_plus(name)) else part
 
 
 def told_request(entry: Mapping[str, Json], hide: Hide) -> dict[str, Json]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shoal.agent.sessions.traces.requests import Hide, told_address
+from shoal.agent.sessions.traces.requests import Hide, may_open, told_address
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.masking import HIDDEN, names_secret
+from shoal.agent.support.masking import HIDDEN
 
 _SHOWN = (
     *("callId", "phase", "snapshotName", "pageId", "frameId", "doctype", "viewport", "timestamp", "wallTime"),
@@ -16,7 +16,8 @@ _VALUE = "__playwright_value_"
 _FIELDS = frozenset({"INPUT", "TEXTAREA"})
 _LABELLED = frozenset({"submit", "button", "reset", "checkbox", "radio"})
 """Types of inputs whose value is what they are called, and no visitor's."""
-_ADDRESSES = frozenset({"href", "src", "action", "formaction", "__playwright_current_src__"})
+_STYLES = frozenset({"style", "__playwright_style_sheet_"})
+"""Attributes that hold styles; any other may hold an address."""
 
 
 def told_snapshot(snapshot: Mapping[str, Json], hide: Hide) -> dict[str, Json]:
@@ -38,15 +39,25 @@ def told_snapshot(snapshot: Mapping[str, Json], hide: Hide) -> dict[str, Json]:
     }
 
 
-def _node(node: Json, hide: Hide) -> Json:
-    """A text, a reference to an earlier snapshot's node ([[1, 2]]), or an element: its name, attributes, children."""
+def _node(node: Json, hide: Hide, *, typed: bool = False) -> Json:
+    """A text, a reference to an earlier snapshot's node ([[1, 2]]), or an element: its name, attributes, children.
+
+    `typed`: it stands in a field, so that its texts are the field's value.
+    """
     if isinstance(node, str):
-        return hide(node)
+        return HIDDEN if typed and node.strip() else hide(node)
     if not isinstance(node, list) or not node or not isinstance(node[0], str):
         return node
     name, attributes = node[0], node[1] if len(node) > 1 and isinstance(node[1], Mapping) else {}
-    told = {key: _attribute(name.upper(), key, str(value), attributes, hide) for key, value in attributes.items()}
-    return [name, told, *(_node(child, hide) for child in node[2:])]
+    tag = name.upper()
+    told = {key: _attribute(tag, key, str(value), attributes, hide) for key, value in attributes.items()}
+    typed = (typed or tag == "TEXTAREA" or _editable(attributes)) and tag != "STYLE"
+    return [name, told, *(_node(child, hide, typed=typed) for child in node[2:])]
+
+
+def _editable(attributes: Mapping[str, Json]) -> bool:
+    """Whether a visitor may type into the element itself."""
+    return str(attributes.get("contenteditable", "false")).lower() != "false"
 
 
 def _attribute(tag: str, name: str, value: str, attributes: Mapping[str, Json], hide: Hide) -> str:
@@ -55,6 +66,10 @@ def _attribute(tag: str, name: str, value: str, attributes: Mapping[str, Json], 
     if tag in _FIELDS and name in ("value", _VALUE):
         labelled = tag == "INPUT" and str(attributes.get("type", "")).lower() in _LABELLED
         return hide(value) if labelled else HIDDEN
-    if names_secret(name) or (tag == "META" and name == "content" and names_secret(str(attributes.get("name", "")))):
+    if may_open(name) or (name in ("value", "content") and may_open(_called(attributes))):
         return HIDDEN
-    return told_address(value, hide) if name in _ADDRESSES else hide(value)
+    return hide(value) if name in _STYLES else told_address(value, hide)
+
+
+def _called(attributes: Mapping[str, Json]) -> str:
+    return " ".join(str(attributes[key]) for key in ("name", "property", "itemprop") if key in attributes)

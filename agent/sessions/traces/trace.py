@@ -32,9 +32,11 @@ _PARAMS = frozenset(
 )
 """Arguments of calls that hold nothing that a person or a job may have given as a secret."""
 _CONTEXT = (
-    *("version", "type", "origin", "browserName", "playwrightVersion", "options", "platform", "wallTime"),
+    *("version", "type", "origin", "browserName", "playwrightVersion", "platform", "wallTime"),
     *("monotonicTime", "sdkLanguage", "testIdAttributeName"),
 )
+_OPTIONS = ("viewport", "deviceScaleFactor", "isMobile", "userAgent")
+"""Of a context. Others are a proxy's password, headers, and what is stored of sites."""
 _SHOWN: Mapping[str, tuple[str, ...]] = {
     "context-options": _CONTEXT,
     "before": ("type", "callId", "startTime", "class", "method", "pageId", "parentId"),
@@ -63,6 +65,8 @@ def told_trace(path: str, hide: Hide) -> ToldTrace:
         TraceRefused: it has more than `MOST_BYTES`, or is of a format that is not known.
     """
     with zipfile.ZipFile(path) as given:
+        if lacking := {"trace.trace", "trace.network"} - set(given.namelist()):
+            raise TraceRefused(f"the trace lacks {', '.join(sorted(lacking))}")
         size = sum(entry.file_size for entry in given.infolist())
         if size > MOST_BYTES:
             raise TraceRefused(f"the trace has {size:,} bytes; {MOST_BYTES:,} are kept at most")
@@ -84,7 +88,11 @@ def told_trace(path: str, hide: Hide) -> ToldTrace:
 
 
 def _told_events(given: zipfile.ZipFile, hide: Hide) -> Iterator[dict[str, Json]]:
+    known = False
     for event in _lines(given, "trace.trace"):
+        known = known or event.get("type") == "context-options"
+        if not known:
+            raise TraceRefused("the trace does not begin with its format")
         if (told := _event(event, hide)) is not None:
             yield told
 
@@ -96,12 +104,12 @@ def _told_requests(given: zipfile.ZipFile, hide: Hide) -> Iterator[dict[str, Jso
 
 
 def _lines(given: zipfile.ZipFile, name: str) -> Iterator[Mapping[str, Json]]:
-    """The events of one file; one that is nested too deeply is left out."""
+    """The events of one file; one that is nested too deeply, or cannot be read, is left out."""
     with given.open(name) as lines:
         for line in lines:
             try:
                 event = json.loads(line) if line.strip() else None
-            except RecursionError:
+            except (RecursionError, ValueError):  # half a line, say, or a number that is too long
                 continue
             if isinstance(event, dict):
                 yield event
@@ -115,7 +123,10 @@ def _event(event: Mapping[str, Json], hide: Hide) -> dict[str, Json] | None:
     if kind not in _SHOWN:
         return None
     told = {name: event[name] for name in _SHOWN[kind] if name in event}
-    if kind == "before":
+    if kind == "context-options":
+        options = event.get("options")
+        told["options"] = {name: options[name] for name in _OPTIONS if isinstance(options, Mapping) and name in options}
+    elif kind == "before":
         told["params"] = _params(event.get("params"), hide)
     elif kind == "after" and isinstance(error := event.get("error"), Mapping):
         # The lines below the first one are the log of the call, with what it typed.
@@ -128,8 +139,10 @@ def _event(event: Mapping[str, Json], hide: Hide) -> dict[str, Json] | None:
             return None
         told["params"] = _of_page(event.get("params"), hide)
     elif kind == "frame-snapshot":
+        if not isinstance(snapshot := event.get("snapshot"), Mapping):
+            return None
         try:
-            told["snapshot"] = told_snapshot(event["snapshot"], hide)
+            told["snapshot"] = told_snapshot(snapshot, hide)
         except RecursionError:
             return None
     return told

@@ -21,7 +21,8 @@ from tests.unit.session.test_session import URL, Notes, deps, session, work
 
 SECRET = "s3cret-value"
 EVENTS: list[dict[str, Any]] = [
-    {"version": 10, "type": "context-options", "browserName": "chromium", "options": {}, "storageState": SECRET},
+    {"version": 10, "type": "context-options", "browserName": "chromium", "storageState": SECRET,
+     "options": {"viewport": {"width": 9}, "proxy": {"password": SECRET}, "extraHTTPHeaders": [SECRET]}},
     {"type": "before", "callId": "a", "class": "Frame", "method": "fill", "title": SECRET,
      "params": {"selector": "#pin", "value": SECRET}},
     {"type": "log", "callId": "a", "message": f'  fill("{SECRET}")'},
@@ -32,6 +33,11 @@ EVENTS: list[dict[str, Any]] = [
         "callId": "a", "phase": "after", "frameUrl": f"{URL}?token={SECRET}", "resourceOverrides": [],
         "html": ["HTML", {}, ["INPUT", {"__playwright_value_": SECRET, "value": SECRET, "type": "text"}],
                  ["INPUT", {"type": "submit", "value": "Send"}], ["META", {"name": "csrf-token", "content": SECRET}],
+                 ["TEXTAREA", {}, SECRET], ["DIV", {"contenteditable": ""}, ["B", {}, SECRET]],
+                 ["META", {"name": "csrf", "content": SECRET}], ["BUTTON", {"name": "_csrf", "value": SECRET}],
+                 ["IMG", {"srcset": f"/p?PHPSESSID={SECRET} 2x"}], ["template", {"shadowroot": "open"},
+                  ["INPUT", {"value": SECRET, "type": "password"}],
+                  ["FORM", {"action": f"?csrfmiddlewaretoken={SECRET}"}]],
                  ["A", {"href": f"/x?session_id={SECRET}&page=2", "data-api-key": SECRET}, "Next"], [[1, 4]]]}},
     {"type": "screencast-frame", "file": "screencast/1.jpeg"},
     {"type": "something-new", "holds": SECRET},
@@ -40,6 +46,7 @@ ENTRY: dict[str, Any] = {
     "startedDateTime": "2026-11-24T18:24:00.611Z", "time": 17.7, "pageref": "page@1", "_frameref": "frame@1",
     "request": {"method": "POST", "url": f"{URL}login?token={SECRET}&page=2", "cookies": [{"value": SECRET}],
                 "headers": [{"name": "Cookie", "value": SECRET}, {"name": "X-Whatever", "value": SECRET},
+                            {"name": "From", "value": SECRET}, {"name": ":path", "value": SECRET},
                             {"name": "User-Agent", "value": "Chromium"}],
                 "postData": {"text": SECRET}},
     "response": {"status": 302, "headers": [{"name": "Set-Cookie", "value": SECRET}], "cookies": [{"value": SECRET}],
@@ -89,7 +96,8 @@ def test_what_a_person_looks_for_stays(tmp_path: Path) -> None:
     ]
     assert events[1]["params"] == {"selector": "#pin"}
     assert events[2]["error"] == {"name": "Error", "message": "it failed"}
-    _, _, field, button, _, link, reference = events[4]["snapshot"]["html"]
+    assert events[0]["options"] == {"viewport": {"width": 9}}
+    _, _, field, button, *_, link, reference = events[4]["snapshot"]["html"]
     assert field[1] == {"__playwright_value_": "(hidden)", "value": "(hidden)", "type": "text"}
     assert (button[1]["value"], link[1]["href"], reference) == ("Send", "/x?session_id=(hidden)&page=2", [[1, 4]])
     log = json.loads(har(told.requests))["log"]
@@ -98,6 +106,8 @@ def test_what_a_person_looks_for_stays(tmp_path: Path) -> None:
     assert first["request"]["headers"] == [
         {"name": "Cookie", "value": "(hidden)"},
         {"name": "X-Whatever", "value": "(hidden)"},
+        {"name": "From", "value": "(hidden)"},
+        {"name": ":path", "value": "(hidden)"},
         {"name": "User-Agent", "value": "Chromium"},
     ]
     assert first["response"]["redirectURL"] == f"{URL}home#access_token=(hidden)"
@@ -110,13 +120,25 @@ def test_a_trace_of_another_format_is_refused(tmp_path: Path) -> None:
         told_trace(written(tmp_path / "trace.zip", later), str)
 
 
-def test_a_page_that_is_nested_without_end_is_left_out(tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / "deep.zip"
     with zipfile.ZipFile(path, "w") as trace:
         deep = '["DIV", {}, ' * 50_000 + '"x"' + "]" * 50_000
-        trace.writestr("trace.trace", f'{{"type": "frame-snapshot", "snapshot": {{"html": {deep}}}}}\n')
-        trace.writestr("trace.network", "")
-    assert texts(told_trace(str(path), str).trace, tmp_path)["trace.trace"] == ""
+        lines = [json.dumps(EVENTS[0]), f'{{"type": "frame-snapshot", "snapshot": {{"html": {deep}}}}}']
+        trace.writestr("trace.trace", "\n".join((*lines, '{"type": "before", "par', '{"n": 1' + "0" * 5_000 + "}")))
+        trace.writestr("trace.network", "[]\n{")
+    (kept,) = texts(told_trace(str(path), str).trace, tmp_path)["trace.trace"].splitlines()
+    assert json.loads(kept)["type"] == "context-options"
+
+
+@pytest.mark.parametrize("files", [("trace.trace",), ("trace.network",), ("trace.trace", "trace.network")])
+def test_what_is_no_trace_is_refused(files: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "odd.zip"
+    with zipfile.ZipFile(path, "w") as trace:
+        for name in files:
+            trace.writestr(name, json.dumps(EVENTS[1]))
+    with pytest.raises(TraceRefused, match=r"lacks|begin"):
+        told_trace(str(path), str)
 
 
 @pytest.mark.parametrize(
@@ -126,6 +148,7 @@ def test_a_page_that_is_nested_without_end_is_left_out(tmp_path: Path) -> None:
         ("https://user:pw@a.example/p", "https://a.example/p"),
         ("/reset?Access-Token=abc;x=1", "/reset?Access-Token=(hidden);x=1"),
         ("https://a.example/p?a=b=c&token=", "https://a.example/p?a=b=c&token="),
+        ("/in?PHPSESSID=abc&code=1&page=2&zip_code=3", "/in?PHPSESSID=(hidden)&code=(hidden)&page=2&zip_code=3"),
         ("about:blank", "about:blank"),
         ("", ""),
     ],
