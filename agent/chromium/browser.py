@@ -14,8 +14,8 @@ from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.browser import NO_BYPASS, BrowserHealth, Context, ContextOptions
 from shoal.agent.chromium.acting.acting_context import ActingContext
+from shoal.agent.chromium.acting.raw_traces import RawTraces
 from shoal.agent.chromium.acting.tab import Tab
-from shoal.agent.chromium.acting.trace import begin_trace
 from shoal.agent.chromium.context_pool import ContextPool, SpareContext, empty
 from shoal.agent.chromium.context_reset import close_quietly
 from shoal.agent.chromium.devtools.fetching_sites import FetchingSites
@@ -53,6 +53,7 @@ class ChromiumBrowser:
         self._processes = processes
         self._page_processes = PageProcesses(processes)
         self.folder = temp  # its own, which it may read whatever else it may; None: it runs elsewhere
+        self.traces = RawTraces(temp)
         self._window = window
         self._contexts: set[Context] = set()
         self._shelf: ContextPool[SpareContext] = ContextPool()
@@ -145,10 +146,11 @@ class ChromiumBrowser:
         context = await self._browser.new_context(**self._settings(options))
         try:
             if options.trace:
-                await begin_trace(context, options)
+                await self.traces.begin(context, options)
             return SpareContext(context, Tab(await context.new_page()))
         except BaseException:
             await asyncio.shield(close_quietly(context.close()))
+            await asyncio.shield(self.traces.remove(context))
             raise
 
     async def _spare(self, options: ContextOptions) -> SpareContext | None:
@@ -175,6 +177,7 @@ class ChromiumBrowser:
         spare = None if not_reusable or self._closed else await empty(context.tab)
         if spare is None or self._closed:
             await SpareContext(context.playwright, context.tab).end()
+            await self.traces.remove(context.playwright)
             return
         context.let_go()
         self._shelf.put(self._key(context.options), spare)

@@ -18,10 +18,13 @@ from shoal.agent.sessions.dependencies import ArtifactSink
 from shoal.agent.sessions.page import LazyContext
 from shoal.agent.sessions.traces.requests import har
 from shoal.agent.sessions.traces.trace import told_trace
+from shoal.agent.spec import ArtifactsSpec
 from shoal.agent.support.masking import Masker
 from shoal.agent.types import ArtifactRef
 
 _LAST_PAGE_CHARS = 40_000
+_TRACES_S = 60.0
+"""How much longer a session may last for its trace to be written, looked through and stored."""
 _FAST = 1
 """Of nine levels: the others make a document a tenth smaller, and take three times as long."""
 _WRITTEN_HERE = frozenset({"prompt", "reply", "page"})
@@ -124,18 +127,24 @@ class Evidence:
         if not wants.traced:
             return ""
         try:
-            with tempfile.TemporaryDirectory(prefix="shoal-trace-") as folder:
-                path = f"{folder}/trace.zip"
-                if not await self._page.end_trace(path):
-                    return ""
-                told = await asyncio.to_thread(told_trace, path, self._without_secrets())
-            if wants.trace:
-                await self.keep("trace", told.trace, "application/zip")
-            if wants.har:
-                await self.keep("har", har(told.requests), "application/json")
+            async with asyncio.timeout(_TRACES_S):
+                await self._keep_traces(wants)
+        except TimeoutError:
+            return f"no trace: it was not ready within {_TRACES_S:g} s"
         except (AgentError, OSError, zipfile.BadZipFile) as lost:
             return f"no trace: {lost}"
         return ""
+
+    async def _keep_traces(self, wants: ArtifactsSpec) -> None:
+        with tempfile.TemporaryDirectory(prefix="shoal-trace-") as folder:
+            path = f"{folder}/trace.zip"
+            if not await self._page.end_trace(path):
+                return
+            told = await asyncio.to_thread(told_trace, path, self._without_secrets())
+        if wants.trace:
+            await self.keep("trace", told.trace, "application/zip")
+        if wants.har:
+            await self.keep("har", har(told.requests), "application/json")
 
     def _without_secrets(self) -> Callable[[str], str]:
         """Hides what was filled in here, also as addresses and JSON spell it, and what the caller gave as a secret."""

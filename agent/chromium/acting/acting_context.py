@@ -37,10 +37,10 @@ from shoal.agent.chromium.acting.downloads import Bounds, Downloads
 from shoal.agent.chromium.acting.effects import Moment, effect, moment, named_bid
 from shoal.agent.chromium.acting.harmless import harmless
 from shoal.agent.chromium.acting.open_tabs import OpenTabs
+from shoal.agent.chromium.acting.raw_traces import RawTraces
 from shoal.agent.chromium.acting.screencast import screencast
 from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.acting.titles import Titles
-from shoal.agent.chromium.acting.trace import end_trace
 from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines, left_ms
 from shoal.agent.chromium.cut_off import cut_off
 from shoal.agent.chromium.devtools.fetching_sites import FetchingOwner
@@ -74,10 +74,8 @@ _QUIET_S, _SETTLE_S = 0.05, 1.5
 class ActingOwner(BrowserProcess, FetchingOwner, Protocol):
     """The browser of acting contexts."""
 
-    @property
-    def folder(self) -> Path | None:
-        """The folder that the browser can read; None: it reads everything."""
-        ...
+    folder: Path | None  # that the browser can read; None: it reads everything
+    traces: RawTraces  # what its contexts record
 
     async def take_back(self, context: ActingContext, not_reusable: str) -> None:
         """A session is done with `context`: it is emptied for the next one, or closed where it is `not_reusable`."""
@@ -522,7 +520,7 @@ class ActingContext:
             return await self.playwright.storage_state()
 
     async def end_trace(self, path: str) -> bool:
-        return await end_trace(self.playwright, self.options, path)
+        return await self._browser.traces.end(self.playwright, path)
 
     async def close(self) -> None:
         if self._closed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import zipfile
 from pathlib import Path
@@ -11,11 +12,13 @@ import pytest
 
 from shoal.agent.documents.context import documents_serve
 from shoal.agent.errors import TraceRefused
+from shoal.agent.sessions import evidence
 from shoal.agent.sessions.traces.requests import har, told_address
 from shoal.agent.sessions.traces.trace import told_trace
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.testing import FakeBrowser, FakePage
+from shoal.agent.testing.browser import FakeContext
 from tests.cluster_world import EXTRACT
 from tests.unit.session.test_session import URL, Notes, deps, session, work
 
@@ -182,6 +185,28 @@ async def test_a_session_whose_trace_is_lost_keeps_its_result_and_says_so() -> N
     assert outcome.status is Status.COMPLETED
     assert outcome.records[0].value == {"n": 7}
     assert outcome.reason == "done; no trace: this trace has format 9, and 10 is known"
+    assert notes.kept == ["screenshot"]
+
+
+async def test_a_session_that_fails_keeps_its_trace_too() -> None:
+    browser, notes = FakeBrowser({}), Notes()
+    browser.trace = '{"version": 10, "type": "context-options"}\n'
+    outcome = await session.run(work(extract=EXTRACT, artifacts={"trace": True}), deps(browser, notes))
+    assert outcome.status is Status.FAILED
+    assert notes.kept[-1] == "trace"
+
+
+async def test_a_trace_that_takes_too_long_delays_no_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def end_trace(context: FakeContext, path: str) -> bool:
+        await asyncio.Event().wait()
+        return True
+
+    monkeypatch.setattr(FakeContext, "end_trace", end_trace)
+    monkeypatch.setattr(evidence, "_TRACES_S", 0.05)
+    notes = Notes()
+    browser = FakeBrowser({URL: FakePage(read={"n": 7})})
+    outcome = await session.run(work(extract=EXTRACT, artifacts={"trace": True}), deps(browser, notes))
+    assert (outcome.status, outcome.reason) == (Status.COMPLETED, "done; no trace: it was not ready within 0.05 s")
     assert notes.kept == ["screenshot"]
 
 
