@@ -56,7 +56,7 @@ class TrustedProxy:
         if len(names) > 1:
             raise NotAllowed(f"The header {self.header} is given twice: the proxy must replace what callers send.")
         name = names[0].strip()
-        if not name.isprintable() or len(name) > _LONGEST_NAME:
+        if not name or not name.isprintable() or len(name) > _LONGEST_NAME:
             raise NotAllowed(f"The header {self.header} gives no name.")
         role = self.roles.get(name) or self.roles.get(EVERYBODY_ELSE)
         if role is None:

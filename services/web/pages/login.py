@@ -97,9 +97,8 @@ class LoginCheck:
 
     def form_token(self, request: Request) -> str:
         """What forms of this login must carry; a foreign page cannot read it."""
-        return self._sign(
-            "form", request.cookies.get(COOKIE, "") + request.headers.get(self._proxy.header or COOKIE, "")
-        )
+        named = request.headers.get(self._proxy.header, "") if self._proxy.header else ""
+        return self._sign("form", f"{named}\n{request.cookies.get(COOKIE, '')}")  # no header has a line break
 
     def check_form(self, request: Request, token: str) -> None:
         """Raises NotAllowed unless the form was made by our page for this login."""

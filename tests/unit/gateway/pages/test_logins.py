@@ -7,6 +7,7 @@ import socket
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+import httpx
 import pytest
 
 from shoal.services.cluster.serving import gateway
@@ -15,6 +16,7 @@ from shoal.services.settings import Settings
 from shoal.services.store.records import AuditFilter
 from shoal.services.web.http.roles import ROLES, role_of
 from shoal.services.web.http.trusted_proxy import TrustedProxy
+from shoal.services.web.pages.login import COOKIE
 from tests.gateway_world import World, world
 from tests.unit.gateway.pages.test_admin_pages import enter, token
 
@@ -76,8 +78,41 @@ async def test_names_without_a_role_and_doubled_headers_are_refused(locked: Worl
         assert (await all_may.client.get("/new", headers=person("eve"))).status_code == 403
 
 
+async def test_a_header_that_names_nobody_has_no_role() -> None:
+    async with world(auth=True, proxy=proxied(**{"*": "viewer"})) as made:
+        for name in (b"\xa0", b"vi\xad", b"v" * 201):  # a space, a soft hyphen, and a name without end
+            headers = [(HEADER.encode(), name)]
+            assert (await made.client.get("/", headers=headers)).status_code == 403, name
+
+
+async def test_other_spellings_of_the_header_are_other_headers(locked: World) -> None:
+    for spelled in ("X_Remote_User", "X-Remote_User", "Remote-User", "X-Remote-User-"):
+        assert (await locked.client.get("/", headers={spelled: "ada"})).status_code == 303, spelled
+
+
+async def test_a_forms_token_is_no_other_persons_with_another_cookie(locked: World) -> None:
+    """Name and cookie are two parts: what a site beside this one plants as a cookie makes no name longer."""
+
+    async def given(name: str, cookie: str) -> str:
+        headers = {**person(name), "Cookie": f"{COOKIE}={cookie}"}
+        page = (await locked.client.get("/admin/keys", headers=headers)).text
+        return re.findall(r'name="token" value="([^"]+)"', page)[0]
+
+    async with world(auth=True, proxy=proxied(ada="admin", da="admin")) as locked:
+        assert await given("ada", "x") != await given("da", "xa")
+
+
+async def test_an_address_of_the_proxy_in_ipv6_is_the_same_address() -> None:
+    async with world(auth=True, proxy=proxied(("10.9.0.1",))) as made:
+        for address, code in (("::ffff:10.9.0.1", 200), ("::ffff:10.9.0.2", 303), ("::10.9.0.1", 303), ("", 303)):
+            transport = httpx.ASGITransport(made.app, client=(address, 9))
+            async with httpx.AsyncClient(transport=transport, base_url="http://shoal.example") as client:
+                assert (await client.get("/", headers=person("vi"))).status_code == code, address
+
+
 async def test_the_api_wants_a_key_whatever_the_header_says(locked: World) -> None:
-    assert (await locked.client.get("/v1/jobs", headers=person("ada"))).status_code == 401
+    for path in ("/v1/jobs", "/metrics", "/v1/status"):
+        assert (await locked.client.get(path, headers=person("ada"))).status_code == 401, path
 
 
 async def test_what_a_person_does_is_kept_under_the_name_and_needs_its_own_forms_token(locked: World) -> None:
