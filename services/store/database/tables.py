@@ -422,20 +422,6 @@ workflow_figure = Table(
     Column("value", Double, nullable=False),
 )
 
-workflow_page = Table(
-    "workflow_page",
-    metadata,
-    # Pages that repairs are tried on.
-    Column("id", Id, primary_key=True),
-    Column("workflow", BigInteger, nullable=False),
-    Column("signature", Text, nullable=False),
-    Column("url", Text, nullable=False),
-    Column("key", Text, nullable=False),  # in the artifact store
-    Column("record", Text, nullable=False),  # JSON: what a model, or an audit, read from it
-    Column("created_at", Double, nullable=False),
-)
-Index("workflow_page_workflow", workflow_page.c.workflow, workflow_page.c.signature)
-
 workflow_repair = Table(
     "workflow_repair",
     metadata,

@@ -15,7 +15,6 @@ from shoal.services.store.database import codec
 from shoal.services.store.database.tables import (
     workflow,
     workflow_figure,
-    workflow_page,
     workflow_repair,
     workflow_version,
 )
@@ -160,8 +159,8 @@ def of_scope(tx: Tx, tenant: str, scope: Scope) -> WorkflowRow | None:
     return _rows(tx, [row])[0] if row is not None else None
 
 
-def drop(tx: Tx, tenant: str, name: str) -> tuple[str, ...]:
-    """Removes a workflow with all that belongs to it; the keys of the pages that were kept for it.
+def drop(tx: Tx, tenant: str, name: str) -> None:
+    """Removes a workflow with all that belongs to it.
 
     Raises:
         NotFound: the tenant has none of this name.
@@ -169,11 +168,9 @@ def drop(tx: Tx, tenant: str, name: str) -> tuple[str, ...]:
     row = tx.conn.execute(_of(tenant, name).with_for_update()).first()
     if row is None:
         raise missing(name)
-    keys = tx.conn.execute(select(workflow_page.c.key).where(workflow_page.c.workflow == row.id)).scalars().all()
-    for table in (workflow_page, workflow_repair, workflow_figure, workflow_version):
+    for table in (workflow_repair, workflow_figure, workflow_version):
         tx.conn.execute(delete(table).where(table.c.workflow == row.id))
     tx.conn.execute(delete(workflow).where(workflow.c.id == row.id))
-    return tuple(keys)
 
 
 def missing(name: str) -> NotFound:

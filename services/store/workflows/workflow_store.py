@@ -75,6 +75,6 @@ class WorkflowStore:
         """Gives the lease of a repair back; False where it had run out."""
         return await self._db.write(lambda tx: moves.end_repair(tx, tenant, name, signature, owner))
 
-    async def drop(self, tenant: str, name: str) -> tuple[str, ...]:
-        """Removes a workflow with all that belongs to it; the keys of the pages that were kept for it."""
-        return await self._db.write(lambda tx: keeping.drop(tx, tenant, name))
+    async def drop(self, tenant: str, name: str) -> None:
+        """Removes a workflow with all that belongs to it."""
+        await self._db.write(lambda tx: keeping.drop(tx, tenant, name))

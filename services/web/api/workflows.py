@@ -182,9 +182,8 @@ def _add_changing(router: APIRouter, deps: GatewayDeps, authenticator: Authentic
 
     @router.delete("/workflows/{name}", status_code=204, summary="Delete a workflow")
     async def drop(name: str, caller: Caller = Depends(may_control)) -> Response:
-        """Removes the workflow with all its versions, its figures and the pages that were kept for it."""
-        for key in await store.drop(caller.tenant, name):
-            await deps.artifacts.delete(key)
+        """Removes the workflow with all its versions and their figures."""
+        await store.drop(caller.tenant, name)
         return Response(status_code=204)
 
 

@@ -51,17 +51,6 @@ def upgrade() -> None:
         sa.Column("value", sa.Double(), nullable=False),
     )
     op.create_table(
-        "workflow_page",
-        sa.Column("id", ID, primary_key=True),
-        sa.Column("workflow", sa.BigInteger(), nullable=False),
-        sa.Column("signature", sa.Text(), nullable=False),
-        sa.Column("url", sa.Text(), nullable=False),
-        sa.Column("key", sa.Text(), nullable=False),
-        sa.Column("record", sa.Text(), nullable=False),
-        sa.Column("created_at", sa.Double(), nullable=False),
-    )
-    op.create_index("workflow_page_workflow", "workflow_page", ["workflow", "signature"])
-    op.create_table(
         "workflow_repair",
         sa.Column("workflow", sa.BigInteger(), primary_key=True, autoincrement=False),
         sa.Column("signature", sa.Text(), primary_key=True),
@@ -73,5 +62,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    for table in ("workflow_repair", "workflow_page", "workflow_figure", "workflow_version", "workflow"):
+    for table in ("workflow_repair", "workflow_figure", "workflow_version", "workflow"):
         op.drop_table(table)
