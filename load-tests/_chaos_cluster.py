@@ -218,7 +218,7 @@ class ChaosCluster:
         self.keep_running()
         nodes = [self.parts[f"node{number}"] for number in joined]
         # Before the rest: Ray gives up on a node that takes more than 30 s.
-        until(lambda: all(node.said("up") for node in nodes), 90, "the nodes are up", self.keep_running)
+        until(lambda: all(node.said("up") for node in nodes), 240, "the nodes are up", self.keep_running)
         until(lambda: all(map(self._answers, (self._s3, self.shop))), 60, "shop and S3 answer", self.keep_running)
         self._add_behind_wires(environment, host, ends, at)
         if self.apart:

@@ -11,7 +11,9 @@ from shoal.agent.workflows.exchange.exchanged import (
     Exported,
     Imported,
     best_selector,
+    check_length,
     imported,
+    part_at,
     straight,
     untold,
 )
@@ -34,35 +36,44 @@ def read_automa(text: str, name: str) -> Imported:
         line = file.line()
     except ReplyUnparsable as error:
         raise WorkflowInvalid(error.message, places=(str(error.details.get("place", "")),)) from None
+    check_length("drawflow.nodes", len(line))
     nodes: list[Node] = []
     lost: list[str] = []
     site = ""
     for block in line:
         if block.kind in _SILENT:
             continue
-        elements: dict[str, UiElement] = {}
-
-        def resolve(element: UiElement, known: dict[str, UiElement] = elements) -> str:
-            known[str(len(known) + 1)] = element
-            return str(len(known))
-
-        try:
-            actions = automa.block_actions(block, resolve)
-        except ReplyUnparsable as error:
-            lost.append(f"block {block.id}: {error.message}")
-            nodes.append(ModelNode(id=f"n{len(nodes) + 1}", goal=f"what the block {block.kind} does"))
-            continue
-        for action in actions:
-            node = _node(action, elements, f"n{len(nodes) + 1}")
-            if node.target is not None and len(node.target.locators) < 2:
-                lost.append(
-                    f"block {block.id}: one selector is known of its element, and replay needs two ways to find it"
-                )
-            nodes.append(node)
-            site = site or (host_of(str(action.args["url"])) if action.name == "goto" else "")
+        with part_at(f"block {block.id}"):
+            made = _nodes(block, len(nodes), lost)
+        nodes += made
+        for node in made:
+            if not site and isinstance(node, ActionNode) and node.action == "goto":
+                site = host_of(str(node.args["url"].const))
     if not nodes:
         raise WorkflowInvalid("drawflow.nodes: no block is an action", places=("drawflow.nodes",))
     return imported(name, site or "unknown", nodes, lost, recording=False)
+
+
+def _nodes(block: automa.Block, before: int, lost: list[str]) -> list[Node]:
+    """The nodes of one block, behind so many others."""
+    elements: dict[str, UiElement] = {}
+
+    def resolve(element: UiElement) -> str:
+        elements[str(len(elements) + 1)] = element
+        return str(len(elements))
+
+    try:
+        actions = automa.block_actions(block, resolve)
+    except ReplyUnparsable as error:
+        lost.append(f"block {block.id}: {error.message}")
+        return [ModelNode(id=f"n{before + 1}", goal=f"what the block {block.kind} does")]
+    nodes = [_node(action, elements, f"n{number}") for number, action in enumerate(actions, before + 1)]
+    lost += [
+        f"block {block.id}: one selector is known of its element, and replay needs two ways to find it"
+        for node in nodes
+        if node.target is not None and len(node.target.locators) < 2
+    ]
+    return list(nodes)
 
 
 def _node(action: Action, elements: dict[str, UiElement], name: str) -> ActionNode:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from pydantic import ValidationError
+
+from shoal.agent.errors import WorkflowInvalid
 from shoal.agent.workflows.format.node import ActionNode, ExtractNode, Node
 from shoal.agent.workflows.format.target import Target
-from shoal.agent.workflows.format.version import Decision, Version
-from shoal.agent.workflows.format.workflow import Scope, Workflow, check_workflow
+from shoal.agent.workflows.format.version import MOST_NODES, Decision, Version
+from shoal.agent.workflows.format.workflow import Scope, Workflow, check_workflow, invalid
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,25 @@ class Exported:
     lost: tuple[str, ...] = ()  # what that format cannot say, by node
 
 
+@contextmanager
+def part_at(place: str) -> Iterator[None]:
+    """What makes no part of a workflow is a fault of the file, at this place."""
+    try:
+        yield
+    except ValidationError as error:
+        raise invalid(error, None, place) from None
+
+
+def check_length(place: str, n: int) -> None:
+    """Refuses a file before its many steps are looked at.
+
+    Raises:
+        WorkflowInvalid: it has more than a version has nodes.
+    """
+    if n > MOST_NODES:
+        raise WorkflowInvalid(f"{place}: {n} are there, and {MOST_NODES} at most make a version", places=(place,))
+
+
 def linked(nodes: Sequence[Node]) -> tuple[Node, ...]:
     """The nodes one after the other."""
     following: list[str | None] = [*(node.id for node in nodes[1:]), None]
@@ -39,12 +62,14 @@ def imported(name: str, site: str, nodes: Sequence[Node], lost: Sequence[str], *
     Raises:
         WorkflowInvalid: its parts do not fit together.
     """
-    version = Version(
-        by="recording" if recording else "import",
-        nodes=linked(nodes),
-        open=tuple(Decision(what="the file", why=loss) for loss in lost),
-    )
-    workflow = Workflow(name=name, scope=Scope(site=site), versions=(version,))
+    with part_at("the file"):
+        version = Version(
+            by="recording" if recording else "import",
+            nodes=linked(nodes),
+            open=tuple(Decision(what="the file", why=loss) for loss in lost),
+        )
+    with part_at("name"):
+        workflow = Workflow(name=name, scope=Scope(site=site), versions=(version,))
     check_workflow(workflow)
     return Imported(workflow, tuple(lost))
 
@@ -53,15 +78,15 @@ def straight(version: Version) -> tuple[list[Node], list[str]]:
     """The nodes in order from the first on, and what else the version holds that a straight line cannot say."""
     line: list[Node] = []
     lost: list[str] = []
+    nodes = {node.id: node for node in version.nodes}
     at: str | None = version.first
     while at is not None:
-        node = version.node(at)
+        node = nodes.pop(at)
         line.append(node)
         if node.otherwise is not None:
             lost.append(f"{node.id}: the way after a miss ({node.otherwise})")
         at = node.next
-    left = [node.id for node in version.nodes if node not in line]
-    lost += [f"{name}: it is not on the straight way" for name in left]
+    lost += [f"{name}: it is not on the straight way" for name in nodes]
     return line, lost
 
 

@@ -9,7 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from shoal.agent.errors import WorkflowInvalid
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import host_of
-from shoal.agent.workflows.exchange.exchanged import Exported, Imported, imported, straight, untold
+from shoal.agent.workflows.exchange.exchanged import (
+    Exported,
+    Imported,
+    check_length,
+    imported,
+    part_at,
+    straight,
+    untold,
+)
 from shoal.agent.workflows.format.condition import Condition
 from shoal.agent.workflows.format.node import ActionNode, ExtractNode, Node, WaitNode
 from shoal.agent.workflows.format.param import Arg
@@ -35,6 +43,7 @@ def read_recording(text: str, name: str) -> Imported:
     steps = said.get("steps") if isinstance(said, dict) else None
     if not isinstance(steps, list):
         raise _wrong("steps", "a recording has a list of steps")
+    check_length("steps", len(steps))
     nodes: list[Node] = []
     lost: list[str] = []
     site = ""
@@ -43,7 +52,8 @@ def read_recording(text: str, name: str) -> Imported:
         if not isinstance(step, dict) or not isinstance(step.get("type"), str):
             raise _wrong(place, "a step is an object with a type")
         lost += _lost(step, place)
-        node = _node(step, place, f"n{len(nodes) + 1}")
+        with part_at(place):
+            node = _node(step, place, f"n{len(nodes) + 1}")
         if node is not None:
             nodes.append(node)
         if step["type"] == "navigate" and not site:
@@ -91,20 +101,30 @@ def _node(step: Mapping[str, Json], place: str, name: str) -> Node | None:
             target = _target(step, place)
             visible = step.get("visible", True) is not False
             until = Condition(kind="visible" if visible else "hidden", target=target)
-            seconds = min(300.0, max(0.1, float(step.get("timeout") or 10_000) / 1000))
+            timeout = step.get("timeout") or 10_000
+            if not isinstance(timeout, (int, float)):
+                raise _wrong(f"{place}.timeout", "is no number")
+            seconds = min(300_000, max(100, timeout)) / 1000
             return WaitNode(id=name, until=(until,), timeout_s=seconds)
         case kind if kind in _ON_ELEMENT:
             args = {"value": Arg(const=str(step.get("value", "")))} if kind == "change" else {}
             target = _target(step, place)
-            post = tuple(_asserted(step))
+            post = tuple(_asserted(step, place))
             return ActionNode(id=name, action=_ON_ELEMENT[kind], args=args, target=target, post=post)
     return None
 
 
-def _asserted(step: Mapping[str, Json]) -> Iterator[Condition]:
-    for event in step.get("assertedEvents") or ():
+def _asserted(step: Mapping[str, Json], place: str) -> Iterator[Condition]:
+    for event in _listed(step, "assertedEvents", place):
         if isinstance(event, dict) and event.get("type") == "navigation" and event.get("url"):
             yield Condition(kind="url", value=str(event["url"]))
+
+
+def _listed(step: Mapping[str, Json], name: str, place: str) -> list[Json]:
+    listed = step.get(name) or []
+    if not isinstance(listed, list):
+        raise _wrong(f"{place}.{name}", "is no list")
+    return listed
 
 
 def _target(step: Mapping[str, Json], place: str) -> Target:
@@ -122,7 +142,7 @@ def _target(step: Mapping[str, Json], place: str) -> Target:
         locator = _locator(path[-1], step["type"])
         locators.setdefault((locator.family, locator.value), locator)
     name = next((known.value for known in locators.values() if known.family in ("role_name", "label", "text")), "")
-    frame = tuple(map(str, step.get("frame") or ()))
+    frame = tuple(map(str, _listed(step, "frame", place)))
     return Target(name=name, locators=tuple(locators.values()), shadow=shadow, frame=frame)
 
 

@@ -47,9 +47,11 @@ def faults_of(version: Version) -> Iterator[Fault]:
 
 
 def _doubles(place: str, names: Sequence[str]) -> Iterator[Fault]:
+    earlier: set[str] = set()
     for index, name in enumerate(names):
-        if name in names[:index]:
+        if name in earlier:
             yield f"{place}[{index}]", f"{name!r} is there twice"
+        earlier.add(name)
 
 
 def _params(version: Version) -> Iterator[Fault]:

@@ -12,6 +12,9 @@ from shoal.agent.workflows.format.node import ActionNode, Node
 from shoal.agent.workflows.format.param import Param
 from shoal.agent.workflows.format.part import Part
 
+MOST_NODES = 1000
+"""Of one version. The gateway reads them, and answers nothing else meanwhile."""
+
 State = Literal["draft", "shadow", "canary", "active", "retired", "broken"]
 Maker = Literal["compile", "repair", "person", "recording", "import"]
 
@@ -43,7 +46,7 @@ class Version(Part):
     at: str = Field("", description="when it was made: ISO 8601, UTC")
     params: tuple[Param, ...] = Field((), description="what differs from run to run")
     start: str | None = Field(None, description="the first node; default: the first of `nodes`")
-    nodes: tuple[Node, ...] = Field(min_length=1, description="what is done")
+    nodes: tuple[Node, ...] = Field(min_length=1, max_length=MOST_NODES, description="what is done")
     branches: tuple[Branch, ...] = Field((), description="the kinds of pages that `extract` nodes read")
     record_schema: dict[str, Json] | None = Field(None, alias="schema", description="JSON Schema of one record")
     open: tuple[Decision, ...] = Field((), description="what stayed a decision of the model")

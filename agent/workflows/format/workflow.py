@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
+from collections.abc import Sequence
 from typing import Final, Literal
 
+import orjson
 from pydantic import Field, ValidationError, model_validator
 
 from shoal.agent.errors import WorkflowInvalid
@@ -22,10 +25,13 @@ class Scope(Part):
     """Where a workflow applies. It belongs to one tenant, which the store knows and the file does not say."""
 
     site: str = Field(
-        min_length=1, description="host of the pages, in lower case, with the port where it is not the scheme's"
+        pattern=r"^[^\x00-\x20]+$",
+        description="host of the pages, in lower case, with the port where it is not the scheme's",
     )
-    goal: str = Field("", description="hash of the job's goal (`goal_hash`)")
-    record_schema: str = Field("", alias="schema", description="hash of the record's schema (`schema_hash`)")
+    goal: str = Field("", pattern=r"^[^\x00]*$", description="hash of the job's goal (`goal_hash`)")
+    record_schema: str = Field(
+        "", pattern=r"^[^\x00]*$", alias="schema", description="hash of the record's schema (`schema_hash`)"
+    )
 
 
 class Workflow(Part):
@@ -38,10 +44,10 @@ class Workflow(Part):
 
     @model_validator(mode="after")
     def _numbers(self) -> Workflow:
-        numbers = [version.number for version in self.versions]
-        twice = next((number for number in numbers if numbers.count(number) > 1), None)
-        if twice is not None:
-            raise ValueError(f"`versions`: number {twice} is there twice")
+        numbers = Counter(version.number for version in self.versions)
+        number, times = numbers.most_common(1)[0]
+        if times > 1:
+            raise ValueError(f"`versions`: number {number} is there twice")
         if sum(version.state == "active" for version in self.versions) > 1:
             raise ValueError("`versions`: more than one is active")
         return self
@@ -90,25 +96,39 @@ def read_workflow(data: Json) -> Workflow:
             raise WorkflowInvalid(f"{place}: no JSON: {getattr(error, 'msg', error)}", places=(place,)) from None
     try:
         workflow = Workflow.model_validate(data)
-    except ValidationError as error:
-        raise _invalid([(place_of(loc, data), what) for loc, what in _told(error)]) from None
+    except (ValidationError, RecursionError) as error:
+        raise invalid(error, data) from None
     check_workflow(workflow)
     return workflow
 
 
 def check_workflow(workflow: Workflow) -> None:
-    """Lets a workflow pass whose parts fit together.
+    """Lets a workflow pass whose parts fit together, and that JSON can say.
 
     Raises:
-        WorkflowInvalid: they do not; the message names the place of each fault.
+        WorkflowInvalid: they do not, or it cannot; the message names the place of each fault.
     """
     faults = [
         (f"versions[{index}].{place}", what)
         for index, version in enumerate(workflow.versions)
         for place, what in faults_of(version)
     ]
+    faults = faults or _unwritable(workflow)
     if faults:
         raise _invalid(faults)
+
+
+def _unwritable(workflow: Workflow) -> list[tuple[str, str]]:
+    """The versions that hold values which come from no JSON, or that are nested too deep to be written."""
+    faults = []
+    for index, version in enumerate(workflow.versions):
+        try:
+            said = version.as_json()
+            orjson.dumps(said)  # no half of a surrogate pair, no integer beyond 64 bits
+            json.dumps(said, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            faults.append((f"versions[{index}]", f"holds what JSON cannot say: {error}"))
+    return faults
 
 
 def write_workflow(workflow: Workflow) -> dict[str, Json]:
@@ -152,7 +172,18 @@ def _told(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
     ]
 
 
-def _invalid(faults: list[tuple[str, str]]) -> WorkflowInvalid:
+def invalid(error: ValidationError | RecursionError, data: Json, within: str = "") -> WorkflowInvalid:
+    """What is wrong with a part of a workflow that was made of `data`.
+
+    Args:
+        within: the place of `data` in what was given; "" where it is all.
+    """
+    if isinstance(error, RecursionError):
+        return _invalid([(within or "the workflow", "is nested too deep")])
+    return _invalid([(within or place_of(loc, data), what) for loc, what in _told(error)])
+
+
+def _invalid(faults: Sequence[tuple[str, str]]) -> WorkflowInvalid:
     told = [f"{place}: {what.removeprefix('Value error, ')}" for place, what in faults[:_MOST_FAULTS]]
     if len(faults) > _MOST_FAULTS:
         told.append(f"and {len(faults) - _MOST_FAULTS} more faults")

@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
+from shoal.agent.support.printable import readable
 from shoal.services import errors
 from shoal.services.events import LogEvent
 
@@ -47,16 +48,19 @@ def problem(
     request_id: str = "",
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """One problem document as an answer. `code` is stable; `detail` is for people."""
+    """One problem document as an answer. `code` is stable; `detail` is for people.
+
+    `detail` and `faults` may quote what was given, which may hold half a surrogate pair.
+    """
     body: dict[str, object] = {
         "type": f"urn:shoal:problem:{code}",
         "title": http.HTTPStatus(status).phrase,
         "status": status,
         "code": code,
-        "detail": detail,
+        "detail": readable(detail),
     }
     if faults:
-        body["errors"] = [dict(fault) for fault in faults]
+        body["errors"] = [{name: readable(text) for name, text in fault.items()} for fault in faults]
     if request_id:
         body["request_id"] = request_id
     return Response(orjson.dumps(body), status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {}))

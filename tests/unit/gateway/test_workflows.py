@@ -7,9 +7,11 @@ from collections.abc import AsyncIterator
 from copy import deepcopy
 from typing import Any
 
+import pytest
 import pytest_asyncio
 
 from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Outcome, Replay
 from tests.gateway_world import World, world
 from tests.unit.workflows.test_exchange import RECORDING
@@ -138,12 +140,38 @@ async def test_files_of_other_programs_are_imported_and_written_and_what_they_ca
 async def test_a_file_of_another_program_that_cannot_be_read_is_refused(w: World) -> None:
     for body, params, said in (
         ({"steps": 3}, {"format": "recorder", "name": "filed"}, "no file of the format recorder"),
+        (RECORDING, {"format": "recorder", "name": "../filed"}, "name: "),
+        (
+            {"drawflow": {"nodes": [{"id": "\ud800", "label": "\ud801"}]}},
+            {"format": "automa", "name": "filed"},
+            "block",
+        ),
         (RECORDING, {"format": "recorder"}, "`name`"),
         (BOOKS, {"name": "filed"}, "`name`"),
     ):
-        answer = await w.client.post(URL, json=body, params=params)
+        headers = {"Content-Type": "application/json"}
+        answer = await w.client.post(URL, content=json.dumps(body), params=params, headers=headers)
         assert (answer.status_code, said in answer.text) == (400, True), answer.text
     assert (await w.client.get(URL)).json()["workflows"] == []
+
+
+@pytest.mark.parametrize("value", [float("nan"), 10**400, "\ud800", "deep"])
+async def test_a_workflow_that_could_not_be_shown_is_not_stored(w: World, value: Json) -> None:
+    for _ in range(300 if value == "deep" else 0):
+        value = [value]
+    hostile = deepcopy(BOOKS)
+    hostile["versions"][0]["nodes"].insert(
+        0, {"id": "n0", "kind": "action", "action": "goto", "args": {"url": {"const": value}}, "next": "n1"}
+    )
+    answer = await w.client.post(URL, content=json.dumps(hostile), headers={"Content-Type": "application/json"})
+    assert (answer.status_code, "versions[0]" in answer.text) == (400, True), answer.text
+    assert (await w.client.get(URL)).json()["workflows"] == []
+
+
+async def test_a_site_that_no_text_column_takes_is_refused(w: World) -> None:
+    for part in ("site", "goal", "schema"):
+        answer = await w.client.post(URL, json=BOOKS | {"scope": {"site": "a.example", part: "a\0b"}})
+        assert (answer.status_code, f"scope.{part}" in answer.text) == (400, True), answer.text
 
 
 async def test_a_workflow_is_its_tenants_alone(w: World) -> None:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Iterator
 
+import orjson
 import pytest
 
 from shoal.agent.errors import WorkflowInvalid
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.exchange.automa_files import read_automa, write_automa
+from shoal.agent.workflows.exchange.file_formats import ExportFormat, ImportFormat
+from shoal.agent.workflows.exchange.files import read_file, write_file
 from shoal.agent.workflows.exchange.playwright_script import write_playwright
 from shoal.agent.workflows.exchange.recorder import read_recording, write_recording
 from shoal.agent.workflows.format.node import ActionNode, ModelNode, WaitNode
-from shoal.agent.workflows.format.workflow import read_workflow
+from shoal.agent.workflows.format.version import MOST_NODES
+from shoal.agent.workflows.format.workflow import read_workflow, write_workflow
 from tests.unit.workflows.test_format import FORM
 
 RECORDING: Json = {
@@ -146,3 +151,67 @@ def test_the_script_is_python_with_the_nodes_in_order() -> None:
     click = "page.get_by_role('button', name='Send', exact=True).click()"
     assert script.text.index(fill) < script.text.index(click) < script.text.index("Thank you")
     assert "record['number'] = page.locator('#receipt').first.inner_text()" in script.text
+
+
+_DEEP: Json = []
+for _ in range(300):
+    _DEEP = [_DEEP]
+_HOSTILE: list[Json] = [
+    *(None, 7, -1, True, "", "abc", "\ud800", "\0", [], {}, [7], {"a": 1}, _DEEP, "x" * 100_000),
+    *(float("nan"), float("inf"), 10**400),
+]
+
+
+def _places(said: Json, place: tuple[int | str, ...] = ()) -> Iterator[tuple[int | str, ...]]:
+    yield place
+    for key, part in said.items() if isinstance(said, dict) else enumerate(said) if isinstance(said, list) else ():
+        yield from _places(part, (*place, key))
+
+
+def _with(said: Json, place: tuple[int | str, ...], value: Json) -> Json:
+    if not place:
+        return value
+    copy = said.copy()
+    copy[place[0]] = _with(said[place[0]], place[1:], value)
+    return copy
+
+
+@pytest.mark.parametrize("kind", [ImportFormat.RECORDER, ImportFormat.AUTOMA])
+def test_whatever_a_file_holds_it_is_refused_or_becomes_a_workflow_that_can_be_written(kind: ImportFormat) -> None:
+    wait = {"type": "waitForElement", "selectors": ["#send"], "timeout": 500}
+    more = [wait, {"type": "scroll", "x": 1, "y": 2}]
+    said: Json = RECORDING | {"steps": [*RECORDING["steps"], *more]}
+    if kind is ImportFormat.AUTOMA:
+        said = json.loads(write_automa(read_workflow(FORM).versions[0], "quotes").text)
+    refused = 0
+    for place in _places(said):
+        for value in _HOSTILE:
+            try:
+                workflow = read_file(kind, json.dumps(_with(said, place, value)).encode(), "quotes").workflow
+            except WorkflowInvalid:
+                refused += 1
+                continue
+            read_workflow(orjson.dumps(write_workflow(workflow)))
+            for written in ExportFormat:
+                if written is not ExportFormat.SHOAL:
+                    write_file(written, workflow.versions[0], "quotes").text.encode()
+    assert refused > 100
+
+
+@pytest.mark.parametrize("name", ["", "../books", "Books", "b" * 101])
+def test_a_name_that_no_workflow_may_have_is_refused(name: str) -> None:
+    with pytest.raises(WorkflowInvalid, match="name: "):
+        read_file(ImportFormat.RECORDER, json.dumps(RECORDING).encode(), name)
+
+
+def test_a_file_of_more_steps_than_a_version_takes_is_refused_at_once() -> None:
+    step: Json = {"type": "keyDown", "key": "a"}
+    text = json.dumps({"steps": [step] * MOST_NODES})
+    version = read_recording(text, "keys").workflow.versions[0]
+    assert len(json.loads(write_recording(version, "keys").text)["steps"]) == MOST_NODES
+    with pytest.raises(WorkflowInvalid, match="steps: 1001 are there"):
+        read_recording(json.dumps({"steps": [step] * (MOST_NODES + 1)}), "keys")
+    blocks = [{"id": str(n), "label": "go-back"} for n in range(MOST_NODES + 1)]
+    edges = [{"source": str(n), "target": str(n + 1)} for n in range(MOST_NODES)]
+    with pytest.raises(WorkflowInvalid, match=r"drawflow\.nodes: 1001 are there"):
+        read_automa(json.dumps({"drawflow": {"nodes": blocks, "edges": edges}}), "keys")
