@@ -131,6 +131,7 @@ MAY = {
     "shoal.services.web": {
         "shoal.agent.support.bounded_cache",
         "shoal.agent.support.masking",
+        "shoal.agent.support.printable",
         "shoal.agent.types",
         "shoal.agent.spec",
         "shoal.agent.status",
