@@ -56,6 +56,7 @@ from shoal.agent.sessions.loops.shortfall import incomplete
 from shoal.agent.sessions.once import action_name, begun_anew, in_doubt, page_of
 from shoal.agent.sessions.page import LazyContext
 from shoal.agent.sessions.session_budget import SessionBudget
+from shoal.agent.sessions.standstill import refuse_repetition
 from shoal.agent.sessions.token_budget import tokens
 from shoal.agent.spec import ExtractSpec, LoginStep
 from shoal.agent.status import Status
@@ -519,6 +520,7 @@ class _Session:
                 steps.append(step if came else replace(step, expected=str(decided.then_done or "")))
                 if came:
                     return replace(task, reason=f"as was to be seen: {decided.then_done}"), None
+                refuse_repetition(steps)
                 decided = None
                 continue
             steps.append(step)

@@ -13,7 +13,14 @@ import pytest
 from shoal.agent.browser import ContextOptions
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.decisions.step import StepDecision
-from shoal.agent.errors import ActionRefused, ArtifactsAway, Canceled, RobotsForbidden, SecretRefused
+from shoal.agent.errors import (
+    ActionRefused,
+    ArtifactsAway,
+    Canceled,
+    ElementNotUsable,
+    RobotsForbidden,
+    SecretRefused,
+)
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.sessions import session
 from shoal.agent.sessions.dependencies import SessionDependencies, SessionLimits
@@ -392,6 +399,26 @@ async def test_steps_are_limited() -> None:
     assert outcome.error is not None
     assert outcome.error.code == "step_limit"
     assert len(browser.performed) == 3
+
+
+async def test_what_fails_again_and_again_is_left_to_another_browser() -> None:
+    """A model repeats what it would do: on a page that is broken in this browser alone, to the limit of steps."""
+    broken = {URL: FakePage(actions={"fill 1": ""}, refuses=ElementNotUsable("something lies over it"))}
+    outcome, _, _ = await run(work(goal="send", data={"a": 1}, repeatable=False), broken, policy=Clicks(times=99))
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.retryable, len(outcome.tasks[0].steps)) == ("nothing_works", True, 8)
+    assert "8 times in a row" in outcome.error.message and "something lies over it" in outcome.error.message
+
+
+async def test_an_action_may_fail_often_where_others_are_tried_between() -> None:
+    class Varied(Clicks):
+        async def step(self, state: SessionState, goal: str, steps: Sequence[Step]) -> StepDecision:
+            bid = str(1 + len(steps) % 2)
+            return StepDecision("click", (Action("fill", {"bid": bid, "value": ""}),))
+
+    broken = {URL: FakePage(refuses=ElementNotUsable())}
+    outcome, _, _ = await run(work(goal="click", max_steps=20), broken, policy=Varied())
+    assert outcome.error is not None and outcome.error.code == "step_limit"
 
 
 async def test_what_a_session_did_before_it_failed_is_told() -> None:
