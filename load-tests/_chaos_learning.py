@@ -83,7 +83,11 @@ class LearningLoops:
         wrong += [f"{_FORM}: received {one['fields']}" for one in sent if one["fields"] not in self.rows]
         told: dict[str, Json] = {}
         for name, job in ((_PAGES, self.pages), (_FORM, self.form)):
-            (state,) = cluster.get(f"/v1/jobs/{job}")["learning"]
+            states = cluster.get(f"/v1/jobs/{job}")["learning"]
+            if not states:
+                wrong.append(f"{name}: the loop has not begun to learn: it may have too few items")
+                continue
+            (state,) = states
             told[name] = {part: state[part] for part in ("phase", "workflow", "why", "figures")}
             if state["phase"] not in _ENDED or (state["phase"] == "off" and not state["why"]):
                 wrong.append(f"{name}: the loop has ended and its learning has not: {told[name]}")
