@@ -7,20 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
 import time
 
-# It would report its use, ask its cloud, and set up logging on standard output.
-os.environ |= {
-    "ANONYMIZED_TELEMETRY": "false",
-    "BROWSER_USE_CLOUD_SYNC": "false",
-    "BROWSER_USE_SETUP_LOGGING": "false",
-    "BROWSER_USE_LOGGING_LEVEL": "error",
-    "SKIP_LLM_API_KEY_VERIFICATION": "true",
-}
-
-from browser_use import Agent, BrowserProfile, BrowserSession, ChatOpenAI
+from _browser_use import profile  # before browser_use, whose settings it makes
+from browser_use import Agent, BrowserSession, ChatOpenAI
 
 _STEPS = 8
 _TASK_S = 60.0
@@ -30,15 +21,8 @@ async def main() -> None:
     asked = json.load(sys.stdin)
     model = ChatOpenAI(model="solver", base_url=asked["model"], api_key="none")
     for task in asked["tasks"]:
-        profile = BrowserProfile(
-            executable_path=asked["chromium"],
-            headless=True,
-            chromium_sandbox=False,
-            viewport={"width": 1280, "height": 800},
-            enable_default_extensions=False,
-            keep_alive=True,  # its last page is looked at
-        )
-        session = BrowserSession(browser_profile=profile)
+        # Its last page is looked at.
+        session = BrowserSession(browser_profile=profile(asked["chromium"], keep_alive=True))
         began = time.monotonic()
         told = {"statuses": ["failed"], "answer": "", "records": [], "url": "", "reward": ""}
         try:

@@ -2,26 +2,16 @@
 
 Reads one JSON object from standard input, writes one to standard output: per page the characters of its text of the
 window, and of the window with the 1,000 pixels above and below that it shows by default; how many elements it lists.
-
-    python3.12 -m venv DIR && DIR/bin/pip install browser-use
-    python load-tests/bench/observe.py --browser-use DIR/bin/python
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
 
-# It would report its use, and set up logging on standard output.
-os.environ |= {
-    "ANONYMIZED_TELEMETRY": "false",
-    "BROWSER_USE_SETUP_LOGGING": "false",
-    "BROWSER_USE_LOGGING_LEVEL": "error",
-}
-
-from browser_use import BrowserProfile, BrowserSession
+from _browser_use import profile  # before browser_use, whose settings it makes
+from browser_use import BrowserSession
 from browser_use.dom.service import DomService
 
 from shoal.agent.support.json_value import Json
@@ -32,15 +22,7 @@ _DEFAULT_PX = 1000
 
 async def main() -> None:
     asked = json.load(sys.stdin)
-    profile = BrowserProfile(
-        executable_path=asked["chromium"],
-        headless=True,
-        chromium_sandbox=False,
-        viewport={"width": 1280, "height": 800},
-        enable_default_extensions=False,
-        minimum_wait_page_load_time=0,
-    )
-    session = BrowserSession(browser_profile=profile)
+    session = BrowserSession(browser_profile=profile(asked["chromium"], minimum_wait_page_load_time=0))
     await session.start()
     try:
         told = {page["name"]: await on_page(session, page) for page in asked["pages"]}

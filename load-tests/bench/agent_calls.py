@@ -11,7 +11,7 @@ Each state runs from a checkout of its own:
     git worktree add /some/folder 6c308a5
     python load-tests/bench/agent_calls.py --before /some/folder [--only NAME] [--quick] [--json]
 
-With `--browser-use PYTHON` (`_browser_use_side.py` says how it is installed) the same solvers do the tasks by
+With `--browser-use PYTHON` (`_browser_use.py` says how it is installed) the same solvers do the tasks by
 browser-use, as it is by default but for pictures and the judge of its answers. Left out are loops, which it does not
 have, and two tasks whose solvers know a product by its heading, which its prompts do not mark.
 """

@@ -4,7 +4,7 @@
 screenshot; (b) Playwright's own aria snapshot, which a model would read in its place. Shoal's observation has text,
 listeners, closed shadow roots, frames, the cover test and the screenshot. Targets are held where (a) shows the same
 page. What a page reacts to is told by the page's own world (_truth.js). With --browser-use also the characters that
-browser-use gives of the same window (_browser_use_side.py says how it is installed).
+browser-use gives of the same window (_browser_use.py says how it is installed).
 
     python load-tests/bench/observe.py [--rounds 7] [--only NAME] [--browser-use PYTHON] [--quick] [--json]
 """
