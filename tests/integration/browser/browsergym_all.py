@@ -323,6 +323,12 @@ _FORM = """<h1>Simple form</h1><p>Text in a paragraph.</p>
 <label><input type=checkbox name=news> Subscribe to newsletter</label> <input type=submit value=Submit></form>"""
 
 
+_ALL = dict.fromkeys(
+    ("with_visible", "with_clickable", "with_center_coords", "with_bounding_box_coords", "with_som"), True
+)
+"""What BrowserGym's texts of a page can say of each element."""
+
+
 def test_the_accessibility_tree_is_read(tmp_path: Path, reader: Reader) -> None:
     """`test_extract_axtree_*`, `test_axtree_to_text`, `test_axtree_to_text_remove_redundant`."""
     with opened(tmp_path, _FORM) as (env, seen):
@@ -336,15 +342,7 @@ def test_the_accessibility_tree_is_read(tmp_path: Path, reader: Reader) -> None:
         assert "janice@mail.com" in text
         assert "checkbox 'Subscribe to newsletter', focused, checked='true'" in text
         properties = seen["extra_element_properties"]
-        with_all = reader.axtree(
-            seen,
-            extra_properties=properties,
-            with_visible=True,
-            with_clickable=True,
-            with_center_coords=True,
-            with_bounding_box_coords=True,
-            with_som=True,
-        )
+        with_all = reader.axtree(seen, extra_properties=properties, **_ALL)
         assert 'box="(' in with_all and 'center="(' in with_all and ", clickable, visible, som" in with_all
         assert "textbox 'Email:' value='janice@mail.com'" in with_all
         marked = reader.axtree(seen, extra_properties=properties, filter_som_only=True)
@@ -361,15 +359,7 @@ def test_the_snapshot_is_read(tmp_path: Path, reader: Reader) -> None:
         seen = env.step(f"fill({field!r}, 'janice@mail.com')")[0]
         assert "janice@mail.com" in reader.dom(seen)
         properties = seen["extra_element_properties"]
-        with_all = reader.dom(
-            seen,
-            extra_properties=properties,
-            with_visible=True,
-            with_clickable=True,
-            with_center_coords=True,
-            with_bounding_box_coords=True,
-            with_som=True,
-        )
+        with_all = reader.dom(seen, extra_properties=properties, **_ALL)
         assert 'box="(' in with_all and 'center="(' in with_all
         assert 'clickable="" som="" type="submit" value="Submit" visible=""' in with_all
         marked = reader.dom(seen, extra_properties=properties, filter_som_only=True)

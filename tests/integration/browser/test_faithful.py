@@ -130,3 +130,13 @@ async def test_a_control_that_a_style_draws_is_called_as_its_picture(context: Co
         "<span id=a></span><span id=b></span>",
     )
     assert [line.split('"')[1] for line in " ".join(lines).split("[")[1:]] == ["send reply", "left arrow"]
+
+
+async def test_a_button_whose_author_gave_it_another_name_keeps_its_words(context: Context) -> None:
+    _, tree = await look(
+        context,
+        '<input type=submit value="Go"><input type=submit value="Go" aria-label="Search the shop">'
+        '<input type=reset value="Clear" aria-label="Clear"><input type=button aria-label="Close">',
+    )
+    told = [(element.name, element.attributes.get("value")) for element in clickable_elements(tree)]
+    assert told == [("Go", None), ("Search the shop", "Go"), ("Clear", None), ("Close", None)]
