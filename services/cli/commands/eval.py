@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from contextlib import AbstractAsyncContextManager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from shoal.api import Api
 from shoal.connect import find_gateway
 from shoal.services.cli.connection import client_or_cluster
 from shoal.services.cli.ending import Exit, Usage, tell
 from shoal.services.cli.options import Gateway
 from shoal.services.cli.running import finish, settings_of_process
-from shoal.services.settings import Settings
 
 
 def add_to(app: typer.Typer) -> None:
@@ -67,8 +65,7 @@ def evaluate(
 
     async def work() -> Exit:
         if look:
-            folder = _module("runner").Folder(out)
-            print(_module("look").look(folder, look))
+            print(_module("look").look(_module("runner").Folder(out), look))
             return Exit.DONE
         if not suites:
             raise Usage("name a suite: miniwob:click-test, or a file of JSON lines")
@@ -82,10 +79,6 @@ def evaluate(
         settings = settings_of_process(**given)
         if given and find_gateway(settings, gateway):
             raise Usage(f"a cluster runs already; its own settings hold, not --{next(iter(given)).replace('_', '-')}")
-
-        def connect(settings: Settings) -> AbstractAsyncContextManager[Api]:
-            return client_or_cluster(settings, gateway)
-
         command = _module("command")
         wish = command.Wish(
             suites=tuple(suites),
@@ -102,7 +95,7 @@ def evaluate(
             serve_host=serve_host,
             labels=labels,
         )
-        told = await command.run_suite(wish, settings, connect, tell)
+        told = await command.run_suite(wish, settings, partial(client_or_cluster, gateway=gateway), tell)
         print(json.dumps(told, ensure_ascii=False) if as_json else _module("report").as_text(told))
         success = told["all"]["success"]
         return Exit.DONE if success["successes"] >= at_least * success["episodes"] else Exit.FAILED
