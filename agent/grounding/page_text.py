@@ -7,12 +7,12 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from functools import cached_property
-from urllib.parse import urldefrag, urljoin
 
 from babel.dates import format_date
 
 from shoal.agent.grounding.written_values import readings_of
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.web_addresses import joined, without_fragment
 from shoal.agent.types import Element, FieldSource, Observation, Reason
 
 _ATTRIBUTES = ("value", "title", "alt", "placeholder", "content", "datetime", "aria-label")
@@ -65,8 +65,8 @@ class PageText:
         self._shown += [element.attributes[name] for name in _ATTRIBUTES if name in element.attributes]
         self._shown += [label for label, _, _ in element.options]
         for name in _ADDRESSES:
-            if name in element.attributes:
-                self._addresses.setdefault(_address(_joined(base, element.attributes[name])), element.attributes[name])
+            if (written := element.attributes.get(name)) is not None:
+                self._addresses.setdefault(_address(joined(base, written) or written), written)
 
     @cached_property
     def _by_text(self) -> Mapping[str, str]:
@@ -183,18 +183,8 @@ def _inside_word(text: str, at: int) -> bool:
     return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
 
 
-def _joined(base: str, address: str) -> str:
-    try:
-        return urljoin(base, address)
-    except ValueError:  # a page may write anything there
-        return address
-
-
 def _address(url: str) -> str:
-    try:
-        return urldefrag(url.strip()).url.rstrip("/")
-    except ValueError:
-        return url.strip()
+    return without_fragment(url.strip()).rstrip("/")
 
 
 def _dates(value: str) -> Iterator[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from urllib.parse import urldefrag
 
+from shoal.agent.support.web_addresses import without_fragment
 from shoal.agent.types import Action, Checkpoint
 
 _ON = " on "
@@ -17,7 +17,7 @@ def action_name(action: Action, url: str) -> str:
 
 def page_of(name: str) -> str:
     """The address, without its fragment, of the page on which an action of this name was done."""
-    return urldefrag(name.partition(_ON)[2]).url
+    return without_fragment(name.partition(_ON)[2])
 
 
 def begun_anew(checkpoint: Checkpoint) -> Checkpoint:

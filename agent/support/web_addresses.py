@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 from shoal.agent.errors import AddressForbidden
 
@@ -42,6 +42,20 @@ def address_parts(url: str) -> SplitResult:
     return parts
 
 
+def joined(base: str, address: str) -> str:
+    """The absolute address that `address` stands for on the page `base`; "" where it is none."""
+    try:
+        whole = urljoin(base, address)
+    except ValueError:
+        return ""
+    return whole if any(address_parts(whole)) else ""
+
+
+def without_fragment(url: str) -> str:
+    """The address of a page, without the place on it."""
+    return url.partition("#")[0]
+
+
 def host_of(url: str) -> str:
     """The host of an address with its port, in lower case; "" where it is none."""
     return address_parts(url).netloc.lower()
@@ -67,12 +81,14 @@ def check_opened(url: str, schemes: tuple[str, ...] = WEB) -> None:
     """Lets an address pass that may be opened: one of `schemes`, or about:blank.
 
     Raises:
-        AddressForbidden: it is another, such as a file of this machine.
+        AddressForbidden: it is another, such as a file of this machine, or none, such as `http://[`.
     """
     scheme = scheme_of(url)
     if scheme not in schemes and url != BLANK:
         what = f"{scheme}: addresses" if scheme else "addresses without a scheme"
         raise AddressForbidden(f"{url[:_SHOWN]!r} is not opened: only http and https are, not {what}", url=url[:_SHOWN])
+    if scheme in WEB and not any(address_parts(url)):
+        raise AddressForbidden(f"{url[:_SHOWN]!r} is not opened: it is no address", url=url[:_SHOWN])
 
 
 def forbidden_page(url: str, schemes: tuple[str, ...] = WEB) -> AddressForbidden | None:

@@ -38,6 +38,7 @@ from shoal.agent.errors import (
     ElementNotUsable,
 )
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.web_addresses import WEB, address_parts
 from shoal.agent.types import Box, Download
 
 _BID = re.compile(r"([A-Za-z]*)([0-9]{1,15})")
@@ -305,7 +306,7 @@ class ChromiumActionContext:
         return [await self._upload_path(reference) for reference in references]
 
     async def _upload_path(self, reference: str) -> Path:
-        if urllib.parse.urlsplit(reference).scheme in ("http", "https"):
+        if address_parts(reference).scheme in WEB:
             return await self._fetched(reference)
         local = await asyncio.to_thread(self._local_file, reference)
         if local is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from urllib.parse import urldefrag
 
+from shoal.agent.support.web_addresses import without_fragment
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import Signature
 from shoal.agent.workflows.reading.channels import holds_text, states
@@ -44,7 +44,7 @@ def _fits(text: str, pattern: str) -> bool:
 
 def plain_address(url: str) -> str:
     """`url` without its fragment and a last slash."""
-    return urldefrag(url).url.rstrip("/")
+    return without_fragment(url).rstrip("/")
 
 
 def page_misses(view: PageView, signature: Signature, item: LoopItem | None) -> Iterator[Miss]:

@@ -79,7 +79,7 @@ async def test_uploads_are_limited_wherever_they_come_from(
     bid = (await ids(context))["File"]
     large = tmp_path / "large.bin"
     large.write_bytes(b"x" * 1_000_001)
-    for reference in (f"{site.url}/chunked", "artifact-7", str(large)):
+    for reference in (f"{site.url}/chunked", "artifact-7", "http://[", str(large)):
         result = await context.act(Action("upload_file", {"bid": bid, "file": reference}))
         assert result.error is not None and result.error.code == "action_refused", reference
     small = await context.act(Action("upload_file", {"bid": bid, "file": f"{site.url}/file/notes.txt"}))

@@ -49,7 +49,16 @@ async def test_an_address_without_a_host_asks_nobody() -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["file:///etc/passwd", "\tFI\nLE:/x", "view-source:http://shop.example/", "//x", ""]
+    "address",
+    [
+        "file:///etc/passwd",
+        "\tFI\nLE:/x",
+        "view-source:http://shop.example/",
+        "//x",
+        "",
+        "http://[",
+        "http://shop:port/",
+    ],
 )
 async def test_only_the_web_passes(address: str) -> None:
     outbox = Outbox()

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from shoal.agent.models.reply import ReplyProblem
 from shoal.agent.policies.model.requests.elements import absolute, walk
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.web_addresses import address_parts
 from shoal.agent.types import Observation
 
 _ADDRESS = re.compile(
@@ -87,7 +87,4 @@ def _texts(value: Json) -> Iterator[str]:
 
 
 def _host(address: str) -> str:
-    try:
-        return (urlsplit(address).hostname or "").lower()
-    except ValueError:  # a page may write anything there
-        return ""
+    return address_parts(address).hostname or ""

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from urllib.parse import urldefrag
 
 from shoal.agent.errors import NavigationError
 from shoal.agent.policies.model.requests.elements import absolute, describe
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.web_addresses import leads_astray
+from shoal.agent.support.web_addresses import leads_astray, without_fragment
 from shoal.agent.types import Action, Element, LoopItem
 
 _CSS = re.compile(r"[#\[>*]|\.[A-Za-z_]|:[a-z]")
@@ -102,7 +101,7 @@ async def _go_on(state: SessionState, element: Element, base: str) -> bool:
     """To the next page; False when that leads nowhere."""
     address = _way_out(element, base)
     if address is not None:
-        if urldefrag(address).url == urldefrag(base).url:
+        if without_fragment(address) == without_fragment(base):
             return False
         landing = await state.page.goto(address)
         if landing.status >= 400:

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from string import ascii_uppercase
 from typing import Literal
-from urllib.parse import urljoin, urlsplit
 
 from shoal.agent.observe.quoting import ELEMENT
 from shoal.agent.observe.rebuild import rebuilt
 from shoal.agent.policies.model.requests.canvas import Canvas
+from shoal.agent.support.web_addresses import address_parts, is_web, joined
 from shoal.agent.types import Element, Observation
 
 Grounding = Literal["bid", "mark", "attributes", "choice", "coordinates"]
@@ -105,12 +105,8 @@ def with_addresses(element: Element, base: str) -> Element:
 
 def absolute(address: str, base: str) -> str | None:
     """The web address that `address` on the page `base` stands for, None when it is none."""
-    try:
-        whole = urljoin(base, address)
-        parts = urlsplit(whole)
-    except ValueError:  # a page may write anything there
-        return None
-    return whole if address and parts.scheme in ("http", "https") and parts.hostname else None
+    whole = joined(base, address)
+    return whole if address and is_web(whole) and address_parts(whole).hostname else None
 
 
 def _texts(element: Element) -> Iterable[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import urldefrag, urljoin
 
 from shoal.agent.policies.rules.facts.facts import Facts
 from shoal.agent.policies.rules.facts.page_parts import Item, ItemValue
 from shoal.agent.policies.rules.values.vocabulary import NOT_ENTITIES
 from shoal.agent.policies.rules.values.words import phrase, squash
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.web_addresses import joined, without_fragment
 
 _MAX_DEPTH = 5
 _SITE_TYPES = frozenset(NOT_ENTITIES)
@@ -97,11 +97,11 @@ def _is_address(node: Mapping[str, Json], facts: Facts) -> bool:
     said += [reference.get("@id") for reference in said if isinstance(reference, Mapping)]
     offers = node.get("offers")
     said += [offers.get("url")] if isinstance(offers, Mapping) else []
-    return any(isinstance(address, str) and _page(urljoin(facts.url, address)) in here for address in said)
+    return any(isinstance(address, str) and _page(joined(facts.url, address)) in here for address in said)
 
 
 def _page(url: str) -> str:
-    return urldefrag(url).url.rstrip("/")
+    return without_fragment(url).rstrip("/")
 
 
 def _is_name(name: str, facts: Facts) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import urldefrag
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import BadSelector
@@ -25,6 +24,7 @@ from shoal.agent.policies.rules.planning import is_address
 from shoal.agent.policies.rules.values.vocabulary import LOOP_FILLER
 from shoal.agent.policies.rules.values.words import NEUTRAL_WORDS, Phrase, overlap, phrase, squash
 from shoal.agent.spec import LoopSpec
+from shoal.agent.support.web_addresses import without_fragment
 from shoal.agent.types import Action, LoopItem
 
 _MEANT_AS_CSS = re.compile(r"[\[\]>{}]|^\s*[.#][A-Za-z_]|:[a-z-]+\(")
@@ -207,7 +207,7 @@ class Collector:
         assert self.loop.source is not None
         step = next_step(page, self.loop.source.next)
         if step is not None and step.url:
-            return urldefrag(step.url).url not in self._pages
+            return without_fragment(step.url) not in self._pages
         return await self._go_on(page, found_new)
 
     async def _go_on(self, page: ListPage, found_new: bool) -> bool:
@@ -215,7 +215,7 @@ class Collector:
         assert self.loop.source is not None
         step = next_step(page, self.loop.source.next)
         if step is not None and step.url:
-            if urldefrag(step.url).url in self._pages:
+            if without_fragment(step.url) in self._pages:
                 return False
             await open_next(self.state, step.url)
             self._paged = True
@@ -301,7 +301,7 @@ def distinct(rows: Sequence[ListRow], is_link: bool | None = None) -> list[ListR
     if is_link is None and len(linked) * 2 < len(rows):
         return [row for row in rows if row.link or row.text]
     whole = {row.link for row in linked if "#" not in row.link}
-    return [row for row in linked if "#" not in row.link or urldefrag(row.link).url not in whole]
+    return [row for row in linked if "#" not in row.link or without_fragment(row.link) not in whole]
 
 
 def choose_group(groups: Sequence[LinkGroup], select: str, goal: str = "", settled: str = "") -> LinkGroup | None:

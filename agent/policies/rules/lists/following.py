@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from urllib.parse import urldefrag
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import PlaceMissing
@@ -27,6 +26,7 @@ from shoal.agent.policies.rules.lists.onward import (
 )
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.policies.rules.values.words import squash
+from shoal.agent.support.web_addresses import without_fragment
 from shoal.agent.types import Action, Record
 
 Read = Callable[[SessionState], Awaitable[Extraction]]
@@ -62,7 +62,7 @@ async def read_whole_list(
     if not first.records or _is_whole(first, len(first.records)):
         return first
     following = _Following(state, read, first, asked, held)
-    while following.pages < most and not _is_whole(first, len(following.records)):
+    while following.pages < most and not _is_whole(following.first, len(following.records)):
         try:
             if not await following.go_on() and not await following.look_again():
                 break
@@ -157,7 +157,7 @@ class _Following:
         if step.sends:
             self.why = f"{asked} sends a form by POST after page {self.pages:,}, and a list is not read by sending"
             return False
-        if step.url and urldefrag(step.url).url != page.address:
+        if step.url and without_fragment(step.url) != page.address:
             return await self._open(page, step)
         if await press(self.state, step) and await self._take_changed(looks=_LOOKS):
             return True
@@ -200,7 +200,7 @@ class _Following:
 
     async def _open(self, page: ListPage, step: Onward) -> bool:
         assert self._start is not None
-        if urldefrag(step.url).url in self._addresses:
+        if without_fragment(step.url) in self._addresses:
             return False
         if self._is_an_item(step.url):
             self._others = True

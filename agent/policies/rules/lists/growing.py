@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from urllib.parse import urldefrag
 
 from shoal.agent.browser import Context
 from shoal.agent.policies.rules.lists.list_page import ListPage
 from shoal.agent.policies.rules.values.vocabulary import MORE_LINKS, MORE_WORDS
 from shoal.agent.policies.rules.values.words import squash
+from shoal.agent.support.web_addresses import without_fragment
 from shoal.agent.types import Record
 
 _STIR_S = 0.6  # a script that watches the scrolling asks for more within this time
@@ -50,7 +50,7 @@ async def scroll_to_end(page: Context, region: str = "") -> None:
 def longer_page(page: ListPage, opened: set[str]) -> str:
     """The address of the one link that is called "more"; "" where there is none, or several lead to different pages."""
     links = [control.link for control in page.usable_controls if control.link and squash(control.text) in _MORE]
-    pages = {urldefrag(link).url for link in links}
+    pages = {without_fragment(link) for link in links}
     return pages.pop() if len(pages) == 1 and not pages & opened else ""
 
 

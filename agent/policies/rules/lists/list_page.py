@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
-from urllib.parse import urldefrag
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
+from shoal.agent.support.web_addresses import without_fragment
 
 LINKS_JS = (Path(__file__).parent / "links.js").read_text(encoding="utf-8")
 
@@ -160,7 +160,7 @@ class ListPage:
     @property
     def address(self) -> str:
         """Where the page is, without the place on it."""
-        return urldefrag(self.url).url
+        return without_fragment(self.url)
 
     @property
     def usable_controls(self) -> list[Control]:

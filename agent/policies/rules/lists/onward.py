@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import parse_qsl, urldefrag
+from urllib.parse import parse_qsl
 
 from shoal.agent.errors import BadSelector, NavigationError
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules.lists.list_page import Control, ListPage
 from shoal.agent.policies.rules.values.vocabulary import MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
 from shoal.agent.policies.rules.values.words import fold, overlap, phrase, squash
-from shoal.agent.support.web_addresses import address_parts
+from shoal.agent.support.web_addresses import address_parts, without_fragment
 from shoal.agent.types import Action, Element
 
 _CERTAINLY_CSS = re.compile(r"[#\[>*]|\.[A-Za-z_]|:[a-z]")
@@ -134,7 +134,7 @@ def _numbered(page: ListPage, controls: Sequence[Control]) -> Onward | None:
     if here is not None:
         now = int(here.group())
     else:  # the current page is the number that is missing between the links, or that links to itself
-        own = [number for number, link in numbers.items() if urldefrag(link.link).url == page.address]
+        own = [number for number, link in numbers.items() if without_fragment(link.link) == page.address]
         gaps = [n for n in range(1, max(numbers, default=0)) if n not in numbers]
         now = own[0] if own else gaps[0] if gaps else 0
     following = numbers.get(now + 1)

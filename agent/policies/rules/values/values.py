@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-from urllib.parse import urljoin
 
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.values.currencies import read_currency
@@ -16,6 +15,7 @@ from shoal.agent.policies.rules.values.vocabulary import FALSE_WORDS, TRUE_WORDS
 from shoal.agent.policies.rules.values.words import phrase, squash
 from shoal.agent.schemas.patterns import fitting
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.web_addresses import joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def _string(prop: Property, kind: str, raw: Raw, reading: Reading) -> str | None
     text = clean(shown, lines=bool(prop.concept and prop.concept.name == "description"))
     if prop.format in ("uri", "uri-reference", "iri", "url") or kind in ("image", "url"):
         address = raw.href or raw.exact or (text if re.match(r"(https?:)?//|/|[\w./-]+\.\w{2,4}$", text) else "")
-        return urljoin(reading.base, address) if address and " " not in address else None
+        return joined(reading.base, address) or None if address and " " not in address else None
     if prop.format in ("date", "date-time"):
         timed = prop.format == "date-time"
         for written in (raw.exact, raw.text):

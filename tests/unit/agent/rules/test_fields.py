@@ -117,6 +117,15 @@ def test_the_main_entity_is_the_one_that_the_page_is_about() -> None:
     assert read({"price": {"type": "number"}}, jsonld=page["jsonld"], headings=[])[2] == ["price"]
 
 
+def test_what_a_page_writes_for_an_address_and_is_none_is_no_value() -> None:
+    node = json.dumps({"@type": "Product", "name": "Jug", "url": "http://[#a", "image": "http://[", "sku": "J-1"})
+    asked = {"image": {"type": "string", "format": "uri"}, "sku": {"type": "string"}}
+    heading = {"l": 1, "t": "Jug", "s": "h1", "v": 1, "r": "", "o": 1, "x": 0, "h": ""}
+    other = json.dumps({"@type": "Product", "name": "Cup"})
+    value, _, missing = read(asked, jsonld=[node, other], headings=[heading], text="Jug\nJ-1")
+    assert (value, missing) == ({"sku": "J-1"}, ["image"])
+
+
 def test_offers_that_differ_are_no_price_unless_one_is_shown() -> None:
     node = json.dumps({"@type": "Product", "name": "Jug", "offers": [{"price": "9"}, {"price": "12"}]})
     assert read({"price": {"type": "number"}}, jsonld=[node])[2] == ["price"]

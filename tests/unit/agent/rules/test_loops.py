@@ -333,6 +333,8 @@ def test_addresses_of_the_pages_of_one_list(first: str, other: str, alike: bool)
 
 def test_what_is_no_address_is_no_page_of_a_list() -> None:
     assert not is_page_of("https://a.example/list", "http://[?page=2")
+    links = [ListRow("https://a.example/1", "a"), ListRow("http://[#x", "b")]
+    assert distinct(links) == links
 
 
 @pytest.mark.parametrize(
