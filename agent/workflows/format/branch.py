@@ -11,11 +11,6 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.param import NAME
 from shoal.agent.workflows.format.part import Part
 
-Tier = Literal["http", "page", "session"]
-"""How a page is got: its raw document, a reading page of the browser, or a session. Cheapest first."""
-
-TIERS: tuple[Tier, ...] = ("http", "page", "session")
-
 ChannelFamily = Literal[
     "json_ld", "microdata", "json", "css", "structure", "label", "column", "attribute", "meta", "request"
 ]
@@ -102,5 +97,4 @@ class Branch(Part):
     id: str = Field(pattern=NAME, description="by which nodes refer to it")
     signature: Signature = Field(description="on which pages it is used")
     fields: tuple[FieldNode, ...] = Field(min_length=1, description="what is read")
-    tier: Tier = Field("session", description="the cheapest way to get the page that gave identical fields")
     learned_from: tuple[str, ...] = Field((), description="artifact ids of the pages that it was learned from")
