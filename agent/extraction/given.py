@@ -167,6 +167,19 @@ async def _asked(page: Context, arg: Mapping[str, Json]) -> PlacesPage:
 
 
 async def _read(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
+    read = await _look(page, extract, locale)
+    if extract.asks_json and not _own_json_leads(read) and (fetched := await _fetched(page)):
+        read = await _look(page, extract, locale)  # it came to rest since, and may be another document
+        read.fetched = fetched
+    if extract.records is not None and extract.records.startswith("$"):
+        _read_entries(read)
+    else:
+        _read_elements(read)
+    return read
+
+
+async def _look(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
+    """What stands on the page now, without a record made of it."""
     in_page = {name: place for name, place in extract.fields.items() if place.kind != "json"}
     in_json = extract.records is not None and extract.records.startswith("$")
     looked = await _asked(
@@ -186,12 +199,6 @@ async def _read(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
     properties = {name: known.get(name) or Property(name, frozenset(), False, False, (), ()) for name in extract.fields}
     read = _Reading(extract, looked, properties, Reading(looked.lang or locale, looked.url))
     read.documents = documents_of(looked.json)
-    if extract.asks_json and not _own_json_leads(read):
-        read.fetched = await _fetched(page)
-    if in_json:
-        _read_entries(read)
-    else:
-        _read_elements(read)
     return read
 
 

@@ -14,10 +14,10 @@ from shoal.agent.browser import FetchedJson
 from shoal.agent.chromium.devtools.protocol import DevTools
 from shoal.agent.support.web_addresses import same_site
 
-_MOST = 30
-"""Answers of one document that are remembered; of more, the latest."""
+_MOST = 100
+"""Requests of one document that are remembered."""
 _LARGEST = 1_000_000
-"""Bytes of one answer; a larger one is left out."""
+"""Bytes of one answer."""
 _MOST_CHARS = 2_000_000
 """Of all answers together."""
 _BODIES_S = 2.0
@@ -32,6 +32,7 @@ class _Request:
     url: str  # of the answer, where one came
     is_json: bool = False
     ended: bool = False
+    too_large: bool = False
     body: str | None = None  # once it was asked for
 
 
@@ -43,6 +44,7 @@ class FetchWatch:
         self._session: DevTools | None = None
         self._loader = ""  # the document whose scripts are followed
         self._requests: dict[str, _Request] = {}  # by DevTools' id, the oldest first
+        self._forgot = False  # a request of the document, since there were too many
         self._ended = asyncio.Event()
 
     async def follow(self, session: DevTools) -> None:
@@ -65,12 +67,14 @@ class FetchWatch:
         if event.get("type") == "Document":
             self._loader = event["loaderId"]
             self._requests.clear()
+            self._forgot = False
             return
         of_script = event.get("type") in ("XHR", "Fetch") and event["loaderId"] == self._loader
         if of_script and event["request"]["method"] == "GET":
             self._requests[event["requestId"]] = _Request(event["request"]["url"])
             if len(self._requests) > _MOST:
                 del self._requests[next(iter(self._requests))]
+                self._forgot = True
 
     def _on_response(self, event: dict[str, Any]) -> None:
         request, response = self._requests.get(event["requestId"]), event["response"]
@@ -82,7 +86,8 @@ class FetchWatch:
         request = self._requests.get(event["requestId"])
         if request is not None:
             request.ended = True
-            if not request.is_json or event["encodedDataLength"] > _LARGEST:
+            request.too_large = event["encodedDataLength"] > _LARGEST
+            if not request.is_json:
                 del self._requests[event["requestId"]]
             self._ended.set()
 
@@ -93,10 +98,10 @@ class FetchWatch:
     async def answers(self, page_url: str, budget_s: float) -> list[FetchedJson]:
         """The JSON that came from the site of the page at `page_url`.
 
-        Requests that are under way are waited for. While one still is after `budget_s`, nothing is given: the answer
-        that is missing may be the one that is about the page.
+        It is all or nothing: an answer that is missing may be the one that is about the page. Requests that are under
+        way are waited for. Nothing is given where one still is after `budget_s`, or where an answer cannot be had.
         """
-        if not await self._all_ended(page_url, budget_s):
+        if self._forgot or not await self._all_ended(page_url, budget_s):
             return []
         left, fetched = _MOST_CHARS, []
         try:
@@ -104,11 +109,12 @@ class FetchWatch:
                 for number, request in list(self._requests.items()):
                     if not (request.ended and same_site(page_url, request.url)):
                         continue
-                    if request.body is None:
+                    if request.body is None and not request.too_large:
                         request.body = await self._body(number)
-                    if request.body and len(request.body) <= left:
-                        left -= len(request.body)
-                        fetched.append(FetchedJson(request.url, request.body))
+                    if request.body is None or len(request.body) > left:
+                        return []
+                    left -= len(request.body)
+                    fetched.append(FetchedJson(request.url, request.body))
         except TimeoutError:
             return []
         return fetched
@@ -124,11 +130,11 @@ class FetchWatch:
                 return False
         return True
 
-    async def _body(self, number: str) -> str:
-        """The body of an answer; "" where the browser has it no longer, or where it is no text."""
+    async def _body(self, number: str) -> str | None:
+        """The body of an answer; None where the browser has it no longer, or where it is no text."""
         assert self._session is not None
         try:
             said = await self._session.send("Network.getResponseBody", {"requestId": number})
             return base64.b64decode(said["body"]).decode() if said["base64Encoded"] else str(said["body"])
         except (PlaywrightError, UnicodeDecodeError):
-            return ""
+            return None

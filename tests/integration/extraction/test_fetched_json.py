@@ -39,6 +39,7 @@ class Api:
     url: str
     body: str = SHOWN  # of every page below /lamps/
     answers: dict[str, Any] = field(default_factory=dict)  # by path: JSON, or a text as it is
+    more: dict[str, Any] = field(default_factory=dict)  # answers that scripts of `body` fetch
     slow: frozenset[str] = frozenset()  # paths that answer after 0.8 s
     method: str = "GET"
     base: str = ""  # where the answers are fetched from; "" for the site itself
@@ -63,7 +64,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _fetched(self) -> None:
         if self.path in self.api.slow:
             time.sleep(0.8)  # the slowness of a server
-        said = self.api.answers.get(self.path, {})
+        said = (self.api.answers | self.api.more).get(self.path, {})
         self._answer(said if isinstance(said, str) else json.dumps(said), "application/json")
 
     def _answer(self, text: str, kind: str) -> None:
@@ -199,6 +200,59 @@ async def test_the_first_of_two_answers_is_not_taken_for_the_one_that_is_meant(t
     api.slow = frozenset({"/api/own"})
     with pytest.raises(PlaceAmbiguous, match="2 different values"):
         await read(tab, f"{api.url}/lamps/12", fields={"stock": {"json": "$.data.stock"}})
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"/api/own": json.dumps({"data": {"stock": 7, "more": "x" * 1_500_000}})},
+        {f"/api/{n}": json.dumps({"more": "x" * 900_000}) for n in range(3)},
+        {f"/api/{n}": {} for n in range(101)},
+    ],
+    ids=["one too large", "all too large", "too many"],
+)
+async def test_nothing_is_taken_where_the_answer_that_is_meant_may_be_left_out(
+    tab: Context, api: Api, answers: dict[str, Any]
+) -> None:
+    api.answers = answers | {"/api/near": {"data": {"stock": 1}}}
+    with pytest.raises(PlaceMissing):
+        await read(tab, f"{api.url}/lamps/12", fields={"stock": {"json": "$.data.stock"}})
+
+
+async def test_a_page_that_another_takes_the_place_of_gives_nothing_to_its_record(tab: Context, api: Api) -> None:
+    api.body = """<p class="path"></p><script>
+        document.querySelector(".path").textContent = location.pathname;
+        fetch("/own" + location.pathname);
+        if (location.pathname === "/lamps/12") setTimeout(() => location.replace("/lamps/13"), 250);
+        </script>"""
+    api.more = {f"/own/lamps/{n}": {"path": f"/lamps/{n}"} for n in (12, 13)}
+    lamp = (
+        await read(tab, f"{api.url}/lamps/12", fields={"shown": {"select": ".path"}, "own": {"json": "$.path"}})
+    ).records[0]
+    assert lamp.value == {"shown": "/lamps/13", "own": "/lamps/13"}
+    assert lamp.url == f"{api.url}/lamps/13"
+
+
+async def test_an_answer_that_is_asked_for_once_another_came_counts_too(tab: Context, api: Api) -> None:
+    api.body = """<script>
+        fetch("/own/1").then((answer) => answer.json()).then(() => setTimeout(() => fetch("/own/2"), 100));
+        </script>"""
+    api.more = {"/own/1": {"stock": 1}, "/own/2": {"stock": 7}}
+    with pytest.raises(PlaceAmbiguous, match="2 different values"):
+        await read(tab, f"{api.url}/lamps/12", fields={"stock": {"json": "$.stock"}})
+
+
+async def test_a_page_whose_own_json_says_all_is_not_waited_for(
+    tab: Context, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def settle(**_: float) -> bool:
+        raise AssertionError("it waited")
+
+    api.body = '<script type="application/json">{"stock": 7}</script>'
+    api.answers = {"/api/near": {"stock": 1}}
+    monkeypatch.setattr(tab, "settle", settle)
+    lamp = (await read(tab, f"{api.url}/lamps/12", fields={"stock": {"json": "$.stock"}})).records[0]
+    assert lamp.value == {"stock": 7}
 
 
 async def test_the_entries_of_a_fetched_list_are_records(tab: Context, api: Api) -> None:

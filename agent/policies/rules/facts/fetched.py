@@ -121,14 +121,18 @@ def _named(node: Mapping[str, Json], names: Sequence[str]) -> str:
 def _is_borne_out(node: Mapping[str, Json], named: str, address: frozenset[str], text: str) -> bool:
     """Whether another value than the name stands in the page's address or text, and no number speaks against it."""
     rest = {str(key): value for key, value in node.items() if str(key) != named and _is_scalar(value)}
-    ids = {key: squash(str(value)) for key, value in rest.items() if _IDENTITIES & set(phrase(key))}
+    ids = {_last_step(str(value)) for key, value in rest.items() if _IDENTITIES & set(phrase(key))} - {""}
     own = squash(str(node[named]))
-    if address & ({value for value in ids.values() if value} | {own.replace(" ", "-")}):
+    if address & ids:
         return True
-    number = next((part for part in address if part.isdecimal()), None)
-    if number is not None and any(value.isdecimal() for value in ids.values()):
+    if any(part.isdecimal() for part in address) and any(value.isdecimal() for value in ids):
         return False  # the page of number 12 is not about number 13, though both have one name
     return any(_stands_in(value, own, text) for value in rest.values())
+
+
+def _last_step(identity: str) -> str:
+    """What tells the item in an identity, which may be an address."""
+    return squash(identity).rstrip("/").rpartition("/")[2]
 
 
 def _stands_in(value: Json, own: str, text: str) -> bool:
