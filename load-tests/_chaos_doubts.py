@@ -39,6 +39,7 @@ class Doubt:
     worker: int | None  # process of the worker that had it; None: not known
     marked: float  # seconds since the epoch
     ended: float
+    error: str = ""  # what the session says of it
 
 
 def unexplained(doubts: Sequence[Doubt], kills: Sequence[Kill]) -> list[str]:
@@ -49,7 +50,9 @@ def unexplained(doubts: Sequence[Doubt], kills: Sequence[Kill]) -> list[str]:
             wrong.append(f"item {doubt.item} is unsure, but no action was marked")
         elif not any(could_break(kill, doubt) for kill in kills):
             took = f"{doubt.ended - doubt.marked:.1f} s in {doubt.action!r} of worker {doubt.worker}"
-            wrong.append(f"item {doubt.item} is unsure, but no kill fell into its {took}{_nearest(doubt, kills)}")
+            wrong.append(
+                f"item {doubt.item} is unsure, but no kill fell into its {took}{_nearest(doubt, kills)}: {doubt.error}"
+            )
     return wrong
 
 

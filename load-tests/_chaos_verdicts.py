@@ -69,7 +69,8 @@ def _doubt(cluster: ChaosCluster, row: Json, processes: Mapping[str, int]) -> Do
         action = marked
         ended = at
     named = evidence.get("action", "") if began else ""
-    return Doubt(row["item"]["index"], named, processes.get(worker or ""), began, ended)
+    said = (row["error"] or {}).get("message", "")
+    return Doubt(row["item"]["index"], named, processes.get(worker or ""), began, ended, said)
 
 
 def last_steps(cluster: ChaosCluster, rows: Sequence[Json]) -> list[str]:
