@@ -149,6 +149,7 @@ class ChromiumBrowser:
                 await self.traces.begin(context, options)
             return SpareContext(context, Tab(await context.new_page()))
         except BaseException:
+            await asyncio.shield(self.traces.give_up(context))
             await asyncio.shield(close_quietly(context.close()))
             await asyncio.shield(self.traces.remove(context))
             raise
@@ -176,6 +177,7 @@ class ChromiumBrowser:
         self._contexts.discard(context)
         spare = None if not_reusable or self._closed else await empty(context.tab)
         if spare is None or self._closed:
+            await self.traces.give_up(context.playwright)
             await SpareContext(context.playwright, context.tab).end()
             await self.traces.remove(context.playwright)
             return

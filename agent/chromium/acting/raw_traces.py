@@ -22,6 +22,7 @@ MOST_RAW_BYTES = 400_000_000
 _LOOK_S = 2.0
 _STOP_S = 20.0
 """How long Playwright may take to write a trace."""
+_GIVE_UP_S = 5.0
 _SHARED = ("resources", "screencast")
 """Folders that Playwright fills for all contexts of a browser together."""
 
@@ -68,6 +69,14 @@ class RawTraces:
         except PlaywrightError as error:
             raise BrowserError(f"the trace could not be written: {first_line(error)}") from error
         return True
+
+    async def give_up(self, context: BrowserContext) -> None:
+        """Stops what still records, before `context` is closed: otherwise Playwright writes on for a moment."""
+        if context not in self._recordings:
+            return
+        with contextlib.suppress(PlaywrightError, TimeoutError):  # it is stopped already, or its browser is gone
+            async with asyncio.timeout(_GIVE_UP_S):
+                await context.tracing.stop()
 
     async def remove(self, context: BrowserContext) -> None:
         """Removes what was recorded of `context`, which is closed.
