@@ -42,7 +42,16 @@ class ContextOptions:
     fetched_json: bool = False  # the JSON that scripts of its pages fetch is asked for, whatever the site is like
     trace: bool = False  # everything is recorded for Playwright's trace viewer, from the first page on
     trace_pictures: bool = True  # with `trace`: how the page looked, too
+    recording: bool = False  # the DOM events of its pages are recorded, from the first page on
     accept_dialogs: bool = True  # confirm and prompt get yes and the default text; False: they are dismissed
+
+
+@dataclass(frozen=True, slots=True)
+class RawRecording:
+    """The DOM events of a context's pages as rrweb's recorder told them, with all that pages held."""
+
+    tabs: tuple[tuple[str, ...], ...]  # of each tab its batches: JSON, in the order in which they came
+    full: bool = False  # it was ended early, since it had become too large
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +241,10 @@ class Context(Protocol):
         Raises:
             BrowserError: it could not be written.
         """
+        ...
+
+    async def end_recording(self) -> RawRecording | None:
+        """What `options.recording` brought, secrets included; None where nothing was recorded. To be called once."""
         ...
 
     async def close(self) -> None:

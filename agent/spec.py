@@ -412,7 +412,11 @@ class ArtifactsSpec(_Part):
         description="what shows later where a record is from: a picture of the page, or its HTML; with `document`, "
         "pages of a loop may be read without a browser, where that was seen to give the same",
     )
-    recording: bool = Field(False, description="the page's DOM events; not available in this version")
+    recording: bool = Field(
+        False,
+        description="each session's pages as they changed, to be played again; values of fields and what was chosen "
+        "are left out, and pictures that pages load",
+    )
     trace: bool = Field(
         False,
         description="Playwright's trace of each session: its calls, what pages looked like, and their requests; values "

@@ -109,6 +109,7 @@ class ChromiumBrowser:
         return (
             options.reading
             and not options.trace
+            and not options.recording
             and not options.storage_state
             and options.browser.model_copy(update={"isolation": "reset"}) == plain
         )
@@ -134,9 +135,12 @@ class ChromiumBrowser:
         spare = await self._spare(options) or await self._fresh(options)
         context = ActingContext(self, spare.context, spare.tab, self._driver, options)
         self._contexts.add(context)
-        if options.browser.block:
+        if options.browser.block or options.recording:
             try:
-                await context.block(options.browser.block)
+                if options.browser.block:
+                    await context.block(options.browser.block)
+                if options.recording:
+                    await context.record()
             except BaseException:
                 await asyncio.shield(context.close())
                 raise
@@ -157,7 +161,8 @@ class ChromiumBrowser:
     async def _spare(self, options: ContextOptions) -> SpareContext | None:
         """An emptied context that looks as wanted, in the state that is wanted; None when a new one is needed."""
         state = options.storage_state or {}
-        if options.reuse is None or options.trace or state.get("origins"):  # storage needs an open page of each origin
+        made_for_one = options.reuse is None or options.trace or options.recording
+        if made_for_one or state.get("origins"):  # storage needs an open page of each origin
             return None
         spare = self._shelf.take(self._key(options))
         if spare is not None and state.get("cookies"):

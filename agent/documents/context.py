@@ -18,6 +18,7 @@ from shoal.agent.browser import (
     FrameOptions,
     Landing,
     ObserveOptions,
+    RawRecording,
     Shot,
 )
 from shoal.agent.documents.beyond import BeyondDocument
@@ -47,7 +48,8 @@ NavigationCheck = Callable[[str], Awaitable[None]]
 
 def documents_serve(spec: JobSpec) -> bool:
     """Whether a loop's pages may be read from their documents, as far as the job says: the place of each field is
-    given or learned, no page has to be photographed or traced, and nothing but cookies tells visitors apart."""
+    given or learned, no page has to be photographed, traced or recorded, and nothing but cookies tells visitors
+    apart."""
     extract = spec.extract
     if extract is None or extract.many or extract.wait_for is not None:
         return False
@@ -55,7 +57,7 @@ def documents_serve(spec: JobSpec) -> bool:
         return False
     if spec.browser.proxy is not None or spec.browser.attach is not None:
         return False
-    if spec.artifacts.traced:
+    if spec.artifacts.traced or spec.artifacts.recording:
         return False
     return spec.artifacts.evidence == "document" or spec.artifacts.screenshots != "all"
 
@@ -361,6 +363,9 @@ class DocumentContext:
 
     async def end_trace(self, path: str) -> bool:
         return await self._page.end_trace(path) if self._page is not None else False
+
+    async def end_recording(self) -> RawRecording | None:
+        return await self._page.end_recording() if self._page is not None else None
 
     async def storage_state(self) -> Json:
         return await self._page.storage_state() if self._page is not None else self._options.storage_state

@@ -16,6 +16,7 @@ from shoal.agent.observe.renderings import compact
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.sessions.dependencies import ArtifactSink
 from shoal.agent.sessions.page import LazyContext
+from shoal.agent.sessions.traces.recording import told_recording
 from shoal.agent.sessions.traces.requests import har
 from shoal.agent.sessions.traces.trace import told_trace
 from shoal.agent.spec import ArtifactsSpec
@@ -24,7 +25,7 @@ from shoal.agent.types import ArtifactRef
 
 _LAST_PAGE_CHARS = 40_000
 _TRACES_S = 60.0
-"""How much longer a session may last for its trace to be written, looked through and stored."""
+"""How much longer a session may last for its trace, or its recording, to be looked through and stored."""
 _FAST = 1
 """Of nine levels: the others make a document a tenth smaller, and take three times as long."""
 _WRITTEN_HERE = frozenset({"prompt", "reply", "page"})
@@ -145,6 +146,22 @@ class Evidence:
             await self.keep("trace", told.trace, "application/zip")
         if wants.har:
             await self.keep("har", har(told.requests), "application/json")
+
+    async def keep_recording(self) -> str:
+        """The DOM events of the session's pages, where the job wants them. Says why they are not there, else ""."""
+        if not self._state.spec.artifacts.recording:
+            return ""
+        try:
+            async with asyncio.timeout(_TRACES_S):
+                raw = await self._page.end_recording()
+                told = await asyncio.to_thread(told_recording, raw, self._without_secrets()) if raw else None
+                if told is not None:
+                    await self.keep("recording", told, "application/gzip")
+        except TimeoutError:
+            return f"no recording: it was not ready within {_TRACES_S:g} s"
+        except AgentError as lost:
+            return f"no recording: {lost}"
+        return ""
 
     def _without_secrets(self) -> Callable[[str], str]:
         """Hides what was filled in here, also as addresses and JSON spell it, and what the caller gave as a secret."""

@@ -17,6 +17,7 @@ from shoal.agent.browser import (
     FrameOptions,
     Landing,
     ObserveOptions,
+    RawRecording,
     Shot,
 )
 from shoal.agent.documents.context import DocumentContext
@@ -207,6 +208,9 @@ class LazyContext:
 
     async def end_trace(self, path: str) -> bool:
         return await self._context.end_trace(path) if self._context is not None and not self._lent else False
+
+    async def end_recording(self) -> RawRecording | None:
+        return await self._context.end_recording() if self._context is not None and not self._lent else None
 
     async def close(self) -> None:
         if self._context is not None and not self._lent:

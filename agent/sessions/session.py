@@ -106,8 +106,8 @@ async def run(work: Work, deps: SessionDependencies) -> Outcome:
     started = time.monotonic()
     try:
         outcome = await _lived(session, deps.limits.session_s, started)
-        if lacking := await session.evidence.keep_traces():
-            outcome = replace(outcome, reason="; ".join(filter(None, (outcome.reason, lacking))))
+        lacking = await session.evidence.keep_traces(), await session.evidence.keep_recording()
+        outcome = replace(outcome, reason="; ".join(filter(None, (outcome.reason, *lacking))))
     finally:
         session.attendance.end()
         await session.page.close()
@@ -197,6 +197,7 @@ class _Session:
             reading=_reading(work, deps.policy),
             fetched_json=work.spec.extract is not None and work.spec.extract.asks_json,
             trace=work.spec.artifacts.traced,
+            recording=work.spec.artifacts.recording,
             trace_pictures=work.spec.artifacts.trace and work.spec.artifacts.screenshots != "none",
             human_timeout_s=max(deps.context.human_timeout_s, work.spec.help.timeout_s + _HELP_MARGIN_S),
             hooks=helping(hooks, work.spec, lambda name, url: str(deps.secrets.resolve(name, url)), helper),

@@ -16,6 +16,7 @@ from shoal.agent.browser import (
     FrameOptions,
     Landing,
     ObserveOptions,
+    RawRecording,
     Shot,
 )
 from shoal.agent.errors import AgentError, BrowserGone, ElementMissing, HostUnreachable, PageCrashed
@@ -66,6 +67,7 @@ class FakeBrowser:
         self.rss_bytes = 0  # what its health tells
         self.trace = ""  # of every context that is to have one, as Playwright writes it: an event a line
         self.requests = ""  # its requests
+        self.recorded: tuple[str, ...] = ()  # of every context that is to be recorded: batches of its tab
         self.restrained: list[int] = []  # what its pages were held to, each time
         self.performed: list[Action] = []
         self.open = 0
@@ -117,6 +119,7 @@ class FakeContext:
         self._url = "about:blank"
         self._closed = False
         self._traced = options.trace
+        self._recorded = options.recording
         self.storage: Json = options.storage_state
         self._files: list[Download] = []
         self._told = self._taken = 0  # of the files
@@ -220,6 +223,10 @@ class FakeContext:
             trace.writestr("trace.trace", self._browser.trace)
             trace.writestr("trace.network", self._browser.requests)
         return True
+
+    async def end_recording(self) -> RawRecording | None:
+        self._browser.count()
+        return RawRecording((self._browser.recorded,)) if self._recorded else None
 
     async def close(self) -> None:
         if not self._closed:

@@ -26,6 +26,7 @@ from shoal.agent.browser import (
     FrameOptions,
     Landing,
     ObserveOptions,
+    RawRecording,
     Shot,
 )
 from shoal.agent.chromium.acting import appearances
@@ -48,6 +49,7 @@ from shoal.agent.chromium.devtools.screenshots import as_shot, page_shot, region
 from shoal.agent.chromium.faults import navigation_error, net_error
 from shoal.agent.chromium.landing import landing_of, sign_in
 from shoal.agent.chromium.process.driver import Driver
+from shoal.agent.chromium.recording.recorder import Recorder
 from shoal.agent.errors import (
     ActionError,
     ActionInvalid,
@@ -110,6 +112,7 @@ class ActingContext:
         )
         self._stage = ChromiumActionContext(self, driver, browser.folder)
         self._blocking: asyncio.Task[None] | None = None  # in the tab that came last
+        self._recorder: Recorder | None = None
         self._follow_tab(tab)
         context.on("page", self._on_page)
         context.on("dialog", self.dialogs.on_dialog)
@@ -138,6 +141,8 @@ class ActingContext:
         self._follow_tab(tab)
         if self._blocked:
             self._blocking = self.open_tabs.begin(self._block_in(tab))
+        if self._recorder is not None:
+            self.open_tabs.begin(self._record_in(tab))
 
     def _follow_tab(self, tab: Tab) -> None:
         tab.files = self.files
@@ -148,6 +153,12 @@ class ActingContext:
         """In a tab that the site opened; it may be gone again before it is asked."""
         with contextlib.suppress(PlaywrightError):
             await block(await tab.session(), self._blocked)
+
+    async def _record_in(self, tab: Tab) -> None:
+        """In a tab that was opened later; it may be gone again before it is asked."""
+        assert self._recorder is not None
+        with contextlib.suppress(PlaywrightError):
+            await self._recorder.follow(tab.page)
 
     async def add_tab(self) -> None:
         """Opens an empty tab and turns to it."""
@@ -522,6 +533,15 @@ class ActingContext:
     async def end_trace(self, path: str) -> bool:
         return await self._browser.traces.end(self.playwright, path)
 
+    async def record(self) -> None:
+        """Records the DOM events of every tab from now on."""
+        self._recorder = Recorder()
+        await self._recorder.follow(self.tab.page)
+
+    async def end_recording(self) -> RawRecording | None:
+        recorder, self._recorder = self._recorder, None
+        return await recorder.end() if recorder is not None else None
+
     async def close(self) -> None:
         if self._closed:
             return
@@ -535,7 +555,7 @@ class ActingContext:
     @property
     def not_reusable(self) -> str:
         """Why this context cannot serve another session, "" when it can be emptied for one."""
-        if self.options.reuse is None or self.options.trace:
+        if self.options.reuse is None or self.options.trace or self.options.recording:
             return "it was made for one session"
         if self._end() is not None:
             return "it is broken"

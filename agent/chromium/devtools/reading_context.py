@@ -18,6 +18,7 @@ from shoal.agent.browser import (
     FrameOptions,
     Landing,
     ObserveOptions,
+    RawRecording,
     Shot,
 )
 from shoal.agent.chromium.acting.tab import document_quiet
@@ -179,6 +180,9 @@ class ReadingContext:
 
     async def end_trace(self, path: str) -> bool:
         return await self._moved.end_trace(path) if self._moved is not None else False
+
+    async def end_recording(self) -> RawRecording | None:
+        return await self._moved.end_recording() if self._moved is not None else None
 
     async def storage_state(self) -> Json:
         if self._moved is not None:

@@ -1,1 +1,1 @@
-"""What a trace of Playwright's keeps when it leaves its worker: nothing that may be a secret."""
+"""What a trace or a recording keeps when it leaves its worker: nothing that may be a secret."""

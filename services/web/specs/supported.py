@@ -12,7 +12,6 @@ _NOT_YET: tuple[tuple[str, Callable[[JobSpec], bool]], ...] = (
     ("browser.proxy", lambda spec: spec.browser.proxy is not None),
     ("browser.storage_state", lambda spec: spec.browser.storage_state is not None),
     ("browser.headless", lambda spec: not spec.browser.headless),
-    ("artifacts.recording", lambda spec: spec.artifacts.recording),
 )
 
 

@@ -143,7 +143,6 @@ def faults(answer: httpx.Response) -> dict[str, str]:
         ({"workflow": {"name": "books"}}, "workflow", "goes with `policy`: workflow:NAME"),
         ({"policy": "workflow:books", "workflow": {"name": "books"}}, "workflow", None),
         ({"browser": {"attach": "http://127.0.0.1:9222"}}, "browser.attach", "not available in this version"),
-        ({"artifacts": {"recording": True}}, "artifacts.recording", "not available in this version"),
         ({"webhook": {"url": "http://10.0.0.7/hook"}}, "webhook.url", None),
         ({"help": {"person": True}}, "help.person", "workers of this cluster reach no person (SHOAL_HELP_URL)"),
         ({"help": {"webhook": "http://10.0.0.7/answer"}}, "help.webhook", None),
