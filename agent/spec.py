@@ -526,6 +526,11 @@ class JobSpec(_Part):
         description="with `policy: workflow:NAME`: the workflow itself, with the one version to replay; default: "
         "the one of this name that is stored, as it is when the job is handed in",
     )
+    on_miss: Literal["model", "fail"] = Field(
+        "model",
+        description="with `policy: workflow:NAME`: what follows where a page is not as the workflow knows it: `model` "
+        "(a model goes on, where one is configured), or `fail` (the item ends with `workflow_miss`)",
+    )
     learn: str = Field(
         "auto",
         pattern=r"^(auto|off|[a-z0-9][a-z0-9._-]{0,99}(@[0-9]{1,6})?)$",

@@ -1,4 +1,4 @@
-"""The vocabulary of a session: frozen records, a comment per field. Imports nothing of ours but `status`."""
+"""The vocabulary of a session: frozen records, a comment per field. Imports only what is as plain."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from shoal.agent.replay_detail import ReplayDetail
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 
@@ -424,6 +425,7 @@ class Replay:
     shadow: bool = False  # it ran beside the model, whose record is the session's
     audit: Audited = ""  # what the model's own reading of the page said of the record
     differing: tuple[str, ...] = ()  # fields that the model read otherwise
+    detail: ReplayDetail | None = None  # of a sample; it is counted in no figures
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,12 @@ if TYPE_CHECKING:
     from shoal.trial import TriedItems as TriedItems
     from shoal.trial import TriedList as TriedList
     from shoal.trial import TriedRecord as TriedRecord
+    from shoal.version_trial import TriedAction as TriedAction
+    from shoal.version_trial import TriedChannel as TriedChannel
+    from shoal.version_trial import TriedFieldOfVersion as TriedFieldOfVersion
+    from shoal.version_trial import TriedMiss as TriedMiss
+    from shoal.version_trial import TriedPage as TriedPage
+    from shoal.version_trial import VersionTrial as VersionTrial
 
 PLACES: dict[str, tuple[str, ...]] = {
     "shoal.agent.browser": ("ObserveOptions",),
@@ -108,6 +114,9 @@ PLACES: dict[str, tuple[str, ...]] = {
     ),
     "shoal.sync": ("Client",),
     "shoal.trial": (*("Trial", "TriedEstimate", "TriedField", "TriedItem", "TriedItems", "TriedList", "TriedRecord"),),
+    "shoal.version_trial": (
+        *("TriedAction", "TriedChannel", "TriedFieldOfVersion", "TriedMiss", "TriedPage", "VersionTrial"),
+    ),
 }
 """Where each public name lives. A unit test holds it to the imports above, which type checkers read."""
 

@@ -186,6 +186,15 @@ class Api:
         headers = {"Content-Type": "application/json"}
         return await self._json("POST", "/v1/workflows", content=workflow, headers=headers)
 
+    async def try_workflow(
+        self, name: str, body: Mapping[str, Json], *, timeout_s: float | None = None
+    ) -> dict[str, Json]:
+        """Runs a version of a workflow on given pages; nothing is kept."""
+        waits = httpx.Timeout((timeout_s or TRY_S) + TRY_MARGIN_S, connect=5.0)
+        path = f"/v1/workflows/{quote(name, safe='')}:try"
+        params = _given({"timeout_s": timeout_s})
+        return await self._json("POST", path, json=_given(body), params=params, timeout=waits)
+
     async def move_version(self, name: str, number: int, verb: str) -> dict[str, Json]:
         """Activates (`activate`) or retires (`retire`) a version of a workflow."""
         return await self._json("POST", f"/v1/workflows/{quote(name, safe='')}/versions/{number}/{verb}")

@@ -21,6 +21,7 @@ from shoal.errors import ApiError, ShoalError
 from shoal.ready import ReadyLines
 from shoal.records import BatchLine, Event, Job, JobSummary, Question, Result, Session, SessionDetail, SubmittedJob
 from shoal.trial import Trial
+from shoal.version_trial import VersionTrial
 
 if TYPE_CHECKING:
     import httpx
@@ -119,6 +120,39 @@ class AsyncClient:
         """
         told = await self._api.attempt(spec_json(spec), items=items, timeout_s=timeout_s)
         return Trial.model_validate(told)
+
+    async def try_workflow(
+        self,
+        name: str,
+        urls: Sequence[str],
+        *,
+        version: int | None = None,
+        start: str | None = None,
+        data: Json = None,
+        item: Json = None,
+        timeout_s: float | None = None,
+    ) -> VersionTrial:
+        """Runs a version of a workflow on given pages at once: the record of each and what each channel read, or why
+        there is none.
+
+        An action that may send something or may run once only is named and not done. Nothing is kept.
+
+        Args:
+            name: of the workflow.
+            urls: addresses of 1 to 10 pages.
+            version: its number. None: the active one.
+            start: the node where it begins. None: the version's first.
+            data: details for parameters from the job's data.
+            item: the loop's item, such as a row with details for a form; it goes with one address. None: each page's
+                address is its item.
+            timeout_s: the answer comes after so many seconds in any case, 5 to 300. None: 90.
+
+        Raises:
+            BadRequest: an address or a node is not valid; `faults` names each field.
+            NotFound: there is no such workflow or version.
+        """
+        body = {"urls": list(urls), "version": version, "start": start, "data": data, "item": item}
+        return VersionTrial.model_validate(await self._api.try_workflow(name, body, timeout_s=timeout_s))
 
     async def submit_batch(
         self, specs: Iterable[JobSpec | Mapping[str, Json]], *, key: str | None = None

@@ -15,6 +15,7 @@ from shoal.agent.support.json_value import Json
 from shoal.client import UNCHANGED, AsyncClient
 from shoal.records import BatchLine, Event, Job, JobSummary, Question, Result, Session, SessionDetail, SubmittedJob
 from shoal.trial import Trial
+from shoal.version_trial import VersionTrial
 
 if TYPE_CHECKING:
     import httpx
@@ -118,6 +119,23 @@ class Client:
     ) -> Trial:
         """See `AsyncClient.try_job`."""
         return self._thread.run(self._client.try_job(spec, items=items, timeout_s=timeout_s))
+
+    def try_workflow(
+        self,
+        name: str,
+        urls: Sequence[str],
+        *,
+        version: int | None = None,
+        start: str | None = None,
+        data: Json = None,
+        item: Json = None,
+        timeout_s: float | None = None,
+    ) -> VersionTrial:
+        """See `AsyncClient.try_workflow`."""
+        asked = self._client.try_workflow(
+            name, urls, version=version, start=start, data=data, item=item, timeout_s=timeout_s
+        )
+        return self._thread.run(asked)
 
     def submit_batch(self, specs: Iterable[JobSpec | Mapping[str, Json]], *, key: str | None = None) -> list[BatchLine]:
         """See `AsyncClient.submit_batch`."""

@@ -42,6 +42,7 @@ from shoal.agent.extraction.extraction import extract_records
 from shoal.agent.extraction.proposals import propose_places
 from shoal.agent.policies.policy import LOG_IN, Extraction, Policy, SessionState
 from shoal.agent.policies.workflow import ShadowPolicy, WorkflowPolicy
+from shoal.agent.policies.workflow.telling import detail_of
 from shoal.agent.sessions.attended.attendance import Attendance, HandedBack
 from shoal.agent.sessions.attended.human_help import helping
 from shoal.agent.sessions.attended.takeover import OrTakeover, as_kept, may_send, of_the_end, said_of
@@ -476,7 +477,8 @@ class _Session:
     async def _propose(self, records: tuple[Record, ...]) -> Json:
         """Places for `extract.fields` that were found to give what these records hold; None where none is asked for."""
         extract = self.work.spec.extract
-        if not self._is_sample or extract is None or extract.json_schema is None:
+        by_workflow = bool(self._replayed_by[0])  # it has its places
+        if not self._is_sample or by_workflow or extract is None or extract.json_schema is None:
             return None
         proposed = await propose_places(self.page, extract, records, self.work.spec.browser.locale or "")
         return proposed.told()
@@ -713,7 +715,11 @@ class _Session:
     def _replay(self) -> Replay | None:
         """What became of a workflow that was replayed; None too where a person has acted, which is no proof of one."""
         policy = self.deps.policy
-        return policy.replay if isinstance(policy, (WorkflowPolicy, ShadowPolicy)) and not self.by_hand else None
+        if not isinstance(policy, (WorkflowPolicy, ShadowPolicy)) or self.by_hand:
+            return None
+        if isinstance(policy, WorkflowPolicy) and self.work.spec.sample is not None:
+            return replace(policy.replay, detail=detail_of(policy.report, self.page.tier, self.state.hidden.told))
+        return policy.replay
 
     def _end(self, status: Status, **more: object) -> Outcome:
         outcome = Outcome(

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from shoal.agent.types import Record
-from shoal.agent.workflows.format.branch import ChannelFamily
+from shoal.agent.extraction.place import Stated
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import FieldSource, Record
+from shoal.agent.workflows.format.branch import Channel, ChannelFamily
 from shoal.agent.workflows.format.target import Family
 
 
@@ -63,6 +65,28 @@ class Miss:
 
 
 @dataclass(frozen=True, slots=True)
+class ChannelRead:
+    """What one channel says of one page."""
+
+    channel: Channel
+    said: Stated
+    misshapen: str = ""  # the shape that was not learned
+    mild: bool = False  # it differs by the notation of its numbers, or the words of a yes or no, only
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRead:
+    """One field of one page."""
+
+    value: Json = None
+    source: FieldSource | None = None  # None: a miss, or a field that may be null and is
+    raw: str = ""
+    hits: tuple[ChannelFamily, ...] = ()  # families that agree
+    miss: Miss | None = None
+    channels: tuple[ChannelRead, ...] = ()  # what each said
+
+
+@dataclass(frozen=True, slots=True)
 class PageRead:
     """One page, read by a version without a model."""
 
@@ -71,6 +95,7 @@ class PageRead:
     misses: tuple[Miss, ...] = ()
     hits: Mapping[str, tuple[ChannelFamily, ...]] = field(default_factory=dict)  # channels that agreed, by field
     raw: Mapping[str, str] = field(default_factory=dict)  # the text that each value was read from
+    fields: Mapping[str, FieldRead] = field(default_factory=dict)  # of the branch, by name
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from shoal.services.web.api.views.problems import ProblemView
 from shoal.services.web.api.views.results import ResultView
 from shoal.services.web.api.webhooks import webhook_routes
 from shoal.services.web.api.workers import worker_routes
+from shoal.services.web.api.workflow_tries import workflow_try_routes
 from shoal.services.web.api.workflows import workflow_routes
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http import problems
@@ -38,6 +39,7 @@ from shoal.services.web.live.rooms import LiveRooms
 from shoal.services.web.pages.routes import add_dashboard
 from shoal.services.web.specs.specs import SpecChecker
 from shoal.services.web.tries.trier import Trier
+from shoal.services.web.tries.version_trier import VersionTrier
 
 _SECURITY = {"apiKey": {"type": "http", "scheme": "bearer", "description": "an API key, `shoal_…`"}}
 _MODELS: tuple[tuple[type[BaseModel], Literal["validation", "serialization"]], ...] = (
@@ -77,7 +79,9 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     add_routes(app, feed_routes(deps, authenticator))
     add_routes(app, webhook_routes(deps, authenticator))
     add_routes(app, question_routes(deps, authenticator))
+    version_trier = VersionTrier(trier)
     add_routes(app, workflow_routes(deps, authenticator))
+    add_routes(app, workflow_try_routes(deps, authenticator, version_trier))
     add_routes(app, worker_routes(deps, authenticator))
     add_routes(app, status_routes(deps, authenticator))
     if deps.options.dashboard:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import ModelError, UnsureAction, WorkflowMiss
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.policies.workflow.auditing import audit
+from shoal.agent.replay_detail import IntendedAction
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Audited, LoopItem, Record, Replay, Step
 from shoal.agent.workflows.elements.finding import find
@@ -21,7 +22,7 @@ from shoal.agent.workflows.replay.conditions import condition_miss
 from shoal.agent.workflows.replay.pages import replay_page
 from shoal.agent.workflows.replay.values import values_of
 from shoal.agent.workflows.replay.waiting import held_in_time
-from shoal.agent.workflows.verdict import Found, Miss, MissReason
+from shoal.agent.workflows.verdict import FieldRead, Found, Miss, MissReason
 
 _SETTLE_S = 3.0
 """How long a page may take for what an earlier action brings, before its absence is a miss."""
@@ -41,6 +42,8 @@ class ReplayReport:
     locators: Mapping[str, tuple[Family, ...]] | None = None  # that agreed, by node
     audit: Audited = ""  # what the model's own reading said of the record
     differing: tuple[str, ...] = ()  # fields that it read otherwise
+    fields: Mapping[str, FieldRead] = field(default_factory=dict)  # of the page that was read last
+    intended: IntendedAction | None = None  # given to the session, and not confirmed
 
 
 class WorkflowPolicy:
@@ -136,7 +139,7 @@ class WorkflowPolicy:
         schema = state.spec.extract.record_schema if state.spec.extract is not None else self._version.record_schema
         item = state.item if not self._version.acts else None  # after actions the page is no longer the item's link
         read = await replay_page(state.page, branches, item, schema, locale=state.spec.browser.locale or "")
-        self._report = replace(self._report, branch=read.branch, channels=read.hits)
+        self._report = replace(self._report, branch=read.branch, channels=read.hits, fields=read.fields)
         if read.record is None:
             for miss in read.misses[1:]:
                 self._report = replace(self._report, misses=(*self._report.misses, miss))
@@ -206,7 +209,13 @@ class WorkflowPolicy:
             self._report = replace(self._report, locators={**(self._report.locators or {}), node.id: located.by})
         self._running = node
         name = node.target.name if node.target is not None else ""
-        return Action(node.action, args, f"as {self._title} says", submits=node.submits, target=name)
+        families = (self._report.locators or {}).get(node.id, ())
+        shown = {key: value for key, value in args.items() if key != "bid"}
+        intended = IntendedAction(node.id, node.action, shown, name or node.says, families)
+        self._report = replace(self._report, intended=intended)
+        # A sample ends before what may be done once only, as it does before what sends.
+        submits = node.submits or (node.once and state.spec.sample is not None)
+        return Action(node.action, args, f"as {self._title} says", submits=submits, target=name)
 
     async def _found(self, state: SessionState, node: ActionNode) -> Found:
         """The node's element; where it is not there yet, the page is given time."""
@@ -227,6 +236,7 @@ class WorkflowPolicy:
         node, self._running = self._running, None
         if node is None:
             return None
+        self._report = replace(self._report, intended=None)
         result = steps[-1].results[-1] if steps and steps[-1].results else None
         if result is None or result.error is not None:
             told = result.error.message if result is not None and result.error is not None else "it was not done"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
-from shoal.agent.extraction.place import Stated, stated
+from shoal.agent.extraction.place import stated
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.values.values import Reading
 from shoal.agent.policies.rules.values.words import squash
@@ -15,31 +15,12 @@ from shoal.agent.types import FieldSource, Reason
 from shoal.agent.workflows.format.branch import Channel, ChannelFamily, FieldNode
 from shoal.agent.workflows.reading.page_view import PageView, place_key
 from shoal.agent.workflows.reading.shapes import fits_shape, raw_text, same_but_for_notation, shape_at
-from shoal.agent.workflows.verdict import Miss, MissReason
+from shoal.agent.workflows.verdict import ChannelRead, FieldRead, Miss, MissReason
 
 POSITIONAL: frozenset[ChannelFamily] = frozenset({"css", "structure"})
 """Families that say where a value stands, and not what it is. A page that is rearranged moves all of them at once."""
 
 _FOR_MACHINES: frozenset[ChannelFamily] = frozenset({"json_ld", "json", "microdata", "meta", "request"})
-
-
-@dataclass(frozen=True, slots=True)
-class FieldRead:
-    """One field of one page."""
-
-    value: Json = None
-    source: FieldSource | None = None  # None: a miss, or a field that may be null and is
-    raw: str = ""
-    hits: tuple[ChannelFamily, ...] = ()  # families that agree
-    miss: Miss | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    channel: Channel
-    said: Stated
-    misshapen: str = ""  # the shape that was not learned
-    mild: bool = False  # it differs by the notation of its numbers, or the words of a yes or no, only
 
 
 def read_field(field: FieldNode, prop: Property, view: PageView, reading: Reading) -> FieldRead:
@@ -48,7 +29,11 @@ def read_field(field: FieldNode, prop: Property, view: PageView, reading: Readin
     It is given when channels of as many families as `weakest` says agree, none says anything else, and, where the field
     was learned with a channel that names it, one of those is among them.
     """
-    said = [_said(channel, prop, view, reading) for channel in field.channels]
+    said = tuple(_said(channel, prop, view, reading) for channel in field.channels)
+    return replace(_agreed(field, said, view), channels=said)
+
+
+def _agreed(field: FieldNode, said: Sequence[ChannelRead], view: PageView) -> FieldRead:
     fault = _fault(field, said)
     if fault is not None:
         return FieldRead(miss=fault)
@@ -72,18 +57,18 @@ def read_field(field: FieldNode, prop: Property, view: PageView, reading: Readin
     return FieldRead(best.said.value, source, raw_text(place), families)
 
 
-def _said(channel: Channel, prop: Property, view: PageView, reading: Reading) -> _Said:
+def _said(channel: Channel, prop: Property, view: PageView, reading: Reading) -> ChannelRead:
     said = stated(view.places.get(place_key(channel.place), ()), channel.place, prop, reading)
     if said.value is None or said.place is None or not channel.shapes:
-        return _Said(channel, said)
+        return ChannelRead(channel, said)
     shape = shape_at(said.place, prop)
     if fits_shape(shape, channel.shapes):
-        return _Said(channel, said)
+        return ChannelRead(channel, said)
     mild = prop.types == {"boolean"} or same_but_for_notation(shape, channel.shapes)
-    return _Said(channel, said, shape or "none", mild)
+    return ChannelRead(channel, said, shape or "none", mild)
 
 
-def _fault(field: FieldNode, said: Sequence[_Said]) -> Miss | None:
+def _fault(field: FieldNode, said: Sequence[ChannelRead]) -> Miss | None:
     """Why what the channels say cannot all be so; None where nothing speaks against it."""
     for answer in said:
         if answer.said.fault:
@@ -92,7 +77,7 @@ def _fault(field: FieldNode, said: Sequence[_Said]) -> Miss | None:
             known = " or ".join(answer.channel.shapes)
             told = f"{answer.channel.family} has the shape {answer.misshapen!r}, and {known} was learned"
             return _miss(MissReason.SHAPE, field, answer, told)
-    values: dict[str, _Said] = {}
+    values: dict[str, ChannelRead] = {}
     for answer in said:
         if answer.said.value is not None:
             values.setdefault(value_key(answer.said.value), answer)
@@ -106,7 +91,7 @@ def _fault(field: FieldNode, said: Sequence[_Said]) -> Miss | None:
     return None
 
 
-def _borne_out(answer: _Said, said: Sequence[_Said]) -> bool:
+def _borne_out(answer: ChannelRead, said: Sequence[ChannelRead]) -> bool:
     """Whether data for machines, in its own notation as learned, says the same."""
     key = value_key(answer.said.value)
     return any(
@@ -118,7 +103,7 @@ def _borne_out(answer: _Said, said: Sequence[_Said]) -> bool:
     )
 
 
-def _miss(reason: MissReason, field: FieldNode, answer: _Said, told: str) -> Miss:
+def _miss(reason: MissReason, field: FieldNode, answer: ChannelRead, told: str) -> Miss:
     return Miss(reason, field.name, told, {field.name: (answer.channel.family,)})
 
 
@@ -134,16 +119,16 @@ def _lost(field: FieldNode, families: Sequence[ChannelFamily]) -> str | None:
     return None
 
 
-def _silent(said: Sequence[_Said]) -> tuple[ChannelFamily, ...]:
+def _silent(said: Sequence[ChannelRead]) -> tuple[ChannelFamily, ...]:
     return tuple(dict.fromkeys(answer.channel.family for answer in said if answer.said.value is None))
 
 
-def _is_shown(answer: _Said, view: PageView) -> bool:
+def _is_shown(answer: ChannelRead, view: PageView) -> bool:
     """Whether the visible page states what a channel says."""
     return _is_seen(answer) or (answer.said.place is not None and states(view, raw_text(answer.said.place)))
 
 
-def _is_seen(answer: _Said) -> bool:
+def _is_seen(answer: ChannelRead) -> bool:
     """Whether what a channel says stands on the page for everybody to see."""
     place = answer.said.place
     return place is not None and place.visible and place.kind not in ("json", "data", "attribute")

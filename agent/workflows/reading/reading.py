@@ -11,10 +11,10 @@ from shoal.agent.schemas.engine import SchemaUnusable, compiled, faults
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldSource, LoopItem, Record
 from shoal.agent.workflows.format.branch import Branch, ChannelFamily
-from shoal.agent.workflows.reading.channels import FieldRead, is_same_text, read_field
+from shoal.agent.workflows.reading.channels import is_same_text, read_field
 from shoal.agent.workflows.reading.page_guards import page_misses
 from shoal.agent.workflows.reading.page_view import PageView
-from shoal.agent.workflows.verdict import Miss, MissReason, PageRead
+from shoal.agent.workflows.verdict import FieldRead, Miss, MissReason, PageRead
 
 
 def read_page(
@@ -50,7 +50,10 @@ def read_page(
     if read:
         return read[0]
     told = [miss for _, page_read in known for miss in page_read.misses]
-    return PageRead(None, known[0][0].id if known else "", tuple(told or refused))
+    if not known:
+        return PageRead(None, misses=tuple(refused))
+    branch, first = known[0]
+    return PageRead(None, branch.id, tuple(told), fields=first.fields)
 
 
 def _read(
@@ -72,11 +75,11 @@ def _read(
     misses += _another_item(branch, read, item)
     hits: dict[str, tuple[ChannelFamily, ...]] = {name: field_read.hits for name, field_read in read.items()}
     if misses:
-        return PageRead(None, branch.id, tuple(misses), hits)
+        return PageRead(None, branch.id, tuple(misses), hits, fields=read)
     value = {name: field_read.value for name, field_read in read.items()}
     invalid = _invalid(value, schema)
     if invalid is not None:
-        return PageRead(None, branch.id, (invalid,), hits)
+        return PageRead(None, branch.id, (invalid,), hits, fields=read)
     sources: dict[str, FieldSource] = {
         name: field_read.source for name, field_read in read.items() if field_read.source is not None
     }
@@ -85,6 +88,7 @@ def _read(
         branch.id,
         hits=hits,
         raw={name: field_read.raw for name, field_read in read.items()},
+        fields=read,
     )
 
 

@@ -89,11 +89,12 @@ def add_figures(tx: Tx, tenant: str, name: str, number: int, counted: Mapping[st
 def note_replays(tx: Tx, replays: Sequence[tuple[str, Replay | None]]) -> None:
     """Adds what became of replays, each with its tenant, to the counts of their versions.
 
-    A workflow that was deleted meanwhile, or that a job brought along, has no counts.
+    A workflow that was deleted meanwhile, or that a job brought along, has no counts. A sample is not counted:
+    its version may have been changed for it.
     """
     counted: dict[tuple[str, str, int], Counter[str]] = {}
     for tenant, replay in replays:
-        if replay is not None:
+        if replay is not None and replay.detail is None:
             figures = counted.setdefault((tenant, replay.workflow, replay.version), Counter())
             figures.update(
                 ["replays" if replay.whole else "misses", *(f"miss_{reason}" for reason in set(replay.misses))]

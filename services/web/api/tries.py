@@ -15,7 +15,7 @@ from shoal.services.web.tries.views import TryView
 
 DEFAULT_ITEMS = 3
 LONGEST_S = 300
-_GONE = 499
+GONE = 499
 """What servers note for a caller that has closed the connection; no caller sees it."""
 
 
@@ -48,6 +48,6 @@ def try_routes(deps: GatewayDeps, authenticator: Authenticator, trier: Trier) ->
             return not await request.is_disconnected()
 
         view = await trier.attempt(body, caller, items=items, timeout_s=timeout_s, listens=listens)
-        return Response(status_code=_GONE) if view is None else Response(view.json_bytes(), media_type=JSON)
+        return Response(status_code=GONE) if view is None else Response(view.json_bytes(), media_type=JSON)
 
     return router

@@ -12,8 +12,7 @@ from shoal.agent.workflows.exchange.file_formats import ExportFormat, ImportForm
 from shoal.agent.workflows.exchange.files import read_file, write_file
 from shoal.agent.workflows.format.version import State
 from shoal.agent.workflows.format.workflow import Workflow, read_workflow, workflow_schema, write_workflow
-from shoal.services.errors import BadInput, NotFound
-from shoal.services.store.workflows.records import VersionRow, WorkflowRow
+from shoal.services.errors import BadInput
 from shoal.services.web.api.jobs import JSON
 from shoal.services.web.api.views.workflows import (
     DifferenceView,
@@ -27,6 +26,7 @@ from shoal.services.web.api.views.workflows import (
     workflow_view,
 )
 from shoal.services.web.api.workflow_difference import changes
+from shoal.services.web.api.workflow_tries import version_of
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
@@ -86,7 +86,7 @@ def _add_looking(router: APIRouter, deps: GatewayDeps, authenticator: Authentica
     ) -> Response:
         """The workflow in its own format. It holds no secrets, only their names."""
         row = await store.get(caller.tenant, name)
-        versions = row.versions if version is None else (_version(row, version),)
+        versions = row.versions if version is None else (version_of(row, version),)
         made = Workflow(
             name=row.name, scope=row.scope, versions=tuple(row_of_version.version for row_of_version in versions)
         )
@@ -104,13 +104,13 @@ def _add_looking(router: APIRouter, deps: GatewayDeps, authenticator: Authentica
     ) -> Response:
         """Each part that was added, removed or changed, with its place."""
         row = await store.get(caller.tenant, name)
-        old, new = _version(row, before).version, _version(row, after).version
+        old, new = version_of(row, before).version, version_of(row, after).version
         return _answer(DifferenceView(before=before, after=after, changes=changes(old.as_json(), new.as_json())))
 
     @router.get("/workflows/{name}/versions/{number}", response_model=VersionDetail, summary="Look at a version")
     async def version(name: str, number: int, caller: Caller = Depends(may_read)) -> Response:
         """The version with its graph."""
-        return _answer(version_detail(_version(await store.get(caller.tenant, name), number)))
+        return _answer(version_detail(version_of(await store.get(caller.tenant, name), number)))
 
     @router.get(
         "/workflows/{name}/versions/{number}/export",
@@ -126,7 +126,7 @@ def _add_looking(router: APIRouter, deps: GatewayDeps, authenticator: Authentica
         ),
     ) -> Response:
         """The version as text of that file, and what the file cannot say."""
-        row = _version(await store.get(caller.tenant, name), number)
+        row = version_of(await store.get(caller.tenant, name), number)
         written = write_file(ExportFormat(kind), row.version, name)
         return _answer(ExportedView(format=kind, text=written.text, lost=written.lost))
 
@@ -189,13 +189,6 @@ def _add_changing(router: APIRouter, deps: GatewayDeps, authenticator: Authentic
 
 def _answer(view: WorkflowView | VersionDetail | DifferenceView | ExportedView, status: int = 200) -> Response:
     return Response(view.json_bytes(), status_code=status, media_type=JSON)
-
-
-def _version(row: WorkflowRow, number: int) -> VersionRow:
-    kept = next((version for version in row.versions if version.version.number == number), None)
-    if kept is None:
-        raise NotFound(f"the workflow {row.name!r} has no version {number}", workflow=row.name, version=number)
-    return kept
 
 
 def _imported(body: bytes, kind: ImportFormat, name: str | None) -> tuple[Workflow, tuple[str, ...]]:

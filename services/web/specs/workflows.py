@@ -16,7 +16,8 @@ Fault = dict[str, str]
 def workflow_faults(spec: JobSpec) -> list[Fault]:
     """What is wrong with the workflow that a job brings, and with what it asks of one."""
     if not spec.policy.startswith(WORKFLOW):
-        return [] if spec.workflow is None else [_fault("workflow", "goes with `policy`: workflow:NAME")]
+        given = {"workflow": spec.workflow is not None, "on_miss": spec.on_miss != "model"}
+        return [_fault(field, "goes with `policy`: workflow:NAME") for field, is_given in given.items() if is_given]
     faults = []
     if spec.login is not None:
         faults.append(_fault("login", "does not go with a workflow: let the workflow, or another job, log in"))

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import TypeVar
 
 from shoal.agent.spec import ArtifactsSpec
 from shoal.agent.status import FINAL
@@ -14,8 +15,7 @@ from shoal.services.store.records import JobRow, NewJob
 from shoal.services.store.store import Store
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.results.dropping import drop_small
-from shoal.services.web.tries.report import Sampled, report
-from shoal.services.web.tries.views import TryView
+from shoal.services.web.tries.report import Sampled
 
 _LOOK_S = 2.0
 """A try looks that often though nothing woke it: at its job, and at whether its caller still listens."""
@@ -28,6 +28,7 @@ _PRIORITY = 20
 _MOST_SESSIONS = 200
 """Of a sample of nested loops."""
 
+V = TypeVar("V")
 Listens = Callable[[], Awaitable[bool]]
 """Whether the caller still waits for the answer."""
 
@@ -51,8 +52,13 @@ def sample_of(job: NewJob, *, items: int, timeout_s: float) -> NewJob:
     return replace(job, spec=spec.model_copy(update=changes))
 
 
-async def run_try(deps: GatewayDeps, job: NewJob, *, timeout_s: float, listens: Listens) -> TryView | None:
+async def run_try(
+    deps: GatewayDeps, job: NewJob, *, timeout_s: float, listens: Listens, tell: Callable[[Sampled], V]
+) -> V | None:
     """The answer to a try; None where its caller has gone. The job is deleted, whatever happens to the request.
+
+    Args:
+        tell: makes the answer of what there is when the sample or its time is over.
 
     Raises:
         StoreAway: the store cannot be asked.
@@ -61,7 +67,7 @@ async def run_try(deps: GatewayDeps, job: NewJob, *, timeout_s: float, listens: 
     (submitted,) = await deps.store.submit([job])
     try:
         heard = await _wait(deps.store, submitted.job, began + timeout_s, listens)
-        return report(await _sampled(deps.store, submitted.job, began)) if heard else None
+        return tell(await _sampled(deps.store, submitted.job, began)) if heard else None
     finally:
         # Shielded: a request that is canceled must not leave its job to run and to be kept.
         await asyncio.shield(_delete(deps, submitted.job))

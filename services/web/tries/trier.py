@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from shoal.services.errors import ServiceError
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import require_scope
 from shoal.services.web.http.quota import Quota
 from shoal.services.web.specs.specs import SpecChecker
-from shoal.services.web.tries.trial import Listens, run_try, sample_of
+from shoal.services.web.tries.report import Sampled, report
+from shoal.services.web.tries.trial import Listens, V, run_try, sample_of
 from shoal.services.web.tries.views import TryView
 
 
@@ -34,6 +37,19 @@ class Trier:
         Raises:
             NotAllowed, BadInput, QuotaExceeded, StoreAway.
         """
+        return await self.sample(body, caller, items=items, timeout_s=timeout_s, listens=listens, tell=report)
+
+    async def sample(
+        self,
+        body: bytes,
+        caller: Caller,
+        *,
+        items: int,
+        timeout_s: float,
+        listens: Listens,
+        tell: Callable[[Sampled], V],
+    ) -> V | None:
+        """As `attempt`, with what `tell` makes of the sample."""
         require_scope(caller, "read")
         try:
             job = sample_of(await self._checker.check(body, caller.tenant), items=items, timeout_s=timeout_s)
@@ -44,4 +60,4 @@ class Trier:
             raise
         self._quota.taken(caller.tenant)
         self._deps.metrics.jobs_submitted.labels("try").inc()
-        return await run_try(self._deps, job, timeout_s=timeout_s, listens=listens)
+        return await run_try(self._deps, job, timeout_s=timeout_s, listens=listens, tell=tell)

@@ -125,7 +125,21 @@ async def test_pages_are_read_without_the_model_once_it_has_read_some(
         assert replayed.report.done == ("read",)
     assert len(server.requests) == asked
 
+    tried = WorkflowPolicy("drift", compiled.version)
+    outcome, _ = await run(browser, tried, {**spec, "sample": 1}, item_of(site, 1, Drift.MOVED, 4))
+    assert outcome.replay is not None and outcome.replay.detail is not None
+    detail, record = outcome.replay.detail, truth(1, Drift.MOVED, 4)
+    assert (detail.done, detail.misses, detail.intended) == (("read",), (), None)
+    assert {name: field.value for name, field in detail.fields.items()} == record
+    price = detail.fields["price"]
+    assert len(price.agreed) >= 2 and price.agreed[0] in {channel.family for channel in price.channels}
+    assert all(channel.value in (None, record["price"]) for channel in price.channels)
+
     missed = item_of(site, 1, Drift.MOVED, START)
+    tried = WorkflowPolicy("drift", compiled.version)
+    outcome, _ = await run(browser, tried, {**spec, "sample": 1}, missed)
+    assert outcome.error is not None and outcome.error.code == "workflow_miss"
+    assert outcome.replay is not None and outcome.replay.detail is not None and outcome.replay.detail.misses
     alone = WorkflowPolicy("drift", compiled.version)
     outcome, _ = await run(browser, alone, spec, missed)
     assert outcome.error is not None and outcome.error.code == "workflow_miss"
@@ -160,6 +174,15 @@ async def test_forms_are_filed_without_the_model_once_it_has_filed_two(
     compiled = compile_version(runs, None)
     assert compiled.version is not None, compiled.open
     asked = len(server.requests)
+    tried = WorkflowPolicy("quote", compiled.version)
+    outcome, _ = await run(browser, tried, {**spec, "sample": 1}, items[2])
+    assert outcome.error is not None and outcome.error.code == "sample_sends_nothing", outcome
+    assert outcome.replay is not None and outcome.replay.detail is not None
+    intended = outcome.replay.detail.intended
+    assert intended is not None and compiled.version.node(intended.node).submits, outcome.replay.detail
+    assert len(intended.found_by) >= 2
+    assert len(outcome.replay.detail.done) >= 3, "all fields were filled before it"
+    assert await asyncio.to_thread(received, site) == rows[:2], "nothing was sent"
     for item in items[2:]:
         outcome, _ = await run(browser, WorkflowPolicy("quote", compiled.version), spec, item)
         assert outcome.status is Status.COMPLETED, (outcome.error, outcome.reason)

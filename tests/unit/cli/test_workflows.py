@@ -16,6 +16,7 @@ from shoal.agent.workflows.learning.evidence import KIND, SessionEvidence
 from shoal.agent.workflows.learning.page_sample import PageSample, SampleChannel
 from tests.gateway_world import loop_of
 from tests.unit.cli.conftest import Served
+from tests.unit.gateway.test_workflow_tries import PAGES, ended
 from tests.unit.gateway.test_workflows import BOOKS, edited
 from tests.unit.workflows.test_exchange import RECORDING
 
@@ -121,3 +122,18 @@ def test_a_job_without_evidence_teaches_nothing(served: Served, shoal: Shoal) ->
     job = served.submit()
     served.do(served.world.run(lambda _: Outcome(Status.COMPLETED)))
     assert "have evidence to learn from" in shoal("learn", job, code=2).stderr
+
+
+def test_a_version_is_run_on_given_pages(served: Served, shoal: Shoal, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(BOOKS))
+    shoal("workflows", "import", str(tmp_path / "a.json"))
+    served.work(ended)
+    tried = shoal("workflows", "try", "books@1", *PAGES, code=4)
+    assert f"{PAGES[0]}: read by page" in tried.stderr and f"{PAGES[1]}: miss" in tried.stderr
+    assert "price: shape: css has the shape '$9.99'" in tried.stderr
+    assert "not done: send: click() on 'Send', found by role_name, css" in tried.stderr
+    assert "select p.price" in tried.stdout and "9.5" in tried.stdout
+    told = json.loads(shoal("workflows", "try", "books@1", PAGES[0], "--json").stdout)
+    assert told["pages"][0]["record"] == {"price": 9.5}
+    shoal("workflows", "try", "books@x", PAGES[0], code=2)
+    shoal("workflows", "try", "books@1", "ftp://shop.example/", code=2)

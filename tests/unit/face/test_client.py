@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 import shoal
-from shoal import records, trial
+from shoal import records, trial, version_trial
 from shoal.agent.spec import ExtractSpec, JobSpec, LoopSpec
 from shoal.agent.types import Outcome
 from shoal.agent.worker_messages import Work
@@ -22,6 +22,7 @@ from shoal.services.web.api.views import base as base_views
 from shoal.services.web.api.views import jobs as jobs_views
 from shoal.services.web.api.views import results as results_views
 from shoal.services.web.api.views import sessions as sessions_views
+from shoal.services.web.tries import version_views
 from shoal.services.web.tries import views as tried
 from tests.gateway_world import World, api_world, completed, failed, loop_of
 from tests.unit.gateway.test_tries import SPEC as TRIED
@@ -274,6 +275,12 @@ async def test_a_job_is_tried_and_its_places_can_be_taken_over() -> None:
         (trial.TriedItems, tried.TriedItems),
         (trial.TriedList, tried.TriedList),
         (trial.TriedRecord, tried.TriedRecord),
+        (version_trial.TriedAction, version_views.TriedAction),
+        (version_trial.TriedChannel, version_views.TriedChannel),
+        (version_trial.TriedFieldOfVersion, version_views.TriedFieldOfVersion),
+        (version_trial.TriedMiss, version_views.TriedMiss),
+        (version_trial.TriedPage, version_views.TriedPage),
+        (version_trial.VersionTrial, version_views.VersionTryView),
     ],
 )
 def test_records_have_every_field_that_the_gateway_shows(record: type[BaseModel], view: type[BaseModel]) -> None:

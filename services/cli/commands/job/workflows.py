@@ -1,4 +1,4 @@
-"""Commands about workflows: learn one from a job, look, compare, activate, retire, import, export, delete."""
+"""Commands about workflows: learn one from a job, look, compare, try, activate, retire, import, export, delete."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.exchange.file_formats import ExportFormat, ImportFormat
 from shoal.api import rows
 from shoal.services.cli import heavy
+from shoal.services.cli.commands.job import try_version
 from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import Exit, Usage, tell
 from shoal.services.cli.options import AsJson, Gateway
@@ -27,11 +28,12 @@ Number = Annotated[int, typer.Argument(metavar="VERSION", min=1, help="Number of
 def add_to(app: typer.Typer) -> None:
     """Adds these commands to `app`."""
     workflows = typer.Typer(
-        no_args_is_help=True, help="Workflows: list, show, compare, activate, retire, import, export, delete."
+        no_args_is_help=True, help="Workflows: list, show, compare, try, activate, retire, import, export, delete."
     )
     workflows.command("list")(listing)
     workflows.command("show")(show)
     workflows.command("diff")(difference)
+    workflows.command("try")(try_version.try_)
     workflows.command("activate")(activate)
     workflows.command("retire")(retire)
     workflows.command("import")(take)

@@ -43,6 +43,13 @@ def test_an_item_is_replayed_by_the_workflow_that_came_with_the_job_and_its_loop
     assert choose(job, rules=RULES, model=MODEL, leaf=False) is MODEL
 
 
+def test_a_model_is_behind_a_workflow_unless_the_job_says_that_a_miss_ends_the_item() -> None:
+    behind = choose(spec("workflow:books", workflow=BOOKS), rules=RULES, model=MODEL)
+    alone = choose(spec("workflow:books", workflow=BOOKS, on_miss="fail"), rules=RULES, model=MODEL)
+    assert isinstance(behind, WorkflowPolicy) and isinstance(alone, WorkflowPolicy)
+    assert behind.to_be_audited()._audited and not alone.to_be_audited()._audited
+
+
 def test_a_job_without_the_workflow_that_it_names_does_not_begin() -> None:
     with pytest.raises(PolicyUnavailable, match="no workflow 'books'"):
         choose(spec("workflow:books"), rules=RULES, model=MODEL)
