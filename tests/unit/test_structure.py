@@ -132,6 +132,7 @@ MAY = {
         "shoal.agent.support.bounded_cache",
         "shoal.agent.support.masking",
         "shoal.agent.support.printable",
+        "shoal.agent.replay_detail",
         "shoal.agent.types",
         "shoal.agent.spec",
         "shoal.agent.status",
