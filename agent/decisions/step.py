@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from shoal.agent.decisions.expectation import Expectation, expectation_schema
@@ -12,6 +13,8 @@ WAIT_MS = 1500
 """How long WAIT lets the page be."""
 
 ON_ELEMENTS = ("CLICK", "INPUT_TEXT", "UPLOAD_FILE", "SELECT_OPTION")
+TYPED: Mapping[str, str] = {"fill": "value", "keyboard_type": "text", "keyboard_insert_text": "text"}
+"""The primitives that type, and the argument that says what."""
 ACTION_TYPES = (*ON_ELEMENTS, "WAIT", "SOLVE_CAPTCHA", "COMPLETE", "TERMINATE", "CALL")
 
 
@@ -157,6 +160,11 @@ def _held(call: CallOffer) -> dict[str, Json]:
 def names_element(argument: str) -> bool:
     """Whether an argument of a primitive is the id of an element."""
     return argument == "bid" or argument.endswith("_bid")
+
+
+def typed_by(action: Action) -> str:
+    """The text that an action types; "" where it types none."""
+    return str(action.args.get(TYPED.get(action.name, ""), ""))
 
 
 def primitive_of(said: Json) -> Action:

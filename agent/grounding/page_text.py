@@ -53,7 +53,8 @@ class PageText:
         self._shown: list[str] = []
         self._addresses: dict[str, str] = {}
         for seen in observations:
-            self._shown += [seen.title, seen.url, *(file.text for file in seen.downloads)]
+            self._shown += [seen.title, seen.url, *(dialog.message for dialog in seen.dialogs)]
+            self._shown += [file.text for file in seen.downloads]
             self._addresses[_address(seen.url)] = seen.url
             for element in _walk(seen.elements):
                 self._take(element, seen.url)

@@ -39,6 +39,7 @@ _STATES = (
     (262144, "keys"),
     (524288, "placed"),
 )
+_ADDRESS_CHARS = 300
 _NO_STATES: frozenset[str] = frozenset()
 _NO_ATTRIBUTES: Mapping[str, str] = {}
 
@@ -117,12 +118,13 @@ def _element(node: list[Any], walk: FrameWalk, in_view: bool) -> Element:
     children: tuple[Element, ...] = ()
     options: tuple[tuple[str, str, bool], ...] = ()
     off: frozenset[int] = frozenset()
-    text = node[4]
+    text, attributes = node[4], node[5] or _NO_ATTRIBUTES
     if flags & _FRAME:
         text = ""
         inner = (walk.inner or {}).get(node[1])
         if inner is not None:
             children = _elements(inner.data["tree"], inner, in_view)
+            attributes = _framed(attributes, str(inner.data["url"]))
     else:
         if len(node) > 10 and node[10]:
             children = _elements(node[10], walk, in_view)
@@ -136,7 +138,7 @@ def _element(node: list[Any], walk: FrameWalk, in_view: bool) -> Element:
         role=node[2],
         name=node[3],
         text=text,
-        attributes=node[5] or _NO_ATTRIBUTES,
+        attributes=attributes,
         options=options,
         disabled_options=off,
         states=frozenset(name for bit, name in _STATES if node[7] & bit) if node[7] else _NO_STATES,
@@ -146,6 +148,11 @@ def _element(node: list[Any], walk: FrameWalk, in_view: bool) -> Element:
         clickable=bool(flags & _CLICKABLE),
         children=children,
     )
+
+
+def _framed(attributes: Mapping[str, str], url: str) -> Mapping[str, str]:
+    """The frame's attributes with the address that it shows now, which need not be the one that was written there."""
+    return {**attributes, "src": url[:_ADDRESS_CHARS]} if url.startswith(("http:", "https:")) else attributes
 
 
 def _box(box: list[float], walk: FrameWalk) -> Box:

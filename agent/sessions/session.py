@@ -16,7 +16,7 @@ from shoal.agent.actions.sending import sends
 from shoal.agent.decisions.expectation import holds, took_place
 from shoal.agent.decisions.extract import Checked, check_records, not_among
 from shoal.agent.decisions.plan import Plan
-from shoal.agent.decisions.step import StepDecision
+from shoal.agent.decisions.step import StepDecision, typed_by
 from shoal.agent.errors import (
     ActionInvalid,
     ActionRefused,
@@ -670,6 +670,7 @@ class _Session:
             await self._mark(action)
         for name, value in resolved.items():
             self.state.hidden.learn(action.args[name], value)
+        self.state.pages.note_typed(typed_by(action))
         noted = await self.lessons.before(action)
         secret = any(value != action.args[name] for name, value in resolved.items())
         with self.attendance.filling(secret, in_frame=str(action.args.get("bid", ""))[:1].isalpha()):

@@ -16,7 +16,7 @@ from shoal.agent.grounding.claims import stated_count
 from shoal.agent.grounding.page_history import ShownPage
 from shoal.agent.grounding.page_text import PageText
 from shoal.agent.models.model import Ask, Message, Model
-from shoal.agent.models.reply import Answer, ReplyProblem
+from shoal.agent.models.reply import Answer, ReplyDoubt, ReplyProblem
 from shoal.agent.observe.renderings import compact
 from shoal.agent.policies.model.checks.addresses import given
 from shoal.agent.policies.model.checks.calls import action_types, call_offers
@@ -386,10 +386,18 @@ class _Decide:
         )
         check_values(decision, reply, lambda: known(self._state, self._page, self._steps))
         check_progress(decision, self._seen.elements)
+        if decision.rests_on == Basis():
+            raise ReplyDoubt(
+                "no page that was seen says this answer: answer in words that a page says, or COMPLETE, and the next "
+                "plan gives the answer with what it rests on",
+                decision,
+            )
         return decision
 
     def _basis(self, actions: Sequence[Action]) -> Basis | None:
         """What an answer among the actions rests on."""
         told = next((str(action.args["text"]) for action in actions if action.name == "answer"), None)
         state = self._state
-        return None if told is None else basis_of_words(told, state.pages, state.records, given_words(state))
+        if told is None:
+            return None
+        return basis_of_words(told, state.pages, state.records, given_words(state, self._steps))

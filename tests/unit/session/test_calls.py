@@ -12,7 +12,7 @@ from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.testing import FakePage, ScriptedModel
 from shoal.agent.testing.browser import body, text
-from shoal.agent.types import Checkpoint, Element, LoopItem, Outcome
+from shoal.agent.types import Basis, Checkpoint, Element, LoopItem, Outcome
 from shoal.agent.worker_messages import Work
 from tests.unit.agent.model.pages import el
 from tests.unit.agent.model.test_plan import says as plan
@@ -208,6 +208,38 @@ async def test_an_answer_with_figures_that_nobody_gave_is_refused() -> None:
     right = answers("19.90", quotes=["19.90"])
     outcome, model = await asked(answers("29.90", quotes=["Lamp"]), right, goal="What does the lamp cost?")
     assert (outcome.answer, len(model.asked)) == ("19.90", 2)
+
+
+async def test_what_a_session_typed_is_no_answer_of_the_page() -> None:
+    field = el("4", "input", "Search", role="searchbox")
+    typed = f"{URL}?q=29.90"
+    pages = {
+        URL: FakePage(elements=body(field), actions={"fill 4": typed}),
+        typed: FakePage(elements=body(replace(field, attributes={"value": "29.90"}), text("Lamp: 19.90"))),
+    }
+    fill = step(act("INPUT_TEXT", id="4", text="29.90"))
+    again = {"values": ["29.90"]}  # nobody gave it: the model insists
+    own = answers("29.90", quotes=["29.90"])
+    right = answers("19.90", quotes=["Lamp: 19.90"])
+    script = (plan(plan="Search"), fill, again, step(act("COMPLETE"), user_goal_achieved=True), own, right)
+    outcome, model = await asked(*script, pages=pages, goal="What does the lamp cost?")
+    assert (outcome.answer, len(model.asked)) == ("19.90", 6), outcome
+
+
+async def test_an_answer_of_a_step_that_no_page_says_is_asked_for_once_more() -> None:
+    own, right = (
+        act("CALL", call={"name": "answer", "args": {"text": words}}) for words in ("Yes", "your order is 57")
+    )
+    outcome, model = await asked(
+        begun({"text": "Thank you"}, wants_answer=True) | {"ends_goal": False},
+        plan(ends_goal=True),
+        step(own),
+        step(right),
+    )
+    assert (outcome.answer, len(model.asked)) == ("your order is 57", 4)
+    assert "no page that was seen says this answer" in model.asked[3].messages[-1].text
+    outcome, model = await asked(plan(ends_goal=True), step(own), step(own), goal="Is it there?")
+    assert (outcome.status, outcome.answer, outcome.rests_on) == (Status.COMPLETED, "Yes", Basis())
 
 
 async def test_the_answer_of_a_step_rests_on_what_was_seen() -> None:

@@ -128,16 +128,27 @@ def known(state: SessionState, page: PageText, steps: Sequence[Step] = ()) -> Gi
     extract = spec.extract.goal if spec.extract else None
     given: list[Json] = [spec.goal, spec.url, spec.data, extract, *((item.value, item.label) if item else ())]
     read: list[Json] = [*(task.result for task in state.history), *(record.value for record in state.records)]
-    taken = [*(step for task in state.history for step in task.steps), *steps]
-    read += [result.value for step in taken for result in step.results]
+    read += [*_given_by_calls(state, steps)]
+    read += state.pages.typed  # it was given, or asked about, when it was typed
     # What one text ends with and the next begins with is no value: a mark stands between them.
     return GivenValues("\n;\n".join([*_texts([given, read]), *state.pages.texts, page.whole]).casefold())
 
 
-def given_words(state: SessionState) -> str:
-    """The job's own words and details, and those of the value that the session works for, in one text."""
+def given_words(state: SessionState, steps: Sequence[Step] = ()) -> str:
+    """What an answer need not prove: the words and details of the job and of the value that the session works for, and
+    what calls gave back, people's answers too, in one text.
+
+    Args:
+        steps: of the mini goal so far.
+    """
     spec, item = state.spec, state.item
-    return " ; ".join(_texts([spec.goal, spec.data, *((item.value, item.label) if item else ())]))
+    given: list[Json] = [spec.goal, spec.data, *((item.value, item.label) if item else ())]
+    return " ; ".join(_texts([*given, *_given_by_calls(state, steps)]))
+
+
+def _given_by_calls(state: SessionState, steps: Sequence[Step]) -> Iterator[Json]:
+    taken = [*(step for task in state.history for step in task.steps), *steps]
+    return (result.value for step in taken for result in step.results if result.value is not None)
 
 
 def _squeezed(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from shoal.agent.actions.schema import arguments
-from shoal.agent.decisions.step import StepDecision, names_element, primitive_of
+from shoal.agent.decisions.step import TYPED, StepDecision, names_element, primitive_of, typed_by
 from shoal.agent.errors import ActionInvalid
 from shoal.agent.grounding.page_text import PageText
 from shoal.agent.models.refusals import unknown_id
@@ -24,9 +24,6 @@ _GIVING_UP = "report_infeasible"
 _SHOWN_IDS = 12
 _SAID_CHARS = 300
 _VALUE_TOKENS = 512
-_TYPED: Mapping[str, str] = {"fill": "value", "keyboard_type": "text", "keyboard_insert_text": "text"}
-"""The primitives that type, and the argument that says what."""
-
 _NAMES = ("label", "index", "value")
 _NO_OPTION: Mapping[str, Json] = dict.fromkeys(_NAMES)
 
@@ -94,9 +91,7 @@ def check_values(decision: StepDecision, reply: Json, known: Callable[[], GivenV
         ReplyDoubt: neither the job nor what was seen so far has a value. Only that value is asked for again; one that
             follows from what was given is given again.
     """
-    typed = {
-        n: str(action.args[_TYPED[action.name]]) for n, action in enumerate(decision.actions) if action.name in _TYPED
-    }
+    typed = {n: typed_by(action) for n, action in enumerate(decision.actions) if action.name in TYPED}
     if not typed:
         return
     given = known()
@@ -142,7 +137,7 @@ def _retyped(decision: StepDecision, values: Mapping[int, str | None]) -> StepDe
             text = values[n]
             if text is None:
                 return replace(decision, actions=tuple(kept), then_done=None)
-            action = replace(action, args={**action.args, _TYPED[action.name]: text})
+            action = replace(action, args={**action.args, TYPED[action.name]: text})
         kept.append(action)
     return replace(decision, actions=tuple(kept))
 
