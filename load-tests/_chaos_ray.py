@@ -56,7 +56,7 @@ def params(options: argparse.Namespace) -> RayParams:
     sockets = Path(tempfile.gettempdir())  # nodes that start at once would take the same names in Ray's own folder
     ray = RayParams(
         node_ip_address=options.address,
-        num_cpus=0,  # nobody asks for any; Ray starts that many idle workers ahead
+        num_cpus=0,  # no task asks for a CPU; Ray starts that many idle workers ahead
         num_gpus=0,
         resources=options.resources,
         object_store_memory=80 * 1024 * 1024,

@@ -28,7 +28,7 @@ class Chat:
         """Adds what somebody said.
 
         Raises:
-            ValueError: nobody has that role.
+            ValueError: the role is unknown.
         """
         if role not in get_args(Role):
             raise ValueError(f"no such role: {role!r}")

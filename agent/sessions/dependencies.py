@@ -107,5 +107,5 @@ class SessionDependencies:
     page: Context | None = None  # open already, where the session begins, and not closed by it; None: it opens its own
     hidden: Redactor | None = None  # values of secrets that were filled into `page` before; None: none were
     logins: Logins = field(default_factory=Logins)  # that were renewed for sessions of the same worker
-    attendance: Attendance | None = None  # the people who look at the page, and may take it over; None: nobody can
+    attendance: Attendance | None = None  # the people who look at the page, and may take it over; None: no person can
     budget: SessionBudget | None = None  # of time and tokens, where somebody may change it; None: as the work says

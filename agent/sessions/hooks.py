@@ -42,4 +42,4 @@ class Hooks:
     fetch: Callable[[str], Awaitable[Upload]] | None = None  # artifact key to the file
     navigation_guard: Callable[[str], Awaitable[None]] | None = None  # asked before an action opens a URL; may raise
     answer_dialog: Callable[[DialogAsked], Awaitable[DialogAnswer | None]] | None = None
-    """Asked about every dialog. None: nobody is there, and the context's own rule answers."""
+    """Asked about every dialog. None: no person can answer, and the context's own rule answers."""

@@ -223,7 +223,7 @@ class _Session:
             hidden=replace(deps.hidden or Redactor(), given=masker_of(work.spec, work.item)),
             act=self._turn_page,
         )
-        closed_to = "" if work.spec.sample is None else "a try sends nothing, so nobody takes it over"
+        closed_to = "" if work.spec.sample is None else "a try sends nothing, and cannot be taken over"
         self.attendance.begin(self.page, self.state.hidden, closed_to=closed_to)
         self.evidence = Evidence(deps.artifact_sink, self.state, self.page)
         self.lessons = Lessons(self.state, self.evidence.keep, lambda: not deps.policy.instant)

@@ -189,7 +189,7 @@ async def watched(here: Served, seconds: float) -> tuple[float, int]:
 
 
 async def alone(seconds: float) -> float:
-    """Processor time a second while nobody looks."""
+    """Processor time a second without a viewer."""
     used, began = cpu_s(), time.perf_counter()
     await asyncio.sleep(seconds)
     return (cpu_s() - used) / (time.perf_counter() - began)

@@ -9,6 +9,7 @@ explained anew. Costs are CPU seconds of all processes where it is about CPU: th
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import subprocess
 import sys
@@ -24,11 +25,15 @@ from _loops import fan_out
 from _processes import cpu_s
 from _report import Report, Target, arguments
 from _site import demo_site, products
-from pages import READ
+from pages import SCHEMA
 
 from shoal.agent.browser import Browser, ContextOptions
 from shoal.agent.chromium.process.launch import launch
+from shoal.agent.extraction.extraction import extract_records
+from shoal.agent.policies.policy import SessionState
+from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.sessions.loops.compressed_items import compress_items
+from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.types import Outcome
 from shoal.services import interpreter
@@ -37,7 +42,10 @@ from shoal.services.store.records import ClaimRequest, Finish
 from shoal.services.store.store import Store
 
 PAGES = 30
-SESSIONS = 6_000
+FULL = 40_000
+SESSIONS = 4_000
+RECORDS = 300_000
+READS = 300
 IDS = 2_000
 ITEMS = 20_000
 
@@ -63,13 +71,15 @@ def _taken(besides: Collection[psutil.Process]) -> float:
 async def _pages(
     browser: Browser, urls: list[str], options: ContextOptions, besides: Collection[psutil.Process]
 ) -> float:
-    """CPU seconds of this process, the driver and Chromium for opening and reading some pages."""
+    """CPU seconds of this process, the driver and Chromium for opening some pages and extracting their records."""
     before = _taken(besides)
     for url in urls:
         page = await browser.new_context(options)
         try:
             await page.goto(url)
-            await page.read(READ)
+            spec = JobSpec.model_validate({"url": url, "extract": {"schema": SCHEMA}})
+            extraction = await extract_records(RulesPolicy(), SessionState(spec, None, None, page))
+            assert len(extraction.records) == 1, url
         finally:
             await page.close()
     return _taken(besides) - before
@@ -78,40 +88,23 @@ async def _pages(
 # --- the store --------------------------------------------------------------------------------------------
 
 
-async def _ends(store: Store, *, each: int = 200) -> None:
-    """Claims and ends everything that is ready, as a dispatcher does."""
-    while partitions := await store.partitions():
-        takes = [ClaimRequest(one.job, one.domain, one.cursor, 1) for one in partitions[:each]]
-        claims = await store.claim("bench", takes, lease_s=600)
-        if not claims.sessions:
-            return
-        done = [Finish(one.work.session, one.work.fence, Outcome(Status.COMPLETED)) for one in claims.sessions]
-        await store.finish(done)
+async def _ends(store: Store, most: int, *, each: int = 200) -> None:
+    """Claims and ends `most` of the sessions that are ready, or a few more, as a dispatcher does."""
+    ended = 0
+    while ended < most and (partitions := await store.partitions()):
+        requests = [ClaimRequest(part.job, part.domain, part.cursor, 1) for part in partitions[:each]]
+        claims = await store.claim("bench", requests, lease_s=600)
+        assert claims.sessions
+        await store.finish(
+            [Finish(it.work.session, it.work.fence, Outcome(Status.COMPLETED)) for it in claims.sessions]
+        )
+        ended += len(claims.sessions)
 
 
 async def _filled(store: Store, n: int) -> None:
     _, root = await root_of(store, "t")
     await fan_out(store, root, items(n))
     await unfold_all(store)
-
-
-async def _child(n: int) -> None:
-    """Prints the CPU seconds that this process takes to claim and end `n` sessions."""
-    with databases("sqlite") as new:
-        async with store_at(new()) as store:
-            await _filled(store, n)
-            before = time.process_time()
-            await _ends(store)
-            print(json.dumps(time.process_time() - before))
-
-
-def _interpreter(n: int) -> Callable[[bool], Awaitable[float]]:
-    async def cost(tuned: bool) -> float:
-        command = [sys.executable, __file__, "--child", "tuned" if tuned else "plain", str(n)]
-        done = await asyncio.to_thread(subprocess.run, command, stdout=subprocess.PIPE, text=True, check=True)
-        return float(done.stdout.splitlines()[-1])
-
-    return cost
 
 
 def _arrays(server: str, n: int) -> Callable[[bool], Awaitable[float]]:
@@ -138,14 +131,16 @@ def _planning(*, ours: bool) -> Iterator[None]:
         database._PLANNING = kept
 
 
-def _planner(new: Callable[[], str], n: int) -> Callable[[bool], Awaitable[float]]:
+def _planner(new: Callable[[], str], besides: Collection[psutil.Process]) -> Callable[[bool], Awaitable[float]]:
+    """CPU seconds of this process and of PostgreSQL for claiming in a table that it has not counted yet."""
+
     async def cost(ours: bool) -> float:
         with _planning(ours=ours):
             async with store_at(new()) as store:
-                await _filled(store, n)
-                began = time.perf_counter()
-                await _ends(store)
-                return time.perf_counter() - began
+                await _filled(store, FULL)
+                before = _taken(besides)
+                await _ends(store, SESSIONS)
+                return _taken(besides) - before
 
     return cost
 
@@ -156,6 +151,65 @@ async def _compressed(compressed: bool) -> float:
     if compressed:
         return float(sum(len(part.data) for part in compress_items(found)))
     return float(len(json.dumps([asdict(item) for item in found])))
+
+
+# --- Python itself ----------------------------------------------------------------------------------------
+
+
+def _collector() -> float:
+    """Seconds in passes of the collector of cycles while items are made and kept, as those that wait for a commit."""
+    spent, began = 0.0, 0.0
+
+    def note(phase: str, _: object) -> None:
+        nonlocal spent, began
+        if phase == "start":
+            began = time.perf_counter()
+        else:
+            spent += time.perf_counter() - began
+
+    gc.callbacks.append(note)
+    kept = list(items(RECORDS))
+    gc.callbacks.remove(note)
+    assert len(kept) == RECORDS
+    return spent
+
+
+async def _reads() -> float:
+    """Seconds of short reads of a store while the event loop computes, 10 ms at a time."""
+    with databases("sqlite") as new:
+        async with store_at(new()) as store:
+            await _filled(store, 1_000)
+            computing = asyncio.create_task(_compute())
+            before = time.perf_counter()
+            for _ in range(READS):
+                await store.partitions()
+            computing.cancel()
+            return time.perf_counter() - before
+
+
+async def _compute() -> None:
+    while True:
+        until = time.perf_counter() + 0.01
+        while time.perf_counter() < until:
+            pass
+        await asyncio.sleep(0)
+
+
+def _interpreter(what: str) -> Callable[[bool], Awaitable[float]]:
+    """One of the two above in a process of its own, as Python sets it or as `tune` does."""
+
+    async def cost(tuned: bool) -> float:
+        command = [sys.executable, __file__, "--child", what, "tuned" if tuned else "plain"]
+        child = await asyncio.to_thread(subprocess.run, command, stdout=subprocess.PIPE, text=True, check=True)
+        return float(child.stdout.splitlines()[-1])
+
+    return cost
+
+
+def _child(what: str, how: str) -> None:
+    if how == "tuned":
+        interpreter.tune()
+    print(_collector() if what == "collector" else asyncio.run(_reads()))
 
 
 # --- the comparison ---------------------------------------------------------------------------------------
@@ -187,16 +241,17 @@ async def measure_all(rounds: int, only: str, quick: bool, report: Report) -> No
 
             await read(True), await read(False)  # warm
 
-            for one in (
-                Optimisation("pages read past Playwright (agent/chromium/devtools)", 1.15, read),
+            for optimisation in (
+                Optimisation("pages read past Playwright (agent/chromium/devtools)", 1.1, read),
                 Optimisation("contexts emptied and used again (context_reset)", 1.15, reset),
-                Optimisation("collector and thread switches (interpreter.tune)", 1.1, _interpreter(SESSIONS)),
+                Optimisation("the collector's passes (interpreter.tune)", 2.0, _interpreter("collector")),
+                Optimisation("turns of threads (interpreter.tune)", 1.5, _interpreter("reads")),
                 Optimisation("arrays as text for PostgreSQL (codec.dump_array)", 2.0, _arrays(new(), IDS)),
-                Optimisation("PostgreSQL's planner settings (database._PLANNING)", 1.1, _planner(new, SESSIONS)),
+                Optimisation("PostgreSQL's planner settings (database._PLANNING)", 1.1, _planner(new, besides)),
                 Optimisation("a loop's items compressed (compressed_items)", 5.0, _compressed),
             ):
-                if only in one.what:
-                    await measure(one, rounds, report)
+                if only in optimisation.what:
+                    await measure(optimisation, rounds, report)
         finally:
             await browser.close()
 
@@ -204,9 +259,7 @@ async def measure_all(rounds: int, only: str, quick: bool, report: Report) -> No
 def main() -> None:
     """Measures and prints."""
     if sys.argv[1:2] == ["--child"]:
-        if sys.argv[2] == "tuned":
-            interpreter.tune()
-        asyncio.run(_child(int(sys.argv[3])))
+        _child(*sys.argv[2:4])
         return
     parser = arguments(__doc__ or "")
     parser.add_argument("--rounds", type=int, default=5)

@@ -22,7 +22,7 @@ class Dialogs:
 
     Args:
         accept: the answer of this context's own rule.
-        asks: is asked first; gives None where nobody is there to answer. It bounds its own time.
+        asks: is asked first; gives None where no person can answer. It bounds its own time.
         waits: the time in which it is asked counts for no call into the page.
     """
 

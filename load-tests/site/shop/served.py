@@ -149,7 +149,7 @@ class ServedLog:
         self.forms.append(submission)
 
     def reset(self) -> None:
-        """Forget everything; requests that still run end in gauges nobody reads any more."""
+        """Forget everything; requests that still run end in gauges that are no longer read."""
         self.requests.clear()
         self.forms.clear()
         self.paths.clear()

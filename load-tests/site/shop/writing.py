@@ -75,7 +75,7 @@ def stock_text(product: Product) -> str:
 
 
 def rating_text(product: Product) -> str | None:
-    """The rating in words, or None for a product that nobody rated."""
+    """The rating in words, or None for a product without ratings."""
     if product.rating is None:
         return None
     if product.category.language == "de":

@@ -112,7 +112,7 @@ async def _lines(room: Room) -> AsyncIterator[bytes]:
 def _asked_for(rooms: LiveRooms, ticket: str) -> Room:
     room = rooms.by_ticket(ticket)
     if room is None:
-        raise NotFound("nobody looks at this session")
+        raise NotFound("this session has no viewer")
     return room
 
 

@@ -26,7 +26,7 @@ class TrustedProxy:
         BadSetting: a header without addresses, an address that is none, or a role that there is not.
     """
 
-    header: str = ""  # "": nobody is let in so
+    header: str = ""  # "": this login is off
     proxies: tuple[str, ...] = ()  # addresses and networks of the proxy
     roles: Mapping[str, str] = field(default_factory=dict)  # by the name that the header gives
     tenant: str = DEFAULT_TENANT  # whose jobs these people see, unless they are admins

@@ -247,6 +247,6 @@ class LiveRooms:
         await self._store.put_state(room.name, {"session": room.session, "url": self._url, "ticket": room.ticket})
 
     async def let_go(self, room: Room) -> None:
-        """Asks no more, where nobody is left."""
+        """Stops asking the worker once the last viewer has left."""
         if room.viewers == 0:
             await self._store.drop_states(room.name, older_than_s=0.0)

@@ -74,7 +74,7 @@ async def run_try(
 
 
 async def _wait(store: Store, job: int, until: float, listens: Listens) -> bool:
-    """Returns when the job is final or its time is over; False as soon as nobody listens."""
+    """Returns when the job is final or its time is over; False as soon as the caller has gone."""
     seen = await store.changed(0.0)
     while (await store.job(job)).status not in FINAL and time.monotonic() < until:
         if not await listens():

@@ -25,7 +25,7 @@ async function refresh() {
   return all;
 }
 
-// Nobody looks at a hidden page: the pause lasts until somebody does.
+// A hidden page asks for nothing; the pause ends when the page is shown.
 async function pause(ms) {
   await new Promise((done) => setTimeout(done, ms));
   while (document.hidden) {
