@@ -185,6 +185,30 @@ class JobSummary(Reply):
         return self.status is Status.COMPLETED and (counts.final > counts.completed or self.incomplete is not None)
 
 
+class Quotation(Reply):
+    """Words of a page that an answer rests on."""
+
+    text: str = Field(description="as the answer quotes them")
+    url: str = Field(description="the page that shows them")
+    where: str = Field(description="the page's text around them")
+
+
+class Computation(Reply):
+    """A value that an answer computes; code has made the arithmetic again."""
+
+    operation: str = Field(description="sum, average, count, comparison, …")
+    values: tuple[Json, ...] = Field(description="what it is computed from; each stands on a page or in a record")
+    result: Json
+
+
+class Basis(Reply):
+    """What an answer rests on."""
+
+    quotations: tuple[Quotation, ...] = ()
+    records: tuple[int, ...] = Field((), description="positions among the session's records, from 0")
+    computed: Computation | None = None
+
+
 class Learning(Reply):
     """How far one loop of a job has learned from its first items."""
 
@@ -209,34 +233,11 @@ class Job(JobSummary):
     job_tokens: int | None = Field(description="model tokens of all its sessions; None: no limit")
     reason: str = Field("", description="of an ended job: why it ended so, and what its loop left out")
     answer: str = Field("", description='of an ended job: what its goal asked for, in words; "" for none')
+    rests_on: Basis | None = Field(None, description="what the answer rests on; None without one")
     learning: tuple[Learning, ...] = Field((), description="its loops that learn, or did")
 
 
 # --- sessions ----------------------------------------------------------------------------------------
-
-
-class Quotation(Reply):
-    """Words of a page that an answer rests on."""
-
-    text: str = Field(description="as the answer quotes them")
-    url: str = Field(description="the page that shows them")
-    where: str = Field(description="the page's text around them")
-
-
-class Computation(Reply):
-    """A value that an answer computes; code has made the arithmetic again."""
-
-    operation: str = Field(description="sum, average, count, comparison, …")
-    values: tuple[Json, ...] = Field(description="what it is computed from; each stands on a page or in a record")
-    result: Json
-
-
-class Basis(Reply):
-    """What an answer rests on."""
-
-    quotations: tuple[Quotation, ...] = ()
-    records: tuple[int, ...] = Field((), description="positions among the session's records, from 0")
-    computed: Computation | None = None
 
 
 class Session(Reply):

@@ -14,7 +14,7 @@ from shoal.services.store import ids
 from shoal.services.store.records import JobFilter, JobRow
 from shoal.services.store.store import Store
 from shoal.services.web.api.submitter import Submitter
-from shoal.services.web.api.views.jobs import JobPage, JobSummary, JobView, SubmittedJob
+from shoal.services.web.api.views.jobs import JobEnd, JobPage, JobSummary, JobView, SubmittedJob
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
@@ -101,7 +101,7 @@ def job_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         """The job with its counts and its spec."""
         row = await store.job(ids.parse_job(job), tenant=caller.sees)
         learning = await store.learning.of_job(row.id)
-        return Response(JobView.of(row, *await job_end(store, row), learning).json_bytes(), media_type=JSON)
+        return Response(JobView.of(row, await job_end(store, row), learning).json_bytes(), media_type=JSON)
 
     @router.delete("/jobs/{job}", status_code=204, summary="Delete a final job with all it gave")
     async def delete(job: str, caller: Caller = Depends(guard(authenticator, "control"))) -> Response:
@@ -181,18 +181,18 @@ async def control_job(deps: GatewayDeps, verb: Verb, job: int, caller: Caller) -
             return await deps.store.retry(job, tenant=caller.sees)
 
 
-async def job_end(store: Store, job: JobRow) -> tuple[str, str]:
-    """Why a job ended as it did, and its answer, in the words of its root session; "" where there is none.
+async def job_end(store: Store, job: JobRow) -> JobEnd:
+    """Why a job ended as it did, and its answer, in the words of its root session.
 
     Both are "" before its end, and once its sessions are dropped.
     """
     if job.status not in FINAL or job.archive is not None:
-        return "", ""
+        return JobEnd()
     try:
         outcome = (await store.session(job.root_session, tenant=job.tenant)).row.outcome
     except NotFound:  # dropped or deleted since
-        return "", ""
-    return (outcome.reason, outcome.answer) if outcome is not None else ("", "")
+        return JobEnd()
+    return JobEnd(outcome.reason, outcome.answer, outcome.rests_on) if outcome is not None else JobEnd()
 
 
 def labels_of(pairs: Sequence[str]) -> dict[str, str]:

@@ -18,7 +18,7 @@ import typer
 from typer.testing import Result
 
 from shoal import api
-from shoal.agent.types import Incomplete, Outcome
+from shoal.agent.types import Basis, Computation, Incomplete, Outcome, Quotation
 from shoal.agent.worker_messages import Work
 from shoal.embedded import spec_checker
 from shoal.services.cli.app import app
@@ -61,6 +61,28 @@ def test_run_prints_records_to_stdout_and_progress_to_stderr(served: Served, sho
     assert job.spec.extract is not None
     assert job.spec.extract.json_schema == json.loads(schema.read_text())
     assert (job.spec.data, job.spec.labels, job.spec.politeness.robots) == ({"who": "me"}, {"team": "x"}, False)
+
+
+def test_show_tells_what_an_answer_rests_on_and_steers_no_terminal(served: Served, shoal: Shoal) -> None:
+    quotations = tuple(Quotation(f"Kettle {n}.90\x1b[2J", "https://shop.example/p", "…") for n in range(7))
+    basis = Basis(quotations, (0, 2), Computation("average", (19.9, 20), 19.95))
+    served.work(lambda work: completed(answer="19.95", rests_on=basis))
+    result = shoal("run", "What?", "--url", "https://shop.example/", "--gateway", served.url)
+    shown = shoal("show", "j1", "--gateway", served.url).stdout
+    for told in (result.stderr, shown):
+        assert '    rests on "Kettle 0.90\\u001b[2J", https://shop.example/p' in told
+        assert "    and on 2 more quotations" in told
+        assert "    rests on what was read: record 1, 3" in told
+        assert "    computed: 19.95, the average of 19.9, 20" in told
+        assert "\x1b" not in told
+
+
+def test_show_says_of_an_answer_that_it_rests_on_nothing(served: Served, shoal: Shoal) -> None:
+    served.work(lambda work: completed(answer="Yes\x9b2J", rests_on=Basis()))
+    shoal("run", "Is it?", "--url", "https://shop.example/", "--gateway", served.url)
+    shown = shoal("show", "j1", "--gateway", served.url).stdout
+    assert "    rests on nothing that a program could look up" in shown
+    assert "\x9b" not in shown
 
 
 def test_run_and_show_tell_the_answer_in_a_line_of_its_own(served: Served, shoal: Shoal) -> None:

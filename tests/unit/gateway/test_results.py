@@ -248,7 +248,8 @@ async def test_an_answer_is_in_every_format_and_at_the_job(here: World) -> None:
     assert (row["answer"], json.loads(row["rests_on"])["records"]) == (line["answer"], [0, 1])
     whole = await here.client.get(f"/v1/jobs/{job}/results?format=parquet")
     assert pq.read_table(io.BytesIO(whole.content)).column("answer").to_pylist() == [line["answer"]]
-    assert (await here.client.get(f"/v1/jobs/{job}")).json()["answer"] == line["answer"]
+    at_job = (await here.client.get(f"/v1/jobs/{job}")).json()
+    assert (at_job["answer"], at_job["rests_on"]) == (line["answer"], line["rests_on"])
 
 
 async def test_the_answer_of_a_job_with_a_loop_stands_in_front_of_its_items(here: World) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from shoal.agent.status import FINAL
@@ -17,6 +18,8 @@ from shoal.services.cli.printing import OrderedLines
 from shoal.services.cli.progress import shown
 
 PRINT_EVERY_S = 1.0
+_QUOTATIONS = 5  # that a terminal shows
+_QUOTED_CHARS, _ADDRESS_CHARS = 160, 200
 
 
 async def follow(client: Api, job: Mapping[str, Json], *, lines: OrderedLines | None, as_json: bool) -> Exit:
@@ -70,8 +73,31 @@ def summary(job: Mapping[str, Json], seconds: float | None = None) -> list[str]:
     error = job.get("error")
     if error:
         return [first, *missing, f"  {error['code']}: {error['message']}"]
-    answer = [f"  answer: {job['answer']}"] if job.get("answer") else []
+    answer = [f"  answer: {job['answer']}", *_basis_lines(job.get("rests_on"))] if job.get("answer") else []
     return [first, *missing, *answer, *([f"  {job['reason']}"] if job.get("reason") else [])]
+
+
+def _basis_lines(rests_on: Mapping[str, Json] | None) -> Iterator[str]:
+    """What an answer rests on, a line for each part."""
+    if rests_on is None:
+        return
+    quotations = rests_on["quotations"]
+    for one in quotations[:_QUOTATIONS]:
+        yield f"    rests on {json.dumps(_one_line(one['text']), ensure_ascii=False)}, {one['url'][:_ADDRESS_CHARS]}"
+    if len(quotations) > _QUOTATIONS:
+        yield f"    and on {len(quotations) - _QUOTATIONS:,} more quotations"
+    if rests_on["records"]:
+        yield f"    rests on what was read: record {', '.join(str(number + 1) for number in rests_on['records'])}"
+    if computed := rests_on["computed"]:
+        values = _one_line(", ".join(map(str, computed["values"])))
+        yield f"    computed: {computed['result']}, the {computed['operation']} of {values}"
+    if not any(rests_on.values()):
+        yield "    rests on nothing that a program could look up"
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _QUOTED_CHARS else f"{line[:_QUOTED_CHARS]}…"
 
 
 def _learned(loop: Mapping[str, Json]) -> str:

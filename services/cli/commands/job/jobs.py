@@ -23,7 +23,7 @@ from shoal.agent.support.json_value import Json
 from shoal.api import Api, rows
 from shoal.services.cli.commands.job.following import follow, summary
 from shoal.services.cli.connection import client_of
-from shoal.services.cli.ending import Exit, Usage, incomplete_words, job_exit, tell
+from shoal.services.cli.ending import Exit, Usage, incomplete_words, job_exit, printable, tell
 from shoal.services.cli.options import AsJson, Gateway, JobArgument, pairs_from
 from shoal.services.cli.pace import duration
 from shoal.services.cli.printing import binary_stdout
@@ -177,7 +177,7 @@ def show(
                 return Exit.DONE
             listed, more = await rows(partial(client.sessions, job), "sessions", sessions)
         for line in summary(row):
-            print(line)
+            print(printable(line))
         print(json.dumps(row["spec"], indent=2, ensure_ascii=False))
         print_table(("session", "status", "try", "item", "waits for, or why it ended"), map(_session_cells, listed))
         if more:

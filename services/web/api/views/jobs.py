@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
@@ -10,12 +11,14 @@ from pydantic import Field
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import shown_spec
+from shoal.agent.types import Basis
 from shoal.agent.workflows.judging.sampling import audit_bound
 from shoal.services.store import ids
 from shoal.services.store.learning.records import LearningRow
 from shoal.services.store.records import EventRow, JobRow
 from shoal.services.web.api.views.base import CountsView, ErrorView, JobId, SessionId, Time, UsageView, View, time_text
 from shoal.services.web.api.views.problems import FaultView
+from shoal.services.web.api.views.results import BasisView, basis_told
 
 
 class IncompleteView(View):
@@ -95,6 +98,15 @@ class LearningView(View):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class JobEnd:
+    """How a job ended, by its root session."""
+
+    reason: str = ""  # in words
+    answer: str = ""
+    rests_on: Basis | None = None  # of the answer
+
+
 class JobView(JobSummary):
     """A job with its spec; fields that were left at their defaults are left out of the latter."""
 
@@ -104,18 +116,20 @@ class JobView(JobSummary):
     job_tokens: int | None = Field(description="model tokens of all its sessions, as it holds now; null: no limit")
     reason: str = Field("", description="of a job that has ended: why so, in words, and what its loop left out")
     answer: str = Field("", description='of a job that has ended: what its goal asked for, in words; "" for none')
+    rests_on: BasisView | None = Field(None, description="what the answer rests on; null without one")
     learning: list[LearningView] = Field([], description="its loops that learn, or did")
 
     @classmethod
-    def of(cls, row: JobRow, reason: str = "", answer: str = "", learning: Sequence[LearningRow] = ()) -> JobView:
-        """The view of `row`, which ended for this reason and with this answer."""
+    def of(cls, row: JobRow, end: JobEnd = JobEnd(), learning: Sequence[LearningRow] = ()) -> JobView:
+        """The view of `row`, which ended so."""
         now = {"concurrency": row.concurrency, "deadline_at": row.deadline_at, "job_tokens": row.token_limit}
         return cls.model_validate(
             {
                 **_job_fields(row),
                 **now,
-                "reason": reason,
-                "answer": answer,
+                "reason": end.reason,
+                "answer": end.answer,
+                "rests_on": basis_told(end.rests_on),
                 "spec": shown_spec(row.spec),
                 "learning": [LearningView.of(learned) for learned in learning],
             }

@@ -141,7 +141,7 @@ def result_line(row: ResultRow) -> dict[str, Json]:
         },
         "screenshot": row.screenshot,
         "answer": row.answer,
-        "rests_on": _basis(row.rests_on),
+        "rests_on": basis_told(row.rests_on),
         "tier": record.tier if record else "",
         "workflow": record.workflow if record else "",
         "audit": record.audit if record else "",
@@ -153,5 +153,6 @@ def result_line(row: ResultRow) -> dict[str, Json]:
     }
 
 
-def _basis(basis: Basis | None) -> dict[str, Json] | None:
+def basis_told(basis: Basis | None) -> dict[str, Json] | None:
+    """What an answer rests on, as an object."""
     return None if basis is None else asdict(basis)

@@ -54,15 +54,14 @@ def _add_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
         chosen = statuses_of(sessions, "sessions")
         rows, after = await store.sessions(row.id, statuses=chosen, after=cursor, limit=SESSIONS_SHOWN)
         groups, more_failures = await failures(store, row)
-        reason, answer = await job_end(store, row)
+        end = await job_end(store, row)
         return pages.page(
             request,
             "job/page.html",
             caller=caller,
             job=look(row, await store.now()),
             seen=seen,
-            reason=reason,
-            answer=answer,
+            end=end,
             learning=[LearningView.of(learned) for learned in await store.learning.of_job(row.id)],
             spec=shown_spec(row.spec),
             controls=CONTROLS,

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from shoal.agent.status import Status
-from shoal.agent.types import FieldSource, Record
+from shoal.agent.types import Basis, Computation, FieldSource, Quotation, Record
 from shoal.services.store import ids
 from shoal.services.web.pages.jobs.compare import best_key, compared, differing
 from tests.gateway_world import AT, World, completed, failed, loop_of, world
@@ -225,3 +225,24 @@ async def test_every_page_of_another_tenants_job_is_not_found_and_strangers_are_
         await locked.client.post("/login", data={"key": await locked.key("read", tenant="other"), "next": "/"})
         assert ">mine</a>" not in (await locked.client.get("/")).text
         assert ids.parse_job(job) != ids.parse_job(mine)
+
+
+async def test_the_answer_stands_at_job_and_session_with_what_it_rests_on(here: World) -> None:
+    basis = Basis(
+        (Quotation(EVIL, f"https://shop.example/{EVIL}", EVIL),), (0, 2), Computation("average", (19.9, EVIL), 19.95)
+    )
+    job = await here.submit(goal="What do they cost?")
+    await here.run(lambda work: completed(answer=EVIL, rests_on=basis))
+    session = (await here.client.get(f"/v1/jobs/{job}")).json()["root_session"]
+    for path in (f"/jobs/{job}", f"/sessions/{session}"):
+        text = (await here.client.get(path)).text
+        assert "computed: 19.95" in text, path
+        assert "average of 19.9, &lt;script&gt;" in text, path
+        assert re.search(r"records read</td><td[^>]*>1, 3<", text), path
+        assert "<script>alert" not in text, path
+
+
+async def test_an_answer_that_rests_on_nothing_says_so(here: World) -> None:
+    job = await here.submit(goal="Is it there?")
+    await here.run(lambda work: completed(answer="Yes", rests_on=Basis()))
+    assert "It rests on nothing that a program could look up." in (await here.client.get(f"/jobs/{job}")).text
