@@ -14,10 +14,13 @@ from shoal.agent.types import (
     Action,
     ActionResult,
     ArtifactRef,
+    Basis,
+    Computation,
     Effect,
     ErrorInfo,
     FieldSource,
     Outcome,
+    Quotation,
     Record,
     Step,
     Task,
@@ -205,6 +208,17 @@ class Seeder:
         outcome = completed(
             {"city": "Trondheim", "days": "3–5", "cost": 79, "carrier": None},
             answer="Delivery to Trondheim takes three to five working days and costs NOK 79.",
+            rests_on=Basis(
+                (
+                    Quotation(
+                        "3–5 working days",
+                        "https://www.nordkitchen.example/service/delivery",
+                        "trondheim and around: 3–5 working days, nok 49",
+                    ),
+                ),
+                (0,),
+                Computation("sum", (49, 30), 79),
+            ),
             seconds=6.4,
             screenshot=shots[2],
         )
@@ -234,7 +248,10 @@ class Seeder:
         return Outcome(Status.UNSURE, error=error, url="https://www.nordkitchen.example/contact", at=AT, seconds=3.0)
 
     def _hostile(self, work: Work) -> Outcome:
+        evil = Basis((Quotation(EVIL, "javascript:alert(1)//", EVIL),), (), Computation(EVIL, (EVIL,), EVIL))
         return replace(
-            completed({EVIL: EVIL, "link": "javascript:alert(1)"}, url="javascript:alert(1)//", answer=EVIL),
+            completed(
+                {EVIL: EVIL, "link": "javascript:alert(1)"}, url="javascript:alert(1)//", answer=EVIL, rests_on=evil
+            ),
             tasks=(Task("navigate", EVIL, Status.COMPLETED, result=EVIL, reason=EVIL),),
         )
