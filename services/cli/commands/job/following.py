@@ -82,8 +82,9 @@ def _basis_lines(rests_on: Mapping[str, Json] | None) -> Iterator[str]:
     if rests_on is None:
         return
     quotations = rests_on["quotations"]
-    for one in quotations[:_QUOTATIONS]:
-        yield f"    rests on {json.dumps(_one_line(one['text']), ensure_ascii=False)}, {one['url'][:_ADDRESS_CHARS]}"
+    for quotation in quotations[:_QUOTATIONS]:
+        words = json.dumps(_one_line(quotation["text"]), ensure_ascii=False)
+        yield f"    rests on {words}, {quotation['url'][:_ADDRESS_CHARS]}"
     if len(quotations) > _QUOTATIONS:
         yield f"    and on {len(quotations) - _QUOTATIONS:,} more quotations"
     if rests_on["records"]:
