@@ -425,6 +425,7 @@ class Replay:
     shadow: bool = False  # it ran beside the model, whose record is the session's
     audit: Audited = ""  # what the model's own reading of the page said of the record
     differing: tuple[str, ...] = ()  # fields that the model read otherwise
+    missed_at: tuple[str, ...] = ()  # the node of each of `misses`, in a replay
     detail: ReplayDetail | None = None  # of a sample; it is counted in no figures
 
 

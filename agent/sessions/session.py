@@ -604,6 +604,7 @@ class _Session:
         if any(action.submits for action in decision.actions):
             await self.evidence.note_page(has_picture=shot is not None)
         begun = Step(len(steps), url, decision.thought, (), screenshot=shot, prompt=prompt, before=decision.before)
+        self.lessons.begin(begun.index, shot)
         results, final = await self._act(decision.actions, steps, begun)
         await self.evidence.keep_downloads()
         return replace(begun, results=tuple(results), seconds=round(time.monotonic() - started, 4)), final

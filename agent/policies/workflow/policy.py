@@ -36,6 +36,7 @@ class ReplayReport:
     version: int
     done: tuple[str, ...] = ()  # nodes
     misses: tuple[Miss, ...] = ()
+    missed_at: tuple[str, ...] = ()  # the node of each miss
     handed_over: bool = False  # the policy behind went on
     branch: str = ""  # that the record was read by
     channels: Mapping[str, tuple[ChannelFamily, ...]] | None = None  # that agreed, by field
@@ -77,7 +78,15 @@ class WorkflowPolicy:
         report = self._report
         reasons = tuple(str(miss.reason) for miss in report.misses)
         whole = not report.handed_over and not reasons
-        return Replay(report.name, report.version, whole, reasons, audit=report.audit, differing=report.differing)
+        return Replay(
+            report.name,
+            report.version,
+            whole,
+            reasons,
+            audit=report.audit,
+            differing=report.differing,
+            missed_at=report.missed_at,
+        )
 
     @property
     def read_by(self) -> str:
@@ -142,13 +151,13 @@ class WorkflowPolicy:
         self._report = replace(self._report, branch=read.branch, channels=read.hits, fields=read.fields)
         if read.record is None:
             for miss in read.misses[1:]:
-                self._report = replace(self._report, misses=(*self._report.misses, miss))
+                self._note(miss, node.id)
             self._hand_over(read.misses[0])
             return await self._next(state).extract(state)
         self._passed(node)
-        return await self._audit(state, read.record) if self._audited else Extraction((read.record,))
+        return await self._audit(state, node, read.record) if self._audited else Extraction((read.record,))
 
-    async def _audit(self, state: SessionState, record: Record) -> Extraction:
+    async def _audit(self, state: SessionState, node: ExtractNode, record: Record) -> Extraction:
         """The record, where the policy behind reads the same. What it reads twice otherwise takes its place.
 
         Where all its readings differ nothing is known of the page, and the policy behind goes on.
@@ -163,7 +172,7 @@ class WorkflowPolicy:
         if judged.said == "right":
             return Extraction((record,))
         told = f"a model reads {', '.join(judged.differing)} otherwise: {judged.said}"
-        self._hand_over(Miss(MissReason.AUDIT, "record", told))
+        self._hand_over(Miss(MissReason.AUDIT, "record", told), node.id)
         return judged.reading
 
     async def collect(self, state: SessionState, plan: Plan) -> AsyncIterator[LoopItem]:
@@ -264,11 +273,11 @@ class WorkflowPolicy:
             WorkflowMiss: the node says that a miss ends the item.
         """
         if node.on_miss == "branch" and node.otherwise is not None:
-            self._report = replace(self._report, misses=(*self._report.misses, miss))
+            self._note(miss, node.id)
             self._at = node.otherwise
             return None
         if node.on_miss == "fail":
-            self._report = replace(self._report, misses=(*self._report.misses, miss))
+            self._note(miss, node.id)
             raise WorkflowMiss(f"{self._title}, {miss.where}: {miss.told}", reason=miss.reason.value)
         return miss
 
@@ -294,8 +303,13 @@ class WorkflowPolicy:
         """Whether the policy behind decides: after a miss, and for a session that has a loop of its own to do."""
         return self._report.handed_over or state.loop is not None
 
-    def _hand_over(self, miss: Miss) -> None:
-        self._report = replace(self._report, misses=(*self._report.misses, miss), handed_over=True)
+    def _hand_over(self, miss: Miss, node: str = "") -> None:
+        self._note(miss, node or self._at or "end")
+        self._report = replace(self._report, handed_over=True)
+
+    def _note(self, miss: Miss, node: str) -> None:
+        report = self._report
+        self._report = replace(report, misses=(*report.misses, miss), missed_at=(*report.missed_at, node))
 
     def _next(self, state: SessionState) -> Policy:
         """The policy behind.

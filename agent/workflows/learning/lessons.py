@@ -39,11 +39,21 @@ class Lessons:
         self._keep = keep
         self._teaches = teaches
         self._book = EvidenceBook(state.item)
+        self._step: tuple[int, str | None] = (0, None)
 
     @property
     def seconds(self) -> float:
         """What keeping took so far."""
         return self._book.seconds
+
+    def begin(self, step: int, screenshot: str | None) -> None:
+        """A step of a task begins.
+
+        Args:
+            step: its index in the task.
+            screenshot: artifact id of the page before it, where the job keeps one.
+        """
+        self._step = (step, screenshot)
 
     async def before(self, action: Action) -> NotedBefore | None:
         """What is noted of an action that is about to run; its values are still references where they are secret."""
@@ -59,10 +69,11 @@ class Lessons:
         )
         return await self._book.before(state.page, action, sources)
 
-    def after(self, result: ActionResult, noted: NotedBefore | None, *, screenshot: str | None = None) -> None:
+    def after(self, result: ActionResult, noted: NotedBefore | None) -> None:
         """Notes how the action went. `result` holds references instead of secrets."""
         if noted is not None:
-            self._book.after(result, noted, screenshot=screenshot, task=len(self._state.history))
+            step, screenshot = self._step
+            self._book.after(result, noted, screenshot=screenshot, task=len(self._state.history), step=step)
 
     async def read(self, records: Sequence[Record], extract: ExtractSpec | None) -> None:
         """Notes the page that `records` were read from, and keeps it as it is now."""

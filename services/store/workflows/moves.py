@@ -96,9 +96,9 @@ def note_replays(tx: Tx, replays: Sequence[tuple[str, Replay | None]]) -> None:
     for tenant, replay in replays:
         if replay is not None and replay.detail is None:
             figures = counted.setdefault((tenant, replay.workflow, replay.version), Counter())
-            figures.update(
-                ["replays" if replay.whole else "misses", *(f"miss_{reason}" for reason in set(replay.misses))]
-            )
+            names = {f"miss_{reason}" for reason in replay.misses}
+            names |= {f"miss_{reason}@{node}" for reason, node in zip(replay.misses, replay.missed_at, strict=False)}
+            figures.update(["replays" if replay.whole else "misses", *names])
     for (tenant, name, number), figures in sorted(counted.items()):
         with suppress(NotFound):
             add_figures(tx, tenant, name, number, figures)

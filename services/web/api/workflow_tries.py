@@ -73,7 +73,7 @@ def workflow_try_routes(deps: GatewayDeps, authenticator: Authenticator, trier: 
         """
         note_nothing(request)
         require_type(request, JSON_TYPES)
-        body = _read(await read_body(request, deps.options.body_limit))
+        body = read_try(await read_body(request, deps.options.body_limit))
         row = await deps.store.workflows.get(caller.tenant, name)
         chosen = version_of(row, body.version)
 
@@ -103,7 +103,7 @@ def version_of(row: WorkflowRow, number: int | None) -> VersionRow:
     return kept
 
 
-def _read(body: bytes) -> VersionTryBody:
+def read_try(body: bytes) -> VersionTryBody:
     """What a request asks for.
 
     Raises:

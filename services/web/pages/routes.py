@@ -42,6 +42,7 @@ from shoal.services.web.pages.submit.page import add_submit_page
 from shoal.services.web.pages.trace_viewer import add_trace_viewer
 from shoal.services.web.pages.workflows.page import add_workflow_pages
 from shoal.services.web.tries.trier import Trier
+from shoal.services.web.tries.version_trier import VersionTrier
 
 STATIC_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 STATIC: Mapping[str, bytes] = {path.name: path.read_bytes() for path in sorted((HERE / "static").iterdir())}
@@ -78,7 +79,7 @@ def add_dashboard(
     add_steps(router, deps, login_check, pages)
     add_live(router, deps, login_check, pages, rooms)
     add_submit_page(router, deps, login_check, pages, submitter, trier)
-    add_workflow_pages(router, deps, login_check, pages)
+    add_workflow_pages(router, deps, login_check, pages, VersionTrier(trier))
     add_keys(router, deps, login_check, pages)
     add_tenants(router, deps, login_check, pages)
     add_deliveries(router, deps, login_check, pages)

@@ -166,13 +166,15 @@ async def test_forms_are_filed_without_the_model_once_it_has_filed_two(
     }
     items = [LoopItem(n, json.dumps(row), False) for n, row in enumerate(rows)]
     runs = []
+    pictured = {**spec, "artifacts": {"screenshots": "all"}}
     for item in items[:2]:
-        outcome, around = await run(browser, policy, spec, item)
+        outcome, around = await run(browser, policy, pictured, item)
         assert outcome.status is Status.COMPLETED, (outcome.error, outcome.reason)
         runs.append(evidence(around))
     assert [one.origins["value"].kind for one in runs[0].actions if one.action == "fill"] == ["loop", "loop"]
     compiled = compile_version(runs, None)
     assert compiled.version is not None, compiled.open
+    assert all(step.screenshot for node in compiled.version.nodes for step in node.evidence), "each has its picture"
     asked = len(server.requests)
     tried = WorkflowPolicy("quote", compiled.version)
     outcome, _ = await run(browser, tried, {**spec, "sample": 1}, items[2])

@@ -261,12 +261,16 @@ async def test_a_job_may_bring_its_workflow_along(w: World) -> None:
 async def test_what_became_of_replays_is_counted_with_their_version(w: World) -> None:
     await w.client.post(URL, json=BOOKS)
     await w.client.post(f"{URL}/books/versions/1/activate")
-    ends = [Replay("books", 1, True), Replay("books", 1, True), Replay("books", 1, False, ("shape", "shape"))]
+    ends = [
+        Replay("books", 1, True),
+        Replay("books", 1, True),
+        Replay("books", 1, False, ("shape", "shape"), missed_at=("read", "read")),
+    ]
     for end in ends:
         await job_of(w, "workflow:books")
         await w.finish(await w.claim(), lambda _, end=end: Outcome(Status.COMPLETED, replay=end))  # type: ignore[misc]
     figures = (await w.client.get(f"{URL}/books")).json()["versions"][0]["figures"]
-    assert figures == {"replays": 2, "misses": 1, "miss_shape": 1}
+    assert figures == {"replays": 2, "misses": 1, "miss_shape": 1, "miss_shape@read": 1}
     await job_of(w, "workflow:books")
     await w.client.delete(f"{URL}/books")
     await w.finish(await w.claim(), lambda _: Outcome(Status.COMPLETED, replay=ends[0]))

@@ -31,7 +31,9 @@ class VersionSummary(View):
     by: Maker = Field(description="what made it")
     at: str = Field(description="when it was made")
     fields: list[str] = Field(description="the fields that it reads")
-    figures: dict[str, float] = Field(description="counts, such as `replays` and `misses`")
+    figures: dict[str, float] = Field(
+        description="counts: `replays`, `misses`, by reason (`miss_shape`) and by reason and node (`miss_shape@read`)"
+    )
 
 
 class VersionDetail(VersionSummary):

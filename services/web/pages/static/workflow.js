@@ -1,0 +1,36 @@
+// Tries a version on the addresses in its form, and shows what each channel read.
+(() => {
+  const form = document.querySelector("form[data-try]");
+  if (!form) return;
+  const tried = document.querySelector("[data-tried]");
+  const button = form.querySelector("button.main");
+  let trying = null; // ends the try that runs
+
+  function fault(text) {
+    const line = document.createElement("p");
+    line.className = "fault in";
+    line.textContent = text;
+    tried.replaceChildren(line);
+  }
+
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (trying) return trying.abort();
+    trying = new AbortController();
+    button.textContent = "Trying: press to stop";
+    tried.replaceChildren();
+    const body = new URLSearchParams(new FormData(form));
+    try {
+      const answer = await fetch(form.dataset.try, { method: "POST", body, credentials: "same-origin", signal: trying.signal });
+      if (!answer.ok || answer.redirected) throw new Error(`It was not tried: the gateway says ${answer.status}.`);
+      const told = await answer.json();
+      if (told.fault) throw new Error(told.fault);
+      tried.innerHTML = told.html; // made by the gateway, which has escaped what pages say
+    } catch (error) {
+      if (error.name !== "AbortError") fault(error instanceof TypeError ? "It was not tried: the gateway is away." : error.message);
+    } finally {
+      trying = null;
+      button.textContent = "Try";
+    }
+  });
+})();

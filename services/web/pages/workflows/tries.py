@@ -1,0 +1,73 @@
+"""Trying a version from its page: addresses are typed in, and the answer comes as a part of the page."""
+
+from __future__ import annotations
+
+import json
+
+from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi.responses import JSONResponse
+
+from shoal.agent.support.json_value import Json
+from shoal.services.errors import BadInput, ServiceError
+from shoal.services.web.api.workflow_tries import read_try, version_of
+from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.http.audit import note_nothing
+from shoal.services.web.http.body import read_body
+from shoal.services.web.pages.login import LoginCheck
+from shoal.services.web.pages.rendering import Pages, let_in
+from shoal.services.web.pages.submit.compose import Inputs
+from shoal.services.web.tries.version_trial import VersionTry
+from shoal.services.web.tries.version_trier import VersionTrier
+
+TRY_S = 90.0
+
+
+def add_version_tries(
+    router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages, trier: VersionTrier
+) -> None:
+    """Adds what the page's form asks."""
+
+    @router.post("/workflows/{name}/versions/{number}/try")
+    async def attempt(
+        request: Request,
+        name: str,
+        number: int = Path(ge=1, le=10_000),
+        caller: Caller = Depends(let_in(login_check, "submit")),
+    ) -> Response:
+        """What the version gives on the pages, as HTML; it is kept nowhere."""
+        note_nothing(request)
+        inputs = Inputs.of_body(await read_body(request, 4 * deps.options.body_limit))
+        login_check.check_form(request, inputs.one("token"))
+        row = await deps.store.workflows.get(caller.tenant, name)
+        version = version_of(row, number).version
+
+        async def listens() -> bool:
+            return not await request.is_disconnected()
+
+        try:
+            body = read_try(asked_by(inputs))
+            given = VersionTry(name, row.scope, version, body.urls, body.start, body.data, body.item)
+            view = await trier.attempt(given, caller, timeout_s=TRY_S, listens=listens)
+        except ServiceError as error:
+            return JSONResponse({"fault": error.message})
+        if view is None:
+            return Response(status_code=204)  # its caller has gone
+        return JSONResponse({"html": pages.part(request, "workflows/tried.html", tried=view)})
+
+
+def asked_by(inputs: Inputs) -> bytes:
+    """The body of a try that the form's inputs make.
+
+    Raises:
+        BadInput: a JSON field holds none.
+    """
+    body: dict[str, Json] = {"urls": inputs.one("urls").split(), "start": inputs.one("start") or None}
+    for field in ("item", "data"):
+        text = inputs.one(field).strip()
+        if text:
+            try:
+                body[field] = json.loads(text)
+            except (ValueError, RecursionError) as error:
+                raise BadInput(f"{field}: this is no JSON: {error}") from None
+    return json.dumps(body).encode()
