@@ -190,6 +190,7 @@ class Step:
     seconds: float = 0.0
     before: BeforeSending | None = None  # the page before it, when it sends a form
     expected: str = ""  # what its actions were to bring about and the page did not show then; "" when nothing is open
+    at: str = ""  # when its actions began, as ISO 8601 in UTC; "" unknown
 
 
 Tier = Literal["", "http", "page", "session"]

@@ -114,7 +114,7 @@ async def run(work: Work, deps: SessionDependencies) -> Outcome:
         await session.page.close()
     return replace(
         session.state.hidden.outcome(outcome),
-        at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        at=_now(),
         seconds=round(time.monotonic() - started, 4),
         usage=replace(session.state.usage, pages=session.page.pages),
         usage_before=session.state.spent_before,
@@ -139,6 +139,10 @@ async def _lived(session: _Session, session_s: float, started: float) -> Outcome
     except AgentError as error:
         return await session.failed(error)
     return outcome
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _start_url(work: Work) -> str:
@@ -348,14 +352,14 @@ class _Session:
 
     async def _log_in_by_steps(self, steps: Sequence[LoginStep]) -> Task:
         """Does what the job says, one step after the other; the task tells each action and its effect."""
-        url, started = self.page.url, time.monotonic()
+        url, started, at = self.page.url, time.monotonic(), _now()
 
         async def act(action: Action) -> ActionResult:
             return await self._perform(action, once=False)
 
         results = await take_steps(self.page, steps, act)
         seconds = round(time.monotonic() - started, 4)
-        step = Step(0, url, "the job gives the steps of its login", tuple(results), seconds=seconds)
+        step = Step(0, url, "the job gives the steps of its login", tuple(results), seconds=seconds, at=at)
         return Task("navigate", LOG_IN, Status.COMPLETED, steps=(step,), seconds=seconds)
 
     async def _renew_login(self, error: AgentError | None) -> None:
@@ -409,7 +413,7 @@ class _Session:
         await self.lessons.read(checked.records, self.work.spec.extract)
         tier, (workflow, audit) = self.page.tier, self._replayed_by
         await self.evidence.keep_source()
-        stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
+        stamp = _now()
         url = self.page.url
         found_here = (
             replace(
@@ -569,7 +573,8 @@ class _Session:
         whether a job only reads says nothing about what a person does."""
         started, seen = time.monotonic(), self.attendance.last_frame
         self.by_hand = True
-        begun = Step(len(steps), self.state.hidden.told(self.page.url), f"{name or 'a person'} did this by hand", ())
+        url = self.state.hidden.told(self.page.url)
+        begun = Step(len(steps), url, f"{name or 'a person'} did this by hand", (), at=_now())
         once = self.work.spec.repeatable is not True and may_send(action) and not await self.page.harmless(action)
         if once:
             self.sent = True
@@ -603,7 +608,7 @@ class _Session:
         shot = await self.evidence.photograph() if self.work.spec.artifacts.screenshots == "all" else None
         if any(action.submits for action in decision.actions):
             await self.evidence.note_page(has_picture=shot is not None)
-        begun = Step(len(steps), url, decision.thought, (), screenshot=shot, prompt=prompt, before=decision.before)
+        begun = Step(len(steps), url, decision.thought, (), shot, prompt, before=decision.before, at=_now())
         self.lessons.begin(begun.index, shot)
         results, final = await self._act(decision.actions, steps, begun)
         await self.evidence.keep_downloads()

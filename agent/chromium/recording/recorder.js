@@ -44,6 +44,7 @@
     element && (element.ownerDocument.designMode === "on" || element.closest(MASKED)) ? HIDDEN : text;
 
   const begin = () => {
+    if (location.href === "about:blank" && !document.body?.firstChild) return; // a tab before its first page
     if (document.getElementsByTagName("*").length > MOST_ELEMENTS) return end("elements");
     stop =
       rrwebRecord.record({

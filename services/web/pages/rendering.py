@@ -25,7 +25,7 @@ from shoal.services.web.pages.login import LoginCheck, LoginNeeded
 HERE = Path(__file__).parent
 PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "same-origin",
     "X-Frame-Options": "DENY",
 }

@@ -37,6 +37,7 @@ from shoal.services.web.pages.login import LoginCheck, local_path
 from shoal.services.web.pages.rendering import HERE, Pages, let_in
 from shoal.services.web.pages.sessions.live import add_live
 from shoal.services.web.pages.sessions.page import add_session_page
+from shoal.services.web.pages.sessions.recordings import add_recordings
 from shoal.services.web.pages.sessions.steps import add_steps
 from shoal.services.web.pages.submit.page import add_submit_page
 from shoal.services.web.pages.trace_viewer import add_trace_viewer
@@ -77,6 +78,7 @@ def add_dashboard(
     add_attention(router, deps, login_check, pages)
     add_session_page(router, deps, login_check, pages)
     add_steps(router, deps, login_check, pages)
+    add_recordings(router, deps, login_check, pages)
     add_live(router, deps, login_check, pages, rooms)
     add_submit_page(router, deps, login_check, pages, submitter, trier)
     add_workflow_pages(router, deps, login_check, pages, VersionTrier(trier))

@@ -139,6 +139,7 @@ class StepView(View):
     screenshot: str | None
     prompt: str | None
     seconds: float
+    at: str  # when its actions began, as ISO 8601 in UTC; "" unknown
 
 
 class TaskView(View):
