@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 
 from shoal.agent.errors import FieldsMissing
@@ -21,6 +20,7 @@ from shoal.agent.policies.rules.fields.schema import Property, properties_of
 from shoal.agent.policies.rules.lists.following import goes_on, read_whole_list
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.moments import utc_now
 from shoal.agent.types import Record
 
 
@@ -81,7 +81,7 @@ async def _unplaced(policy: Policy, state: SessionState) -> Extraction:
 
 
 def _stamp() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    return utc_now()
 
 
 # --- one record ---------------------------------------------------------------------------------------

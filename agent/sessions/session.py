@@ -10,7 +10,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from shoal.agent.actions.sending import sends
 from shoal.agent.decisions.expectation import holds, took_place
@@ -63,6 +62,7 @@ from shoal.agent.spec import ExtractSpec, LoginStep
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import masker_of
+from shoal.agent.support.moments import utc_now
 from shoal.agent.support.redaction import Redactor, revealed
 from shoal.agent.types import (
     Action,
@@ -114,7 +114,7 @@ async def run(work: Work, deps: SessionDependencies) -> Outcome:
         await session.page.close()
     return replace(
         session.state.hidden.outcome(outcome),
-        at=_now(),
+        at=utc_now(),
         seconds=round(time.monotonic() - started, 4),
         usage=replace(session.state.usage, pages=session.page.pages),
         usage_before=session.state.spent_before,
@@ -139,10 +139,6 @@ async def _lived(session: _Session, session_s: float, started: float) -> Outcome
     except AgentError as error:
         return await session.failed(error)
     return outcome
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _start_url(work: Work) -> str:
@@ -352,7 +348,7 @@ class _Session:
 
     async def _log_in_by_steps(self, steps: Sequence[LoginStep]) -> Task:
         """Does what the job says, one step after the other; the task tells each action and its effect."""
-        url, started, at = self.page.url, time.monotonic(), _now()
+        url, started, at = self.page.url, time.monotonic(), utc_now()
 
         async def act(action: Action) -> ActionResult:
             return await self._perform(action, once=False)
@@ -413,7 +409,7 @@ class _Session:
         await self.lessons.read(checked.records, self.work.spec.extract)
         tier, (workflow, audit) = self.page.tier, self._replayed_by
         await self.evidence.keep_source()
-        stamp = _now()
+        stamp = utc_now()
         url = self.page.url
         found_here = (
             replace(
@@ -574,7 +570,7 @@ class _Session:
         started, seen = time.monotonic(), self.attendance.last_frame
         self.by_hand = True
         url = self.state.hidden.told(self.page.url)
-        begun = Step(len(steps), url, f"{name or 'a person'} did this by hand", (), at=_now())
+        begun = Step(len(steps), url, f"{name or 'a person'} did this by hand", (), at=utc_now())
         once = self.work.spec.repeatable is not True and may_send(action) and not await self.page.harmless(action)
         if once:
             self.sent = True
@@ -608,7 +604,7 @@ class _Session:
         shot = await self.evidence.photograph() if self.work.spec.artifacts.screenshots == "all" else None
         if any(action.submits for action in decision.actions):
             await self.evidence.note_page(has_picture=shot is not None)
-        begun = Step(len(steps), url, decision.thought, (), shot, prompt, before=decision.before, at=_now())
+        begun = Step(len(steps), url, decision.thought, (), shot, prompt, before=decision.before, at=utc_now())
         self.lessons.begin(begun.index, shot)
         results, final = await self._act(decision.actions, steps, begun)
         await self.evidence.keep_downloads()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 
 from shoal.agent.browser import Context
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.moments import utc_now
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import Branch
 from shoal.agent.workflows.reading.page_view import PageView, places_of, selectors_of, view_of
@@ -70,7 +70,7 @@ async def replay_page(
 def _read(
     view: PageView, branches: Sequence[Branch], item: LoopItem | None, schema: Mapping[str, Json] | None, locale: str
 ) -> PageRead:
-    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    at = utc_now()
     return read_page(view, branches, item, schema, locale=locale, at=at)
 
 

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from shoal.agent.decisions.extract import lacking
 from shoal.agent.errors import FieldsMissing, GoalNeedsModel
@@ -18,6 +17,7 @@ from shoal.agent.policies.rules.fields.fields import page_reader, read_record
 from shoal.agent.policies.rules.fields.records import read_records
 from shoal.agent.policies.rules.fields.schema import Property, properties_of
 from shoal.agent.policies.rules.values.words import phrase
+from shoal.agent.support.moments import utc_now
 from shoal.agent.types import Record
 
 _LATE_S = 8.0
@@ -78,7 +78,7 @@ async def _look(state: SessionState, properties: Sequence[Property]) -> tuple[Fa
     if facts.undrawn and await draw_shown(state.page, facts.undrawn, facts.url):
         facts = await read_facts(state.page, many=many, words=words)
     locale = state.spec.browser.locale or ""
-    stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
+    stamp = utc_now()
     if many:
         return facts, read_records(facts, properties, locale, stamp, accept)
     read = read_record(page_reader(facts, locale), properties, accept)

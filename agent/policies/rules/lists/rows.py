@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import FieldsMissing, ItemNotFound
@@ -16,6 +15,7 @@ from shoal.agent.policies.rules.lists.list_page import read_ways_on
 from shoal.agent.policies.rules.lists.onward import find_button, next_step, walk
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.policies.rules.values.words import squash
+from shoal.agent.support.moments import utc_now
 from shoal.agent.types import Action, ActionResult, Element, LoopItem, Observation, Step
 
 _TURN = "turn to the item's page of the list"
@@ -149,7 +149,7 @@ async def _read(state: SessionState, item: LoopItem) -> Extraction | None:
         return None
     properties = properties_of(extract.record_schema)
     facts = await read_facts(state.page, many=True, words=name_stems(properties))
-    stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
+    stamp = utc_now()
     bare = _bare(item.value)
     locale = state.spec.browser.locale or ""
     return read_block(facts, properties, locale, stamp, extract.accept, lambda text: _bare(text) == bare)
