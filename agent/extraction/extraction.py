@@ -80,10 +80,6 @@ async def _unplaced(policy: Policy, state: SessionState) -> Extraction:
     return await (extract_page(state) if policy.instant else policy.extract(state))
 
 
-def _stamp() -> str:
-    return utc_now()
-
-
 # --- one record ---------------------------------------------------------------------------------------
 
 
@@ -132,7 +128,7 @@ def _record(page: GivenPage, given: GivenRecord, beside: Extraction | None, extr
     sources = {**other.sources, **given.sources}
     missing = tuple(name for name in order if name in given.lacking or (beside is not None and name in beside.missing))
     candidates = {name: several for name, several in other.candidates.items() if name not in given.value}
-    record = Record(value, sources, page.url, _stamp(), candidates)
+    record = Record(value, sources, page.url, utc_now(), candidates)
     if beside is None:
         return Extraction((record,), missing=missing)
     return replace(beside, records=(record,), missing=missing, schema=None)
@@ -153,7 +149,7 @@ async def _list(state: SessionState, page: GivenPage, extract_spec: ExtractSpec)
     """The records that the job names, with what stands in each of them for the fields without a place."""
     properties = properties_of(extract_spec.record_schema or {})
     beside = await _read_beside(state, page, [prop for prop in properties if prop.name not in extract_spec.fields])
-    stamp, records, missing = _stamp(), [], set[str]()
+    stamp, records, missing = utc_now(), [], set[str]()
     for position, given in enumerate(page.records):
         read = beside.get(position, ReadRecord())
         sources = {**read.sources, **given.sources}
