@@ -138,6 +138,8 @@ class Effect:
     appeared_count: int = 0  # of all of them
     went: tuple[str, ...] = ()  # the first of those that can no longer be seen
     went_count: int = 0
+    fields: tuple[tuple[str, str], ...] = ()  # the first other fields that hold something else now: name, what it holds
+    fields_count: int = 0
     invalid: tuple[str, ...] = ()  # fields that are marked as wrong now and were not before
     unchanged: bool = False  # nothing of all this was seen to change, nor anything else on the page
 

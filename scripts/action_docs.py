@@ -32,10 +32,11 @@ repeated. Where another control or a dialog lies over an element, nothing is cli
 click hit something else, it says what, and fails.
 
 Each action has a time limit, and afterwards says what changed: the address, a new tab, a dialog, a download, fields
-that are marked as wrong now, what a field now holds. It says which elements and texts appeared or went: how many, and
-the first five by name. In a frame with more than 3,000 controls or texts this is not told. Where nothing changed it
-says so, after a wait of 0.3 s, but not beside a canvas, nor while a server is waited for. A fill types key by key
-where the field listens for keys or suggests values, and waits up to 0.5 s for the list; each choice in it has an id.
+that are marked as wrong now, what a field now holds, and what other fields hold that the page filled in. It says which
+elements and texts appeared or went: how many, and the first five by name. In a frame with more than 3,000 controls or
+texts this is not told. Where nothing changed it says so, after a wait of 0.3 s, but not beside a canvas, nor while a
+server is waited for. Scrolling a part of the page counts as a change. A fill types key by key where the field listens
+for keys or suggests values, and waits up to 0.5 s for the list; each choice in it has an id.
 """
 
 NOTATIONS = {

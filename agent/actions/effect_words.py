@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from shoal.agent.types import Effect
 
 _VALUE_CHARS = 100
+_BOXES = frozenset({"checked", "unchecked"})
 
 
 def effect_words(effect: Effect) -> tuple[str, ...]:
@@ -27,6 +28,10 @@ def _clauses(effect: Effect) -> Iterator[str]:
     yield from _named(effect.went_count, effect.went, "went")
     if effect.invalid:
         yield f"marked as wrong: {', '.join(effect.invalid)}"
+    for name, value in effect.fields:
+        yield f"{name} is now {value}" if value in _BOXES else f"{name} now holds {_short(value)!r}"
+    if effect.fields_count > len(effect.fields):
+        yield f"{effect.fields_count - len(effect.fields)} more fields changed"
     if effect.value is not None:
         yield f"the field now holds {_short(effect.value)!r}"
     if effect.unchanged:

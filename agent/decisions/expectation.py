@@ -108,7 +108,7 @@ def took_place(results: Sequence[ActionResult]) -> bool:
         return False
     effect = results[-1].effect
     changed = effect.url is not None or effect.new_tab or effect.download or effect.dom_changed
-    return changed or effect.value is not None or effect.focus is not None
+    return changed or effect.fields_count > 0 or effect.value is not None or effect.focus is not None
 
 
 def _answered(effect: Effect) -> bool:

@@ -8,7 +8,9 @@ globalThis.shoalChanges ??= (() => {
   const SHOWN = { visibilityProperty: true, opacityProperty: true };
   const SAYS_NOTHING = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'TITLE', 'OPTION', 'TEXTAREA']);
   const MAX = 3000, COMPARED = 300, NAMED = 5, CHARS = 60; // of a page with more than so many nothing is told by name
-  let before = null;
+  // What a script puts into a field is no change of the document, nor is how far a part of the page is scrolled.
+  const HELD = 'input:not([type=hidden]):not([type=submit]):not([type=button]):not([type=reset]):not([type=image]),select,textarea';
+  let before = null, scrolled = false, watching = false;
 
   const listed = () => {
     const found = new Set();
@@ -33,6 +35,22 @@ globalThis.shoalChanges ??= (() => {
     return found;
   };
   const wrong = () => new Set(walker.places().flatMap(place => [...place.querySelectorAll(WRONG)]));
+  const held = () => {
+    const found = new Map();
+    for (const place of walker.places()) {
+      for (const field of place.querySelectorAll(HELD)) {
+        if (found.size >= MAX) return null;
+        found.set(field, walker.valueOf(field));
+      }
+    }
+    return found;
+  };
+  // Of radio buttons the one that was chosen says it all.
+  const otherFields = (old, now, own) => {
+    if (!old || !now) return [0, []];
+    const other = [...now].filter(([field, value]) => old.has(field) && old.get(field) !== value && field !== own && !(field.type === 'radio' && value === 'unchecked'));
+    return [other.length, other.slice(0, NAMED).map(([field, value]) => [walker.brief(field), walker.clip(String(value).toWellFormed(), CHARS)])];
+  };
   const short = text => walker.clip(walker.squeeze(text), CHARS);
   // What some say and others do not: a framework that draws its list anew brings nothing.
   const without = (some, others) => {
@@ -51,10 +69,17 @@ globalThis.shoalChanges ??= (() => {
     return fresh.filter(([node]) => !among.some(element => element.contains(node))).map(([, text]) => short(text));
   };
 
-  const begin = () => { before = { listed: listed(), texts: texts(), wrong: wrong() }; };
-  const told = () => {
+  const begin = () => {
+    before = { listed: listed(), texts: texts(), wrong: wrong(), held: held() };
+    scrolled = false;
+    if (watching) return;
+    watching = true;
+    addEventListener('scroll', () => { scrolled = true; }, { capture: true, passive: true });
+  };
+  const told = id => {
     if (!before) return null;
     const now = { listed: listed(), texts: texts(), wrong: wrong() };
+    const fields = otherFields(before.held, held(), id ? walker.find(id) : walker.deepActive());
     const both = before.listed && now.listed;
     const came = both ? [...now.listed].filter(one => !before.listed.has(one)) : [];
     const went = both ? [...before.listed].filter(one => !now.listed.has(one)) : [];
@@ -67,7 +92,7 @@ globalThis.shoalChanges ??= (() => {
       }
     }
     const invalid = [...now.wrong].filter(one => !before.wrong.has(one)).slice(0, NAMED).map(walker.brief);
-    return { appeared, went: left, invalid };
+    return { appeared, went: left, invalid, fields, scrolled };
   };
 
   // --- what a click hits ----------------------------------------------------------------------------------------

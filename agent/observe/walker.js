@@ -1187,7 +1187,7 @@ globalThis.shoalWalker ??= (() => {
   return {
     locate: selectors => selectors.map(onlyOne), selectors: selectorsOf,
     // For changes.js.
-    places, squeeze, clip, parentOf, idOf, brief, takesClicks: element => kindOf(element, upper(element), element.getAttribute('role') || '') % 7 > 0,
+    places, squeeze, clip, parentOf, idOf, brief, valueOf, deepActive, takesClicks: element => kindOf(element, upper(element), element.getAttribute('role') || '') % 7 > 0,
     opened: () => choicesIn(places(), null).some(item => !before.has(item)),
     walk, find, elementState, around, expose, choice, beforeOpening: () => { before = new WeakSet(choicesIn(places(), null)); }, closedSays, scrollRegion, scrollPage,
     options: id => { // of a select, or those that an input suggests

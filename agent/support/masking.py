@@ -162,6 +162,7 @@ class Masker:
                 value=self.text(effect.value) if effect.value else effect.value,
                 appeared=tuple(map(self.text, effect.appeared)),
                 went=tuple(map(self.text, effect.went)),
+                fields=tuple((self.text(name), self.text(value)) for name, value in effect.fields),
                 invalid=tuple(map(self.text, effect.invalid)),
             ),
             value=self.json(result.value),

@@ -432,7 +432,8 @@ class ActingContext:
             seen = Appearances()
             if inside and after.main and (before.tab, before.document) == (after.tab, after.document):
                 async with self.limits.guard(_LOOK_S, "looking for the effect"):
-                    seen = await appearances.told(self.tab, before.prefix)
+                    number = split_bid(bid)[1] if bid else 0
+                    seen = await appearances.told(self.tab, before.prefix, number)
             changes = effect(before, after, bid, seen)
             if not changes.unchanged or not waits:
                 return replace(changes, unchanged=changes.unchanged and waits)

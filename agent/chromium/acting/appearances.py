@@ -23,6 +23,9 @@ class Appearances:
     appeared_count: int = 0
     went: tuple[str, ...] = ()
     went_count: int = 0
+    fields: tuple[tuple[str, str], ...] = ()  # the first other fields that hold something else now, and what
+    fields_count: int = 0
+    scrolled: bool = False  # the page or a part of it
     invalid: tuple[str, ...] = ()  # fields that are marked as wrong since
 
 
@@ -31,9 +34,13 @@ async def begin(tab: Tab, prefix: str) -> None:
     await _ask(tab, prefix, "shoalChanges.begin()")
 
 
-async def told(tab: Tab, prefix: str) -> Appearances:
-    """The second look. A frame that is gone, or has another document, tells nothing."""
-    answers = [answer for answer in await _ask(tab, prefix, "shoalChanges.told()") if answer]
+async def told(tab: Tab, prefix: str, number: int) -> Appearances:
+    """The second look. A frame that is gone, or has another document, tells nothing.
+
+    Args:
+        number: of the element in that frame whose value is told by itself; 0 for what has the focus.
+    """
+    answers = [answer for answer in await _ask(tab, prefix, f"shoalChanges.told({number})") if answer]
     appeared = [name for answer in answers for name in answer["appeared"][1]]
     went = [name for answer in answers for name in answer["went"][1]]
     return Appearances(
@@ -41,6 +48,9 @@ async def told(tab: Tab, prefix: str) -> Appearances:
         sum(answer["appeared"][0] for answer in answers),
         tuple(went[:_NAMED]),
         sum(answer["went"][0] for answer in answers),
+        tuple((name, value) for answer in answers for name, value in answer["fields"][1])[:_NAMED],
+        sum(answer["fields"][0] for answer in answers),
+        any(answer["scrolled"] for answer in answers),
         tuple(name for answer in answers for name in answer["invalid"]),
     )
 

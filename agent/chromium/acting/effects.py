@@ -137,9 +137,11 @@ def effect(before: Moment, after: Moment, bid: str | None, seen: Appearances = A
         appeared_count=seen.appeared_count,
         went=seen.went,
         went_count=seen.went_count,
+        fields=seen.fields,
+        fields_count=seen.fields_count,
         invalid=seen.invalid,
     )
-    quiet = replace(changed, focus=None, value=None) == Effect()
+    quiet = replace(changed, focus=None, value=None) == Effect() and not seen.scrolled
     return replace(changed, unchanged=quiet and not _moved_on(before, after, bid))
 
 

@@ -29,7 +29,7 @@ def as_kept(result: ActionResult, earlier: Sequence[Step]) -> ActionResult:
     action = result.action
     if action.name == _TYPE:
         action = replace(action, args=dict(action.args) | {"text": HIDDEN})
-    effect = replace(result.effect, value=None, appeared=(), went=(), invalid=())
+    effect = replace(result.effect, value=None, appeared=(), went=(), fields=(), invalid=())
     return replace(result, action=action, effect=effect, value=None)
 
 

@@ -82,6 +82,37 @@ async def test_marks_of_what_is_wrong_are_told(context: Context) -> None:
     assert words(await click(context, found["Send"])) == ('marked as wrong: textbox "Email"',)
 
 
+async def test_fields_that_a_script_fills_in_are_told_and_those_of_a_password_are_not(context: Context) -> None:
+    found = await show(
+        context,
+        "<button onclick='fill()'>Copy</button><script>const fill = () => {"
+        " city.value = 'Ulm'; code.value = 'hush'; every.checked = true; size.value = 'L' }</script>"
+        "<label>City <input id=city></label><label>Code <input id=code type=password></label>"
+        "<label><input id=every type=checkbox>All</label>"
+        "<label>Size <select id=size><option>S<option>L</select></label>"
+        "<label><input type=radio name=r checked>One</label><label><input type=radio name=r>Two</label>",
+    )
+    assert words(await click(context, found["Copy"])) == (
+        "textbox \"City\" now holds 'Ulm'",
+        "textbox \"Code\" now holds '••••'",
+        'checkbox "All" is now checked',
+        "combobox \"Size\" now holds 'L'",
+    )
+    assert words(await click(context, found["Two"])) == ("the field now holds 'checked'",)
+    result = await context.act(Action("fill", {"bid": found["City"], "value": "Graz"}))
+    assert words(result) == ("the field now holds 'Graz'",)
+
+
+async def test_a_button_that_scrolls_a_part_of_the_page_does_something(context: Context) -> None:
+    found = await show(
+        context,
+        "<button onclick='row.scrollBy(300, 0)'>Next</button><button>Dead</button>"
+        "<div id=row style='width:200px; overflow:auto'><div style='width:2000px; height:20px'></div></div>",
+    )
+    assert words(await click(context, found["Next"])) == ()
+    assert words(await click(context, found["Dead"])) == ("nothing changed",)
+
+
 async def test_the_value_of_a_field_and_the_address_are_told(context: Context, site: Site) -> None:
     await context.goto(f"{site.url}/acts")
     found = await show(context, f"<input aria-label=Name><a href='{site.url}/second'>Next</a>")

@@ -41,7 +41,9 @@ DASHBOARD = (
 def acted(value: str) -> tuple[Task, ...]:
     """A task whose step filled in `value`, as an earlier version stored it."""
     action = Action("fill", {"bid": "12", "value": value}, "enter password")
-    result = ActionResult(action, effect=Effect(url=f"https://shop.example/?p={value}", value=value))
+    result = ActionResult(
+        action, effect=Effect(url=f"https://shop.example/?p={value}", value=value, fields=(("Again", value),))
+    )
     step = Step(0, f"https://shop.example/?p={value}", "", (result,), before=BeforeSending(placed=("password",)))
     return (Task("navigate", "log in", Status.COMPLETED, reason=f"typed {value}", steps=(step,)),)
 

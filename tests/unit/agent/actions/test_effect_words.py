@@ -16,6 +16,10 @@ from shoal.agent.types import Effect
         (Effect(unchanged=True), ("nothing changed",)),
         (Effect(url="https://a.example/b", new_tab=True), ("the page is now https://a.example/b", "a new tab opened")),
         (Effect(dialog=True, download=True), ("a dialog came", "a file was downloaded")),
+        (
+            Effect(fields=(('textbox "City"', "Ulm"), ('checkbox "A"', "checked")), fields_count=4),
+            ("textbox \"City\" now holds 'Ulm'", 'checkbox "A" is now checked', "2 more fields changed"),
+        ),
         (Effect(appeared=('"Saved"',), appeared_count=1), ('1 element appeared: "Saved"',)),
         (
             Effect(went=('link "A"', 'link "B"'), went_count=7, invalid=('textbox "Email"',)),

@@ -145,10 +145,10 @@ def test_what_an_action_did_is_stored_without_the_secret() -> None:
     result = ActionResult(
         Action("fill", {"bid": "1", "value": "secret:A"}),
         error=ErrorInfo("E", "e", "cannot fill 's3cret-s3cret'", False),
-        effect=Effect(url="https://x.example/?p=s3cret-s3cret", value="1234"),
+        effect=Effect(url="https://x.example/?p=s3cret-s3cret", value="1234", fields=(("Again", "1234"),)),
         value={"typed": ["s3cret-s3cret", "12345"]},
     )
     stored = hidden.result(result)
     assert "s3cret" not in str(stored)
-    assert stored.effect.value == "secret:PIN"
+    assert (stored.effect.value, stored.effect.fields) == ("secret:PIN", (("Again", "secret:PIN"),))
     assert stored.value == {"typed": ["secret:A", "12345"]}, "a short secret is hidden only where it stands alone"
