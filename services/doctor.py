@@ -28,10 +28,11 @@ from shoal.agent.chromium.process.starter import Starter, starter
 from shoal.agent.errors import BrowserError, SecretRefused
 from shoal.services.answers import bounded_client
 from shoal.services.artifacts.open import open_artifacts
-from shoal.services.browsers.session_parts.secrets import BINDING, bound_to
+from shoal.services.browsers.session_parts.secrets import bound_to
 from shoal.services.cluster.address import running_cluster
 from shoal.services.errors import ArtifactStoreAway, StoreAway, StoreOutdated
 from shoal.services.private import make_folder
+from shoal.services.secret_folder import BINDING
 from shoal.services.settings import Settings
 from shoal.services.store.store import open_store
 

@@ -369,8 +369,8 @@ class Settings(BaseSettings):
     secrets_dir: Path = _setting(
         _in_data_dir("secrets"),
         "Folder of the secrets that jobs may name: `TENANT/NAME`, one file each, and beside it `NAME.domains`, "
-        "the host names where it may be filled in, one a line.",
-        part="browsers",
+        "the host names where it may be filled in, one a line. A gateway that can write there sets secrets.",
+        part="browsers, gateway",
         shown="`secrets` in the data folder",
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from urllib.parse import quote
 
@@ -155,6 +155,19 @@ class Api:
     async def drain(self, worker: str) -> None:
         """Has a browser worker replaced."""
         await self._send("POST", f"/v1/workers/{_part(worker)}/drain")
+
+    async def secrets(self) -> dict[str, Json]:
+        """Stored secrets, without their values."""
+        return await self._json("GET", "/v1/secrets")
+
+    async def set_secret(self, name: str, value: str, domains: Sequence[str], *, tenant: str | None = None) -> None:
+        """Sets or replaces a stored secret."""
+        body = {"value": value, "domains": list(domains)}
+        await self._send("PUT", f"/v1/secrets/{quote(name, safe='')}", json=body, params=_given({"tenant": tenant}))
+
+    async def remove_secret(self, name: str, *, tenant: str | None = None) -> None:
+        """Removes a stored secret."""
+        await self._send("DELETE", f"/v1/secrets/{quote(name, safe='')}", params=_given({"tenant": tenant}))
 
     async def webhooks(self, **query: Json) -> dict[str, Json]:
         """One page of webhook deliveries."""

@@ -64,5 +64,6 @@ def gateway_options(settings: Settings) -> GatewayOptions:
         tenant_quotas=settings.tenant_quotas,
         proxy=TrustedProxy(settings.login_header, settings.login_proxies, settings.login_roles, settings.login_tenant),
         artifact_url_s=settings.artifact_url_s,
+        secrets_dir=settings.secrets_dir,
         secure_cookies=settings.public_url.startswith("https://"),
     )

@@ -34,7 +34,7 @@ from shoal.services.cluster.watchdog import Watchdog
 from shoal.services.dispatch.actor import DispatcherParts, start_dispatcher
 from shoal.services.errors import BadSetting, ClusterFailed
 from shoal.services.events import LogEvent
-from shoal.services.private import opener
+from shoal.services.private import make_folder, opener
 from shoal.services.settings import Settings
 from shoal.services.store.store import Store, open_store
 
@@ -72,6 +72,8 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
         BrowserNotFound: there is no Chromium, or it does not start.
     """
     make_data_folder(settings.data_dir)
+    if settings.secrets_dir.parent == settings.data_dir:
+        make_folder(settings.secrets_dir)
     await asyncio.to_thread(check_starts, find_chromium(str(settings.chromium) if settings.chromium else None))
     async with AsyncExitStack() as stack:
         with_sync = ExitStack()

@@ -17,6 +17,7 @@ from shoal.services.web.api.jobs import job_routes, submit_routes
 from shoal.services.web.api.live import live_routes
 from shoal.services.web.api.questions import question_routes
 from shoal.services.web.api.results import result_routes
+from shoal.services.web.api.secrets import secret_routes
 from shoal.services.web.api.sessions import session_routes
 from shoal.services.web.api.status import status_routes
 from shoal.services.web.api.submitter import Submitter
@@ -83,6 +84,7 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     add_routes(app, workflow_routes(deps, authenticator))
     add_routes(app, workflow_try_routes(deps, authenticator, version_trier))
     add_routes(app, worker_routes(deps, authenticator))
+    add_routes(app, secret_routes(deps, authenticator))
     add_routes(app, status_routes(deps, authenticator))
     if deps.options.dashboard:
         add_dashboard(app, deps, authenticator, submitter, trier, rooms)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.metrics import Metrics
@@ -37,6 +38,7 @@ class GatewayOptions:
     """What workers show that ask people; none: no worker does."""
     live_url: str = ""  # this gateway, as workers reach it that show sessions to people; "": none can
     proxy: TrustedProxy = TrustedProxy()  # what lets people in to the pages, beside keys
+    secrets_dir: Path | None = None  # stored secrets, where workers read them; None: this gateway has none
     secure_cookies: bool = False  # cookies over https only; for a public address that is https
 
 

@@ -12,13 +12,10 @@ from urllib.parse import urlsplit
 
 from shoal.agent.errors import SecretRefused
 from shoal.agent.spec import JobSpec
-from shoal.services.secret_sites import SecretSite, host_within, parse_sites
+from shoal.services.secret_folder import BINDING, NAME, TENANT, Unbound, binding_of
+from shoal.services.secret_sites import SecretSite, host_within
 
-BINDING = ".domains"
-"""What the name of a secret's binding ends with."""
-
-_REFERENCE = re.compile(r"secret:([A-Za-z0-9_-][A-Za-z0-9._-]*)\Z")
-_TENANT = re.compile(r"[^./\\\0][^/\\\0]*\Z")
+_REFERENCE = re.compile(rf"secret:({NAME})\Z")
 
 
 class FolderSecrets:
@@ -28,7 +25,7 @@ class FolderSecrets:
     """
 
     def __init__(self, folder: str | None, tenant: str, spec: JobSpec) -> None:
-        self._folder = Path(folder) / tenant if folder and _TENANT.match(tenant) else None
+        self._folder = Path(folder) / tenant if folder and TENANT.match(tenant) else None
         self._spec = spec
 
     def resolve(self, value: object, url: str) -> object:
@@ -48,10 +45,21 @@ class FolderSecrets:
         path = self._folder / name
         if name.endswith(BINDING) or not path.is_file():
             raise SecretRefused(f"no secret named {name!r} is stored")
-        sites = bound_to(path)
-        if not any(site.covers(url) for site in sites):
-            raise SecretRefused(f"secret {name!r} is bound to {', '.join(map(str, sites))}, and the page is {_of(url)}")
-        return path.read_text(encoding="utf-8").rstrip("\r\n")
+        require_bound(path, url)
+        text = path.read_text(encoding="utf-8").rstrip("\r\n")
+        # Its keeper may have replaced value and binding meanwhile. A value comes after the old binding is taken away,
+        # and before the new one: the first look holds for an old value, the second one for a new value.
+        require_bound(path, url)
+        return text
+
+
+def require_bound(path: Path, url: str) -> None:
+    """Raises SecretRefused unless the secret in the file `path` may be filled in on the page at `url`."""
+    sites = bound_to(path)
+    if not any(site.covers(url) for site in sites):
+        raise SecretRefused(
+            f"secret {path.name!r} is bound to {', '.join(map(str, sites))}, and the page is {_of(url)}"
+        )
 
 
 def bound_to(path: Path) -> tuple[SecretSite, ...]:
@@ -60,21 +68,10 @@ def bound_to(path: Path) -> tuple[SecretSite, ...]:
     Raises:
         SecretRefused: it has none, or its binding is wrong.
     """
-    name = path.name
     try:
-        text = path.with_name(name + BINDING).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        text = ""
-    try:
-        sites = parse_sites(text)
-    except ValueError as error:
-        raise SecretRefused(f"the binding of secret {name!r} is wrong ({name}{BINDING}, {error})") from None
-    if not sites:
-        raise SecretRefused(
-            f"secret {name!r} is bound to no site: its keeper must write the host names where it may be used, "
-            f"one a line, into the file {name}{BINDING} beside it"
-        )
-    return sites
+        return binding_of(path)
+    except Unbound as error:
+        raise SecretRefused(str(error)) from None
 
 
 def _of(url: str) -> str:

@@ -25,6 +25,7 @@ from shoal.services.web.pages.activity import add_activity
 from shoal.services.web.pages.admin.audit_log import add_audit_log
 from shoal.services.web.pages.admin.deliveries import add_deliveries
 from shoal.services.web.pages.admin.keys import add_keys
+from shoal.services.web.pages.admin.secrets import add_secrets
 from shoal.services.web.pages.admin.tenants import add_tenants
 from shoal.services.web.pages.attention import add_attention
 from shoal.services.web.pages.jobs.compare import add_compare
@@ -84,6 +85,7 @@ def add_dashboard(
     add_workflow_pages(router, deps, login_check, pages, VersionTrier(trier))
     add_keys(router, deps, login_check, pages)
     add_tenants(router, deps, login_check, pages)
+    add_secrets(router, deps, login_check, pages)
     add_deliveries(router, deps, login_check, pages)
     add_audit_log(router, deps, login_check, pages)
     _add_status(router, deps, login_check, pages)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import pytest
 from typer.testing import Result
 
 from shoal.agent.types import Checkpoint
 from shoal.services.store import ids
 from tests.gateway_world import completed
-from tests.unit.cli.conftest import Served
+from tests.unit.cli.conftest import Served, serve
 
 Shoal = Callable[..., Result]
 
@@ -42,6 +44,24 @@ def test_settle_shows_the_evidence_before_anything_is_said(served: Served, shoal
     assert "not 'maybe'" in shoal("settle", session, "maybe", code=2).stderr
     assert json.loads(shoal("settle", session, "done", "--json").stdout)["status"] == "completed"
     assert "not unsure" in shoal("settle", session, "retry", code=2).stderr
+
+
+@pytest.fixture
+def keeping(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Served]:
+    """A gateway that can set secrets."""
+    yield from serve(monkeypatch, secrets_dir=tmp_path)
+
+
+def test_a_secret_is_set_from_standard_input_and_never_shown(keeping: Served, shoal: Shoal, tmp_path: Path) -> None:
+    told = [shoal("secrets", "set", "SHOP", "--domain", "shop.example", stdin="hunter2\n")]
+    assert (tmp_path / "default" / "SHOP").read_text() == "hunter2"
+    told.append(shoal("secrets", "list"))
+    assert "https://shop.example" in told[-1].stdout
+    told.append(shoal("secrets", "set", "SHOP", "--domain", "com", stdin="hunter2\n", code=2))
+    assert "public suffix" in told[-1].stderr
+    told.append(shoal("secrets", "remove", "SHOP"))
+    assert shoal("secrets", "list", "--json").stdout == ""
+    assert not any("hunter2" in one.stdout + one.stderr for one in told)
 
 
 def test_webhooks_are_listed_and_sent_again(served: Served, shoal: Shoal) -> None:

@@ -1,0 +1,94 @@
+"""Commands about stored secrets: their names and sites, setting, replacing and removing them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated
+
+import typer
+
+from shoal.services.cli.connection import client_of
+from shoal.services.cli.ending import Exit, Usage, tell
+from shoal.services.cli.options import AsJson, Gateway
+from shoal.services.cli.running import finish, settings_of_process
+from shoal.services.cli.tables import print_table
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Jobs write `secret:NAME`.")]
+Tenant = Annotated[str, typer.Option(help="Whose secret it is; default: the key's own tenant.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Adds these commands to `app`."""
+    secrets = typer.Typer(no_args_is_help=True, help="Stored secrets of jobs: list, set, remove. Values are not shown.")
+    secrets.command("list")(listing)
+    secrets.command("set")(put)
+    secrets.command("remove")(remove)
+    app.add_typer(secrets, name="secrets")
+
+
+def listing(gateway: Gateway = "", as_json: AsJson = False) -> None:
+    """List stored secrets with the sites where each may be filled in."""
+
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            page = await client.secrets()
+        if as_json:
+            for secret in page["secrets"]:
+                print(json.dumps(secret, ensure_ascii=False))
+            return Exit.DONE
+        cells = [
+            [row["name"], row["tenant"], " ".join(row["domains"]), row["changed_at"], row["fault"]]
+            for row in page["secrets"]
+        ]
+        print_table(("secret", "tenant", "sites", "changed", "why it is refused"), cells)
+        return Exit.DONE
+
+    finish(work())
+
+
+def put(
+    name: Name,
+    domain: Annotated[list[str], typer.Option(metavar="HOST", help="Where it may be filled in; may be given often.")],
+    tenant: Tenant = "",
+    gateway: Gateway = "",
+    as_json: AsJson = False,
+) -> None:
+    """Set or replace a secret. The value is read from standard input; a terminal asks for it and does not show it."""
+
+    async def work() -> Exit:
+        value = _value()
+        async with client_of(settings_of_process(), gateway) as client:
+            await client.set_secret(name, value, domain, tenant=tenant or None)
+        if as_json:
+            print(json.dumps({"secret": name, "set": True}))
+        else:
+            tell(f"{name} is set, for {', '.join(domain)}")
+        return Exit.DONE
+
+    finish(work())
+
+
+def remove(name: Name, tenant: Tenant = "", gateway: Gateway = "", as_json: AsJson = False) -> None:
+    """Remove a secret."""
+
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            await client.remove_secret(name, tenant=tenant or None)
+        if as_json:
+            print(json.dumps({"secret": name, "removed": True}))
+        else:
+            tell(f"{name} is removed")
+        return Exit.DONE
+
+    finish(work())
+
+
+def _value() -> str:
+    """The value, from the terminal or from what is piped in."""
+    if sys.stdin.isatty():
+        return str(typer.prompt("value", hide_input=True, err=True))
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise Usage("the value on standard input is not UTF-8 text") from error
