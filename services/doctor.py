@@ -32,7 +32,7 @@ from shoal.services.browsers.session_parts.secrets import bound_to
 from shoal.services.cluster.address import running_cluster
 from shoal.services.errors import ArtifactStoreAway, StoreAway, StoreOutdated
 from shoal.services.private import make_folder
-from shoal.services.secret_folder import BINDING
+from shoal.services.secrets.folder import BINDING
 from shoal.services.settings import Settings
 from shoal.services.store.store import open_store
 

@@ -10,6 +10,8 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
 from shoal.agent.spec import JobSpec
+from shoal.services.web.api.admin.secrets import secret_routes
+from shoal.services.web.api.admin.workers import worker_routes
 from shoal.services.web.api.batch import batch_routes
 from shoal.services.web.api.changes import change_routes
 from shoal.services.web.api.events import feed_routes
@@ -17,7 +19,6 @@ from shoal.services.web.api.jobs import job_routes, submit_routes
 from shoal.services.web.api.live import live_routes
 from shoal.services.web.api.questions import question_routes
 from shoal.services.web.api.results import result_routes
-from shoal.services.web.api.secrets import secret_routes
 from shoal.services.web.api.sessions import session_routes
 from shoal.services.web.api.status import status_routes
 from shoal.services.web.api.submitter import Submitter
@@ -26,7 +27,6 @@ from shoal.services.web.api.views.jobs import SubmittedView
 from shoal.services.web.api.views.problems import ProblemView
 from shoal.services.web.api.views.results import ResultView
 from shoal.services.web.api.webhooks import webhook_routes
-from shoal.services.web.api.workers import worker_routes
 from shoal.services.web.api.workflow_tries import workflow_try_routes
 from shoal.services.web.api.workflows import workflow_routes
 from shoal.services.web.deps import GatewayDeps

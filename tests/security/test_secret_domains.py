@@ -25,7 +25,7 @@ from shoal.services.browsers.session_parts.parts import make_worker
 from shoal.services.browsers.session_parts.secrets import FolderSecrets
 from shoal.services.browsers.worker import Worker
 from shoal.services.doctor import secrets as examined
-from shoal.services.secret_sites import parse_sites
+from shoal.services.secrets.sites import parse_sites
 from shoal.services.settings import Settings
 from tests.gateway_world import world
 

@@ -1,6 +1,6 @@
 """Secrets by name, from a folder with one file each per tenant (Kubernetes mounts a Secret so).
 
-Beside the file NAME lies NAME.domains: the sites where the secret may be filled in (`shoal.services.secret_sites`). It
+Beside the file NAME lies NAME.domains: the sites where the secret may be filled in (`shoal.services.secrets.sites`). It
 is written by the one who keeps the secret. A job can narrow that by its own `secrets.NAME.domains`, and never widen it.
 """
 
@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from shoal.agent.errors import SecretRefused
 from shoal.agent.spec import JobSpec
-from shoal.services.secret_folder import BINDING, NAME, TENANT, Unbound, binding_of
-from shoal.services.secret_sites import SecretSite, host_within
+from shoal.services.secrets.folder import BINDING, NAME, TENANT, Unbound, binding_of
+from shoal.services.secrets.sites import SecretSite, host_within
 
 _REFERENCE = re.compile(rf"secret:({NAME})\Z")
 

@@ -12,8 +12,8 @@ from starlette.exceptions import HTTPException
 
 from shoal.agent.status import Status
 from shoal.services.errors import NotFound, Unauthenticated
+from shoal.services.web.api.admin.workers import drain_worker
 from shoal.services.web.api.submitter import Submitter
-from shoal.services.web.api.workers import drain_worker
 from shoal.services.web.cluster_state.overview import overview
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller

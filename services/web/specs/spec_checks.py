@@ -15,7 +15,7 @@ from shoal.agent.spec import ExtractSpec, JobSpec, LoopSpec, schema_text
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import is_reference
 from shoal.services.addresses import LONGEST_HOST, literal_address, plain_host
-from shoal.services.secret_sites import host_fault
+from shoal.services.secrets.sites import host_fault
 
 Found = tuple[str, str]  # field and reason
 

@@ -14,7 +14,7 @@ import structlog
 from shoal.agent.errors import SecretRefused
 from shoal.agent.spec import JobSpec
 from shoal.services.browsers.session_parts.secrets import FolderSecrets
-from shoal.services.secret_folder import FolderState, SecretFolder
+from shoal.services.secrets.folder import FolderState, SecretFolder
 from shoal.services.store.records import AuditFilter
 from tests.gateway_world import World, world
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from shoal.services.secret_folder import FolderState, unwritable
-from shoal.services.web.api.secrets import SecretKeeper
+from shoal.services.secrets.folder import FolderState, unwritable
+from shoal.services.web.api.admin.secrets import SecretKeeper
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.pages.login import LoginCheck

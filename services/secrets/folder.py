@@ -1,6 +1,6 @@
 """Stored secrets on disk: a folder with one file each per tenant, and beside the file NAME the file NAME.domains.
 
-The second file is the binding: the sites where the secret may be filled in (`shoal.services.secret_sites`). Kubernetes
+The second file is the binding: the sites where the secret may be filled in (`shoal.services.secrets.sites`). Kubernetes
 mounts a Secret so. Workers read both at each use. A value and its binding are two files, so whoever changes them takes
 the binding away first and writes it last: in between the secret is refused.
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from shoal.services.errors import BadInput, NotFound, WrongState
 from shoal.services.private import make_folder, opener
-from shoal.services.secret_sites import SecretSite, parse_sites
+from shoal.services.secrets.sites import SecretSite, parse_sites
 
 BINDING = ".domains"
 """What the name of a secret's binding ends with."""

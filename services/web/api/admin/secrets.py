@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from shoal.services.errors import NotAllowed, WrongState
-from shoal.services.secret_folder import FolderState, SecretFolder, StoredSecret
+from shoal.services.secrets.folder import FolderState, SecretFolder, StoredSecret
 from shoal.services.web.api.changes import body_of, parsed
 from shoal.services.web.api.jobs import JSON
 from shoal.services.web.api.views.base import Time, View

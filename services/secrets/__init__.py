@@ -1,0 +1,1 @@
+"""Stored secrets: where they lie, and the sites where each may be filled in."""

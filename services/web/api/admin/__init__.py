@@ -1,0 +1,1 @@
+"""Routes of the operator: workers, secrets, sites."""
