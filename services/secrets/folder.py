@@ -1,8 +1,8 @@
 """Stored secrets on disk: a folder with one file each per tenant, and beside the file NAME the file NAME.domains.
 
 The second file is the binding: the sites where the secret may be filled in (`shoal.services.secrets.sites`). Kubernetes
-mounts a Secret so. Workers read both at each use. A value and its binding are two files, so whoever changes them takes
-the binding away first and writes it last: in between the secret is refused.
+mounts a Secret so. Workers read both at each use. A value and its binding are two files, so a change takes the
+binding away first and writes it last: in between the secret is refused.
 """
 
 from __future__ import annotations
