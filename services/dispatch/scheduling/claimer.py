@@ -95,7 +95,8 @@ class Claimer:
         return True
 
     def _hand_over(self, workers: Mapping[str, WorkerState], sessions: Sequence[Claimed]) -> None:
-        """Gives each worker its sessions; what was claimed for one that was lost meanwhile goes on elsewhere."""
+        """Gives each worker its sessions. What was claimed for a worker that was lost meanwhile goes on elsewhere, and
+        no end of a session will say that its domain has room: the partitions that wait for it are looked at again."""
         works: dict[str, list[Work]] = {}
         now = loop_time()
         here = {name for name, worker in workers.items() if self._manager.has(worker)}
@@ -103,6 +104,8 @@ class Claimer:
             works.setdefault(session.owner, []).append(session.work)
             if session.owner in here:
                 self._state.lease(session, now)
+            else:
+                self._state.domains.look_again(session.domain)
         for name, some in works.items():
             if name in here:
                 workers[name].hold(*(work.session for work in some))

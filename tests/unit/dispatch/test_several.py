@@ -159,24 +159,37 @@ async def test_a_lost_worker_is_replaced_once_though_the_pool_is_sized_meanwhile
         assert len(w.pool.workers) == 3, "two at first, and one for the lost one"
 
 
+@pytest.mark.parametrize("politeness", [{}, {"robots": False, "delay_s": 0.02}, {"robots": False, "per_domain": 1}])
+@pytest.mark.parametrize("lost_first", [True, False])
 async def test_sessions_claimed_for_a_worker_that_is_lost_meanwhile_go_on_elsewhere(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, politeness: dict[str, object], lost_first: bool
 ) -> None:
+    """So do those that such a claim left behind: their domain still has the places that the lost ones were to take."""
     async with world(shop(20, seconds=0.02), slots=2, dispatch=DispatchConfig(workers=2, per_domain=50)) as w:
-        its_claim, victim = w.store.claim, w.pool.workers[0]
+        its_claim = w.store.claim
+        lost: list[str] = []
+
+        async def lose(name: str) -> None:
+            lost.append(name)
+            await next(worker for worker in w.pool.workers if worker.name == name).lose()
+            async with asyncio.timeout(10):
+                while name in w.dispatcher.workers:
+                    await asyncio.sleep(0.01)
 
         async def claim(owners: Sequence[str], *args: Any, **more: Any) -> Claims:
-            if victim.name in owners and not victim.lost:
-                await victim.lose()
-                async with asyncio.timeout(10):
-                    while victim.name in w.dispatcher.workers:  # its leases are reaped, but for those of this claim
-                        await asyncio.sleep(0.01)
-            return await its_claim(owners, *args, **more)
+            items = bool((await w.store.job(job)).counts.expected)
+            if items and lost_first and not lost:  # its leases are reaped, but for those of this claim
+                await lose(owners[0])
+            claims = await its_claim(owners, *args, **more)
+            if items and not lost and claims.sessions:
+                await lose(claims.sessions[0].owner)
+            return claims
 
+        job = await w.submit(loop=LOOP, extract=EXTRACT, politeness=politeness)
         monkeypatch.setattr(w.store, "claim", claim)
-        job = await w.final(await w.submit(loop=LOOP, extract=EXTRACT))
-        assert victim.lost
-        assert (job.counts.completed, job.counts.expected) == (20, 20)
+        row = await w.final(job)
+        assert lost
+        assert (row.counts.completed, row.counts.expected) == (20, 20)
 
 
 async def test_a_worker_that_does_not_answer_keeps_no_other_from_work(monkeypatch: pytest.MonkeyPatch) -> None:
