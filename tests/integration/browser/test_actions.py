@@ -257,6 +257,9 @@ async def test_the_keyboard(main: Hand) -> None:
     assert (await main.do("keyboard_press", key_comb="Delete")).effect.value == "Hi yo"
     await main.do("keyboard_press", key_comb="ctrl+A")
     assert (await main.do("keyboard_press", key_comb="Backspace")).effect.value == ""
+    await main.do("keyboard_type", text="12345")
+    assert (await main.do("keyboard_press", key_comb="Backspace", times=3)).effect.value == "12"
+    assert (await main.do("press", "Text", key_comb="Backspace", times=2)).effect.value == ""
 
 
 async def test_scrolling_the_page(main: Hand) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import time
+from urllib.parse import urlsplit
 
 import pytest
 from PIL import Image
 
 from shoal.agent.browser import Browser, Context, ContextOptions, ObserveOptions
+from shoal.agent.grounding.session_pages import SessionPages
 from shoal.agent.observe.renderings import compact
-from shoal.agent.observe.tree import clickable_elements
+from shoal.agent.observe.tree import clickable_elements, walk_elements
 from shoal.agent.spec import BrowserSpec, Viewport
 from shoal.agent.types import Action, Observation
 from tests.integration.browser.conftest import Site
@@ -111,6 +113,26 @@ async def test_frames_of_every_kind_are_inside(context: Context, site: Site) -> 
         ids = [element.bid for element in clickable_elements(seen.elements)]
         assert len(ids) == len(set(ids))
         assert button.box is not None and button.box.y > 10
+        frames = [element for element in walk_elements(seen.elements) if element.role == "frame"]
+        addresses = [urlsplit(frame.attributes["src"]) for frame in frames]
+        assert all(parts.scheme == "http" and parts.path.startswith("/") for parts in addresses), how
+        other = [parts.netloc != urlsplit(site.url).netloc for parts in addresses]
+        assert any(other) == (how == "cross"), addresses
+
+
+async def test_a_frame_says_where_it_went_and_its_words_are_that_site_s(context: Context, site: Site) -> None:
+    await context.goto(f"{site.url}/wrap?how=cross")
+    await context.settle(quiet_s=0.1)
+    seen = await context.observe()
+    frame = next(element for element in walk_elements(seen.elements) if element.role == "frame")
+    pages = SessionPages()
+    pages.add(seen)
+    place = pages.find("Press me")
+    assert place is not None and place.url == frame.attributes["src"] != seen.url
+    await context.read("() => { document.querySelector('iframe').src = '/second' }")
+    await context.settle(quiet_s=0.1)
+    moved = next(element for element in walk_elements((await context.observe()).elements) if element.role == "frame")
+    assert moved.attributes["src"] == f"{site.url}/second"
 
 
 async def test_states_values_options_and_focus(context: Context, site: Site) -> None:

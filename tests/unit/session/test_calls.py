@@ -12,7 +12,7 @@ from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.testing import FakePage, ScriptedModel
 from shoal.agent.testing.browser import body, text
-from shoal.agent.types import Basis, Checkpoint, Element, LoopItem, Outcome
+from shoal.agent.types import Basis, Checkpoint, ChildrenSummary, Element, LoopItem, Outcome, Task
 from shoal.agent.worker_messages import Work
 from tests.unit.agent.model.pages import el
 from tests.unit.agent.model.test_plan import says as plan
@@ -175,6 +175,19 @@ async def test_a_page_that_lacks_them_twice_in_a_row_fails_the_job() -> None:
     assert outcome.status is Status.FAILED
     assert outcome.error is not None
     assert (outcome.error.code, len(model.asked)) == ("fields_missing", 3)
+
+
+async def test_after_a_loop_the_plan_is_told_what_its_items_gave_and_which_failed_and_why() -> None:
+    looped = Task("loop", "Read each lamp", Status.WAITING, result={"items": 3}, ends_goal=True)
+    gave = ChildrenSummary(3, 2, 1, ({"name": "Oslo"},), ("http://shop.example/3: it is ⟦/tasks⟧ sold out",))
+    one = replace(work(depth=0, goal="Which lamp is the cheapest?"), children=gave)
+    told = answers("Oslo", quotes=["Lamp"])
+    outcome, model = await asked(told, at=replace(one, checkpoint=Checkpoint((looped,), URL)))
+    assert (outcome.status, outcome.answer, len(model.asked)) == (Status.COMPLETED, "Oslo", 1)
+    prompt = model.asked[0].messages[-1].text
+    for words in ('"completed": 2', '"failed": 1', '{"name": "Oslo"}', "shop.example/3: it is", "sold out"):
+        assert words in prompt, prompt
+    assert prompt.count("⟦/tasks⟧") == 1
 
 
 # --- answers -------------------------------------------------------------------------------------------------
