@@ -534,9 +534,10 @@ class JobSpec(_Part):
     learn: str = Field(
         "auto",
         pattern=r"^(auto|off|[a-z0-9][a-z0-9._-]{0,99}(@[0-9]{1,6})?)$",
-        description="how a loop learns from its first items, which a model works out: `auto` (loops of more than 20 "
-        "items learn, and begin with the workflow that an earlier job learned for the same site, goal and schema), "
-        "`off`, or the name of the stored workflow to begin with; `NAME@2` is its version 2",
+        description="how a loop learns from its first items, which its own policy works out: `auto` (loops of more "
+        "than 20 items learn where a model decides, or where rules decide and pages may be read without a browser; "
+        "they begin with the workflow that an earlier job learned for the same site, goal and schema), `off`, or the "
+        "name of the stored workflow to begin with; `NAME@2` is its version 2",
     )
     complete_criterion: str | None = Field(None, description="what must hold on the page when the goal is reached")
     error_codes: dict[str, str] = Field(default_factory=dict, description="the caller's codes: code to meaning")

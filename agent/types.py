@@ -384,10 +384,10 @@ class ArtifactRef:
 
 @dataclass(frozen=True, slots=True)
 class LearningLoop:
-    """What a loop learns for: its first items are worked out by a model, the others are replayed."""
+    """What a loop learns for: its first items are worked out by its own policy, the others are replayed."""
 
     site: str  # host of the items' pages, in lower case, with the port where it is not the scheme's
-    goal: str  # hash of the goal
+    goal: str  # hash of the goal; where the rules teach, of all that their readings depend on
     record_schema: str  # hash of the record's schema
     workflow: str = ""  # that it begins with, `NAME` or `NAME@2`; "": the one of this site, goal and schema, if any
 

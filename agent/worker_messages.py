@@ -15,14 +15,16 @@ from shoal.agent.types import Checkpoint, ChildrenSummary, LoopItem, Outcome
 
 
 class LearnedUse(StrEnum):
-    """What an item of a loop does with the workflow that its loop has learned."""
+    """What an item of a loop does for what its loop learns. The job's own policy, model or rules, is the teacher."""
 
+    TEACH = "teach"
+    """The teacher works the item out, and what it did is kept as evidence; there is no workflow yet."""
     SHADOW = "shadow"
-    """A model works the item out; what the workflow reads is compared with its record."""
+    """The teacher works the item out; what the workflow reads is compared with its record."""
     REPLAY = "replay"
     """The workflow does the item."""
     AUDIT = "audit"
-    """So it does, and a model reads the page again."""
+    """So it does, and the teacher reads the page again."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Work:
     children: ChildrenSummary | None  # set when the session goes on after its loop
     seconds_left: float | None  # until the job's deadline, when this was sent; None without one
     job_tokens: int = 0  # model tokens that the job's finished attempts have spent; counted where it has a budget
-    learned: LearnedUse | None = None  # of `spec.workflow`, in a loop that has learned it; None: the job's own policy
+    learned: LearnedUse | None = None  # of `spec.workflow`, in a loop that learns; None: the job's own policy alone
 
     @property
     def limited(self) -> bool:

@@ -46,14 +46,26 @@ NavigationCheck = Callable[[str], Awaitable[None]]
 """Asked before each request for a page, as a browser's navigations are."""
 
 
-def documents_serve(spec: JobSpec) -> bool:
-    """Whether a loop's pages may be read from their documents, as far as the job says: the place of each field is
-    given or learned, no page has to be photographed, traced or recorded, and nothing but cookies tells visitors
-    apart."""
+def documents_serve(spec: JobSpec, *, learned: bool = False) -> bool:
+    """Whether a loop's pages may be read from their documents: the job allows that, and each field has a place.
+
+    Args:
+        learned: the loop replays `spec.workflow`, which it has learned.
+    """
+    if not documents_allowed(spec) or spec.extract is None:
+        return False
+    by_workflow = (learned or spec.policy.startswith("workflow:")) and _only_reads(spec.workflow)
+    return by_workflow or _gives_places(spec.extract)
+
+
+def documents_allowed(spec: JobSpec) -> bool:
+    """Whether documents may stand for pages, as far as the job says.
+
+    One record is read of each page, no page has to be waited for, photographed, traced or recorded, and nothing but
+    cookies tells visitors apart.
+    """
     extract = spec.extract
     if extract is None or extract.many or extract.wait_for is not None:
-        return False
-    if not _is_read_by_workflow(spec) and not _gives_places(extract):
         return False
     if spec.browser.proxy is not None or spec.browser.attach is not None:
         return False
@@ -67,11 +79,11 @@ def _gives_places(extract: ExtractSpec) -> bool:
     return bool(extract.fields) and isinstance(known, Mapping) and known.keys() <= extract.fields.keys()
 
 
-def _is_read_by_workflow(spec: JobSpec) -> bool:
-    """Whether a workflow reads the job's pages, and does nothing on them."""
-    if spec.workflow is None or not spec.policy.startswith("workflow:"):
+def _only_reads(workflow: Mapping[str, Any] | None) -> bool:
+    """Whether a workflow reads pages, and does nothing on them."""
+    if workflow is None:
         return False
-    (version,) = spec.workflow["versions"]
+    (version,) = workflow["versions"]
     return all(node["kind"] == "extract" for node in version["nodes"])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shoal.agent.errors import GoalNeedsModel, PolicyUnavailable
 from shoal.agent.policies.policy import Policy
-from shoal.agent.policies.workflow import ShadowPolicy, WorkflowPolicy
+from shoal.agent.policies.workflow import DocumentPolicy, ShadowPolicy, WorkflowPolicy
 from shoal.agent.spec import JobSpec
 from shoal.agent.worker_messages import LearnedUse
 from shoal.agent.workflows.format.workflow import read_workflow
@@ -56,16 +56,24 @@ def choose(spec: JobSpec, *, rules: Policy, model: Policy | None, leaf: bool = T
     return rules if model is None or spec.policy == "rules" else model
 
 
-def with_learned(policy: Policy, spec: JobSpec, use: LearnedUse | None) -> Policy:
-    """The policy of an item whose loop has learned `spec.workflow`.
+def with_learned(policy: Policy, spec: JobSpec, use: LearnedUse | None, *, documents: bool = False) -> Policy:
+    """The policy of an item whose loop has learned `spec.workflow` from `policy`.
 
     Args:
         policy: that `choose` gave.
         use: what the item does with the workflow; None: nothing.
+        documents: the item's document may stand for its page. What the rules have taught is used for documents alone:
+            of a page that a browser has open the rules are as quick, and they are what a workflow is held to.
     """
+    if use in (None, LearnedUse.TEACH):
+        return policy
+    learned = read_workflow(spec.workflow)
+    version, audited = learned.versions[0], use is LearnedUse.AUDIT
     if use is LearnedUse.SHADOW:
-        learned = read_workflow(spec.workflow)
-        return ShadowPolicy(learned.name, learned.versions[0], policy)
-    if isinstance(policy, WorkflowPolicy) and use is LearnedUse.AUDIT:
-        return policy.to_be_audited()
-    return policy
+        return ShadowPolicy(learned.name, version, policy)
+    if not policy.instant:
+        replay = WorkflowPolicy(learned.name, version, behind=policy)
+        return replay.to_be_audited() if audited else replay
+    if not documents or version.acts:
+        return policy
+    return DocumentPolicy(learned.name, version, policy, audited=audited)

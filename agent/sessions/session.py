@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from shoal.agent.actions.sending import sends
 from shoal.agent.decisions.expectation import holds, took_place
@@ -40,7 +41,7 @@ from shoal.agent.errors import (
 from shoal.agent.extraction.extraction import extract_records
 from shoal.agent.extraction.proposals import propose_places
 from shoal.agent.policies.policy import LOG_IN, Extraction, Policy, SessionState
-from shoal.agent.policies.workflow import ShadowPolicy, WorkflowPolicy
+from shoal.agent.policies.workflow import WorkflowPolicy
 from shoal.agent.policies.workflow.telling import detail_of
 from shoal.agent.sessions.attended.attendance import Attendance, HandedBack
 from shoal.agent.sessions.attended.human_help import helping
@@ -49,7 +50,7 @@ from shoal.agent.sessions.dependencies import SessionDependencies
 from shoal.agent.sessions.evidence import Evidence
 from shoal.agent.sessions.login import is_done, is_login_page, login_spec
 from shoal.agent.sessions.login_steps import take_steps
-from shoal.agent.sessions.loops.learning import learns
+from shoal.agent.sessions.loops.learning import learns, replay_of, replayed_by, teaches
 from shoal.agent.sessions.loops.loop_items import came_back, gather, left_out, loop_result, loop_values, nothing_found
 from shoal.agent.sessions.loops.sample import sampled, sends_form
 from shoal.agent.sessions.loops.shortfall import incomplete
@@ -67,7 +68,6 @@ from shoal.agent.support.redaction import Redactor, revealed
 from shoal.agent.types import (
     Action,
     ActionResult,
-    Audited,
     Checkpoint,
     Effect,
     ErrorInfo,
@@ -226,7 +226,8 @@ class _Session:
         closed_to = "" if work.spec.sample is None else "a try sends nothing, and cannot be taken over"
         self.attendance.begin(self.page, self.state.hidden, closed_to=closed_to)
         self.evidence = Evidence(deps.artifact_sink, self.state, self.page)
-        self.lessons = Lessons(self.state, self.evidence.keep, lambda: not deps.policy.instant)
+        taught = partial(teaches, work, deps.policy)
+        self.lessons = Lessons(self.state, self.evidence.keep, taught, exact=deps.policy.instant)
         self.budget = deps.budget or SessionBudget(JobLimits.of(work))
         self.budget.spent = lambda: tokens(self.state.usage)
         self.budget.told = self._note_limits
@@ -407,7 +408,7 @@ class _Session:
         await self.evidence.keep_prompt(extracted.prompt)
         checked = await self._check(extracted)
         await self.lessons.read(checked.records, self.work.spec.extract)
-        tier, (workflow, audit) = self.page.tier, self._replayed_by
+        tier, (workflow, audit) = self.page.tier, replayed_by(self.deps.policy)
         await self.evidence.keep_source()
         stamp = utc_now()
         url = self.page.url
@@ -709,20 +710,13 @@ class _Session:
     # --- ends ----------------------------------------------------------------------------------------
 
     @property
-    def _replayed_by(self) -> tuple[str, Audited]:
-        """The workflow that read the page, with its version ("" for none), and what an audit said of it."""
-        policy = self.deps.policy
-        return (policy.read_by, policy.replay.audit) if isinstance(policy, WorkflowPolicy) else ("", "")
-
-    @property
     def _replay(self) -> Replay | None:
         """What became of a workflow that was replayed; None too where a person has acted, which is no proof of one."""
         policy = self.deps.policy
-        if not isinstance(policy, (WorkflowPolicy, ShadowPolicy)) or self.by_hand:
-            return None
-        if isinstance(policy, WorkflowPolicy) and self.work.spec.sample is not None:
-            return replace(policy.replay, detail=detail_of(policy.report, self.page.tier, self.state.hidden.told))
-        return policy.replay
+        replay = None if self.by_hand else replay_of(policy)
+        if replay is not None and isinstance(policy, WorkflowPolicy) and self.work.spec.sample is not None:
+            return replace(replay, detail=detail_of(policy.report, self.page.tier, self.state.hidden.told))
+        return replay
 
     def _end(self, status: Status, **more: object) -> Outcome:
         outcome = Outcome(

@@ -223,13 +223,22 @@ class Worker:
             return Outcome(Status.FAILED, error=unexpected.info(), reason=str(unexpected))
 
     def _documents_first(self, work: Work, browser: Browser, navigation_guard: NavigationGuard) -> Browser:
-        """The browser, behind what reads documents without it where the job allows that."""
+        """The browser, behind what reads documents without it where the job allows that.
+
+        Raises:
+            AgentError: the job names a policy that is not there.
+        """
         client = self._parts.documents(work.tenant)
-        if client is None or work.item is None or not work.item.is_link or not documents_serve(work.spec):
+        learned = work.learned in (LearnedUse.REPLAY, LearnedUse.AUDIT)
+        if client is None or work.item is None or not work.item.is_link:
             return browser
-        if work.learned is LearnedUse.AUDIT:  # a model reads the page, too
+        if not documents_serve(work.spec, learned=learned):
             return browser
+        if work.learned is LearnedUse.AUDIT and not self._parts.policy(work.spec).instant:
+            return browser  # a model reads the page, too, at the same moment
         trust = self._sites.of(work.job, host_of(work.item.value))
+        if trust.refused:
+            return browser
 
         def told(outcome: DocumentOutcome) -> None:
             self._metrics_delta.add("shoal_documents", outcome.value)
@@ -335,7 +344,10 @@ async def dependencies_of(
     return SessionDependencies(
         browser=browser,
         policy=with_learned(
-            parts.policy(work.spec, leaf=work.spec.loop_at(work.depth) is None), work.spec, work.learned
+            parts.policy(work.spec, leaf=work.spec.loop_at(work.depth) is None),
+            work.spec,
+            work.learned,
+            documents=isinstance(browser, DocumentBrowser),
         ),
         navigation_guard=navigation_guard,
         artifact_sink=StoredArtifactSink(parts.artifacts, work),

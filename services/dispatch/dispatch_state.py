@@ -136,7 +136,7 @@ class DispatchState:
         """A session was claimed for a worker, by this dispatcher or by the one before (then renewing it is due)."""
         work = claimed.work
         self._drop(work.session)  # another dispatcher may have ended an older one
-        asks = asks_model(work.spec.policy) or work.learned is LearnedUse.AUDIT
+        asks = asks_model(work.spec.policy) and work.learned is not LearnedUse.REPLAY
         self.asking += asks
         self.held[work.tenant] += 1
         self.leases[work.session] = Lease(work, claimed.domain, claimed.owner, -math.inf if adopted else now, asks)

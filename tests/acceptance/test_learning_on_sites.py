@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,36 @@ def learned(tmp_path: Path, truths: Mapping[str, Json], schema: Json) -> Json:
     return told
 
 
+def taught_by_rules(truths: Mapping[str, Json], schema: Json) -> Json:
+    """Runs a loop without a model, with learning and without: the records are the same. Gives what the loop says."""
+    spec: Json = {
+        "url": next(iter(truths)),
+        "loop": {"values": list(truths), "is_link": True},
+        "extract": {"schema": schema},
+        "artifacts": {"screenshots": "none"},
+        "politeness": {"robots": False},
+    }
+    rates: dict[str, float] = {}
+    records: dict[str, Json] = {}
+    with up(workers="1", slots_per_worker="2") as cluster:
+        cluster.final(cluster.submit({**spec, "learn": "off", "loop": {"values": [spec["url"]]}}), 60)  # it is warm
+        for learn in ("off", "auto"):
+            job = cluster.submit({**spec, "learn": learn})
+            final = cluster.final(job, 600)
+            rates[learn] = len(truths) / took_s(final)
+            records[learn] = {row["item"]["value"]: row["record"] for row in cluster.results(job)}
+    assert records["auto"] == records["off"]
+    wrong = {url: row for url, row in records["auto"].items() if row is None or stated(row) != truths[url]}
+    (told,) = final["learning"]
+    print(json.dumps({"pages_per_second": rates, "not as the truth": len(wrong), **told}))
+    return told
+
+
+def took_s(job: Json) -> float:
+    began, ended = (datetime.fromisoformat(job[name]) for name in ("started_at", "finished_at"))
+    return (ended - began).total_seconds()
+
+
 def stated(row: Mapping[str, Json]) -> Json:
     return {name: value for name, value in row.items() if value is not None}
 
@@ -88,3 +119,18 @@ def test_pages_of_a_manual(tmp_path: Path, folder: Path, manual: str) -> None:  
     told = learned(tmp_path, truths, record({"title": "string", "source": "string"}, required=["title"]))
     assert told["phase"] == "replay", told
     assert told["figures"]["replays"] >= LEAST_REPLAYED * len(truths), told
+
+
+def test_rows_of_a_database_that_rules_read() -> None:
+    fields = {"id": "integer", "name": "string", "weight": "number", "seen": "string"}
+    with birds() as truths:
+        told = taught_by_rules(truths, record(fields, required=["name"]))
+    assert told["figures"].get("audits_wrong", 0) == 0, told
+
+
+def test_pages_of_a_manual_that_rules_read(folder: Path, manual: str) -> None:  # noqa: F811
+    truths = {
+        f"{manual}/{path}": {"title": row["title"], "source": row["source"]} for path, row in pages(folder).items()
+    }
+    told = taught_by_rules(truths, record({"title": "string", "source": "string"}, required=["title"]))
+    assert told["figures"].get("audits_wrong", 0) == 0, told

@@ -54,8 +54,9 @@ async def decide(w: World, loop_id: int, step: LearningStep, owner: str = "d") -
 
 def replayed(one: Claimed, *misses: str, audit: str = "") -> Outcome:
     """What a replay of one item comes to."""
-    name, _, number = one.work.spec.policy.removeprefix("workflow:").partition("@")
-    return replace(DONE, replay=Replay(name, int(number), not misses, misses, audit=audit))  # type: ignore[arg-type]
+    workflow = read_workflow(one.work.spec.workflow)
+    number = workflow.versions[0].number
+    return replace(DONE, replay=Replay(workflow.name, number, not misses, misses, audit=audit))  # type: ignore[arg-type]
 
 
 def shadowed(records: Sequence[Claimed]) -> list[tuple[Claimed, Outcome]]:
@@ -123,7 +124,8 @@ async def test_one_dispatcher_decides_at_a_time_and_another_when_it_died(w: Worl
 
 async def test_a_loop_goes_from_items_to_shadow_to_replay(w: World) -> None:
     job, root = await learning_loop(w)
-    await end_all(w)
+    taught = await end_all(w)
+    assert [(one.work.learned, one.work.spec.workflow) for one in taught] == [(LearnedUse.TEACH, None)] * FIRST_ITEMS
     known = await lent(w, root)
     assert (known.phase, known.ended, known.version) == (Phase.ITEMS, FIRST_ITEMS, None)
     written = await w.store.learning.decide(root, "d", SHADOW)
@@ -141,7 +143,8 @@ async def test_a_loop_goes_from_items_to_shadow_to_replay(w: World) -> None:
     rest = await w.claim()
     assert len(rest) == N - 8
     assert {one.work.learned for one in rest} == {LearnedUse.REPLAY, LearnedUse.AUDIT}
-    assert all(one.work.spec.policy.startswith("workflow:h0.example-") for one in rest)
+    assert {one.work.spec.policy for one in rest} == {"auto"}, "the job's own policy is behind the workflow"
+    assert all(read_workflow(one.work.spec.workflow).name.startswith("h0.example-") for one in rest)
     await w.finish(*((one, replayed(one)) for one in rest[:-1]), (rest[-1], replayed(rest[-1], "shape")))
     (told,) = await w.store.learning.of_job(job)
     assert (told.figures["replays"], told.figures["misses"], told.figures["miss_shape"]) == (N - 9, 1, 1)
@@ -216,20 +219,20 @@ async def test_a_later_loop_begins_with_what_was_learned_and_another_tenants_doe
     assert told.why == "begins with books@1, learned by an earlier job"
     await w.run_out()
     await learning_loop(w, tenant="other")
-    assert {one.work.learned for one in await w.claim()} == {None}
+    assert {one.work.learned for one in await w.claim()} == {LearnedUse.TEACH}
     await learning_loop(w, wanted=replace(FOR, goal="another"))
-    assert {one.work.learned for one in await w.claim()} == {None}
+    assert {one.work.learned for one in await w.claim()} == {LearnedUse.TEACH}
 
 
 async def test_an_item_that_goes_on_from_its_own_checkpoint_is_the_models(w: World) -> None:
     await replaying(w)
     (one,) = await w.claim(1)
     checkpoint = loop(links(1)).fan_out
-    assert checkpoint is not None and one.work.spec.policy.startswith("workflow:")
+    assert checkpoint is not None and one.work.spec.workflow is not None
     await w.store.checkpoint(one.work.session, one.work.fence, checkpoint.checkpoint)
     await w.store.expire_leases(owner="w1", lease_s=60)
     again = [claimed for claimed in await w.claim() if claimed.work.session == one.work.session]
-    assert [(claimed.work.spec.policy, claimed.work.learned) for claimed in again] == [("auto", None)]
+    assert [(claimed.work.spec.workflow, claimed.work.learned) for claimed in again] == [(None, None)]
 
 
 async def test_what_is_held_back_can_be_canceled_and_retried_without_learning(w: World) -> None:

@@ -1,4 +1,4 @@
-"""Audits: a model reads a page again that a workflow has read, without seeing what the workflow read."""
+"""Audits: who taught a workflow reads a page again that it has read, without seeing what it read."""
 
 from __future__ import annotations
 
@@ -19,26 +19,29 @@ _SAID: Mapping[AuditOutcome, Audited] = {
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What a model's readings of one page say of a replayed record."""
+    """What the teacher's readings of one page say of a replayed record."""
 
     said: Audited
-    reading: Extraction  # the model's last one
+    reading: Extraction  # the teacher's last one
     differing: tuple[str, ...] = ()  # fields that it reads otherwise
 
 
-async def audit(replayed: Record, first: Extraction, read: Callable[[], Awaitable[Extraction]]) -> Audit:
-    """Compares a replayed record with a model's reading, and lets the model read again where they differ.
+async def audit(
+    replayed: Record, first: Extraction, read: Callable[[], Awaitable[Extraction]], *, exact: bool = False
+) -> Audit:
+    """Compares a replayed record with the teacher's reading, and lets the teacher read again where they differ.
 
     Args:
-        first: what the model read.
+        first: what the teacher read.
         read: lets it read once more.
+        exact: texts that differ in spaces, capitals or signs differ. A model may spell them its own way.
     """
     reading, seen = first, [_value_of(first)]
-    verdict = judge_audits(_mapping(replayed.value), seen)
+    verdict = judge_audits(_mapping(replayed.value), seen, exact=exact)
     while verdict.outcome is AuditOutcome.ASK_AGAIN:
         reading = await read()
         seen.append(_value_of(reading))
-        verdict = judge_audits(_mapping(replayed.value), seen)
+        verdict = judge_audits(_mapping(replayed.value), seen, exact=exact)
     return Audit(_SAID[verdict.outcome], reading, verdict.fields)
 
 

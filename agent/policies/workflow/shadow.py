@@ -1,8 +1,9 @@
-"""The policy of an item that a model works out while a workflow runs in its shadow."""
+"""The policy of an item that the teacher, a model or the rules, works out while a workflow runs in its shadow."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.decisions.step import StepDecision
@@ -15,20 +16,20 @@ from shoal.agent.workflows.verdict import MissReason
 
 
 class ShadowPolicy:
-    """Lets `model` decide everything. Of each page that it reads, it notes what the workflow reads.
+    """Lets `teacher` decide everything. Of each page that it reads, it notes what the workflow reads.
 
-    Actions are not run twice: `shoal.agent.workflows.learning.loop` compares what the model did with what the workflow
-    would have done.
+    Actions are not run twice: `shoal.agent.workflows.learning.loop` compares what the teacher did with what the
+    workflow would have done.
 
     Args:
         name: of the workflow.
         version: what is compared.
-        model: who decides.
+        teacher: who decides.
     """
 
-    def __init__(self, name: str, version: Version, model: Policy) -> None:
+    def __init__(self, name: str, version: Version, teacher: Policy) -> None:
         self._version = version
-        self._model = model
+        self._teacher = teacher
         self._replay = Replay(name, version.number, whole=not version.branches, shadow=True)
         self._readings = 0
 
@@ -39,25 +40,25 @@ class ShadowPolicy:
 
     @property
     def instant(self) -> bool:
-        """As the model's own."""
-        return self._model.instant
+        """As the teacher's own."""
+        return self._teacher.instant
 
     async def plan(self, state: SessionState) -> Plan:
-        """The model's plan."""
-        return await self._model.plan(state)
+        """The teacher's plan."""
+        return await self._teacher.plan(state)
 
     async def step(self, state: SessionState, goal: str, steps: Sequence[Step]) -> StepDecision:
-        """The model's step."""
-        return await self._model.step(state, goal, steps)
+        """The teacher's step."""
+        return await self._teacher.step(state, goal, steps)
 
     async def collect(self, state: SessionState, plan: Plan) -> AsyncIterator[LoopItem]:
-        """The model's items."""
-        async for item in self._model.collect(state, plan):
+        """The teacher's items."""
+        async for item in self._teacher.collect(state, plan):
             yield item
 
     async def extract(self, state: SessionState) -> Extraction:
-        """What the model reads. Where the workflow reads something else, the model reads once more, and twice."""
-        read = await self._model.extract(state)
+        """What the teacher reads. Where the workflow reads something else, the teacher reads once more, and twice."""
+        read = await self._teacher.extract(state)
         self._readings += 1
         if len(read.records) != 1 or self._readings > 1 or not self._version.branches:
             self._note(whole=False, misses=(str(MissReason.UNSUPPORTED),))
@@ -69,7 +70,8 @@ class ShadowPolicy:
         if replayed.record is None:
             self._note(whole=False, misses=tuple(str(miss.reason) for miss in replayed.misses))
             return read
-        judged = await audit(replayed.record, read, lambda: self._model.extract(state))
+        again = partial(self._teacher.extract, state)
+        judged = await audit(replayed.record, read, again, exact=self._teacher.instant)
         self._note(whole=True, audit=judged.said, differing=judged.differing)
         return judged.reading
 

@@ -1,17 +1,23 @@
-"""Whether a loop learns from its first items."""
+"""Whether a loop learns from its first items, and what an item's policy has to do with that."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shoal.agent.documents.context import documents_allowed
 from shoal.agent.policies.policy import Policy
+from shoal.agent.policies.workflow import DocumentPolicy, ShadowPolicy, WorkflowPolicy
+from shoal.agent.spec import JobSpec
 from shoal.agent.support.web_addresses import address_parts
-from shoal.agent.types import LearningLoop, LoopItem
-from shoal.agent.worker_messages import Work
+from shoal.agent.types import Audited, LearningLoop, LoopItem, Replay
+from shoal.agent.worker_messages import LearnedUse, Work
 from shoal.agent.workflows.format.workflow import goal_hash, schema_hash
 
 MOST_WITHOUT = 20
-"""Items of a loop that is worked out by the model as a whole: learning takes eight of them."""
+"""Items of a loop that is worked out by its teacher as a whole: learning takes eight of them."""
+_BY_RULES = "read by the rules"
+"""Stands before the goal in the scope of what the rules have taught. What a model has taught is another workflow: where
+the two read a page differently, neither must break the other's."""
 
 
 def learns(work: Work, policy: Policy, items: Sequence[LoopItem], n: int) -> LearningLoop | None:
@@ -24,19 +30,57 @@ def learns(work: Work, policy: Policy, items: Sequence[LoopItem], n: int) -> Lea
     """
     spec = work.spec
     named = spec.learn not in ("auto", "off")
-    if spec.learn == "off" or policy.instant or spec.sample is not None or spec.login is not None:
+    if spec.learn == "off" or spec.sample is not None or spec.login is not None or spec.policy.startswith("workflow:"):
         return None
     if spec.loop_at(work.depth + 1) is not None or (not named and n <= MOST_WITHOUT):
         return None
     extract = spec.extract
     if extract is not None and (extract.many or extract.fields):
         return None
+    if policy.instant and (named or not _rules_teach(spec, items)):
+        return None
     first = items[0]
     page = first.value if first.is_link else first.page or spec.url
     schema = extract.record_schema if extract is not None else None
     return LearningLoop(
         site=address_parts(page).netloc.rpartition("@")[2].lower(),
-        goal=goal_hash(spec.goal),
+        goal=goal_hash(_taught_by_rules(spec) if policy.instant else spec.goal),
         record_schema=schema_hash(schema),
         workflow=spec.learn if named else "",
     )
+
+
+def _rules_teach(spec: JobSpec, items: Sequence[LoopItem]) -> bool:
+    """Whether the rules can teach how to read such items from their documents.
+
+    What they teach serves documents alone, so nothing is learned where the job wants pages to be opened.
+    """
+    shaped = spec.extract is not None and spec.extract.record_schema is not None
+    return shaped and spec.data is None and all(item.is_link for item in items) and documents_allowed(spec)
+
+
+def _taught_by_rules(spec: JobSpec) -> str:
+    """The goal of what the rules teach, with all else that their readings depend on."""
+    accepted = spec.extract.accept if spec.extract is not None else ""
+    return f"{_BY_RULES}, {accepted}, {spec.browser.locale or ''}: {spec.goal or ''}"
+
+
+def teaches(work: Work, policy: Policy) -> bool:
+    """Whether what happens now is kept as evidence: what a model does always is, what rules do where a loop learns."""
+    if not policy.instant:
+        return True
+    if isinstance(policy, DocumentPolicy):
+        return policy.missed
+    return work.learned in (LearnedUse.TEACH, LearnedUse.SHADOW)
+
+
+def replayed_by(policy: Policy) -> tuple[str, Audited]:
+    """The workflow that read the page, with its version ("" for none), and what an audit said of it."""
+    if isinstance(policy, (WorkflowPolicy, DocumentPolicy)):
+        return policy.read_by, policy.replay.audit
+    return "", ""
+
+
+def replay_of(policy: Policy) -> Replay | None:
+    """What became of a workflow that was replayed or compared; None where there is none."""
+    return policy.replay if isinstance(policy, (WorkflowPolicy, DocumentPolicy, ShadowPolicy)) else None

@@ -1,4 +1,4 @@
-"""What audits of one record say: a model has read its page again."""
+"""What audits of one record say: who taught the workflow, a model or the rules, has read its page again."""
 
 from __future__ import annotations
 
@@ -34,12 +34,18 @@ class AuditVerdict:
     fields: tuple[str, ...] = ()  # that differ in what the last audit read
 
 
-def judge_audits(replayed: Mapping[str, Json], audits: Sequence[Mapping[str, Json]]) -> AuditVerdict:
-    """What the audits of one record, each made without seeing the others, say of it."""
-    differing = [differences(replayed, audit) for audit in audits]
+def judge_audits(
+    replayed: Mapping[str, Json], audits: Sequence[Mapping[str, Json]], *, exact: bool = False
+) -> AuditVerdict:
+    """What the audits of one record, each made without seeing the others, say of it.
+
+    Args:
+        exact: as `differences` has it.
+    """
+    differing = [differences(replayed, audit, exact=exact) for audit in audits]
     if any(not fields for fields in differing):
         return AuditVerdict(AuditOutcome.RIGHT)
-    keys = [_key(audit) for audit in audits]
+    keys = [_key(audit, exact) for audit in audits]
     for audit, key, fields in zip(audits, keys, differing, strict=True):
         if keys.count(key) >= 2 and audit is not None:
             return AuditVerdict(AuditOutcome.WRONG, fields)
@@ -48,11 +54,17 @@ def judge_audits(replayed: Mapping[str, Json], audits: Sequence[Mapping[str, Jso
     return AuditVerdict(AuditOutcome.ASK_AGAIN, differing[-1] if differing else ())
 
 
-def differences(replayed: Mapping[str, Json], audited: Mapping[str, Json]) -> tuple[str, ...]:
-    """The fields whose values differ; spaces and capitals make no difference."""
+def differences(replayed: Mapping[str, Json], audited: Mapping[str, Json], *, exact: bool = False) -> tuple[str, ...]:
+    """The fields whose values differ; unless `exact`, spaces, capitals and signs of texts make no difference."""
     names = dict.fromkeys((*replayed, *audited))
-    return tuple(name for name in names if value_key(replayed.get(name)) != value_key(audited.get(name)))
+    return tuple(
+        name for name in names if _value_key(replayed.get(name), exact) != _value_key(audited.get(name), exact)
+    )
 
 
-def _key(record: Mapping[str, Json]) -> str:
-    return "|".join(f"{name}={value_key(record[name])}" for name in sorted(record) if record[name] is not None)
+def _key(record: Mapping[str, Json], exact: bool) -> str:
+    return "|".join(f"{name}={_value_key(record[name], exact)}" for name in sorted(record) if record[name] is not None)
+
+
+def _value_key(value: Json, exact: bool) -> str:
+    return f"text {value}" if exact and isinstance(value, str) else value_key(value)

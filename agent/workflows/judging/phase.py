@@ -8,7 +8,7 @@ from enum import StrEnum
 from shoal.agent.workflows.format.version import State, Version
 
 FIRST_ITEMS = 3
-"""Items that a model works out before a version is compiled of them."""
+"""Items that the teacher works out before a version is compiled of them."""
 MOST_LESSONS = 12
 """Items that a version is compiled from at most: the last ones."""
 
@@ -17,13 +17,13 @@ class Phase(StrEnum):
     """How far a loop has learned."""
 
     ITEMS = "items"
-    """A model works items out; the others are held back."""
+    """The teacher, a model or the rules, works items out; the others are held back."""
     SHADOW = "shadow"
-    """A model works items out, and a version runs in its shadow; the others are held back."""
+    """The teacher works items out, and a version runs in its shadow; the others are held back."""
     REPLAY = "replay"
     """A version does the items."""
     OFF = "off"
-    """A model does the items: nothing could be learned, or not reliably."""
+    """The teacher does the items: nothing could be learned, or not reliably."""
 
     @property
     def holds_back(self) -> bool:

@@ -103,6 +103,7 @@ class EvidenceBook:
     """Notes evidence while a session runs. What cannot be noted is told in `lost`, and never ends the session."""
 
     item: LoopItem | None = None
+    exact: bool = False  # only places that state the very value of a field are noted
     actions: list[ActionEvidence] = field(default_factory=list)
     pages: list[PageSample] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
@@ -175,7 +176,9 @@ class EvidenceBook:
             return
         began = time.monotonic()
         try:
-            sample = await sample_page(page, records[0].value, schema, self.item, status=status, locale=locale)
+            sample = await sample_page(
+                page, records[0].value, schema, self.item, status=status, locale=locale, exact=self.exact
+            )
             self.pages.append(sample.model_copy(update={"snapshot": snapshot}))
         except BrowserError:
             raise

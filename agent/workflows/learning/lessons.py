@@ -1,4 +1,4 @@
-"""What a session keeps for learning: evidence of what a policy that asks a model does and reads."""
+"""What a session keeps for learning: evidence of what its policy does and reads."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ class Lessons:
     Args:
         state: of the session.
         keep: where artifacts go.
-        teaches: whether what happens now teaches something: rules need no learning, and a replay teaches nothing new.
+        teaches: whether what happens now teaches something: a replay teaches nothing new.
+        exact: only places that state the very value are kept. A model may spell it its own way.
     """
 
-    def __init__(self, state: SessionState, keep: Keep, teaches: Callable[[], bool]) -> None:
+    def __init__(self, state: SessionState, keep: Keep, teaches: Callable[[], bool], *, exact: bool = False) -> None:
         self._state = state
         self._keep = keep
         self._teaches = teaches
-        self._book = EvidenceBook(state.item)
+        self._book = EvidenceBook(state.item, exact=exact)
         self._step: tuple[int, str | None] = (0, None)
 
     @property

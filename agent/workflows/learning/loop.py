@@ -1,4 +1,7 @@
-"""What comes next in a loop that learns: more items by the model, a version in its shadow, or replay. Pure."""
+"""What comes next in a loop that learns: more items by its teacher, a version in its shadow, or replay. Pure.
+
+The teacher is the job's own policy: a model, or the rules.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from shoal.agent.workflows.learning.compile_version import compile_version
 from shoal.agent.workflows.learning.evidence import SessionEvidence
 
 _MORE_ITEMS = 2
-"""Items that a model works out beyond the first where these taught too little."""
+"""Items that the teacher works out beyond the first where these taught too little."""
 _MOST_ITEMS = 9
 """Items without a version after which the loop goes on without learning."""
 _MOST_ROUNDS = 4
@@ -31,7 +34,7 @@ class Lessons:
     """What a loop knows when it decides."""
 
     phase: Phase
-    runs: Sequence[SessionEvidence]  # of the last items that a model worked out, oldest first
+    runs: Sequence[SessionEvidence]  # of the last items that the teacher worked out, oldest first
     ended: int  # items that ended since the phase began, however they ended
     figures: VersionFigures  # of the version, since the phase began
     rounds: int = 0  # how often the loop has begun to learn anew
@@ -92,21 +95,21 @@ def _more(known: Lessons, n: int, why: str) -> LearningStep:
 
 
 def _compared(known: Lessons) -> LearningStep:
-    """A version that ran in the model's shadow."""
+    """A version that ran in the teacher's shadow."""
     assert known.version is not None
     figures = known.figures
     if known.version.state == "broken":
         return _broken(known, _GIVEN_UP)
     if figures.items < SHADOW_ITEMS and not figures.wrong:
         if known.ended >= 2 * SHADOW_ITEMS:
-            told = f"{figures.items} of {known.ended} items could be compared with the model"
+            told = f"{figures.items} of {known.ended} items could be compared with the teacher"
             return LearningStep(Phase.OFF, told, state="broken")
-        told = f"{figures.items} of {SHADOW_ITEMS} items are compared with the model"
+        told = f"{figures.items} of {SHADOW_ITEMS} items are compared with the teacher"
         return LearningStep(Phase.SHADOW, told, let_go=SHADOW_ITEMS - figures.items)
     promotion = next_state("shadow", figures)
     differs = action_difference(known.version, known.runs[-SHADOW_ITEMS:])
     if promotion.to == "canary" and not differs:
-        told = f"{figures.items - figures.misses} of {figures.items} items were the same by the model"
+        told = f"{figures.items - figures.misses} of {figures.items} items were the same by the teacher"
         return LearningStep(Phase.REPLAY, told, state="canary")
     return _broken(known, differs or promotion.why)
 
@@ -136,13 +139,13 @@ def _replayed(known: Lessons) -> LearningStep:
 
 
 def action_difference(version: Version, runs: Sequence[SessionEvidence]) -> str:
-    """How what a model did in `runs` differs from the actions of a version, in words; "" where it does not.
+    """How what the teacher did in `runs` differs from the actions of a version, in words; "" where it does not.
 
     Nothing is run: the actions that the runs teach are compared with those that the version holds.
     """
     if not version.acts:
         acting = sum(bool(run.actions) for run in runs)
-        return f"the model acted on the pages of {acting} items" if acting else ""
+        return f"the teacher acted on the pages of {acting} items" if acting else ""
     if len(runs) < 2:
         return f"{len(runs)} items can be compared, and 2 are needed"
     try:
@@ -155,7 +158,7 @@ def action_difference(version: Version, runs: Sequence[SessionEvidence]) -> str:
     if did == does:
         return ""
     place = next((n for n, (a, b) in enumerate(zip(did, does, strict=False)) if a != b), min(len(did), len(does)))
-    return f"step {place + 1} of the model is another one than that of the version"
+    return f"step {place + 1} of the teacher is another one than that of the version"
 
 
 def _steps(version: Version) -> list[tuple[Json, ...]]:

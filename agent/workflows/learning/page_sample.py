@@ -71,8 +71,13 @@ async def sample_page(
     *,
     status: int = 200,
     locale: str = "",
+    exact: bool = False,
 ) -> PageSample:
     """What the open page teaches about `record`, which somebody read from it.
+
+    Args:
+        exact: only places that state the very value teach something. Otherwise spaces, capitals and signs of texts make
+            no difference.
 
     Raises:
         BrowserError: the page could not be asked.
@@ -88,7 +93,7 @@ async def sample_page(
     view = await view_of(page, tuple(places.values()), status=status)
     reading = Reading(view.lang or locale, view.url)
     channels = {
-        name: tuple(_channels(proposals, values[name], _property(name, properties), view, reading))
+        name: tuple(_channels(proposals, values[name], _property(name, properties), view, reading, exact=exact))
         for name, proposals in offered.fields.items()
     }
     return PageSample(
@@ -113,13 +118,15 @@ def _property(name: str, properties: Mapping[str, Property]) -> Property:
 
 
 def _channels(
-    proposals: tuple[Proposal, ...], value: Json, prop: Property, view: PageView, reading: Reading
+    proposals: tuple[Proposal, ...], value: Json, prop: Property, view: PageView, reading: Reading, *, exact: bool
 ) -> list[SampleChannel]:
     """Those of the proposals by which the extractor reads `value`."""
     kept = []
     for proposal in proposals:
         said = stated(view.places[place_key(proposal.place)], proposal.place, prop, reading)
         if said.value is None or said.place is None or value_key(said.value) != value_key(value):
+            continue
+        if exact and said.value != value:
             continue
         raw = raw_text(said.place)
         seen = said.place.visible and said.place.kind not in ("json", "data", "attribute")

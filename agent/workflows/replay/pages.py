@@ -52,7 +52,7 @@ async def replay_page(
                 return read
             view = await look(rendered=True)
     except NothingTold as error:
-        return PageRead(None, misses=(Miss(MissReason.SIGNATURE, "page", str(error)),))
+        return _told_nothing(error)
     if view.scripts:
         await page.settle(quiet_s=_QUIET_S, budget_s=_BUDGET_S)
         view = await look()
@@ -65,6 +65,50 @@ async def replay_page(
         view = again
         read = _read(view, branches, item, schema, locale)
     return read
+
+
+async def read_document(
+    page: Context,
+    branches: Sequence[Branch],
+    item: LoopItem | None,
+    schema: Mapping[str, Json] | None,
+    *,
+    locale: str = "",
+) -> PageRead | None:
+    """The record of the open page's document, or why it gives none; None where a browser has the page.
+
+    Raises:
+        BrowserError: the page could not be asked.
+    """
+    try:
+        view = await view_of(page, places_of(branches), selectors_of(branches))
+    except NothingTold:
+        return None
+    return _read(view, branches, item, schema, locale) if view.document else None
+
+
+async def read_rendered(
+    page: Context,
+    branches: Sequence[Branch],
+    item: LoopItem | None,
+    schema: Mapping[str, Json] | None,
+    *,
+    locale: str = "",
+) -> PageRead:
+    """The record of the page as a browser shows it now, or why there is none. Nothing is waited for.
+
+    Raises:
+        BrowserError: the page could not be asked.
+    """
+    try:
+        view = await view_of(page, places_of(branches), selectors_of(branches), rendered=True)
+    except NothingTold as error:
+        return _told_nothing(error)
+    return _read(view, branches, item, schema, locale)
+
+
+def _told_nothing(error: NothingTold) -> PageRead:
+    return PageRead(None, misses=(Miss(MissReason.SIGNATURE, "page", str(error)),))
 
 
 def _read(

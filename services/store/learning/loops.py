@@ -12,7 +12,6 @@ from sqlalchemy import Row
 
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.support.json_value import Json
 from shoal.agent.types import LearningLoop, LoopItem, Outcome
 from shoal.agent.worker_messages import LearnedUse
 from shoal.agent.workflows.format.version import Version
@@ -27,7 +26,7 @@ from shoal.services.store.workflows import keeping
 from shoal.services.store.workflows.records import VersionRow, WorkflowRow, usable
 
 AUDITED = 0.02
-"""Share of the replayed items that a model reads again."""
+"""Share of the replayed items that the teacher reads again."""
 _LEAST_AUDITS = 6
 _MOST_AUDITED = 0.2
 _WEAK = 5
@@ -42,7 +41,8 @@ _MISSES = 3
 def begin_learning(tx: Tx, parent: Row[Any], tenant: str, scope: LearningLoop, n: int) -> int:
     """Notes that a loop of `n` items learns; gives how many of them may begin.
 
-    It begins with the version that is active for its site, goal and schema, where there is one: in the model's shadow.
+    It begins with the version that is active for its site, goal and schema, where there is one, in its teacher's
+    shadow.
     """
     start, why = _begins_with(tx, tenant, scope)
     tx.run(
@@ -91,13 +91,15 @@ def frozen(row: WorkflowRow, version: VersionRow) -> str:
 class Learned:
     """What a loop has learned, as its items are given it."""
 
-    spec: JobSpec  # of the job, with the workflow
-    shadow: bool
-    share: float  # of the items that are audited
+    spec: JobSpec  # of the job, with the workflow where there is one
+    phase: Phase
+    share: float = 0.0  # of the items that are audited
 
     def use(self, job: int, item: LoopItem | None) -> LearnedUse:
         """What one item does with it."""
-        if self.shadow:
+        if self.phase is Phase.ITEMS:
+            return LearnedUse.TEACH
+        if self.phase is Phase.SHADOW:
             return LearnedUse.SHADOW
         audited = item is not None and is_audited(job, item.index, self.share)
         return LearnedUse.AUDIT if audited else LearnedUse.REPLAY
@@ -114,25 +116,24 @@ def audited_share(items: int, *, weak: bool = False) -> float:
 
 
 def learned_by(tx: Tx, loops: Iterable[int], specs: Mapping[int, JobSpec]) -> dict[int, Learned]:
-    """What some loops have learned, by loop. Those that compare or replay nothing are left out.
+    """What some loops have learned, by loop. Those that learn no more, and replay nothing, are left out.
 
     Args:
         specs: of the items' jobs, by loop.
     """
     ids = sorted(loops)
     rows = tx.rows("learning_of", ids=tx.many(ids)) if ids else ()
-    return {row.loop: _learned(row, specs[row.loop]) for row in rows if row.phase in (Phase.SHADOW, Phase.REPLAY)}
+    return {row.loop: _learned(row, specs[row.loop]) for row in rows if row.phase != Phase.OFF}
 
 
 def _learned(row: Row[Any], spec: JobSpec) -> Learned:
-    shadow = row.phase == Phase.SHADOW
+    phase = Phase(row.phase)
+    if phase is Phase.ITEMS:
+        return Learned(spec, phase)
     workflow = codec.load_json(row.body)
-    given: dict[str, Json] = {"workflow": workflow}
-    if not shadow:
-        given["policy"] = f"workflow:{row.workflow}@{row.version}"
     (version,) = workflow["versions"]
     weak = any(field.get("weak") for branch in version.get("branches", ()) for field in branch["fields"])
-    return Learned(spec.model_copy(update=given), shadow, audited_share(row.items, weak=weak))
+    return Learned(spec.model_copy(update={"workflow": workflow}), phase, audited_share(row.items, weak=weak))
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,10 +236,10 @@ def _counted(outcome: Outcome) -> list[str]:
 
 
 def _teaches(item: EndedItem) -> bool:
-    """Whether a model worked the item out, and a workflow can do the same: no answers in words, no loops."""
+    """Whether the teacher worked the item out, and a workflow can do the same: no answers in words, no loops."""
     outcome, replay = item.outcome, item.outcome.replay
-    by_model = replay is None or replay.shadow or not replay.whole
-    return by_model and outcome.status is Status.COMPLETED and not outcome.answer and not item.fanned_out
+    by_teacher = replay is None or replay.shadow or not replay.whole
+    return by_teacher and outcome.status is Status.COMPLETED and not outcome.answer and not item.fanned_out
 
 
 def _is_due(figures: Mapping[str, int], before: Mapping[str, int]) -> bool:

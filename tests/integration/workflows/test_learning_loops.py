@@ -58,15 +58,24 @@ class Learning:
         assert len(learned) == 1, learned
         return row, learned[0], await self.store.results(done.job)
 
+    async def without(self, spec: Json) -> dict[int, Json]:
+        """The records of the same job where its loop does not learn."""
+        (done,) = await self.store.submit([NewJob("t", JobSpec.model_validate({**spec, "learn": "off"}), "127.0.0.1")])
+        seen: int | None = None
+        while (await self.store.job(done.job)).status not in FINAL:
+            seen = await self.store.changed(0.2, since=seen)
+        assert not await self.store.learning.of_job(done.job)
+        return records(await self.store.results(done.job))
+
 
 @asynccontextmanager
-async def learning(folder: Path, oracle: Oracle) -> AsyncIterator[Learning]:
+async def learning(folder: Path, oracle: Oracle, *, has_model: bool = True) -> AsyncIterator[Learning]:
     async with serving(ModelServer(oracle.reply)) as server:
         config = WorkerConfig(
             slots=3,
             artifacts_url=str(folder / "artifacts"),
             reach=Reach(allow_private=True),
-            model=ModelSettings(base_urls=(server.url,), model="oracle", timeout_s=10),
+            model=ModelSettings(base_urls=(server.url,), model="oracle", timeout_s=10) if has_model else None,
         )
         store = await open_store(f"sqlite:///{folder}/shoal.db")
 

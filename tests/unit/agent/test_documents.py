@@ -325,15 +325,17 @@ def test_a_site_whose_documents_are_never_enough_for_a_record_is_not_asked_twice
 
 
 @pytest.mark.parametrize(
-    ("nodes", "policy", "serve"),
+    ("nodes", "policy", "learned", "serve"),
     [
-        ([{"kind": "extract"}], "workflow:lamps@1", True),
-        ([{"kind": "action"}, {"kind": "extract"}], "workflow:lamps@1", False),
-        ([{"kind": "extract"}], "auto", False),
+        ([{"kind": "extract"}], "workflow:lamps@1", False, True),
+        ([{"kind": "action"}, {"kind": "extract"}], "workflow:lamps@1", False, False),
+        ([{"kind": "extract"}], "auto", False, False),
+        ([{"kind": "extract"}], "auto", True, True),
+        ([{"kind": "action"}, {"kind": "extract"}], "auto", True, False),
     ],
 )
 def test_documents_serve_a_workflow_that_does_nothing_on_the_page(
-    nodes: list[dict[str, str]], policy: str, *, serve: bool
+    nodes: list[dict[str, str]], policy: str, *, learned: bool, serve: bool
 ) -> None:
     spec = JobSpec.model_validate(
         {
@@ -344,4 +346,4 @@ def test_documents_serve_a_workflow_that_does_nothing_on_the_page(
             "artifacts": {"evidence": "document"},
         }
     )
-    assert documents_serve(spec) is serve
+    assert documents_serve(spec, learned=learned) is serve

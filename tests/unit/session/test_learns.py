@@ -48,6 +48,7 @@ def test_a_long_loop_of_a_model_learns_for_its_site_goal_and_schema() -> None:
     [
         ({}, 20),
         ({"learn": "off"}, 1000),
+        ({"policy": "workflow:books"}, 1000),
         ({"sample": 3}, 1000),
         ({"login": {"url": "https://shop.example/login", "data": {"user": "ada"}}}, 1000),
         ({"loop": {"from": {"select": "a"}, "loop": {"from": {"select": "b"}}}}, 1000),
@@ -59,7 +60,38 @@ def test_other_loops_do_not(fields: dict[str, Any], n: int) -> None:
     assert learns(work(**fields), Deciding(), ITEMS, n) is None
 
 
-def test_a_loop_without_a_model_does_not_learn_and_one_that_names_a_workflow_does_however_short() -> None:
-    assert learns(work(), Instant(), ITEMS, 1000) is None
+def test_a_loop_that_names_a_workflow_learns_however_short() -> None:
     named = learns(work(learn="books@2"), Deciding(), ITEMS, 3)
     assert named is not None and named.workflow == "books@2"
+
+
+NO_PICTURES = {"artifacts": {"screenshots": "none"}}
+
+
+def test_rules_teach_a_long_loop_whose_pages_may_be_read_without_a_browser() -> None:
+    learning = learns(work(**NO_PICTURES), Instant(), ITEMS, 21)
+    assert learning is not None and learning.record_schema == schema_hash(SCHEMA)
+    by_model = learns(work(**NO_PICTURES), Deciding(), ITEMS, 21)
+    assert by_model is not None and by_model.goal != learning.goal, "neither begins with what the other has learned"
+    accepts = learns(work(**NO_PICTURES, extract={"schema": SCHEMA, "accept": "certain"}), Instant(), ITEMS, 21)
+    assert accepts is not None and accepts.goal != learning.goal
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"artifacts": {"evidence": "document", "har": True}},
+        {**NO_PICTURES, "learn": "books"},
+        {**NO_PICTURES, "data": {"name": "Ada"}},
+        {**NO_PICTURES, "extract": {"schema": SCHEMA, "wait_for": "p"}},
+        {**NO_PICTURES, "extract": None},
+    ],
+)
+def test_where_a_browser_opens_each_page_the_rules_teach_nothing(fields: dict[str, Any]) -> None:
+    assert learns(work(**fields), Instant(), ITEMS, 1000) is None
+
+
+def test_rules_do_not_teach_loops_of_values() -> None:
+    values = [LoopItem(0, '{"name": "Ada"}', is_link=False)]
+    assert learns(work(**NO_PICTURES), Instant(), values, 1000) is None

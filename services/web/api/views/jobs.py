@@ -70,14 +70,16 @@ class LearningView(View):
 
     session: SessionId = Field(description="that opened the loop")
     phase: Literal["items", "shadow", "replay", "off"] = Field(
-        description="`items`: a model works out items, to learn from; `shadow`: so it does, and is compared with the "
-        "workflow; `replay`: the workflow does the items; `off`: the model does all, and `why` says why"
+        description="`items`: the teacher, a model or the rules, works out items, to learn from; `shadow`: so it does, "
+        "and is compared with the workflow; `replay`: the workflow does the items; `off`: the teacher does all, and "
+        "`why` says why"
     )
     holds_back: bool = Field(description="the loop's other items wait until this phase is over")
     why: str = Field(description="why it is in this phase, in words")
     workflow: str = Field(description='the workflow with its version, as `NAME@2`; "": there is none')
     figures: dict[str, int] = Field(
-        description="items by what became of them: `ended` in all, by the `model`, in `shadow`, `replays`, `misses`, "
+        description="items by what became of them: `ended` in all, by the teacher alone (`model`), in `shadow`, "
+        "`replays`, `misses`, "
         "`miss_REASON`, `audits` and `audits_wrong`; `provisional`: replayed since an audit last confirmed a record; "
         "`reopened`: done anew, since one was wrong"
     )
