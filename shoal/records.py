@@ -333,7 +333,11 @@ class Result(Reply):
     )
     workflow: str = Field("", description="workflow and version that read the record, as `NAME@2`; empty for none")
     audit: Audited = Field(
-        "", description="what a model's own reading said of a record that a workflow read; empty: none was asked for"
+        "",
+        description="what its teacher's reading said of a record that a workflow read; empty: none was asked for",
+    )
+    provisional: bool = Field(
+        False, description="a workflow read the record, and no audit of its loop has confirmed a record since"
     )
 
 

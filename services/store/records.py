@@ -177,6 +177,7 @@ class ResultRow:
     usage: Usage
     answer: str = ""  # of the session, on the first of its lines
     rests_on: Basis | None = None  # of the answer
+    provisional: bool = False  # a workflow read the record, and no audit of its loop has confirmed one since
 
 
 @dataclass(frozen=True, slots=True)

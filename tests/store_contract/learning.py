@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shoal.agent.status import Status
-from shoal.agent.types import LearningLoop, Outcome, Replay
+from shoal.agent.types import LearningLoop, Outcome, Record, Replay
 from shoal.agent.worker_messages import LearnedUse
 from shoal.agent.workflows.format.workflow import read_workflow
 from shoal.agent.workflows.judging.phase import FIRST_ITEMS, LearningStep, Phase
@@ -56,7 +56,9 @@ def replayed(one: Claimed, *misses: str, audit: str = "") -> Outcome:
     """What a replay of one item comes to."""
     workflow = read_workflow(one.work.spec.workflow)
     number = workflow.versions[0].number
-    return replace(DONE, replay=Replay(workflow.name, number, not misses, misses, audit=audit))  # type: ignore[arg-type]
+    by = Replay(workflow.name, number, not misses, misses, audit=audit)  # type: ignore[arg-type]
+    record = Record({"n": 1}, workflow="" if misses else f"{workflow.name}@{number}", audit=by.audit)
+    return replace(DONE, records=(record,), replay=by)
 
 
 def shadowed(records: Sequence[Claimed]) -> list[tuple[Claimed, Outcome]]:
@@ -91,7 +93,7 @@ async def test_the_first_items_of_a_loop_that_learns_may_begin_and_the_others_wa
 ) -> None:
     job, root = await learning_loop(w)
     first = await w.claim()
-    assert [one.work.learned for one in first] == [None] * FIRST_ITEMS
+    assert [one.work.learned for one in first] == [LearnedUse.TEACH] * FIRST_ITEMS
     assert await w.store.learning.due() == [], "they run"
     await w.finish((first[0], DONE))
     assert await w.claim() == [], "an item that ends makes no room"
@@ -193,6 +195,11 @@ async def test_records_since_the_last_good_audit_are_opened_again_when_one_is_co
     await w.finish(*((one, replayed(one)) for one in rest[5:-1]))
     (told,) = await w.store.learning.of_job(job)
     assert told.figures["provisional"] == N - 8 - 6
+    lines = {line.session: line.provisional for line in await w.store.results(job)}
+    assert {session for session, provisional in lines.items() if provisional} == {
+        one.work.session for one in rest[5:-1]
+    }
+    assert len(lines) == N - 1
     await w.finish((rest[-1], replayed(rest[-1], "audit", audit="wrong")))
     row = await w.check_sums(job)
     assert (row.status, row.counts.completed) == (Status.RUNNING, 8 + 5 + 1), (

@@ -22,6 +22,7 @@ from shoal.agent.workflows.judging.sampling import is_audited
 from shoal.services.errors import NotFound
 from shoal.services.store.database import codec
 from shoal.services.store.database.transaction import Tx
+from shoal.services.store.learning.provisional import CONFIRMED
 from shoal.services.store.workflows import keeping
 from shoal.services.store.workflows.records import VersionRow, WorkflowRow, usable
 
@@ -32,8 +33,6 @@ _MOST_AUDITED = 0.2
 _WEAK = 5
 """So many times as often are the records of a version audited that has weak fields."""
 _MOST_REOPENED = 10_000
-_GOOD = "_good"
-"""Among the figures: the last session whose record an audit confirmed."""
 _MISSES = 3
 """So many misses since the last decision are no accident: it is looked at."""
 
@@ -173,7 +172,7 @@ def note_items(tx: Tx, ended: Sequence[EndedItem]) -> Noted:
         if figures["audits_wrong"] > was_wrong:
             if not row.open:  # the version must not read again what it has read wrong
                 tx.run("learning_is_off", loop=row.loop, why="a record was confirmed to be wrong")
-            doubtful[row.loop] = _doubtful(tx, row, figures[_GOOD])
+            doubtful[row.loop] = _doubtful(tx, row, figures[CONFIRMED])
             figures.update(reopened=len(doubtful[row.loop]))
         due = row.phase == Phase.REPLAY and row.open and _is_due(figures, before)
         tx.run(
@@ -196,7 +195,7 @@ def _note_audit(figures: Counter[str], item: EndedItem) -> None:
     if replay is None or replay.shadow or item.outcome.status is not Status.COMPLETED:
         return
     if replay.audit == "right":
-        figures[_GOOD], figures["provisional"] = max(figures[_GOOD], item.session), 0
+        figures[CONFIRMED], figures["provisional"] = max(figures[CONFIRMED], item.session), 0
     elif replay.whole:
         figures["provisional"] += 1
 

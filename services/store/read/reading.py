@@ -20,6 +20,7 @@ from shoal.services.store.database.states import FINAL_STATES, QUEUED_STATES, St
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.ids import job_id, session_id
 from shoal.services.store.jobs.rows import Leased, leased, locked, spec_of, specs_of
+from shoal.services.store.learning.provisional import confirmed_up_to
 from shoal.services.store.loops.fanout import item_of
 from shoal.services.store.records import ArtifactRow, EventRow, JobFilter, JobRow, ResultRow, SessionDetail, SessionRow
 from shoal.services.store.waiting_causes import WaitingCause
@@ -37,7 +38,7 @@ _INDEXED = {
 }
 """States whose sessions are found without a walk over a job's others. What is queued, completed or canceled is mostly a
 large part of it, and an index of it would cost each session that is dispatched."""
-_RESULT_COLUMNS = ("id", "path", "state", "item", "attempt", "outcome", "children")
+_RESULT_COLUMNS = ("id", "path", "parent", "state", "item", "attempt", "outcome", "children")
 
 
 def when(seconds: float) -> datetime:
@@ -319,9 +320,14 @@ def result_step(
     step = place.step if most is None else min(place.step, most)
     rows = result_sessions(tx, job, place.path, inclusive=place.given is not None, limit=step)
     lines: list[ResultRow] = []
+    confirmed = confirmed_up_to(tx, (row.parent for row in rows))
     for row in rows:
         skip = place.given or 0 if row.path == place.path else 0
-        lines += islice(result_lines(job, row), skip, None if most is None else skip + most - len(lines))
+        lines += islice(
+            result_lines(job, row, confirmed.get(row.parent, 0)),
+            skip,
+            None if most is None else skip + most - len(lines),
+        )
         if len(lines) == most:
             return lines, result_place(lines[-1].cursor)
     if len(rows) < step:
@@ -352,8 +358,12 @@ def result_sessions(tx: Tx, job: int, path: str, *, inclusive: bool, limit: int)
     ).all()
 
 
-def result_lines(job: int, row: Row[Any]) -> Iterator[ResultRow]:
-    """One line per record of an item, then one per entry that is no valid one; or one line that says how it ended."""
+def result_lines(job: int, row: Row[Any], confirmed: int = 0) -> Iterator[ResultRow]:
+    """One line per record of an item, then one per entry that is no valid one; or one line that says how it ended.
+
+    Args:
+        confirmed: the last session of its loop whose replayed record an audit has confirmed; 0: none.
+    """
     state = State(row.state)
     outcome = codec.load_outcome(row.outcome) if row.outcome else Outcome(state.status)
     item = shown_item(item_of(row.item))
@@ -363,9 +373,11 @@ def result_lines(job: int, row: Row[Any]) -> Iterator[ResultRow]:
     for number, (record, error) in enumerate(lines or [(None, outcome.error)]):
         # What was spent on the item, over all its attempts, is spread over its lines: sums over lines are true.
         usage = (outcome.usage_before + outcome.usage).share(number, max(1, len(lines)))
-        yield _result_row(
+        line = _result_row(
             job, row, replace(outcome, status=state.status, error=error, usage=usage), item, number, record
         )
+        replayed = record is not None and bool(record.workflow) and record.audit != "right"
+        yield replace(line, provisional=True) if replayed and row.id > confirmed else line
 
 
 def _result_row(

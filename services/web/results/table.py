@@ -25,7 +25,7 @@ LEADING = ("job", "session", "item.index", "item.value", "item.is_link", "item.l
 TRAILING = (
     *("error.class", "error.code", "error.message", "error.retryable"),
     *("url", "at", "attempts", "seconds", "sources", "candidates", "screenshot"),
-    *("answer", "rests_on", "tier", "workflow", "audit"),
+    *("answer", "rests_on", "tier", "workflow", "audit", "provisional"),
     *("usage.model_calls", "usage.prompt_tokens", "usage.completion_tokens"),
 )
 """The columns around those of the record; present in every table, whatever the lines hold."""
@@ -34,6 +34,7 @@ _FIXED_TYPES: Mapping[str, pa.DataType] = {
     "item.index": pa.int64(),
     "item.is_link": pa.bool_(),
     "error.retryable": pa.bool_(),
+    "provisional": pa.bool_(),
     "attempts": pa.int64(),
     "seconds": pa.float64(),
     "usage.model_calls": pa.int64(),

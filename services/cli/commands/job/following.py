@@ -107,7 +107,9 @@ def _learned(loop: Mapping[str, Json]) -> str:
     if loop["phase"] != "replay":
         return f"learning: {loop['phase']}: {loop['why']}"
     done = f"{figures.get('replays', 0):,} items replayed by {loop['workflow']}, {figures.get('misses', 0):,} misses"
-    return f"learning: {done}; {loop['bound']}"
+    provisional = figures.get("provisional", 0)
+    waiting = f"; {provisional:,} provisional, since no audit has confirmed one after them" if provisional else ""
+    return f"learning: {done}; {loop['bound']}{waiting}"
 
 
 def _took_s(job: Mapping[str, Json]) -> float | None:

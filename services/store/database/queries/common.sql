@@ -31,6 +31,10 @@ from learning where loop in many(:ids, bigint)
 -- How far the loops of a job have learned.
 select loop, phase, gated, items, why, workflow, version, rounds, figures from learning where job = :job order by loop
 
+-- name: learning_figures
+-- What items came to in those of some loops that learn, or did.
+select loop, figures from learning where loop in many(:ids, bigint)
+
 -- name: learning_jobs
 -- Those of some jobs with a loop of which something may still be decided, and whether a workflow does its items.
 select job, max(case when phase = 'replay' then 1 else 0 end) as replays

@@ -99,7 +99,11 @@ class ResultView(View):
     )
     workflow: str = Field("", description="workflow and version that read the record, as `NAME@2`; empty for none")
     audit: Audited = Field(
-        "", description="what a model's own reading said of a record that a workflow read; empty: none was asked for"
+        "",
+        description="what its teacher's reading said of a record that a workflow read; empty: none was asked for",
+    )
+    provisional: bool = Field(
+        False, description="a workflow read the record, and no audit of its loop has confirmed a record since"
     )
     usage: SpentView
 
@@ -145,6 +149,7 @@ def result_line(row: ResultRow) -> dict[str, Json]:
         "tier": record.tier if record else "",
         "workflow": record.workflow if record else "",
         "audit": record.audit if record else "",
+        "provisional": row.provisional,
         "usage": {
             "model_calls": row.usage.model_calls,
             "prompt_tokens": row.usage.prompt_tokens,
