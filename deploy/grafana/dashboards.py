@@ -196,7 +196,7 @@ LOOPS = Dashboard(
                     "What becomes of items with a workflow?",
                     rates("outcome", "shoal_replays_total"),
                     unit="ops",
-                    help="missed: the page was not as it was learned, and the model went on.",
+                    help="missed: the page was not as it was learned, and the model or the rules went on.",
                 ),
                 Panel(
                     "Why are items missed?",
@@ -207,13 +207,29 @@ LOOPS = Dashboard(
                     "What do audits say?",
                     rates("result", "shoal_audits_total"),
                     unit="ops",
-                    help="wrong: a model read something else twice. The version is given up.",
+                    help="wrong: the model or the rules read something else twice. The version is given up.",
                 ),
                 Panel(
                     "What do loops that learn go on with?",
                     rates("phase", "shoal_learning_decisions_total"),
                     unit="ops",
                     help="off: nothing was learned, and the model does all items. items, after replay: a repair.",
+                ),
+                Panel(
+                    "What are elements and fields found by?",
+                    {
+                        "{{of}} {{family}}": "max by (of, family) "
+                        "(rate(shoal_replay_hits_total[$__rate_interval])) > 0",
+                    },
+                    unit="ops",
+                    help="Families that agreed. One that falls off has changed on the site.",
+                ),
+                Panel(
+                    "What becomes of repairs?",
+                    rates("outcome", "shoal_repairs_total"),
+                    unit="ops",
+                    help="compiled: another version is compared. given_up: the model or the rules go on with what "
+                    "the old version misses.",
                 ),
                 Panel(
                     "What are records read by?",

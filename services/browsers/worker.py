@@ -25,6 +25,7 @@ from shoal.agent.documents.trust import TrustedSites
 from shoal.agent.errors import AgentError, BrowserError, NavigationTimeout, NoRoom, Unexpected
 from shoal.agent.policies.choose import with_learned
 from shoal.agent.policies.policy import Policy
+from shoal.agent.policies.workflow import DocumentPolicy, WorkflowPolicy
 from shoal.agent.sessions import session
 from shoal.agent.sessions.attended.attendance import Attendance
 from shoal.agent.sessions.attended.human_help import Helper
@@ -208,6 +209,9 @@ class Worker:
                 lease = tracing.lease_place(work.job, work.session, work.fence)
                 with tracing.span("run session", below=lease, session=work.session, attempt=work.attempt):
                     outcome = await session.run(work, deps)
+                if isinstance(deps.policy, (WorkflowPolicy, DocumentPolicy)):
+                    for of, family in deps.policy.hits:
+                        self._metrics_delta.add("shoal_replay_hits", of, family)
                 # Of one that was cut off inside an action the outcome says what it may have done, not what cut it off.
                 cut_off = outcome.status is Status.UNSURE
                 if cut_off or (outcome.error is not None and outcome.error.cls in _SUSPICIOUS):

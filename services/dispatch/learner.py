@@ -67,6 +67,8 @@ class Learner:
         if not decided.written:
             return
         self._state.metrics.delta.add("shoal_learning_decisions", step.phase.value)
+        if repair := _repair(known, step):
+            self._state.metrics.delta.add("shoal_repairs", repair)
         log.info(LogEvent.LOOP_LEARNED, loop=loop, phase=str(step.phase), why=step.why)
         self._state.ready(decided.ready)
         self._state.signals.bulk_operation_left()
@@ -78,6 +80,21 @@ class Learner:
             return LearningStep(Phase.OFF, "this dispatcher has no artifact store to read evidence from")
         evidence = await _evidence(self._artifacts, known)
         return await asyncio.to_thread(_computed, known, evidence)
+
+
+def _repair(known: LearningDue, step: LearningStep) -> str:
+    """What a decision means for the repair of a loop's version; "" where it is about none."""
+    version = known.version
+    if version is None or version.state not in ("canary", "active"):
+        return ""
+    match known.phase, step.phase:
+        case Phase.REPLAY, Phase.ITEMS if step.state is None:
+            return "begun"
+        case Phase.ITEMS, Phase.SHADOW:
+            return "compiled"
+        case Phase.ITEMS, Phase.REPLAY | Phase.OFF:
+            return "given_up"
+    return ""
 
 
 async def _evidence(artifacts: ArtifactStore, known: LearningDue) -> list[bytes]:

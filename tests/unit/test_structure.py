@@ -95,6 +95,7 @@ MAY = {
         "shoal.agent.worker_messages",
         "shoal.agent.errors",
         "shoal.agent.fault_table",
+        "shoal.agent.workflows.format",
         "shoal.agent.workflows.judging",
         "shoal.agent.workflows.learning",
         "shoal.agent.workflows.verdict",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,7 +11,9 @@ from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import FieldsMissing
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.policies.workflow.auditing import Audit, audit
+from shoal.agent.policies.workflow.policy import field_hits
 from shoal.agent.types import LoopItem, Record, Replay, Step
+from shoal.agent.workflows.format.branch import ChannelFamily
 from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.replay.pages import read_document, read_rendered
 from shoal.agent.workflows.verdict import MissReason, PageRead
@@ -40,12 +42,18 @@ class DocumentPolicy:
         self._rules = rules
         self._audited = audited
         self._replay = Replay(name, version.number, whole=True)
+        self._channels: Mapping[str, tuple[ChannelFamily, ...]] = {}
         self.read_by = ""  # the workflow that read the record, with its version; "": the rules read it
 
     @property
     def replay(self) -> Replay:
         """What became of the reading so far."""
         return self._replay
+
+    @property
+    def hits(self) -> Iterator[tuple[str, str]]:
+        """What fields were read by, as of a `WorkflowPolicy`."""
+        return field_hits(self._channels)
 
     @property
     def missed(self) -> bool:
@@ -73,6 +81,7 @@ class DocumentPolicy:
         asked = (state.page, self._version.branches, state.item, schema)
         document = await read_document(*asked, locale=locale)
         record = document.record if document is not None else None
+        self._channels = document.hits if document is not None and record is not None else {}
         if record is not None and not self._audited:
             self.read_by = self._title
             return Extraction((record,))
@@ -99,7 +108,8 @@ class DocumentPolicy:
 
         ruled = await read()
         page = await rendered()  # now: the rules have waited for what they miss
-        record = record or page.record
+        if record is None and page.record is not None:
+            record, self._channels = page.record, page.hits
         if record is None:
             self._miss(*(miss.reason for miss in page.misses))
             judged = Audit("", ruled)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shoal.agent.decisions.plan import Plan
@@ -23,6 +23,13 @@ from shoal.agent.workflows.replay.pages import replay_page
 from shoal.agent.workflows.replay.values import values_of
 from shoal.agent.workflows.replay.waiting import held_in_time
 from shoal.agent.workflows.verdict import FieldRead, Found, Miss, MissReason
+
+
+def field_hits(channels: Mapping[str, tuple[ChannelFamily, ...]]) -> Iterator[tuple[str, str]]:
+    """What fields were read by: `field`, and each family of places that agreed."""
+    for families in channels.values():
+        yield from (("field", family) for family in families)
+
 
 _SETTLE_S = 3.0
 """How long a page may take for what an earlier action brings, before its absence is a miss."""
@@ -93,6 +100,13 @@ class WorkflowPolicy:
         """The workflow that read the page, with its version; "" where it did not."""
         report = self._report
         return self._title if report.branch and not report.handed_over else ""
+
+    @property
+    def hits(self) -> Iterator[tuple[str, str]]:
+        """What elements and fields were found by: `element` or `field`, and the family that agreed, each time."""
+        for families in (self._report.locators or {}).values():
+            yield from (("element", family) for family in families)
+        yield from field_hits(self._report.channels or {})
 
     @property
     def report(self) -> ReplayReport:

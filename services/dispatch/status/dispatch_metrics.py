@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from itertools import chain, islice
+from typing import get_args
 
 from shoal.agent import errors
 from shoal.agent.actions import PRIMITIVES
 from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.status import FINAL, Status
 from shoal.agent.types import ErrorInfo, Outcome, Replay
+from shoal.agent.workflows.format.branch import ChannelFamily
+from shoal.agent.workflows.format.target import Family
 from shoal.agent.workflows.judging.phase import Phase
 from shoal.agent.workflows.verdict import MissReason
 from shoal.services.browsers.pools.pool import WorkerStats
@@ -85,6 +88,12 @@ class DispatchMetrics:
             self.delta.add("shoal_replay_misses", reason.value, n=0)
         for result in ("right", "wrong", "unclear", "not_done"):
             self.delta.add("shoal_audits", result, n=0)
+        for family in get_args(ChannelFamily):
+            self.delta.add("shoal_replay_hits", "field", family, n=0)
+        for locator in get_args(Family):
+            self.delta.add("shoal_replay_hits", "element", locator, n=0)
+        for outcome_of_repair in ("begun", "compiled", "given_up"):
+            self.delta.add("shoal_repairs", outcome_of_repair, n=0)
         for phase in Phase:
             self.delta.add("shoal_learning_decisions", phase.value, n=0)
         for tier in ("http", "page", "session"):
