@@ -478,7 +478,7 @@ class _Session:
     async def _propose(self, records: tuple[Record, ...]) -> Json:
         """Places for `extract.fields` that were found to give what these records hold; None where none is asked for."""
         extract = self.work.spec.extract
-        by_workflow = bool(self._replayed_by[0])  # it has its places
+        by_workflow = bool(replayed_by(self.deps.policy)[0])  # it has its places
         if not self._is_sample or by_workflow or extract is None or extract.json_schema is None:
             return None
         proposed = await propose_places(self.page, extract, records, self.work.spec.browser.locale or "")
