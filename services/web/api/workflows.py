@@ -8,6 +8,7 @@ import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from shoal.agent.errors import WorkflowInvalid
+from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.exchange.file_formats import ExportFormat, ImportFormat
 from shoal.agent.workflows.exchange.files import read_file, write_file
 from shoal.agent.workflows.format.version import State
@@ -159,7 +160,7 @@ def _add_changing(router: APIRouter, deps: GatewayDeps, authenticator: Authentic
         changed. It is a draft; nothing uses it before it is activated."""
         caller = await may_control(request)
         require_type(request, JSON_TYPES)
-        given = _read(await read_body(request, deps.options.body_limit))
+        given = read_given(await read_body(request, deps.options.body_limit))
         if given.name != name or len(given.versions) != 1:
             raise BadInput(f"give one version of the workflow {name!r}")
         mine = given.versions[0].model_copy(update={"state": "draft", "by": "person"})
@@ -200,7 +201,7 @@ def _imported(body: bytes, kind: ImportFormat, name: str | None) -> tuple[Workfl
     if kind is ImportFormat.SHOAL:
         if name is not None:
             raise BadInput("`name`: a workflow's own file says its name")
-        given = _read(body)
+        given = read_given(body)
         drafts = tuple(version.model_copy(update={"state": "draft", "by": "import"}) for version in given.versions)
         return given.model_copy(update={"versions": drafts}), ()
     if name is None:
@@ -212,8 +213,8 @@ def _imported(body: bytes, kind: ImportFormat, name: str | None) -> tuple[Workfl
     return read.workflow, read.lost
 
 
-def _read(body: bytes) -> Workflow:
-    """The workflow of a request.
+def read_given(body: Json) -> Workflow:
+    """The workflow that a request gives, as bytes or as parsed JSON.
 
     Raises:
         BadInput: it is none; each fault with its place.

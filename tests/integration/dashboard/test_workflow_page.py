@@ -225,3 +225,65 @@ async def test_the_page_fits_and_keeps_nobody_out(here: Shop, width: int, scheme
     except Unreachable:
         pytest.skip("npm does not give axe-core")
     assert await serious_faults(page, axe) == []
+
+
+async def test_a_node_is_edited_tested_on_a_live_page_and_saved_as_a_draft(here: Shop) -> None:
+    page, complaints = await here.page("/workflows/shop?version=1")
+    await page.get_by_role("link", name="Edit who").click()
+    await expect(page.get_by_role("heading", name="Edit version 1")).to_be_visible()
+    before = list(here.live.heard)
+    await page.get_by_label("Addresses").fill(f"{here.live.site}form")
+    await page.get_by_label("The loop's item").fill('{"who": "Ada"}')
+    await page.get_by_label("value (empty: remove it)").nth(0).fill("Nobody's name")
+    await page.get_by_role("button", name="Test from here").click()
+    tried = page.locator("[data-tried] article")
+    await expect(tried.locator("h3 .badge")).to_have_text("miss")
+    await expect(tried).to_contain_text("only css finds it")
+    await page.get_by_label("value (empty: remove it)").nth(0).fill("Full name")
+    await page.get_by_role("button", name="Insert behind").click()
+    await expect(page.get_by_role("alert")).to_contain_text("target")
+    await page.get_by_role("button", name="Delete").click()
+    await expect(page.get_by_role("alert")).to_have_count(0)
+    await page.get_by_role("link", name="send: action").click()
+    await expect(page.get_by_role("heading", name="send action")).to_be_visible()
+    await page.get_by_label("what it does, in words").fill(f"sends it {EVIL}")
+    await page.get_by_role("button", name="Earlier").click()
+    await expect(page.locator(".nodes button")).to_contain_text(["kind", "send", "who", "thanks", "read"])
+    await page.get_by_role("button", name="Later").click()
+    await page.get_by_role("button", name="Check", exact=True).last.click()
+    await expect(page.locator("main")).to_contain_text("nodes[send].says")
+    await page.get_by_label("Addresses").fill(f"{here.live.site}form")
+    await page.get_by_label("The loop's item").fill('{"who": "Ada"}')
+    await page.get_by_label("Begin at").select_option("who")
+    await page.get_by_role("button", name="Test from here").click()
+    await expect(tried.locator("h3 .badge")).to_have_text("stopped")
+    await expect(tried).to_contain_text("done: who")
+    assert here.live.heard == before, "nothing was sent"
+    await page.get_by_role("button", name="Save as a draft").click()
+    await expect(page.get_by_role("heading", name="Version 2")).to_be_visible()
+    await expect(page.locator("#node-send")).to_contain_text(f"sends it {EVIL}")
+    version = (await here.live.world.client.get("/v1/workflows/shop/versions/2")).json()
+    assert (version["parent"], version["state"], version["by"]) == (1, "draft", "person")
+    assert await page.title() == "shop · Shoal"
+    assert complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+async def test_the_editor_fits_and_keeps_nobody_out(here: Shop, width: int, scheme: str) -> None:
+    for node in ("send", "kind"):
+        page, complaints = await here.page(f"/workflows/shop/edit?version=1&node={node}", width, scheme)
+        await page.get_by_role("button", name="Insert behind").click()
+        await expect(page.get_by_role("alert")).to_be_visible()
+        await page.locator(".nodes button", has_text=node).first.click()
+        excess = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert (excess, complaints) == (0, [])
+        if folder := os.environ.get("SHOTS"):
+            await page.evaluate("document.querySelector('.top').style.position = 'static'")
+            await page.screenshot(path=f"{folder}/editor-{node}-{width}-{scheme}.png", full_page=True)
+        try:
+            axe = axe_source()
+        except Unreachable:
+            pytest.skip("npm does not give axe-core")
+        assert await serious_faults(page, axe) == [], node
+        await page.context.close()

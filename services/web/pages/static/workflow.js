@@ -1,9 +1,12 @@
-// Tries a version on the addresses in its form, and shows what each channel read.
+// Tries a version on the addresses in its form, and shows what each channel read. In the editor a node of the graph
+// opens its form.
 (() => {
   const form = document.querySelector("form[data-try]");
   if (!form) return;
   const tried = document.querySelector("[data-tried]");
-  const button = form.querySelector("button.main");
+  const button = form.querySelector("[data-try-go]");
+  if (!button) return;
+  const idle = button.textContent;
   let trying = null; // ends the try that runs
 
   function fault(text) {
@@ -13,8 +16,10 @@
     tried.replaceChildren(line);
   }
 
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
+  if (button.type === "submit") form.addEventListener("submit", (event) => { event.preventDefault(); attempt(); });
+  else button.addEventListener("click", attempt);
+
+  async function attempt() {
     if (trying) return trying.abort();
     trying = new AbortController();
     button.textContent = "Trying: press to stop";
@@ -30,7 +35,19 @@
       if (error.name !== "AbortError") fault(error instanceof TypeError ? "It was not tried: the gateway is away." : error.message);
     } finally {
       trying = null;
-      button.textContent = "Try";
+      button.textContent = idle;
     }
-  });
+  }
+})();
+
+(() => {
+  for (const link of document.querySelectorAll("form .graph a.node")) {
+    link.addEventListener("click", (event) => {
+      const name = decodeURIComponent(link.getAttribute("href").slice("#node-".length));
+      const choose = [...document.querySelectorAll(".nodes button")].find((button) => button.value === `show:${name}`);
+      if (!choose) return;
+      event.preventDefault();
+      choose.click();
+    });
+  }
 })();

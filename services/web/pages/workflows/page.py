@@ -15,6 +15,7 @@ from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.audit import note_detail
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
+from shoal.services.web.pages.workflows.editor.page import add_editor
 from shoal.services.web.pages.workflows.graph import drawn
 from shoal.services.web.pages.workflows.steps import pictures, step_line
 from shoal.services.web.pages.workflows.tries import add_version_tries
@@ -29,6 +30,7 @@ def add_workflow_pages(
 ) -> None:
     """Adds the list of workflows, and the page of each. They are those of the caller's tenant."""
     add_version_tries(router, deps, login_check, pages, trier)
+    add_editor(router, deps, login_check, pages, trier)
     store = deps.store.workflows
 
     @router.get("/workflows")

@@ -1,0 +1,293 @@
+"""The editor: each answer holds the version as it is by now, so that nothing is kept before it is saved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import JSONResponse, RedirectResponse
+
+from shoal.agent.actions.registry import PRIMITIVES
+from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.format.target import FAMILIES
+from shoal.agent.workflows.format.version import Version
+from shoal.services.errors import BadInput, ServiceError
+from shoal.services.store.workflows.records import WorkflowRow
+from shoal.services.web.api.workflow_difference import changes
+from shoal.services.web.api.workflow_tries import read_try, version_of
+from shoal.services.web.api.workflows import read_given
+from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.http.audit import note_detail, note_nothing
+from shoal.services.web.http.body import read_body
+from shoal.services.web.http.problems import faults_of
+from shoal.services.web.pages.login import LoginCheck
+from shoal.services.web.pages.rendering import Pages, let_in
+from shoal.services.web.pages.submit.compose import Inputs
+from shoal.services.web.pages.workflows.editor.changes import (
+    KINDS,
+    Object,
+    deleted,
+    inserted,
+    misshapen,
+    moved,
+    node_named,
+    nodes_of,
+    renamed,
+)
+from shoal.services.web.pages.workflows.editor.node_form import NodeReader, conditions_of, shown_constant
+from shoal.services.web.pages.workflows.graph import drawn
+from shoal.services.web.pages.workflows.steps import step_line
+from shoal.services.web.pages.workflows.tries import TRY_S, asked_by
+from shoal.services.web.tries.version_trial import VersionTry
+from shoal.services.web.tries.version_trier import VersionTrier
+
+FORM_BYTES = 4
+"""A form may be so many times as long as a workflow: `%` and two digits stand for most characters."""
+_DEEPEST = 60
+"""Levels of objects and lists in a version, its schema included."""
+_OWN = ("number", "parent", "state", "by", "at")
+"""What the store and not a person says of a version."""
+_CONDITIONS = ("url", "text", "no_text", "visible", "hidden", "value")
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A version that is being edited."""
+
+    base: int  # number of the version that it is made from
+    version: Object
+    node: str  # whose form is shown; "" for none
+    faults: Sequence[tuple[str, str]] = field(default=())  # place and reason, of the form
+
+
+def add_editor(
+    router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages, trier: VersionTrier
+) -> None:
+    """Adds the editor of a version, and what its buttons ask."""
+    editor = _Editor(deps, login_check, pages)
+
+    @router.get("/workflows/{name}/edit")
+    async def begin(
+        request: Request,
+        name: str,
+        caller: Caller = Depends(let_in(login_check, "control")),
+        version: int = Query(ge=1, le=10_000),
+        node: str = Query("", max_length=200),
+    ) -> Response:
+        row = await deps.store.workflows.get(caller.tenant, name)
+        body = {key: value for key, value in version_of(row, version).version.as_json().items() if key not in _OWN}
+        return editor.page(request, caller, row, Edited(version, body, node))
+
+    @router.post("/workflows/{name}/edit")
+    async def change(request: Request, name: str, caller: Caller = Depends(let_in(login_check, "control"))) -> Response:
+        """Does what the button says with the version in the form; only `save` stores something."""
+        row = await deps.store.workflows.get(caller.tenant, name)
+        inputs = await editor.inputs(request)
+        edited = edited_by(inputs)
+        if inputs.one("do") == "save" and not edited.faults:
+            try:
+                version = checked(row, edited)
+            except BadInput:
+                return editor.page(request, caller, row, edited, status=400)
+            at = datetime.now(UTC).isoformat(timespec="seconds")
+            mine = version.model_copy(update={"state": "draft", "by": "person", "parent": edited.base, "at": at})
+            kept = await deps.store.workflows.add_version(caller.tenant, name, mine)
+            note_detail(request, f"version {kept.version.number} from version {edited.base}")
+            return RedirectResponse(f"/workflows/{name}?version={kept.version.number}", status_code=303)
+        note_nothing(request)
+        return editor.page(request, caller, row, edited)
+
+    @router.post("/workflows/{name}/edit/try")
+    async def attempt(request: Request, name: str, caller: Caller = Depends(let_in(login_check, "submit"))) -> Response:
+        """What the version in the form gives on pages, as HTML; nothing is stored."""
+        note_nothing(request)
+        row = await deps.store.workflows.get(caller.tenant, name)
+        inputs = await editor.inputs(request)
+
+        async def listens() -> bool:
+            return not await request.is_disconnected()
+
+        try:
+            edited = edited_by(inputs)
+            if edited.faults:
+                raise BadInput("; ".join(f"{place}: {reason}" for place, reason in edited.faults))
+            body = read_try(asked_by(inputs))
+            version = checked(row, edited).model_copy(update={"number": edited.base})
+            given = VersionTry(name, row.scope, version, body.urls, body.start, body.data, body.item)
+            view = await trier.attempt(given, caller, timeout_s=TRY_S, listens=listens)
+        except ServiceError as error:
+            return JSONResponse({"fault": error.message})
+        if view is None:
+            return Response(status_code=204)  # its caller has gone
+        return JSONResponse({"html": pages.part(request, "workflows/tried.html", tried=view)})
+
+
+def edited_by(inputs: Inputs) -> Edited:
+    """The version as the form has it, after what its button does.
+
+    Raises:
+        BadInput: the form holds no version.
+    """
+    version, base = _state(inputs)
+    shown = inputs.one("node")
+    reader = NodeReader(inputs)
+    version = _with_form(version, shown, reader)
+    if inputs.has("branches"):
+        known = version.pop("branches", None)
+        pages = reader.json("branches", known)
+        if place := misshapen({"branches": pages or []}):
+            reader.faults.append(("branches", f"{place} is no such part"))
+            pages = known
+        version |= {"branches": pages} if pages else {}
+    verb, _, at = inputs.one("do").partition(":")
+    name = inputs.one("n.id").strip()
+    if shown and name and name != shown:
+        if node_named(version, name) is not None:
+            reader.faults.append(("n.id", f"another node is called {name!r}"))
+        else:
+            version, shown = renamed(version, shown, name), name
+    kind = inputs.one("kind")
+    match verb:
+        case "show":
+            shown = at
+        case "before" | "after" if kind in KINDS:
+            version, shown = inserted(version, shown, kind, before=verb == "before")
+        case "delete":
+            version, shown = deleted(version, shown), ""
+        case "earlier" | "later":
+            version = moved(version, shown, earlier=verb == "earlier")
+    _check_writable(version)
+    return Edited(base, version, shown, tuple(reader.faults))
+
+
+def checked(row: WorkflowRow, edited: Edited) -> Version:
+    """The version, where it is one.
+
+    Raises:
+        BadInput: listing each fault with its place.
+    """
+    given = {"name": row.name, "scope": row.scope.as_json(), "versions": [edited.version]}
+    return read_given(given).versions[0]
+
+
+def _state(inputs: Inputs) -> tuple[Object, int]:
+    text, base = inputs.one("version"), inputs.one("base")
+    try:
+        version = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"the version is no JSON: {error}") from None
+    if not isinstance(version, dict) or not base.isdecimal():
+        raise BadInput("the version has to be a JSON object")
+    _check_writable(version)
+    return {key: value for key, value in version.items() if key not in _OWN}, int(base[:9])
+
+
+def _check_writable(version: Object) -> None:
+    """Lets a version pass that a page can show.
+
+    Raises:
+        BadInput: it is nested too deep, has no parts where forms go, or holds half of a surrogate pair.
+    """
+    level: list[Json] = [version]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for part in level
+            if isinstance(part, (dict, list))
+            for inner in (part.values() if isinstance(part, dict) else part)
+        ]
+        if not level:
+            break
+    else:
+        raise BadInput("the version is nested too deep")
+    if place := misshapen(version):
+        raise BadInput(f"the version is none: {place} is no such part")
+    try:
+        json.dumps(version, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise BadInput(f"the version holds text that cannot be written: {error.reason}") from None
+
+
+def _with_form(version: Object, shown: str, reader: NodeReader) -> Object:
+    """The version with what stands in the inputs of the node that is shown, and of the parameters."""
+    nodes: list[Json] = list(version.get("nodes") or []) if isinstance(version.get("nodes"), list) else []
+    if shown and reader.inputs.has("n.id"):
+        nodes = [reader.node(node) if isinstance(node, dict) and node.get("id") == shown else node for node in nodes]
+    changed: Object = {**version, "nodes": nodes}
+    if reader.inputs.has("params"):
+        params = reader.params(version.get("params"))
+        changed.pop("params", None)
+        if params:
+            changed["params"] = params
+    return changed
+
+
+@dataclass(frozen=True, slots=True)
+class _Editor:
+    deps: GatewayDeps
+    login_check: LoginCheck
+    pages: Pages
+
+    async def inputs(self, request: Request) -> Inputs:
+        """What the form sent.
+
+        Raises:
+            NotAllowed: it is not a form of this login.
+            TooLarge, BadInput.
+        """
+        inputs = Inputs.of_body(await read_body(request, FORM_BYTES * self.deps.options.body_limit))
+        self.login_check.check_form(request, inputs.one("token"))
+        return inputs
+
+    def page(
+        self, request: Request, caller: Caller, row: WorkflowRow, edited: Edited, *, status: int = 200
+    ) -> Response:
+        """The whole page, with what is wrong by its place."""
+        faults = [{"node": edited.node, "field": place, "reason": reason} for place, reason in edited.faults]
+        version: Version | None = None
+        try:
+            version = checked(row, edited)
+        except BadInput as error:
+            faults += [_placed(fault, edited.version) for fault in faults_of(error)]
+        base = version_of(row, edited.base).version.as_json()
+        steps = [step_line(node, {}) for node in version.nodes] if version is not None else []
+        return self.pages.page(
+            request,
+            "workflows/edit.html",
+            status=status,
+            caller=caller,
+            workflow=row,
+            base=edited.base,
+            body=edited.version,
+            state=json.dumps(edited.version, ensure_ascii=False),
+            nodes=nodes_of(edited.version),
+            node=node_named(edited.version, edited.node),
+            faults=faults,
+            version=version,
+            graph=drawn(version) if version is not None else None,
+            by_node={step.id: step for step in steps},
+            differences=changes(base, edited.version),
+            kinds=KINDS,
+            families=FAMILIES,
+            condition_kinds=_CONDITIONS,
+            conditions_of=conditions_of,
+            constant=shown_constant,
+            actions=[primitive.name for primitive in PRIMITIVES],
+            can_try=caller.may("submit"),
+        )
+
+
+def _placed(fault: Json, version: Object) -> dict[str, str]:
+    """A fault of the API with the node that it is in."""
+    place = str(fault["field"]).removeprefix("versions[0].")
+    number, _, rest = place.removeprefix("nodes[").partition("]")
+    nodes = version.get("nodes")
+    node = ""
+    if place.startswith("nodes[") and number.isdecimal() and isinstance(nodes, list) and int(number) < len(nodes):
+        part = nodes[int(number)]
+        node = str(part.get("id", "")) if isinstance(part, dict) else ""
+    return {"node": node, "field": rest.removeprefix(".") if node else place, "reason": str(fault["reason"])}
