@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from shoal.records import Usage as Usage
     from shoal.sync import Client as Client
     from shoal.trial import Trial as Trial
+    from shoal.trial import TriedCandidate as TriedCandidate
     from shoal.trial import TriedEstimate as TriedEstimate
     from shoal.trial import TriedField as TriedField
     from shoal.trial import TriedItem as TriedItem
@@ -113,7 +114,18 @@ PLACES: dict[str, tuple[str, ...]] = {
         *("Question", "Result", "Session", "SessionDetail", "Source", "SubmittedJob", "Usage"),
     ),
     "shoal.sync": ("Client",),
-    "shoal.trial": (*("Trial", "TriedEstimate", "TriedField", "TriedItem", "TriedItems", "TriedList", "TriedRecord"),),
+    "shoal.trial": (
+        *(
+            "Trial",
+            "TriedCandidate",
+            "TriedEstimate",
+            "TriedField",
+            "TriedItem",
+            "TriedItems",
+            "TriedList",
+            "TriedRecord",
+        ),
+    ),
     "shoal.version_trial": (
         *("TriedAction", "TriedChannel", "TriedFieldOfVersion", "TriedMiss", "TriedPage", "VersionTrial"),
     ),

@@ -49,6 +49,14 @@ class TriedField(Reply):
     why: str = Field(description="the reason for `sureness`, in words")
 
 
+class TriedCandidate(Candidate):
+    """What the page may state for a field that was not given."""
+
+    place: Mapping[str, Json] | None = Field(
+        description="for `extract.fields`: it gave this very value; None: no place is known that does"
+    )
+
+
 class TriedRecord(Reply):
     """One record that was read, or an item that gave none."""
 
@@ -57,7 +65,7 @@ class TriedRecord(Reply):
     status: Status
     record: Json
     fields: Mapping[str, TriedField] = Field(description="each value with its source")
-    candidates: Mapping[str, tuple[Candidate, ...]] = Field(
+    candidates: Mapping[str, tuple[TriedCandidate, ...]] = Field(
         description="of fields that are missing: what the page may state"
     )
     missing: tuple[str, ...] = Field(description="fields of the schema without a value")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -16,7 +16,7 @@ from shoal.agent.policies.rules.facts.facts import Facts, read_facts
 from shoal.agent.spec import ExtractSpec, FieldPlace
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
-from shoal.agent.types import Record
+from shoal.agent.types import FieldSource, Record
 
 PROPOSALS_JS = (Path(__file__).parent / "proposals.js").read_text(encoding="utf-8")
 _LABELED = frozenset({"table", "definition-list", "label", "control"})
@@ -24,6 +24,8 @@ _DATA_ATTRIBUTE = re.compile(r"^(.*)\[(data-[\w-]+)\]$", re.DOTALL)
 _JSON_PATH = re.compile(r'^script\[type="application/ld\+json"\] ([A-Za-z_][\w.]*)$')
 _MOST_RECORDS = 200
 """Records of a list by whose elements a selector is looked for."""
+_MOST_CANDIDATES = 3
+"""Of one field that are told with a place."""
 _MOST_PLACES = 4
 """Places of one field that are proposed: another page may have only the second."""
 
@@ -62,6 +64,57 @@ async def propose_places(page: Context, extract: ExtractSpec, records: Sequence[
     if extract.many:
         return await _of_list(page, extract, read, _Labels(facts), selectors, locale)
     return await _of_one(page, extract, read[0], _Labels(facts), selectors, locale)
+
+
+async def uncertain_values(
+    page: Context, extract: ExtractSpec, records: Sequence[Record], locale: str = ""
+) -> dict[str, Json]:
+    """By field that was not given, what the page may state for it: each with a place that gives the very value, if any.
+
+    Raises:
+        BrowserError, NavigationError: the page cannot be asked.
+    """
+    first = records[0].candidates if records else {}
+    several = {name: candidates[:_MOST_CANDIDATES] for name, candidates in first.items()}
+    if not several or extract.many or (extract.records or "").startswith("$"):
+        return {}
+    sources = {
+        f"{name} {place}": FieldSource(candidate.how, candidate.where, False, candidate.sureness, candidate.why)
+        for name, candidates in several.items()
+        for place, candidate in enumerate(candidates)
+    }
+    asked = Record({}, sources)
+    labels, selectors = _Labels(await read_facts(page, many=False)), await _selectors(page, extract, [asked])
+    told: dict[str, Json] = {}
+    for name, candidates in several.items():
+        told[name] = []
+        for place, candidate in enumerate(candidates):
+            possible = _possible(f"{name} {place}", asked, labels, selectors)
+            good = await _good(page, extract, name, candidate.value, possible, locale, most=1)
+            spelled = good[0].model_dump(by_alias=True, exclude_defaults=True) if good else None
+            told[name].append({**asdict(candidate), "place": spelled})
+    return told
+
+
+async def _good(
+    page: Context,
+    extract: ExtractSpec,
+    name: str,
+    value: Json,
+    possible: Iterable[FieldPlace],
+    locale: str,
+    *,
+    most: int = _MOST_PLACES,
+) -> tuple[FieldPlace, ...]:
+    """The first places that give a field this very value."""
+    good: list[FieldPlace] = []
+    for place in possible:
+        (values,) = await values_at_places(page, extract, {name: place}, locale) or ({},)
+        if _same(values.get(name), value):
+            good.append(place)
+        if len(good) == most:
+            break
+    return tuple(good)
 
 
 async def _selectors(page: Context, extract: ExtractSpec, records: Sequence[Record]) -> Mapping[str, Json]:
@@ -117,15 +170,10 @@ async def _of_one(
     for name in record.sources:
         if name in extract.fields:
             continue
-        good: list[FieldPlace] = []
-        for place in _possible(name, record, labels, selectors):
-            (values,) = await values_at_places(page, extract, {name: place}, locale) or ({},)
-            if _same(values.get(name), record.value[name]):
-                good.append(place)
-            if len(good) == _MOST_PLACES:
-                break
+        possible = _possible(name, record, labels, selectors)
+        good = await _good(page, extract, name, record.value[name], possible, locale)
         if good:
-            proposed[name] = tuple(good)
+            proposed[name] = good
     return Proposals(proposed)
 
 

@@ -39,7 +39,7 @@ from shoal.agent.errors import (
     UnsureAction,
 )
 from shoal.agent.extraction.extraction import extract_records
-from shoal.agent.extraction.proposals import propose_places
+from shoal.agent.extraction.proposals import propose_places, uncertain_values
 from shoal.agent.policies.policy import LOG_IN, Extraction, Policy, SessionState
 from shoal.agent.policies.workflow import WorkflowPolicy
 from shoal.agent.policies.workflow.telling import detail_of
@@ -232,6 +232,7 @@ class _Session:
         self.budget.spent = lambda: tokens(self.state.usage)
         self.budget.told = self._note_limits
         self._note_limits()
+        self.uncertain: dict[str, Json] = {}  # of a sample: what the page may state, by field
         self.rejected: list[ErrorInfo] = []  # entries of lists that are no valid records
         self.error_codes: tuple[str, ...] = ()  # the caller's own, named while it went on
         self.steps_known = sum(len(task.steps) for task in checkpoint.history) + len(checkpoint.steps)
@@ -295,6 +296,11 @@ class _Session:
             if self._asks_for_login:
                 await self._renew_login(error)
             if not self._can_plan_on(error):
+                if self.uncertain:  # what the page may state is told though it gave no record
+                    told = Task(
+                        "extract", plan.plan or "", Status.FAILED, {"candidates": self.uncertain}, error.message
+                    )
+                    self.state.history = (*self.state.history, told)
                 raise
             task, end = Task("extract", plan.plan or "", Status.FAILED, reason=error.message), None
         if plan.task_type != "navigate" and self._asks_for_login:
@@ -406,6 +412,7 @@ class _Session:
         self.state.reading = plan.plan or ""
         extracted = await extract_records(self.deps.policy, self.state)
         await self.evidence.keep_prompt(extracted.prompt)
+        self.uncertain = await self._uncertain(extracted.records)
         checked = await self._check(extracted)
         await self.lessons.read(checked.records, self.work.spec.extract)
         tier, (workflow, audit) = self.page.tier, replayed_by(self.deps.policy)
@@ -448,6 +455,8 @@ class _Session:
             result["not_on_the_page"] = list(extracted.unproven)
         if (places := await self._propose(checked.records)) is not None:
             result["places"] = places
+        if self.uncertain:
+            result["candidates"], self.uncertain = self.uncertain, {}
         ends = plan.ends_goal and extracted.complete and not checked.left_out and not extracted.unproven
         return Task("extract", plan.plan or "", Status.COMPLETED, result=result, ends_goal=ends), None
 
@@ -474,6 +483,14 @@ class _Session:
     def _is_sample(self) -> bool:
         """Whether nothing may be sent now, since only a sample of the job is wanted; its login is sent."""
         return self.work.spec.sample is not None and not self.logging_in
+
+    async def _uncertain(self, records: tuple[Record, ...]) -> dict[str, Json]:
+        """In a sample, what the page may state for fields that were not given, with places that give it."""
+        extract = self.work.spec.extract
+        if not self._is_sample or extract is None or extract.json_schema is None:
+            return {}
+        told = await uncertain_values(self.page, extract, records, self.work.spec.browser.locale or "")
+        return {name: self.state.hidden.json(several) for name, several in told.items()}
 
     async def _propose(self, records: tuple[Record, ...]) -> Json:
         """Places for `extract.fields` that were found to give what these records hold; None where none is asked for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import FINAL, Status
@@ -12,8 +12,8 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.types import LoopItem, Outcome, Record, Task, Usage
 from shoal.services.store.records import JobRow, SessionDetail
 from shoal.services.web.api.views.base import ErrorView, UsageView
-from shoal.services.web.api.views.results import CandidateView
 from shoal.services.web.tries.views import (
+    TriedCandidate,
     TriedEstimate,
     TriedField,
     TriedItem,
@@ -136,7 +136,7 @@ def _record(leaf: SessionDetail, outcome: Outcome, record: Record | None, spec: 
     value = record.value if record is not None else None
     sources = record.sources if record is not None else {}
     held = value if isinstance(value, Mapping) else {}
-    candidates = record.candidates if record is not None else {}
+    candidates = _candidates(leaf, record)
     return TriedRecord(
         item=_item(leaf.row.item),
         url=(record.url if record is not None else "") or outcome.url,
@@ -149,13 +149,24 @@ def _record(leaf: SessionDetail, outcome: Outcome, record: Record | None, spec: 
             for name, source in sources.items()
         },
         candidates={
-            name: [CandidateView.model_validate(candidate) for candidate in several]
+            name: [TriedCandidate.model_validate(candidate) for candidate in several]
             for name, several in candidates.items()
         },
         missing=[name for name in _wanted(spec) if name not in sources],
         error=error and ErrorView.model_validate(error),
         seconds=outcome.seconds,
     )
+
+
+def _candidates(leaf: SessionDetail, record: Record | None) -> Mapping[str, Sequence[Json]]:
+    """What the page may state for fields that were not given; as the session told it, with places, where it did."""
+    told = next(
+        (result["candidates"] for result in reversed(_results(leaf, "extract")) if "candidates" in result), None
+    )
+    if isinstance(told, Mapping):
+        return told
+    known = record.candidates if record is not None else {}
+    return {name: [{**asdict(candidate), "place": None} for candidate in several] for name, several in known.items()}
 
 
 def _item(item: LoopItem | None) -> TriedItem | None:

@@ -48,6 +48,14 @@ class TriedField(View):
     why: str
 
 
+class TriedCandidate(CandidateView):
+    """What the page may state for a field that was not given."""
+
+    place: dict[str, Json] | None = Field(
+        description="for `extract.fields`: it gave this very value; null: no place is known that does"
+    )
+
+
 class TriedRecord(View):
     """One record that was read, or an item that gave none."""
 
@@ -56,7 +64,7 @@ class TriedRecord(View):
     status: Status
     record: Json
     fields: dict[str, TriedField] = Field(description="each value with its source")
-    candidates: dict[str, list[CandidateView]] = Field(
+    candidates: dict[str, list[TriedCandidate]] = Field(
         description="of fields that are missing: what the page may state"
     )
     missing: list[str] = Field(description="fields of the schema without a value")

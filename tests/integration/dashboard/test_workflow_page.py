@@ -287,3 +287,17 @@ async def test_the_editor_fits_and_keeps_nobody_out(here: Shop, width: int, sche
             pytest.skip("npm does not give axe-core")
         assert await serious_faults(page, axe) == [], node
         await page.context.close()
+
+
+async def test_a_button_that_sends_is_not_pressed_though_the_version_says_that_it_sends_nothing(here: Shop) -> None:
+    careless = shop(here.live.site) | {"name": "careless"}
+    for node in careless["versions"][0]["nodes"]:
+        node.pop("submits", None)
+        node.pop("once", None)
+    await here.import_workflow(careless)
+    before = list(here.live.heard)
+    asked = {"urls": [f"{here.live.site}form"], "version": 1, "item": {"who": "Ada"}}
+    answer = await here.live.world.client.post("/v1/workflows/careless:try", json=asked, timeout=60)
+    (tried,) = answer.json()["pages"]
+    assert (tried["end"], tried["done"], tried["intended"]["node"]) == ("stopped", ["kind", "who"], "send"), tried
+    assert here.live.heard == before

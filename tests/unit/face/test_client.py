@@ -269,6 +269,7 @@ async def test_a_job_is_tried_and_its_places_can_be_taken_over() -> None:
         (records.Usage, base_views.UsageView),
         (records.Wait, sessions_views.WaitView),
         (trial.Trial, tried.TryView),
+        (trial.TriedCandidate, tried.TriedCandidate),
         (trial.TriedEstimate, tried.TriedEstimate),
         (trial.TriedField, tried.TriedField),
         (trial.TriedItem, tried.TriedItem),

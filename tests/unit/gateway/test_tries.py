@@ -76,7 +76,7 @@ async def test_a_try_tells_items_records_places_and_cost(here: World) -> None:
     assert first["fields"]["price"]["value"] == 9.5
     assert first["fields"]["price"]["sureness"] == "likely"
     assert first["missing"] == ["upc"]
-    assert first["candidates"]["upc"][0]["value"] == "7"
+    assert (first["candidates"]["upc"][0]["value"], first["candidates"]["upc"][0]["place"]) == ("7", None)
     assert told["missing"] == {"upc": 2}
     # Only what holds on all pages of the sample is proposed.
     assert told["fields"] == {"name": {"select": "h1"}, "price": {"select": ".price"}}
@@ -166,3 +166,28 @@ async def test_a_loop_without_items_is_told_as_its_error_alone(here: World) -> N
     told = await tried(here, lambda work: Outcome(Status.FAILED, error=error))
     assert (told["status"], told["error"]["code"]) == ("failed", "empty_loop")
     assert (told["records"], told["missing"], told["items"]) == ([], {}, None)
+
+
+async def test_candidates_are_told_with_their_places_where_a_required_field_left_no_record(here: World) -> None:
+    """The record was refused, and what the page may state for its field was nowhere."""
+    first = {
+        "value": "Steel",
+        "how": "label",
+        "where": "#a",
+        "sureness": "weak",
+        "why": "several",
+        "place": {"select": "#a"},
+    }
+    candidates = {"upc": [first, first | {"value": "Iron", "place": None}]}
+
+    def refused(work: Work) -> Outcome:
+        if work.item is None or work.children is not None:
+            return sampled(work)
+        task = Task("extract", "read", Status.FAILED, {"candidates": candidates}, "upc is not certain")
+        error = ErrorInfo("FieldsMissing", "fields_missing", "upc is not certain", False)
+        return Outcome(Status.FAILED, error=error, tasks=(task,))
+
+    told = await tried(here, refused, items=2)
+    assert [record["record"] for record in told["records"]] == [None, None]
+    assert told["records"][0]["error"]["code"] == "fields_missing"
+    assert told["records"][0]["candidates"] == candidates

@@ -195,6 +195,20 @@
     }
   });
 
+  // A candidate that is taken sets the place of its field.
+  tried.addEventListener("click", (event) => {
+    const taken = event.target.closest("[data-place]");
+    if (!taken) return;
+    const spec = JSON.parse(json.value);
+    spec.extract ??= {};
+    spec.extract.fields = { ...spec.extract.fields, [taken.dataset.field]: JSON.parse(taken.dataset.place) };
+    json.value = JSON.stringify(spec, null, 2);
+    json.dispatchEvent(new Event("input", { bubbles: true }));
+    for (const other of tried.querySelectorAll("[data-place]")) {
+      if (other.dataset.field === taken.dataset.field) other.textContent = other.dataset.place === taken.dataset.place ? "Taken" : "Take it";
+    }
+  });
+
   // Writes the places that the sample found into the job, where it names none itself.
   function usePlaces(places) {
     const spec = JSON.parse(json.value);
