@@ -260,7 +260,7 @@ async def test_a_node_is_edited_tested_on_a_live_page_and_saved_as_a_draft(here:
     await expect(tried).to_contain_text("done: who")
     assert here.live.heard == before, "nothing was sent"
     await page.get_by_role("button", name="Save as a draft").click()
-    await expect(page.get_by_role("heading", name="Version 2")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Version 2", exact=True)).to_be_visible()
     await expect(page.locator("#node-send")).to_contain_text(f"sends it {EVIL}")
     version = (await here.live.world.client.get("/v1/workflows/shop/versions/2")).json()
     assert (version["parent"], version["state"], version["by"]) == (1, "draft", "person")
