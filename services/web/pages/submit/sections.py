@@ -14,7 +14,16 @@ _SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "decide",
         "Who decides, and by what",
         (
-            *("policy", "complete_criterion", "allow_terminate", "error_codes", "budget"),
+            *(
+                "policy",
+                "workflow",
+                "on_miss",
+                "learn",
+                "complete_criterion",
+                "allow_terminate",
+                "error_codes",
+                "budget",
+            ),
             *("grounding", "sight", "action_sets"),
         ),
     ),
