@@ -156,6 +156,14 @@ class Api:
         """Has a browser worker replaced."""
         await self._send("POST", f"/v1/workers/{_part(worker)}/drain")
 
+    async def sites(self, **query: Json) -> dict[str, Json]:
+        """Sites that are worked on or limited."""
+        return await self._json("GET", "/v1/sites", params=_given(query))
+
+    async def change_site(self, host: str, changes: Mapping[str, Json]) -> dict[str, Json]:
+        """Changes limits of a site: concurrency, delay_s, paused, pause_s."""
+        return await self._json("PATCH", f"/v1/sites/{quote(host, safe='')}", json=dict(changes))
+
     async def secrets(self) -> dict[str, Json]:
         """Stored secrets, without their values."""
         return await self._json("GET", "/v1/secrets")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from shoal.services.cli.commands import eval as evaluation
-from shoal.services.cli.commands.cluster import inference, keys, parts, secrets, up, webhooks, workers
+from shoal.services.cli.commands.cluster import inference, keys, parts, secrets, sites, up, webhooks, workers
 from shoal.services.cli.commands.job import changing, export, jobs, questions, run, trying, workflows
 from shoal.services.cli.commands.pages import page
 from shoal.services.cli.ending import EXPECTED
@@ -43,6 +43,7 @@ for _part in (
     questions,
     webhooks,
     secrets,
+    sites,
     workflows,
     page,
     evaluation,

@@ -21,6 +21,7 @@ from shoal.services.dispatch.scheduling.fair_queue import FairQueue, Shares
 from shoal.services.dispatch.scheduling.unserved import UnservedPartitions
 from shoal.services.dispatch.signals import Signals
 from shoal.services.dispatch.status.dispatch_metrics import DispatchMetrics
+from shoal.services.dispatch.status.site_rates import SiteRates
 from shoal.services.events import LogEvent
 from shoal.services.store.records import Claimed, CommitResult, ExpiredLeases, Finish, Partition
 
@@ -56,6 +57,7 @@ class DispatchState:
     partitions: FairQueue
     domains: Domains
     metrics: DispatchMetrics = field(default_factory=DispatchMetrics)
+    site_rates: SiteRates = field(default_factory=SiteRates)
     unserved: UnservedPartitions = field(default_factory=UnservedPartitions)
     leases: dict[int, Lease] = field(default_factory=dict)
     asking: int = 0  # leases on sessions that ask the model
@@ -153,6 +155,7 @@ class DispatchState:
         work, status = lease.work, str(finish.outcome.status)
         tracing.record_lease(work.job, work.session, work.fence, lease.began, worker=lease.worker, status=status)
         if finish.outcome.status not in _CUT_SHORT:
+            self.site_rates.note(lease.domain, finish.outcome, loop_time())
             self.partitions.ended(work.tenant, work.job, finish.outcome.seconds)
         if finish.outcome.status in FINAL:
             self.ended += 1

@@ -204,6 +204,8 @@ class Dispatcher:
             self._state.signals.children_pending()  # another dispatcher may have died in the middle of a loop
             self._state.signals.loop_learns()  # another dispatcher may have died before it decided
             self._state.signals.bulk_operation_left()  # a gateway may have canceled or retried a job with a long loop
+            if self._state.domains.set_limits(await self._store.sites.limits()):
+                self._state.signals.store_changed()
             await self._resize_and_tell()
             await asyncio.sleep(_HOUSEKEEPING_S / 2)
             await self._renew()  # twice as often: this is what stops sessions that are not wanted any more

@@ -419,6 +419,21 @@ class SiteRow:
     most: float | None  # sessions at once, where it was slowed down
     paused_s: float  # seconds that are left of a pause that it asked for
     delay_s: float  # crawl-delay of its robots.txt
+    domain: int = 0  # its number, by which dispatchers name it
+    own_most: int | None = None  # sessions at once that an operator has set; None: nothing
+    own_delay_s: float | None = None  # between session starts, the same
+    own_paused_s: float = 0.0  # seconds that are left of an operator's pause
+    robots: str = ""  # a RobotsState; "": it was not asked for lately
+
+
+@dataclass(frozen=True, slots=True)
+class SiteChanges:
+    """What an operator changes about a site; only the `named` fields count."""
+
+    named: frozenset[str]
+    most: int | None = None  # sessions at once; None: as the setting says
+    delay_s: float | None = None  # between session starts; None or 0: none
+    pause_s: float | None = None  # 0: no pause; None: without an end
 
 
 @dataclass(frozen=True, slots=True)

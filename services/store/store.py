@@ -27,7 +27,7 @@ from shoal.services.store.jobs.changes import change_job
 from shoal.services.store.learning.learning_store import LearningStore
 from shoal.services.store.loops import pending_children
 from shoal.services.store.loops.fanout import children_in, hosts_needed, stage
-from shoal.services.store.read import activity, item_map, reading, sites, snapshots
+from shoal.services.store.read import activity, item_map, reading, snapshots
 from shoal.services.store.records import (
     ActivitySpan,
     ApiKey,
@@ -61,7 +61,6 @@ from shoal.services.store.records import (
     ResultRow,
     SessionDetail,
     SessionRow,
-    SiteRow,
     Submitted,
     Unclaimable,
     UnsureAnswer,
@@ -69,6 +68,7 @@ from shoal.services.store.records import (
 from shoal.services.store.sessions import claim, finish, lease_expiry, partitions, resolve_unsure
 from shoal.services.store.sessions.checkpoints import keep_checkpoints
 from shoal.services.store.throttle import domain_throttle, shared_robots, token_bucket
+from shoal.services.store.throttle.site_store import SiteStore
 from shoal.services.store.workflows.workflow_store import WorkflowStore
 
 
@@ -102,6 +102,7 @@ class Store:
         self._db = database
         self.workflows = WorkflowStore(database)
         self.learning = LearningStore(database)
+        self.sites = SiteStore(database)
         self._submissions = Batcher(self._submit_all)
         self._checkpoints = Batcher(self._keep_all)
         self._dice = random.Random()
@@ -335,10 +336,6 @@ class Store:
         return await self._db.write(lambda tx: api_keys.revoke_key(tx, key))
 
     # --- webhooks ------------------------------------------------------------------------------------
-
-    async def sites(self, limit: int) -> list[SiteRow]:
-        """Sites with running sessions or with a limit of their own, the busiest first."""
-        return await self._db.read(lambda tx: sites.sites(tx, limit))
 
     async def add_audit(self, entry: NewAuditEntry) -> None:
         """Keeps who changed what."""

@@ -30,6 +30,8 @@ class WaitingCause(StrEnum):
     """No browser worker is running."""
     DOMAIN_PAUSE = "domain_pause"
     """The site asked for a pause."""
+    SITE_PAUSED = "site_paused"
+    """An operator paused the site."""
     DOMAIN_DELAY = "domain_delay"
     """The delay between two sessions on the site."""
     DOMAIN_LIMIT = "domain_limit"

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from shoal.agent.spec import JobSpec
 from shoal.services.web.api.admin.secrets import secret_routes
+from shoal.services.web.api.admin.sites import site_routes
 from shoal.services.web.api.admin.workers import worker_routes
 from shoal.services.web.api.batch import batch_routes
 from shoal.services.web.api.changes import change_routes
@@ -85,6 +86,7 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     add_routes(app, workflow_try_routes(deps, authenticator, version_trier))
     add_routes(app, worker_routes(deps, authenticator))
     add_routes(app, secret_routes(deps, authenticator))
+    add_routes(app, site_routes(deps, authenticator))
     add_routes(app, status_routes(deps, authenticator))
     if deps.options.dashboard:
         add_dashboard(app, deps, authenticator, submitter, trier, rooms)

@@ -95,10 +95,10 @@ async def test_what_ended_is_summed_up_by_spans_of_time(w: World) -> None:
 
 async def test_sites_are_listed_that_run_or_have_a_limit_of_their_own(w: World) -> None:
     job = await w.submit()
-    assert await w.store.sites(10) == []
+    assert await w.store.sites.busiest(10) == []
     (held,) = await w.claim(job=job)
-    (site,) = await w.store.sites(10)
+    (site,) = await w.store.sites.busiest(10)
     assert (site.host, site.running, site.most, site.paused_s, site.delay_s) == ("shop.example", 1, None, 0.0, 0.0)
-    assert await w.store.sites(0) == []
+    assert await w.store.sites.busiest(0) == []
     await w.finish((held, DONE))
-    assert await w.store.sites(10) == []
+    assert await w.store.sites.busiest(10) == []

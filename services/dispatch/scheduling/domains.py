@@ -7,13 +7,14 @@ too kind costs a refused claim, one that is too strict ends with the next answer
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from shoal.agent.spec import PolitenessSpec
 from shoal.services.store.records import ClaimRefusal
+from shoal.services.store.throttle.site_limits import SiteLimits
 from shoal.services.store.waiting_causes import WaitingCause
 
 
@@ -22,6 +23,7 @@ class _Domain:
     limit: int  # sessions at once, as far as known
     running: int = 0  # this dispatcher's
     blocked_until: float = 0.0
+    paused: bool = False  # an operator blocked it, not the site
     running_by_job: Counter[int] = field(default_factory=Counter)
     next_start: dict[int, float] = field(default_factory=dict)  # by job: when its delay, or the site's, has passed
     refused: set[int] = field(default_factory=set)  # jobs that got no place, perhaps for another dispatcher's sessions
@@ -32,7 +34,8 @@ class Domains:
 
     def __init__(self, per_domain: int) -> None:
         self._most = per_domain
-        self._domains: defaultdict[int, _Domain] = defaultdict(lambda: _Domain(limit=per_domain))
+        self._limits: Mapping[int, SiteLimits] = {}
+        self._domains: dict[int, _Domain] = {}
         self._timers: list[tuple[float, int]] = []  # when a domain is worth another look
         self._freed: set[int] = set()
 
@@ -40,7 +43,8 @@ class Domains:
         """How many sessions of `job`, which asks for `rules`, may start on `domain` now."""
         state = self._domains.get(domain)
         if state is None:
-            return min(self._most, rules.per_domain or self._most) if rules.delay_s <= 0 else 1
+            most = self._limit(domain)
+            return min(most, rules.per_domain or most) if rules.delay_s <= 0 else 1
         if now < state.blocked_until:
             return 0
         room = state.limit - state.running
@@ -52,7 +56,7 @@ class Domains:
 
     def started(self, domain: int, job: int, delay_s: float, now: float) -> None:
         """A session of `job` was claimed for `domain`."""
-        state = self._domains[domain]
+        state = self._state(domain)
         state.running += 1
         state.running_by_job[job] += 1
         if delay_s > 0:
@@ -61,7 +65,7 @@ class Domains:
 
     def ended(self, domain: int, job: int) -> None:
         """A session of `job` is over."""
-        state = self._domains[domain]
+        state = self._state(domain)
         state.running = max(0, state.running - 1)
         state.running_by_job[job] -= 1
         if state.running_by_job[job] <= 0:
@@ -70,15 +74,30 @@ class Domains:
 
     def refused(self, domain: int, job: int, held: ClaimRefusal, now: float) -> None:
         """The store gave less of a partition than was asked for."""
-        state = self._domains[domain]
+        state = self._state(domain)
         state.limit = held.limit
-        if held.cause is WaitingCause.DOMAIN_PAUSE:
+        if held.cause in (WaitingCause.DOMAIN_PAUSE, WaitingCause.SITE_PAUSED):
+            state.paused = held.cause is WaitingCause.SITE_PAUSED
             state.blocked_until = max(state.blocked_until, now + held.wait_s)
         elif held.cause is WaitingCause.DOMAIN_DELAY:
             state.next_start[job] = now + held.wait_s
         else:
             state.refused.add(job)
         self._look_at(domain, now + held.wait_s)
+
+    def set_limits(self, limits: Mapping[int, SiteLimits]) -> bool:
+        """What operators have set now, by domain; whether it is something else than before. Those that changed are
+        worth another look, whatever the store said of them."""
+        changed = {
+            domain for domain in self._limits.keys() | limits.keys() if self._limits.get(domain) != limits.get(domain)
+        }
+        self._limits = limits
+        for domain in changed:
+            state = self._state(domain)
+            state.limit, state.blocked_until, state.paused = self._limit(domain), 0.0, False
+            state.next_start.clear()
+        self._freed |= changed
+        return bool(changed)
 
     def look_again(self, *domains: int) -> None:
         """Places that were chosen were not taken."""
@@ -89,12 +108,12 @@ class Domains:
         while self._timers and self._timers[0][0] <= now:
             _, domain = heappop(self._timers)
             self._freed.add(domain)
-            state = self._domains[domain]
-            state.limit = self._most  # the store will say if it is less
+            state = self._state(domain)
+            state.limit = self._limit(domain)  # the store will say if it is less
             state.next_start = {job: at for job, at in state.next_start.items() if at > now}
         freed, self._freed = self._freed, set()
         for domain in freed:
-            state = self._domains[domain]
+            state = self._state(domain)
             state.refused.clear()  # they are asked for again
             if not state.running and state.blocked_until <= now and not state.next_start:
                 del self._domains[domain]  # as if it had never been asked for: thousands of domains pass by
@@ -110,7 +129,7 @@ class Domains:
         if state is None:
             return None
         if now < state.blocked_until:
-            return WaitingCause.DOMAIN_PAUSE
+            return WaitingCause.SITE_PAUSED if state.paused else WaitingCause.DOMAIN_PAUSE
         if now < state.next_start.get(job, 0.0):
             return WaitingCause.DOMAIN_DELAY
         mine = rules.per_domain is not None and state.running_by_job[job] >= rules.per_domain
@@ -120,7 +139,9 @@ class Domains:
     def blocked_s(self, domain: int, job: int, now: float) -> float:
         """Seconds until a pause of `domain`, or the delay that `job` keeps there, ends; 0 without one."""
         state = self._domains.get(domain)
-        return 0.0 if state is None else max(0.0, state.blocked_until - now, state.next_start.get(job, 0.0) - now)
+        if state is None or (state.paused and now < state.blocked_until):
+            return 0.0  # an operator's pause may be lifted at any time
+        return max(0.0, state.blocked_until - now, state.next_start.get(job, 0.0) - now)
 
     def places(self, domains: Iterable[int], now: float) -> int:
         """How many more sessions some domains take together, as far as known; what jobs ask for is left aside."""
@@ -128,10 +149,20 @@ class Domains:
         for domain in set(domains):
             state = self._domains.get(domain)
             if state is None:
-                free += self._most
+                free += self._limit(domain)
             elif now >= state.blocked_until:
                 free += max(0, state.limit - state.running)
         return free
+
+    def _state(self, domain: int) -> _Domain:
+        state = self._domains.get(domain)
+        if state is None:
+            state = self._domains[domain] = _Domain(self._limit(domain))
+        return state
+
+    def _limit(self, domain: int) -> int:
+        limits = self._limits.get(domain)
+        return self._most if limits is None or limits.most is None else limits.most
 
     def _look_at(self, domain: int, moment: float) -> None:
         heappush(self._timers, (moment, domain))

@@ -66,6 +66,7 @@ class StatusReporter:
             "room": room,
             "size": None if size is None else {"workers": size.workers, "why": size.why},
             "model": self._admission.snapshot() if self._admission else None,
+            "sites": dict(state.site_rates.snapshot(now)),
             "queue_age_s": state.unserved.longest_s(now),
             "figures": state.metrics.delta.figures(),
             "ended": state.ended,

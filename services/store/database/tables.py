@@ -257,6 +257,10 @@ pace = Table(
     Column("delay_s", Double, nullable=False, server_default=_ZERO),  # crawl-delay of its robots.txt
     Column("last_start", Double, nullable=False, server_default=_ZERO),  # of a session, where it has a crawl-delay
     Column("taken", Text),  # when pages are opened that keep its crawl-delay: spans of time as JSON
+    # What an operator has set; null: nothing.
+    Column("own_most", Integer),  # sessions at once, in place of the setting
+    Column("own_delay_s", Double),  # between session starts
+    Column("own_pause_until", Double),  # no session starts before
 )
 
 job_pace = Table(

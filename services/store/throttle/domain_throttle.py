@@ -21,6 +21,7 @@ from shoal.agent.worker_messages import RateSlot, RateSlotRequest
 from shoal.services.store.database import codec
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.records import ClaimRefusal, ClaimRequest
+from shoal.services.store.throttle.site_limits import SiteLimits, limits_of
 from shoal.services.store.waiting_causes import WaitingCause
 
 RECOVER_AFTER = 20
@@ -39,6 +40,8 @@ LEAST_AGAIN_S = 1.0
 LONG_LINE_S = 10.0
 """No session that keeps a distance starts where pages stand in line for longer: it would wait in a slot. Longer than a
 session takes from its claim to its first page, so that no place stays empty."""
+LOOK_AGAIN_S = 60.0
+"""When to look again at a site that an operator paused for longer."""
 FULL_S = 1.0
 """When to look again at a domain whose places other dispatchers hold: giving them back sends no signal."""
 
@@ -61,10 +64,26 @@ class DomainThrottle:
     delay_s: float = 0.0  # between session starts, as its robots.txt asks
     last_start: float = 0.0  # where it asks for a delay
     taken: Spans = ()  # when its pages are opened that keep the site's crawl-delay: the last one, and those ahead
+    limits: SiteLimits = SiteLimits()  # what an operator has set for it
+
+    def allowed(self, per_domain: int) -> int:
+        """Sessions at once that the operator allows, where sites without a limit of their own have `per_domain`."""
+        return per_domain if self.limits.most is None else self.limits.most
 
     def limit(self, per_domain: int) -> int:
-        """Sessions at once, where the operator allows `per_domain`."""
-        return per_domain if self.most is None else max(1, min(per_domain, int(self.most)))
+        """The same, and fewer where the site was slowed down."""
+        allowed = self.allowed(per_domain)
+        return allowed if self.most is None else max(1, min(allowed, int(self.most)))
+
+    @property
+    def between_starts_s(self) -> float:
+        """The delay that every job keeps between session starts."""
+        return self.limits.delay_s or 0.0
+
+    @property
+    def keeps_starts(self) -> bool:
+        """Whether it counts when a session last started there."""
+        return self.delay_s > 0 or self.between_starts_s > 0
 
     def free_at(self, delay_s: float, at: float, now: float) -> float:
         """The first moment from `at` on that keeps this distance from all pages that have their place."""
@@ -169,10 +188,15 @@ class DomainThrottles:
         if take.rules.per_domain is not None:
             free = min(free, take.rules.per_domain - self._busy_of[key])
         wait, cause = max(pace.blocked_until - now, 0.0), WaitingCause.DOMAIN_PAUSE
+        if (paused := pace.limits.paused_s(now)) > wait:
+            # Dispatchers are told of a pause that is lifted; the bound is for one that was not.
+            wait, cause = min(paused, LOOK_AGAIN_S), WaitingCause.SITE_PAUSED
         delays = []  # each with the last start, and how far ahead the last page lies
         if take.rules.delay_s > 0:
             last_start, last_page = self._last.get(key, (0.0, 0.0))
             delays.append((take.rules.delay_s, last_start, line_s(last_page, now)))
+        if pace.between_starts_s > 0:
+            delays.append((pace.between_starts_s, pace.last_start, -pace.between_starts_s))
         if take.rules.robots and pace.delay_s > 0:
             delays.append((pace.delay_s, pace.last_start, pace.free_at(pace.delay_s, now, now) - now - pace.delay_s))
         for delay_s, last, line in delays:
@@ -188,7 +212,7 @@ class DomainThrottles:
             self.held[key] = ClaimRefusal(cause, wait, limit) if wait > 0 else full
         self._busy[take.domain] += n
         self._busy_of[key] += n
-        if n and pace.delay_s > 0:
+        if n and pace.keeps_starts:
             self._paces[take.domain] = replace(pace, last_start=now)
         return n
 
@@ -200,7 +224,7 @@ class DomainThrottles:
         starts = [{"job": job, "domain": domain, "at": now} for job, domain in keys if (job, domain) in slow]
         self._tx.each("put_job_pace", starts)
         for domain in sorted({domain for _, domain in keys}):
-            if self._paces[domain].delay_s > 0:
+            if self._paces[domain].keeps_starts:
                 _write(self._tx, self._paces[domain])
 
 
@@ -221,11 +245,11 @@ def note_answers(tx: Tx, ends: Iterable[tuple[int, Outcome]], per_domain: int) -
     if not touched:
         return
     for domain, pace in _locked(tx, touched).items():
-        changed = replace(pace, delay_s=delays.get(domain, pace.delay_s))
+        changed, allowed = replace(pace, delay_s=delays.get(domain, pace.delay_s)), pace.allowed(per_domain)
         if domain in wishes:
-            changed = slowed(changed, per_domain, wishes[domain], tx.now)
+            changed = slowed(changed, allowed, wishes[domain], tx.now)
         elif good[domain]:
-            changed = recovered(changed, good[domain], per_domain)
+            changed = recovered(changed, good[domain], allowed)
         if changed != pace:
             _write(tx, changed)
 
@@ -258,7 +282,9 @@ def _locked(tx: Tx, domains: Sequence[int]) -> dict[int, DomainThrottle]:
     """The rows of domains, locked in order of their ids; made where there are none."""
     rows = tx.rows_made("lock_paces", "add_paces", n=len(domains), domains=tx.many(domains))
     return {
-        r.domain: DomainThrottle(r.domain, r.most, r.good, r.blocked_until, r.delay_s, r.last_start, _spans(r.taken))
+        r.domain: DomainThrottle(
+            r.domain, r.most, r.good, r.blocked_until, r.delay_s, r.last_start, _spans(r.taken), limits_of(r)
+        )
         for r in rows
     }
 

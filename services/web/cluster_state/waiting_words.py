@@ -66,16 +66,22 @@ TEXTS: Mapping[WaitingCause, CauseText] = {
         "Wait. Ask for fewer sessions at once (`politeness.per_domain`) if it happens often.",
         queue="the site asked for a pause",
     ),
+    WaitingCause.SITE_PAUSED: CauseText(
+        "an operator paused the site",
+        "An operator paused the site. No session starts on it before the pause ends or is lifted.",
+        "Ask the operator, who lifts it on the page *Sites* or by `shoal sites resume HOST`.",
+        queue="an operator paused the site",
+    ),
     WaitingCause.DOMAIN_DELAY: CauseText(
         "the delay between sessions",
-        "The job (`politeness.delay_s`) or robots.txt asks for a delay between sessions or pages.",
+        "The job (`politeness.delay_s`), robots.txt or an operator asks for a delay between sessions or pages.",
         "Lower `politeness.delay_s` where the job asks for the delay.",
         queue="the delay between sessions",
     ),
     WaitingCause.DOMAIN_LIMIT: CauseText(
         "domain limit",
         "As many sessions as are allowed run on the site.",
-        "Raise `politeness.per_domain`, or the operator's `SHOAL_PER_DOMAIN`.",
+        "Raise `politeness.per_domain`, the site's own limit, or the operator's `SHOAL_PER_DOMAIN`.",
         queue="domain limit",
     ),
     WaitingCause.MODEL: CauseText(

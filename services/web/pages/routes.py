@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 
 from shoal.agent.status import Status
 from shoal.services.errors import NotFound, Unauthenticated
+from shoal.services.web.api.admin.sites import site_views
 from shoal.services.web.api.admin.workers import drain_worker
 from shoal.services.web.api.submitter import Submitter
 from shoal.services.web.cluster_state.overview import overview
@@ -26,6 +27,7 @@ from shoal.services.web.pages.admin.audit_log import add_audit_log
 from shoal.services.web.pages.admin.deliveries import add_deliveries
 from shoal.services.web.pages.admin.keys import add_keys
 from shoal.services.web.pages.admin.secrets import add_secrets
+from shoal.services.web.pages.admin.sites import add_sites
 from shoal.services.web.pages.admin.tenants import add_tenants
 from shoal.services.web.pages.attention import add_attention
 from shoal.services.web.pages.jobs.compare import add_compare
@@ -86,6 +88,7 @@ def add_dashboard(
     add_keys(router, deps, login_check, pages)
     add_tenants(router, deps, login_check, pages)
     add_secrets(router, deps, login_check, pages)
+    add_sites(router, deps, login_check, pages)
     add_deliveries(router, deps, login_check, pages)
     add_audit_log(router, deps, login_check, pages)
     _add_status(router, deps, login_check, pages)
@@ -108,7 +111,7 @@ def _add_status(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, p
     async def status(request: Request, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
         seen = await overview(deps.store, caller)
         # Sites and model servers are those of all tenants.
-        sites = await deps.store.sites(SITES_SHOWN) if caller.sees is None else None
+        sites = await site_views(deps.store, SITES_SHOWN) if caller.sees is None else None
         models = [
             (name, dispatcher.data.get("model")) for name, dispatcher in seen.dispatchers.items() if dispatcher.fresh
         ]

@@ -64,6 +64,21 @@ def test_a_secret_is_set_from_standard_input_and_never_shown(keeping: Served, sh
     assert not any("hunter2" in one.stdout + one.stderr for one in told)
 
 
+def test_a_site_is_limited_paused_and_opened(served: Served, shoal: Shoal) -> None:
+    assert "are set" in shoal("sites", "limit", "shop.example", "--concurrency", "2", "--delay", "1.5").stderr
+    assert "is paused" in shoal("sites", "pause", "shop.example", "--minutes", "5").stderr
+    (site,) = [json.loads(line) for line in shoal("sites", "list", "--json").stdout.splitlines()]
+    assert (site["concurrency"], site["delay_s"], site["paused"]) == (2, 1.5, True)
+    assert "paused" in shoal("sites", "list").stdout
+    shown = json.loads(shoal("sites", "resume", "shop.example", "--json").stdout)
+    assert (shown["paused"], shown["concurrency"]) == (False, 2)
+    assert (
+        json.loads(shoal("sites", "limit", "shop.example", "--concurrency", "none", "--json").stdout)["delay_s"] == 1.5
+    )
+    assert "say what is to change" in shoal("sites", "limit", "shop.example", code=2).stderr
+    assert "write a number" in shoal("sites", "limit", "shop.example", "--delay", "slow", code=2).stderr
+
+
 def test_webhooks_are_listed_and_sent_again(served: Served, shoal: Shoal) -> None:
     served.submit(webhook={"url": "https://hooks.example/in"})
     served.do(served.world.run(lambda work: completed()))

@@ -226,6 +226,16 @@ update pace set most = :most, good = :good, blocked_until = :blocked_until, dela
   last_start = :last_start
 where domain = :domain
 
+-- name: write_site_limits
+-- What an operator has set for a site.
+update pace set own_most = :own_most, own_delay_s = :own_delay_s, own_pause_until = :own_pause_until
+where domain = :domain
+
+-- name: site_limits
+-- Sites for which an operator has set something that still holds.
+select domain, own_most, own_delay_s, own_pause_until from pace
+where own_most is not null or own_delay_s is not null or own_pause_until > :now
+
 -- name: pull_back_retries
 -- What waits for its next try waits no longer than it was told, by a clock that was set back :by seconds.
 update session set ready_at = case when ready_at - :by > :now then ready_at - :by else :now end
@@ -807,10 +817,17 @@ select state from session where job = :job and depth > 0 and children = 0 order 
 select id from session where job = :job and depth > 0 and children = 0 order by path limit 1 offset :place
 
 -- name: busy_sites
--- Domains with running sessions, or that were slowed down, asked for a pause or keep a distance; the busiest first.
-select d.host, coalesce(r.n, 0) as running, p.most, p.blocked_until, p.delay_s
+-- Domains with running sessions or a limit, or that asked for a pause or a distance; the busiest first. With a host,
+-- that one alone, whatever there is of it.
+select d.id, d.host, coalesce(r.n, 0) as running, p.most, p.blocked_until, p.delay_s, p.own_most, p.own_delay_s,
+  p.own_pause_until, coalesce(
+    (select state from robots where origin = 'https://' || d.host),
+    (select state from robots where origin = 'http://' || d.host)
+  ) as robots
 from domain d
 left join (select domain, count(*) as n from session where state = {RUNNING} group by domain) r on r.domain = d.id
 left join pace p on p.domain = d.id
-where r.n > 0 or p.most is not null or p.blocked_until > :now or p.delay_s > 0
+where case when :host <> '' then d.host = :host else
+  r.n > 0 or p.most is not null or p.blocked_until > :now or p.delay_s > 0
+  or p.own_most is not null or p.own_delay_s is not null or p.own_pause_until > :now end
 order by coalesce(r.n, 0) desc, d.host limit :n

@@ -1,0 +1,104 @@
+"""Sites: what goes on there, and the limits that an operator sets. For the scope `admin`: they hold for all tenants."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi.responses import RedirectResponse
+from pydantic import ValidationError
+
+from shoal.services.errors import BadInput
+from shoal.services.web.api.admin.sites import SitePatch, change_site, host_of_path, site_view, site_views
+from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.pages.login import LoginCheck
+from shoal.services.web.pages.rendering import Pages, let_in
+from shoal.services.web.specs.specs import told_of
+
+SHOWN = 200
+_MINUTE_S = 60.0
+
+
+def add_sites(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
+    """Adds the page of all sites, that of one, and what its forms do."""
+
+    @router.get("/sites")
+    async def listing(request: Request, caller: Caller = Depends(let_in(login_check, "admin"))) -> Response:
+        return pages.page(request, "sites/list.html", caller=caller, sites=await site_views(deps.store, SHOWN))
+
+    @router.post("/sites")
+    async def limit_new(
+        request: Request,
+        token: str = Form(""),
+        host: str = Form("", max_length=400),
+        caller: Caller = Depends(let_in(login_check, "admin")),
+    ) -> Response:
+        """A site that no job has named yet gets a page, by a change that leaves it as it is."""
+        login_check.check_form(request, token)
+        name = host_of_path(host.strip())
+        await change_site(request, deps.store, name, SitePatch(paused=False))
+        return RedirectResponse(_address(name), status_code=303)
+
+    @router.get("/sites/{host}")
+    async def show(request: Request, host: str, caller: Caller = Depends(let_in(login_check, "admin"))) -> Response:
+        site = await site_view(deps.store, host_of_path(host))
+        return pages.page(request, "sites/page.html", caller=caller, site=site)
+
+    @router.post("/sites/{host}")
+    async def change(
+        request: Request,
+        host: str,
+        token: str = Form(""),
+        concurrency: str = Form("", max_length=20),
+        delay_s: str = Form("", max_length=20),
+        caller: Caller = Depends(let_in(login_check, "admin")),
+    ) -> Response:
+        login_check.check_form(request, token)
+        patch = {"concurrency": _number("concurrency", concurrency, int), "delay_s": _number("delay_s", delay_s, float)}
+        await change_site(request, deps.store, host, _patch(patch))
+        return RedirectResponse(_address(host_of_path(host)), status_code=303)
+
+    @router.post("/sites/{host}/pause")
+    async def pause(
+        request: Request,
+        host: str,
+        token: str = Form(""),
+        minutes: str = Form("", max_length=20),
+        caller: Caller = Depends(let_in(login_check, "admin")),
+    ) -> Response:
+        login_check.check_form(request, token)
+        lasts = _number("minutes", minutes, float)
+        pause_s = {} if lasts is None else {"pause_s": lasts * _MINUTE_S}
+        await change_site(request, deps.store, host, _patch({"paused": True, **pause_s}))
+        return RedirectResponse(_address(host_of_path(host)), status_code=303)
+
+    @router.post("/sites/{host}/resume")
+    async def resume(
+        request: Request, host: str, token: str = Form(""), caller: Caller = Depends(let_in(login_check, "admin"))
+    ) -> Response:
+        login_check.check_form(request, token)
+        await change_site(request, deps.store, host, SitePatch(paused=False))
+        return RedirectResponse(_address(host_of_path(host)), status_code=303)
+
+
+def _address(host: str) -> str:
+    return f"/sites/{quote(host, safe='')}"
+
+
+def _number(field: str, text: str, kind: type[int] | type[float]) -> int | float | None:
+    if not text.strip():
+        return None
+    try:
+        return kind(text)
+    except ValueError:
+        raise BadInput(f"{field} must be a number.", errors=[{"field": field, "reason": "must be a number"}]) from None
+
+
+def _patch(fields: dict[str, Any]) -> SitePatch:
+    try:
+        return SitePatch(**fields)
+    except ValidationError as error:
+        faults = told_of(error, SitePatch)
+        raise BadInput(f"{faults[0]['field']} {faults[0]['reason']}.", errors=faults) from None
