@@ -14,8 +14,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import asdict, dataclass
 
 import psutil
@@ -34,16 +33,11 @@ from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.sessions.loops.compressed_items import compress_items
 from shoal.agent.spec import JobSpec
-from shoal.agent.status import Status
-from shoal.agent.types import Outcome
 from shoal.services import interpreter
-from shoal.services.store.database import codec, database
-from shoal.services.store.records import ClaimRequest, Finish
+from shoal.services.store.database import codec
 from shoal.services.store.store import Store
 
 PAGES = 30
-FULL = 40_000
-SESSIONS = 4_000
 RECORDS = 300_000
 READS = 300
 IDS = 2_000
@@ -88,19 +82,6 @@ async def _pages(
 # --- the store --------------------------------------------------------------------------------------------
 
 
-async def _ends(store: Store, most: int, *, each: int = 200) -> None:
-    """Claims and ends `most` of the sessions that are ready, or a few more, as a dispatcher does."""
-    ended = 0
-    while ended < most and (partitions := await store.partitions()):
-        requests = [ClaimRequest(part.job, part.domain, part.cursor, 1) for part in partitions[:each]]
-        claims = await store.claim("bench", requests, lease_s=600)
-        assert claims.sessions
-        await store.finish(
-            [Finish(it.work.session, it.work.fence, Outcome(Status.COMPLETED)) for it in claims.sessions]
-        )
-        ended += len(claims.sessions)
-
-
 async def _filled(store: Store, n: int) -> None:
     _, root = await root_of(store, "t")
     await fan_out(store, root, items(n))
@@ -117,30 +98,6 @@ def _arrays(server: str, n: int) -> Callable[[bool], Awaitable[float]]:
                 given = codec.dump_array(numbers) if as_text else numbers
                 conn.execute("select cardinality(%s::bigint[])", (given,))
             return time.process_time() - before
-
-    return cost
-
-
-@contextmanager
-def _planning(*, ours: bool) -> Iterator[None]:
-    kept = database._PLANNING
-    database._PLANNING = kept if ours else kept[:1]
-    try:
-        yield
-    finally:
-        database._PLANNING = kept
-
-
-def _planner(new: Callable[[], str], besides: Collection[psutil.Process]) -> Callable[[bool], Awaitable[float]]:
-    """CPU seconds of this process and of PostgreSQL for claiming in a table that it has not counted yet."""
-
-    async def cost(ours: bool) -> float:
-        with _planning(ours=ours):
-            async with store_at(new()) as store:
-                await _filled(store, FULL)
-                before = _taken(besides)
-                await _ends(store, SESSIONS)
-                return _taken(besides) - before
 
     return cost
 
@@ -247,7 +204,6 @@ async def measure_all(rounds: int, only: str, quick: bool, report: Report) -> No
                 Optimisation("the collector's passes (interpreter.tune)", 2.0, _interpreter("collector")),
                 Optimisation("turns of threads (interpreter.tune)", 1.5, _interpreter("reads")),
                 Optimisation("arrays as text for PostgreSQL (codec.dump_array)", 2.0, _arrays(new(), IDS)),
-                Optimisation("PostgreSQL's planner settings (database._PLANNING)", 1.1, _planner(new, besides)),
                 Optimisation("a loop's items compressed (compressed_items)", 5.0, _compressed),
             ):
                 if only in optimisation.what:
