@@ -118,13 +118,29 @@ def _answered(effect: Effect) -> bool:
 def _parts(expectation: Expectation, looked: _Looked) -> Iterator[tuple[bool, bool]]:
     """Of each part: whether a clipped page can tell it all the same, and whether it holds."""
     if expectation.address:
-        yield True, expectation.address.casefold() in looked.seen.url.casefold()
+        yield True, leads_to(looked.seen.url, expectation.address)
     if expectation.text:
         yield False, looked.says(expectation.text)
     if expectation.element:
         yield False, looked.has(expectation.element)
     if expectation.field:
         yield True, looked.field_holds(expectation.field, expectation.value)
+
+
+def leads_to(url: str, part: str) -> bool:
+    """Whether the page's address has `part`: not as a value of a parameter, which may be where a login leads on to."""
+    url, part = url.casefold(), part.casefold()
+    before, mark, behind = url.partition("#")
+    path_ends = before.find("?") if "?" in before else len(before)
+    at = url.find(part)
+    while at >= 0:
+        begins = (
+            at < path_ends or part[0] in "?&#" or url[at - 1] in "?&" or (mark and behind.lstrip("!").startswith(part))
+        )
+        if begins:
+            return True
+        at = url.find(part, at + 1)
+    return False
 
 
 class _Looked:

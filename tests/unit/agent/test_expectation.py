@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shoal.agent.decisions.expectation import took_place
+from shoal.agent.decisions.expectation import leads_to, took_place
 from shoal.agent.types import Action, ActionResult, Effect, ErrorInfo
 
 CLICK = Action("click", {"bid": "4"})
@@ -33,6 +33,38 @@ def test_an_action_that_changed_something_took_place(effect: Effect) -> None:
 def test_what_the_page_says_of_an_action_has_to_be_read(effect: Effect) -> None:
     assert not took_place([ActionResult(CLICK, effect=effect)])
     assert not took_place([ActionResult(CLICK, effect=effect), ActionResult(CLICK, effect=CHANGED)]) or effect.unchanged
+
+
+@pytest.mark.parametrize(
+    ("url", "part"),
+    [
+        ("https://shop.example/basket?added=7", "/basket"),
+        ("https://shop.example/Basket", "basket"),
+        ("https://shop.example/search?q=drill", "/search?q=drill"),
+        ("https://shop.example/list?page=2&sort=price", "sort=price"),
+        ("https://shop.example/list?page=2", "?page=2"),
+        ("https://shop.example/#/basket", "/basket"),
+        ("https://shop.example/app#!/basket", "#!/basket"),
+        ("https://basket.example/", "basket.example"),
+    ],
+)
+def test_an_address_leads_to_what_it_names(url: str, part: str) -> None:
+    assert leads_to(url, part)
+
+
+@pytest.mark.parametrize(
+    ("url", "part"),
+    [
+        ("https://shop.example/login?next=/basket", "/basket"),
+        ("https://shop.example/login?next=/basket#top", "/basket"),
+        ("https://shop.example/login?next=%2Fbasket&from=basket", "basket"),
+        ("https://shop.example/error?from=https://shop.example/basket", "shop.example/basket"),
+        ("https://shop.example/login#from=/basket", "/basket"),
+        ("https://shop.example/", "/basket"),
+    ],
+)
+def test_a_login_that_leads_on_to_it_later_is_not_there(url: str, part: str) -> None:
+    assert not leads_to(url, part)
 
 
 def test_a_failed_action_did_not_take_place() -> None:
