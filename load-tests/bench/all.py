@@ -28,6 +28,7 @@ BENCHES = (
     "actions",
     "slots",
     "live",
+    "recording",
     "optimisations",
     "agent_calls",
     "prompt_costs",
