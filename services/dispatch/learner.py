@@ -67,7 +67,7 @@ class Learner:
         if not decided.written:
             return
         self._state.metrics.delta.add("shoal_learning_decisions", step.phase.value)
-        if repair := _repair(known, step):
+        if repair := repair_of(known, step):
             self._state.metrics.delta.add("shoal_repairs", repair)
         log.info(LogEvent.LOOP_LEARNED, loop=loop, phase=str(step.phase), why=step.why)
         self._state.ready(decided.ready)
@@ -82,7 +82,7 @@ class Learner:
         return await asyncio.to_thread(_computed, known, evidence)
 
 
-def _repair(known: LearningDue, step: LearningStep) -> str:
+def repair_of(known: LearningDue, step: LearningStep) -> str:
     """What a decision means for the repair of a loop's version; "" where it is about none."""
     version = known.version
     if version is None or version.state not in ("canary", "active"):

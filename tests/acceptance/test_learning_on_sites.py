@@ -8,19 +8,27 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from shoal.agent.support.json_value import Json
 from tests.acceptance.test_known_loops import folder, manual, pages  # noqa: F401
-from tests.embedded import oracle, up
+from tests.embedded import ROOT, oracle, up
 from tests.sites.registry import cache, datasette
 from tests.sites.registry.case import record
 from tests.sites.registry.database import rows
+
+sys.path.insert(0, str(ROOT / "load-tests" / "site"))
+
+from shop.oracle import Oracle
+
+from tests.integration.workflows.test_learning_loops import learning, records
 
 pytestmark = [
     pytest.mark.timeout(800),
@@ -59,8 +67,8 @@ def learned(tmp_path: Path, truths: Mapping[str, Json], schema: Json) -> Json:
     return told
 
 
-def taught_by_rules(truths: Mapping[str, Json], schema: Json) -> Json:
-    """Runs a loop without a model, with learning and without: the records are the same. Gives what the loop says."""
+async def taught_by_rules(place: Path, truths: Mapping[str, Json], schema: Json) -> Mapping[str, int]:
+    """Runs a loop without a model, with learning and without: the records are the same. Gives the loop's figures."""
     spec: Json = {
         "url": next(iter(truths)),
         "loop": {"values": list(truths), "is_link": True},
@@ -68,25 +76,17 @@ def taught_by_rules(truths: Mapping[str, Json], schema: Json) -> Json:
         "artifacts": {"screenshots": "none"},
         "politeness": {"robots": False},
     }
-    rates: dict[str, float] = {}
-    records: dict[str, Json] = {}
-    with up(workers="1", slots_per_worker="2") as cluster:
-        cluster.final(cluster.submit({**spec, "learn": "off", "loop": {"values": [spec["url"]]}}), 60)  # it is warm
-        for learn in ("off", "auto"):
-            job = cluster.submit({**spec, "learn": learn})
-            final = cluster.final(job, 600)
-            rates[learn] = len(truths) / took_s(final)
-            records[learn] = {row["item"]["value"]: row["record"] for row in cluster.results(job)}
-    assert records["auto"] == records["off"]
-    wrong = {url: row for url, row in records["auto"].items() if row is None or stated(row) != truths[url]}
-    (told,) = final["learning"]
-    print(json.dumps({"pages_per_second": rates, "not as the truth": len(wrong), **told}))
-    return told
-
-
-def took_s(job: Json) -> float:
-    began, ended = (datetime.fromisoformat(job[name]) for name in ("started_at", "finished_at"))
-    return (ended - began).total_seconds()
+    async with learning(place, Oracle(), has_model=False) as here:
+        began = time.monotonic()
+        ruled = await here.without(spec)
+        turned = time.monotonic()
+        _, told, rows = await here.run(spec, 300)
+        ended = time.monotonic()
+    assert records(rows) == ruled
+    rates = [round(len(truths) / seconds, 1) for seconds in (turned - began, ended - turned)]
+    tiers = Counter(row.record.tier for row in rows if row.record)
+    print(json.dumps({"pages per second without and with": rates, "tiers": tiers, "why": told.why, **told.figures}))
+    return told.figures
 
 
 def stated(row: Mapping[str, Json]) -> Json:
@@ -121,16 +121,17 @@ def test_pages_of_a_manual(tmp_path: Path, folder: Path, manual: str) -> None:  
     assert told["figures"]["replays"] >= LEAST_REPLAYED * len(truths), told
 
 
-def test_rows_of_a_database_that_rules_read() -> None:
+@pytest.mark.asyncio(loop_scope="session")
+async def test_rows_of_a_database_that_rules_read(tmp_path: Path) -> None:
     fields = {"id": "integer", "name": "string", "weight": "number", "seen": "string"}
     with birds() as truths:
-        told = taught_by_rules(truths, record(fields, required=["name"]))
-    assert told["figures"].get("audits_wrong", 0) == 0, told
+        figures = await taught_by_rules(tmp_path, truths, record(fields, required=["name"]))
+    assert figures.get("audits_wrong", 0) == 0, figures
 
 
-def test_pages_of_a_manual_that_rules_read(folder: Path, manual: str) -> None:  # noqa: F811
-    truths = {
-        f"{manual}/{path}": {"title": row["title"], "source": row["source"]} for path, row in pages(folder).items()
-    }
-    told = taught_by_rules(truths, record({"title": "string", "source": "string"}, required=["title"]))
-    assert told["figures"].get("audits_wrong", 0) == 0, told
+@pytest.mark.asyncio(loop_scope="session")
+async def test_pages_of_a_manual_that_rules_read(tmp_path: Path, folder: Path, manual: str) -> None:  # noqa: F811
+    truths: dict[str, Json] = dict.fromkeys(f"{manual}/{path}" for path in pages(folder))
+    schema = record({"title": "string", "source": "string"}, required=["title"])
+    figures = await taught_by_rules(tmp_path, truths, schema)
+    assert figures.get("audits_wrong", 0) == 0, figures

@@ -37,6 +37,9 @@ async def test_documents_are_read_as_the_rules_read_the_first_pages(tmp_path: Pa
         said = {row.record.audit for row in rows if row.record and row.record.workflow and row.record.tier == "page"}
         assert said == {"right"}, "a page that a browser has opened is read by the rules, unless it is an audit"
 
+        hits = await here.counted("shoal_replay_hits")
+        assert hits and {of for of, _ in hits} == {"field"}, hits
+
         _, later, rows = await here.run(spec)
         assert (later.workflow, later.figures["model"]) == (learned.workflow, SHADOW_ITEMS)
         assert records(rows) == ruled

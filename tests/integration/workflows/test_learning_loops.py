@@ -45,6 +45,12 @@ class Learning:
 
     store: Store
     model: ModelServer
+    workers: list[Worker]
+
+    async def counted(self, metric: str) -> dict[tuple[str, ...], float]:
+        """What the workers have counted for one metric, by labels."""
+        rows = [row for worker in self.workers for row in (await worker.stats()).figures["counts"] if row[0] == metric]
+        return {tuple(row[1:-1]): row[-1] for row in rows}
 
     async def run(self, spec: Json, seconds: float = 90) -> tuple[JobRow, LearningRow, list[ResultRow]]:
         """A job that has ended, what its loop has learned, and its results."""
@@ -79,15 +85,18 @@ async def learning(folder: Path, oracle: Oracle, *, has_model: bool = True) -> A
         )
         store = await open_store(f"sqlite:///{folder}/shoal.db")
 
+        workers: list[Worker] = []
+
         async def make(name: str) -> Worker:
-            return await make_worker(name, config)
+            workers.append(await make_worker(name, config))
+            return workers[-1]
 
         pool = LocalPool(make, config.slots)
         artifacts = open_artifacts(config.artifacts_url)
         dispatcher = Dispatcher(store, pool, DispatchConfig(drain_s=1.0), artifacts=artifacts, seed=1)
         try:
             await dispatcher.start()
-            yield Learning(store, server)
+            yield Learning(store, server, workers)
         finally:
             await dispatcher.stop()
             await store.close()
