@@ -7,7 +7,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -26,16 +26,19 @@ from shoal.agent.fault_table import TREATMENTS
 from shoal.agent.spec import BrowserSpec, Viewport
 from shoal.agent.status import Status
 from shoal.agent.types import ErrorInfo, FieldSource, LoopItem, Record, Usage
+from shoal.records import Result
+from shoal.services import errors as service_errors
 from shoal.services.browsers.configs import worker_config
 from shoal.services.cluster.configs import dispatch_config, gateway_options
-from shoal.services.dispatch.status.dispatch_metrics import DispatchMetrics
+from shoal.services.dispatch.status.dispatch_metrics import DispatchMetrics, failure_of
 from shoal.services.inference.configs import admission_config, vllm_options
 from shoal.services.metrics import CATALOGUE
 from shoal.services.settings import Settings
 from shoal.services.store.records import ResultRow
 from shoal.services.web.api.views.results import ResultView, result_line
 from shoal.services.web.deps import new_metrics
-from shoal.services.web.results.table import LEADING, TRAILING, flatten
+from shoal.services.web.http.problems import STATUS
+from shoal.services.web.results.table import LEADING, TRAILING, Table, flatten
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -148,6 +151,25 @@ def test_a_setting_changes_what_a_part_is_told(name: str) -> None:
     assert built(**{name: other}) != built(), f"SHOAL_{name.upper()} changes nothing"
 
 
+def parts_of(config: object) -> Iterator[type]:
+    """The records that a configuration is made of."""
+    if is_dataclass(config) and not isinstance(config, type):
+        yield type(config)
+        for field in fields(config):
+            yield from parts_of(getattr(config, field.name))
+
+
+def test_every_field_of_a_configuration_is_read_by_its_part() -> None:
+    paths = [path for path in product_files() if path.name != "configs.py"]
+    read = {node.attr for path in paths for node in attributes(path) if isinstance(node.ctx, ast.Load)}
+    parts = {part for config in built() for part in parts_of(config)}
+    assert len(parts) > 10
+    unread = sorted(
+        f"{part.__name__}.{field.name}" for part in parts for field in fields(part) if field.name not in read
+    )
+    assert unread == [], "a setting is passed on to these, and nothing uses it"
+
+
 def test_every_setting_can_be_set_by_some_value_of_the_chart() -> None:
     chart = ROOT / "charts" / "shoal"
     free = set(json.loads((chart / "values.schema.json").read_text())["properties"]["settings"]["properties"])
@@ -249,6 +271,29 @@ def test_every_leaf_of_a_result_line_is_a_column_and_every_column_a_leaf() -> No
     assert set(line) == set(ResultView.model_fields)
 
 
+def test_the_client_s_result_has_every_field_of_a_result_line() -> None:
+    assert set(Result.model_fields) == set(ResultView.model_fields)
+
+
+def test_the_store_fills_every_field_of_a_result_row() -> None:
+    """A field with a default is not missed by the type checker."""
+    tree = ast.parse((ROOT / "services" / "store" / "read" / "reading.py").read_text())
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "ResultRow"]
+    assert len(calls) == 1
+    assert {word.arg for word in calls[0].keywords} == {field.name for field in fields(ResultRow)}
+
+
+def test_a_column_that_is_no_text_keeps_its_type_in_parquet() -> None:
+    """The columns around a record are not looked at line by line: one without a type would become text."""
+    kinds = {bool: "bool", int: "int64", float: "double"}
+    columns = {name: value for name, value in flatten(result_line(LINE)).items() if not name.startswith("record.")}
+    expected = {name: kinds[type(value)] for name, value in columns.items() if type(value) in kinds}
+    assert len(expected) > 5
+    table = Table(None)
+    assert {name: str(table._type(name)) for name in expected} == expected, "see _FIXED_TYPES"
+    table.close()
+
+
 def test_the_page_of_the_api_names_every_field_of_a_result_line() -> None:
     text = (ROOT / "docs" / "api.md").read_text()
     results = text[text.index("\n## Results\n") :]
@@ -324,3 +369,34 @@ def test_every_recourse_says_whether_another_attempt_follows() -> None:
     for recourse, treatment in TREATMENTS.items():
         error = type("Some", (AgentError,), {"recourse": recourse})("it broke")
         assert error.retryable == treatment.again, recourse
+
+
+OTHER_FAILURES = {
+    *("AnswerMissing", "Canceled", "FormIncomplete", "FormRefused", "FormUnclear", "ItemNotFound"),
+    *("SampleSendsNothing", "TraceRefused", "WorkflowInvalid", "WorkflowMiss"),
+}
+"""Errors of a session that the metrics count as `other`."""
+
+NOT_OF_THE_API = {
+    *("BadSetting", "ClusterFailed", "MetricsAway", "MetricsMissing"),
+    *("ServerEnded", "ServerNotFound", "ServerSilent"),
+}
+"""Errors that no request meets: a process ends with them, or the dispatcher handles them."""
+
+
+def classes_below(base: type) -> Iterator[type]:
+    for cls in base.__subclasses__():
+        if cls.__module__ == base.__module__:
+            yield cls
+        yield from classes_below(cls)
+
+
+def test_every_error_of_a_session_has_a_failure_class_in_the_metrics() -> None:
+    names = {cls.__name__ for cls in classes_below(AgentError)}
+    other = {name for name in names if failure_of(ErrorInfo(name, "code", "message", retryable=False)) == "other"}
+    assert other == OTHER_FAILURES, "see _FAMILIES in services/dispatch/status/dispatch_metrics.py"
+
+
+def test_every_error_of_the_cluster_has_a_status_or_reaches_no_caller() -> None:
+    names = {cls.__name__ for cls in classes_below(service_errors.ServiceError) if not set(cls.__mro__) & STATUS.keys()}
+    assert names == NOT_OF_THE_API, "see STATUS in services/web/http/problems.py"

@@ -22,8 +22,6 @@ CONTROL_BLOCKS = frozenset(
     {"loop-data", "loop-elements", "loop-breakpoint", "repeat-task", "while-loop", "conditions", "element-exists"}
 )
 """Blocks that steer the workflow."""
-DATA_BLOCKS = frozenset({"get-text", "attribute-value", "export-data", "insert-data"})
-"""Blocks that collect data."""
 _SILENT = frozenset({"trigger", "note", "blocks-group"})
 _STEP_X = 260
 _DIGITS = re.compile(r"[0-9]{1,15}")
