@@ -22,9 +22,10 @@ LABELS = {
     "domain_limit": "domain limit",
     "domain_pause": "the site asked for a pause",
     "domain_delay": "the delay between sessions",
+    "site_paused": "an operator paused the site",
     "model": "the model server",
 }
-"""What `shoal_queues_waiting` has always been labelled with: dashboards of operators name these."""
+"""What `shoal_queues_waiting` is labelled with. Labels never change: dashboards of operators name these."""
 
 
 def compared_texts(path: Path) -> Iterator[str]:

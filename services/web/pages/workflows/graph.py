@@ -12,6 +12,8 @@ from shoal.agent.workflows.format.version import Version
 WIDTH, HEIGHT = 236, 60
 """Of a node, in pixels."""
 _BESIDE, _BELOW, _MARGIN = 44, 40, 64
+_ON_MISS = "on a miss"
+"""The label of the way that a node takes when it misses."""
 _BOW = 36
 """How far a line that passes other nodes keeps beside them."""
 
@@ -74,7 +76,7 @@ def _ways(node: Node) -> Iterator[tuple[str, str]]:
     if isinstance(node, LoopNode):
         yield node.body, "each"
     if node.otherwise is not None:
-        yield node.otherwise, "on a miss"
+        yield node.otherwise, _ON_MISS
     if node.next is not None:
         yield node.next, {"branch": "else", "loop": "then"}.get(node.kind, "")
 
@@ -133,7 +135,7 @@ def _middle(places: Sequence[float], otherwise: float) -> float:
 
 
 def _line(start: NodeBox, end: NodeBox, label: str, width: int) -> Line:
-    miss = label == "on a miss"
+    miss = label == _ON_MISS
     if end.y - start.y == HEIGHT + _BELOW:  # the next row
         x, y, to_x, to_y = start.x + WIDTH // 2, start.y + HEIGHT, end.x + WIDTH // 2, end.y
         middle = (y + to_y) // 2

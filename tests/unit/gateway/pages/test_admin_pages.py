@@ -158,7 +158,7 @@ async def test_sites_and_model_servers_are_shown_to_who_sees_all_tenants(locked:
     assert "lamps.example" not in page and "Model servers" not in page
     await enter(locked, "admin", tenant="ops")
     page = (await locked.client.get("/status")).text
-    assert 'href="/?site=lamps.example"' in page
+    assert 'href="/sites/lamps.example"' in page
     assert "Model servers" in page and "away" in page and "50 %" in page
 
 
