@@ -517,8 +517,9 @@ class JobSpec(_Part):
     loop: LoopSpec | None = None
     policy: str = Field(
         "auto",
-        pattern=r"^(auto|model|rules|workflow:[a-z0-9][a-z0-9._-]{0,99}(@[0-9]{1,6})?)$",
-        description="who decides: `auto` (the model where one is configured, else rules), `model`, `rules`, or "
+        pattern=r"^(auto|model|rules|person|workflow:[a-z0-9][a-z0-9._-]{0,99}(@[0-9]{1,6})?)$",
+        description="who decides: `auto` (the model where one is configured, else rules), `model`, `rules`, "
+        "`person` (nothing is done before a person takes the page over, and a workflow is drafted of what they do), or "
         "`workflow:NAME`, which replays the workflow's active version; `workflow:NAME@2` replays version 2",
     )
     workflow: dict[str, Json] | None = Field(
@@ -581,7 +582,7 @@ class JobSpec(_Part):
 
     @model_validator(mode="after")
     def _wants_something(self) -> JobSpec:
-        if self.goal is None and self.extract is None and self.loop is None:
+        if self.goal is None and self.extract is None and self.loop is None and self.policy != "person":
             raise ValueError("needs at least one of `goal`, `extract` and `loop`")
         return self
 

@@ -207,6 +207,11 @@ class Api:
         headers = {"Content-Type": "application/json"}
         return await self._json("POST", "/v1/workflows", content=workflow, headers=headers)
 
+    async def keep_shown(self, session: str, name: str | None = None) -> dict[str, Json]:
+        """Stores the workflow that a person showed in a session, as a draft."""
+        path = f"/v1/sessions/{quote(session, safe='')}/workflow"
+        return await self._json("POST", path, params=_given({"name": name}))
+
     async def try_workflow(
         self, name: str, body: Mapping[str, Json], *, timeout_s: float | None = None
     ) -> dict[str, Json]:

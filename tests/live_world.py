@@ -149,6 +149,7 @@ async def _dispatcher(folder: Path, made: World, model_url: str, gateway: str) -
         help_url=gateway,
         help_token=TOKEN,
         temp_dir=str(folder / "temp"),
+        secrets_dir=str(folder / "secrets"),
     )
 
     async def make(name: str) -> Worker:

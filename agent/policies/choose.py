@@ -53,7 +53,7 @@ def choose(spec: JobSpec, *, rules: Policy, model: Policy | None, leaf: bool = T
         # Only a model may go on after a miss: rules that read what the workflow did not would hide it.
         behind = model if spec.on_miss == "model" else None
         return WorkflowPolicy(name, read_workflow(spec.workflow).versions[0], behind=behind)
-    return rules if model is None or spec.policy == "rules" else model
+    return rules if model is None or spec.policy in ("rules", "person") else model
 
 
 def with_learned(policy: Policy, spec: JobSpec, use: LearnedUse | None, *, documents: bool = False) -> Policy:

@@ -45,6 +45,7 @@ from shoal.agent.policies.workflow import WorkflowPolicy
 from shoal.agent.policies.workflow.telling import detail_of
 from shoal.agent.sessions.attended.attendance import Attendance, HandedBack
 from shoal.agent.sessions.attended.human_help import helping
+from shoal.agent.sessions.attended.shown import BY_PERSON, until_shown
 from shoal.agent.sessions.attended.takeover import OrTakeover, as_kept, may_send, of_the_end, said_of
 from shoal.agent.sessions.dependencies import SessionDependencies
 from shoal.agent.sessions.evidence import Evidence
@@ -79,6 +80,9 @@ from shoal.agent.types import (
     Task,
 )
 from shoal.agent.worker_messages import JobLimits, Work
+from shoal.agent.workflows.by_hand.drafting import KIND as DRAFT
+from shoal.agent.workflows.by_hand.drafting import drafted, no_draft
+from shoal.agent.workflows.by_hand.hand_book import HandBook
 from shoal.agent.workflows.learning.lessons import Lessons
 
 MAX_TASKS = 40
@@ -180,6 +184,7 @@ class _Session:
         planned = work.children is not None and work.attempt == 1  # it comes back from its loop, not from a crash
         self.lost_pages = frozenset(() if planned else map(page_of, checkpoint.confirmed))  # where such were done
         self.attendance = deps.attendance or Attendance()
+        self.hand_book: HandBook | None = None  # of a session in which a person shows what is to be done
         self.by_hand = False  # a person has acted: what was done teaches nothing
         self.done_by_hand = ""  # what a person says who has done what comes next
         hooks = replace(
@@ -203,6 +208,7 @@ class _Session:
             human_timeout_s=max(deps.context.human_timeout_s, work.spec.help.timeout_s + _HELP_MARGIN_S),
             hooks=helping(hooks, work.spec, lambda name, url: str(deps.secrets.resolve(name, url)), helper),
         )
+        self.ask_person = options.hooks.ask_user
         self.logged_in_by = options.storage_state
         self.logging_in = False
         self.page = LazyContext(deps.browser, options, _start_url(work), deps.navigation_guard, deps.page)
@@ -257,6 +263,8 @@ class _Session:
         if self.work.spec.login is not None and self.work.depth == 0 and not self._has_logged_in:
             await self._log_in()
             await self._checkpoint()
+        if self.work.spec.policy == BY_PERSON:
+            return await self._shown()
         for _ in range(MAX_TASKS):
             if self.attendance.wanted:
                 await self._give_way()
@@ -560,7 +568,20 @@ class _Session:
 
     # --- a person has the page -----------------------------------------------------------------------
 
-    async def _give_way(self) -> None:
+    async def _shown(self) -> Outcome:
+        """A person does by hand what is wanted; a workflow is drafted of it."""
+        await self.page.open()
+        self.hand_book = HandBook(self.state.hidden.told)
+        with self.budget.uncounted():
+            end = await until_shown(self.ask_person, self.attendance, self._give_way)
+        if end is None:
+            return self._terminated("a person answered in words, and showed nothing", ())
+        draft, open_ = drafted(await self.hand_book.book(self.page), self.work.spec.url, f"by-hand-j{self.work.job}")
+        if draft is not None:
+            await self.evidence.keep(DRAFT, draft, "application/json")
+        return self._end(Status.COMPLETED, reason="; ".join((said_of(end), *map(no_draft, open_))))
+
+    async def _give_way(self) -> HandedBack:
         """Between two mini goals: what a person does is one of its own, so that the next plan knows of it."""
         steps: list[Step] = []
         end = await self._led_by_person(steps)
@@ -568,6 +589,7 @@ class _Session:
         task = Task("navigate", BY_HAND, Status.COMPLETED, reason=said_of(end), steps=tuple(steps))
         self.state.history = (*self.state.history, task)
         await self._checkpoint()
+        return end
 
     async def _led_by_person(self, steps: list[Step]) -> HandedBack:
         """Lets the person who waits act on the page, and puts what they do behind `steps`."""
@@ -593,7 +615,10 @@ class _Session:
         if once:
             self.sent = True
             await self._mark(action)
+        pointed = await self.hand_book.before(self.page, action) if self.hand_book is not None else None
         done = await self.page.act(replace(action, submits=once))
+        if self.hand_book is not None:
+            await self.hand_book.after(self.page, done, pointed)
         result = self.state.hidden.result(as_kept(done, steps))
         if result.error is not None and result.error.code in _NOTHING_DONE:
             await self._lift()

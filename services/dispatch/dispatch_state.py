@@ -29,7 +29,7 @@ log = structlog.get_logger()
 
 _CUT_SHORT = (Status.PAUSED, Status.CANCELED)
 """Ends that say nothing of how long such a session takes."""
-_WITHOUT_MODEL = ("rules", "workflow:")
+_WITHOUT_MODEL = ("rules", "person", "workflow:")
 
 
 def asks_model(policy: str) -> bool:

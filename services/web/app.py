@@ -15,6 +15,7 @@ from shoal.services.web.api.admin.sites import site_routes
 from shoal.services.web.api.admin.workers import worker_routes
 from shoal.services.web.api.batch import batch_routes
 from shoal.services.web.api.changes import change_routes
+from shoal.services.web.api.drafts import draft_routes
 from shoal.services.web.api.events import feed_routes
 from shoal.services.web.api.jobs import job_routes, submit_routes
 from shoal.services.web.api.live import live_routes
@@ -75,6 +76,7 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     add_routes(app, job_routes(deps, authenticator))
     add_routes(app, change_routes(deps, authenticator))
     add_routes(app, session_routes(deps, authenticator))
+    add_routes(app, draft_routes(deps, authenticator))
     rooms = app.state.live_rooms = LiveRooms(deps.store, deps.options.live_url if deps.options.help_token else "")
     add_routes(app, live_routes(deps, authenticator, rooms))
     add_routes(app, result_routes(deps, authenticator))

@@ -31,10 +31,14 @@ class CompiledActions:
     open: list[Decision] = field(default_factory=list)  # what stayed a decision of the model, and why
 
 
-def compile_actions(runs: Sequence[SessionEvidence]) -> CompiledActions:
-    """The nodes that all `runs` have in common; with anything open they cannot be replayed."""
+def compile_actions(runs: Sequence[SessionEvidence], *, least: int = 2) -> CompiledActions:
+    """The nodes that all `runs` have in common; with anything open they cannot be replayed.
+
+    Args:
+        least: runs that have to be known; 1 where the run itself says which of its values differ from run to run.
+    """
     made = CompiledActions()
-    if len(runs) < 2:
+    if len(runs) < least:
         made.open.append(Decision(what="the steps", why=f"{len(runs)} run is known: what differs between runs is not"))
         return made
     shapes = {tuple(action.action for action in run.actions) for run in runs}
@@ -201,12 +205,15 @@ def _post(
     kept = all(action.value and action.value == str(action.args.get("value")) for action in several)
     if kept and target is not None and typed is not None and typed.param is not None:
         conditions.append(Condition(kind="value", value=f"{{{typed.param}}}", target=target))
+    if not conditions:
+        conditions += [Condition(kind="text", value=text) for text in _in_all([action.said for action in several])]
     if all(action is run.actions[-1] for action, run in zip(several, runs, strict=True)):
-        conditions += [Condition(kind="text", value=text) for text in _said_in_all(runs)]
+        said = [Condition(kind="text", value=text) for text in _in_all([run.said for run in runs])]
+        conditions += [condition for condition in said if condition not in conditions]
     return tuple(conditions)
 
 
-def _said_in_all(runs: Sequence[SessionEvidence]) -> list[str]:
-    """The headings of the last page that are the same in all runs, the first of them."""
-    common = [text for text in runs[0].said if all(text in run.said for run in runs)]
+def _in_all(said: Sequence[Sequence[str]]) -> list[str]:
+    """Of the headings and messages of a page those that are the same in all runs, the first of them."""
+    common = [text for text in said[0] if all(text in other for other in said)]
     return common[:1]

@@ -26,19 +26,25 @@ class Compiled:
 
 
 def compile_version(
-    runs: Sequence[SessionEvidence], schema: Mapping[str, Json] | None, *, at: str = "", number: int = 1
+    runs: Sequence[SessionEvidence],
+    schema: Mapping[str, Json] | None,
+    *,
+    at: str = "",
+    number: int = 1,
+    by_hand: bool = False,
 ) -> Compiled:
     """A version that does what all `runs` did; none where something stayed a decision of the model.
 
     Args:
         schema: of one record, where the job has one.
         at: when it is made, ISO 8601.
+        by_hand: a person did it once, and all that they typed is a parameter.
     """
     nodes: list[Node] = []
     open_: list[Decision] = []
     params: dict[str, Param] = {}
     if any(run.actions for run in runs):
-        actions = compile_actions(runs)
+        actions = compile_actions(runs, least=1 if by_hand else 2)
         nodes += actions.nodes
         params = actions.params
         open_ += actions.open

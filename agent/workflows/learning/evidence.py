@@ -51,6 +51,7 @@ class ActionEvidence(Part):
     url: str = Field("", description="address before it")
     led_to: str = Field("", description="address after it, where it changed")
     value: str = Field("", description="what the field said after it")
+    said: tuple[str, ...] = Field((), description="headings and messages that came with it, where they were noted")
     screenshot: str | None = Field(None, description="artifact id of the page before it")
     task: int = Field(0, description="index of its task")
     step: int = Field(0, description="index of its step in the task")

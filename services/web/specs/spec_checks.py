@@ -36,6 +36,7 @@ _LINK = re.compile(r"https?://\S+$", re.IGNORECASE)
 def undoable(spec: JobSpec) -> list[dict[str, str]]:
     """The fields of `spec` that cannot be as they are, as {field, reason}."""
     faults = [*_of_numbers(spec), *_of_words(spec), *_of_secrets(spec), *_of_extract(spec.extract), *_of_headers(spec)]
+    faults += _of_person(spec)
     if spec.webhook is not None and not spec.webhook.events:
         faults.append(("webhook.events", "is empty: nothing would ever be told"))
     for prefix, loop in _loops(spec):
@@ -106,6 +107,17 @@ def _of_words(spec: JobSpec) -> Iterator[Found]:
     for name, place in extract.fields.items():
         if _blank(place.query):
             yield f"extract.fields.{name}.{place.kind}", "must not be blank"
+
+
+def _of_person(spec: JobSpec) -> Iterator[Found]:
+    """What a job in which a person shows what is to be done cannot do besides."""
+    if spec.policy != "person":
+        return
+    if not spec.help.person:
+        yield "help.person", "must be true with `policy`: person"
+    for name in ("extract", "loop", "sample"):
+        if getattr(spec, name) is not None:
+            yield name, "does not go with `policy`: person"
 
 
 def _of_secrets(spec: JobSpec) -> Iterator[Found]:

@@ -279,7 +279,7 @@ def told(error: ErrorDetails, model: type[BaseModel]) -> Fault:
     if kind == "string_too_short" and context["min_length"] == 1:
         return _fault(field, "must not be empty")
     if field == "policy":
-        return _fault(field, "must be auto, model, rules or workflow:NAME")
+        return _fault(field, "must be auto, model, rules, person or workflow:NAME")
     if field == "learn":
         return _fault(field, "must be auto, off or the name of a workflow")
     return _fault(field, _lowered(error["msg"].removeprefix("Value error, ").replace("Input should", "must")))

@@ -243,7 +243,7 @@ def test_a_job_that_cannot_be_is_refused_before_a_cluster_is_started_for_it(
 ) -> None:
     monkeypatch.setattr("shoal.embedded.embedded_cluster", lambda *_: pytest.fail("a cluster was started"))
     told = shoal("run", "x", "--url", "http://127.0.0.1:8000/", "--policy", "magic", code=2).stderr
-    assert told == "The job is not valid: policy: must be auto, model, rules or workflow:NAME.\n"
+    assert told == "The job is not valid: policy: must be auto, model, rules, person or workflow:NAME.\n"
     told = shoal("run", "x", "--url", "http://127.0.0.1:8000/", "--label", "a=b", code=2).stderr
     assert "127.0.0.1 is not allowed: the address is loopback; the operator can allow it (SHOAL_ALLOW_HOSTS, " in told
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.by_hand.drafting import KIND as DRAFT
 from shoal.agent.workflows.format.version import Decision
 from shoal.agent.workflows.format.workflow import Scope, Workflow, goal_hash, schema_hash, write_workflow
 from shoal.agent.workflows.learning.compile_version import compile_version
@@ -29,6 +30,7 @@ class Learned:
     workflow: bytes | None  # to be imported; None: nothing was learned
     runs: int  # items that it was learned from
     open: tuple[Decision, ...]  # what stayed a decision of the model, and why
+    session: str = ""  # in which a person showed it; the gateway has the workflow already
 
 
 async def learned(client: Api, job: str, name: str, items: int) -> Learned:
@@ -40,6 +42,8 @@ async def learned(client: Api, job: str, name: str, items: int) -> Learned:
     row = await client.job(job)
     if row["finished_at"] is None:
         raise Usage(f"{job} is not finished: it is {row['status']}")
+    if row["spec"]["policy"] == "person":
+        return await _shown(client, row["root_session"])
     shown = {key: value for key, value in row["spec"].items() if value is not None}
     spec = JobSpec.model_validate(shown)
     runs = await _runs(client, job, items, loop=spec.loop is not None)
@@ -56,6 +60,14 @@ async def learned(client: Api, job: str, name: str, items: int) -> Learned:
     scope = Scope(site=site, goal=goal_hash(spec.goal), record_schema=schema_hash(schema))
     workflow = Workflow(name=name or _name_of(site, scope), scope=scope, versions=(compiled.version,))
     return Learned(json.dumps(write_workflow(workflow)).encode(), len(runs), compiled.version.open)
+
+
+async def _shown(client: Api, session: str) -> Learned:
+    """The session in which a person showed a workflow, where one was drafted."""
+    detail = await client.session(session)
+    if any(artifact["kind"] == DRAFT for artifact in detail["artifacts"]):
+        return Learned(None, 1, (), session)
+    return Learned(None, 1, (Decision(what=session, why=detail["reason"] or "no person has shown anything"),))
 
 
 async def _runs(client: Api, job: str, items: int, *, loop: bool) -> list[SessionEvidence]:

@@ -242,17 +242,25 @@ def delete(name: Name, gateway: Gateway = "", as_json: AsJson = False) -> None:
 
 
 def learn(
-    job: Annotated[str, typer.Argument(metavar="JOB", help="A finished job whose items a model worked out.")],
+    job: Annotated[
+        str,
+        typer.Argument(
+            metavar="JOB", help="A finished job whose items a model worked out, or one that a person showed."
+        ),
+    ],
     name: Annotated[str, typer.Option(metavar="NAME", help="Name of the workflow. Default: made of its site.")] = "",
     items: Annotated[int, typer.Option(min=2, max=20, help="Items to learn from.")] = 5,
     gateway: Gateway = "",
     as_json: AsJson = False,
 ) -> None:
-    """Make a workflow of what a model did in a finished job; it is a draft until it is activated."""
+    """Make a workflow of what a model did, or a person showed, in a finished job; a draft until it is activated."""
 
     async def work() -> Exit:
         async with client_of(settings_of_process(), gateway) as client:
             made = await heavy.learning().learned(client, job, name, items)
+            if made.session:
+                _print(await client.keep_shown(made.session, name or None), as_json=as_json)
+                return Exit.DONE
             for decision in made.open:
                 tell(f"not learned: {decision.what}: {decision.why}")
             if made.workflow is None:

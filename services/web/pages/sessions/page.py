@@ -9,6 +9,7 @@ from fastapi.responses import RedirectResponse
 
 from shoal.agent.status import FINAL
 from shoal.services.store import ids
+from shoal.services.web.api.drafts import NAME, draft_shown, keep_draft
 from shoal.services.web.api.sessions import artifact_id, explained, safe_headers
 from shoal.services.web.api.views.sessions import SessionDetailView
 from shoal.services.web.deps import GatewayDeps
@@ -31,6 +32,7 @@ def add_session_page(router: APIRouter, deps: GatewayDeps, login_check: LoginChe
         wait = waits.get(detail.row.id)
         whole = SessionDetailView.of_detail(detail, wait).model_dump(mode="json", by_alias=True)
         known = {artifact.id for artifact in detail.artifacts}
+        draft = await draft_shown(deps, detail)
         return pages.page(
             request,
             "session/page.html",
@@ -41,6 +43,7 @@ def add_session_page(router: APIRouter, deps: GatewayDeps, login_check: LoginChe
             whole=whole,
             known=known,
             wait=wait,
+            draft=draft,
             can_control=caller.may("control"),
         )
 
@@ -58,6 +61,19 @@ def add_session_page(router: APIRouter, deps: GatewayDeps, login_check: LoginChe
         await deps.store.resolve_unsure(number, how, tenant=caller.sees)
         there = "/attention" if back == "attention" else f"/sessions/{ids.session_id(number)}"
         return RedirectResponse(there, status_code=303)
+
+    @router.post("/sessions/{session}/workflow")
+    async def workflow(
+        request: Request,
+        session: str,
+        name: str = Form(pattern=NAME),
+        token: str = Form(""),
+        caller: Caller = Depends(let_in(login_check, "control")),
+    ) -> Response:
+        """Keeps the workflow that a person showed, as a draft."""
+        login_check.check_form(request, token)
+        row = await keep_draft(deps, session, caller, name)
+        return RedirectResponse(f"/workflows/{row.name}?version={row.versions[-1].version.number}", status_code=303)
 
     @router.get("/artifacts/{artifact}")
     async def artifact(artifact: str, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:

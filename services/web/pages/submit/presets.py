@@ -57,6 +57,12 @@ PRESETS: Mapping[str, Preset] = {
             "Fill in a form and send it once. It is never sent again after a crash.",
             {"url": "", "goal": "send the form", "data": {"name": ""}, "repeatable": False},
         ),
+        Preset(
+            "shown",
+            "Show it by hand",
+            "Open a page and wait for you: do it once on the live page, and keep it as a workflow.",
+            {"url": "", "policy": "person", "help": {"person": True, "timeout_s": 1800}},
+        ),
         Preset("question", "A question", "Find the answer to a question on a site. It needs a model.", {"goal": ""}),
     )
 }

@@ -1,0 +1,272 @@
+"""Notes what a person does on a page, in a form that can be compiled: elements instead of places, and no typed values.
+
+What a person types becomes a parameter. The text itself is held while the session runs, to keep it out of everything
+else that is noted, and is written down nowhere. What they type into a password field, or into one that is named as a
+secret, is not even read from the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from shoal.agent.browser import Context
+from shoal.agent.errors import AgentError, ElementMissing
+from shoal.agent.support.json_value import Json
+from shoal.agent.support.masking import names_secret
+from shoal.agent.types import Action, ActionResult
+from shoal.agent.workflows.elements.describing import LOCATORS_JS, Described, described
+from shoal.agent.workflows.learning.evidence import ActionEvidence, SessionEvidence, said_on
+from shoal.agent.workflows.learning.origin import Origin
+from shoal.agent.workflows.told import NothingTold, told_by
+
+_POINTED_JS = (Path(__file__).parent / "pointed.js").read_text(encoding="utf-8")
+_CLICKS = {"mouse_click": "click", "mouse_dblclick": "dblclick"}
+_KEYS = frozenset({"keyboard_type", "keyboard_press"})
+_MOVES_ONLY = frozenset({"tab", "shift+tab", "pageup", "pagedown", "home", "end", "shift", "control", "alt", "meta"})
+"""Keys that only move the focus or the window: an action on an element brings both."""
+_LEAVES = frozenset({"enter", "numpadenter", "escape"})
+"""Keys that do something beside what they write."""
+_SHORTEST = 3
+"""Characters of a typed text that is looked for inside of other texts."""
+_VARIES = re.compile(r"[0-9]{3}")
+"""Texts with such numbers are of one run only: an order's number, a date."""
+_WORDS = re.compile(r"[a-z0-9]+")
+_MOST_SAID = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Pointed:
+    """What is known of a person's action before it runs."""
+
+    url: str
+    told: Mapping[str, Json] | None = None  # the element, as `pointed.js` tells; None: the page as a whole
+    element: Described | None = None
+    lost: str = ""  # why nothing is known of its element
+    sends: bool = False  # it may send something
+    said: frozenset[str] = frozenset()  # headings and messages of the page
+
+
+@dataclass(slots=True)
+class HandBook:
+    """What was done so far."""
+
+    told: Callable[[str], str] = lambda text: text  # a text without what the job holds to be secret
+    actions: list[ActionEvidence] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    _typed: set[str] = field(default_factory=set)
+    _names: dict[tuple[str, str], str] = field(default_factory=dict)  # fields by address and path: their parameters
+    _opened: str = ""  # path of a field that was clicked last, whose click is left out if it is written into
+
+    async def before(self, page: Context, action: Action) -> Pointed | None:
+        """The element that an action is about; None for one that is left out."""
+        if action.name not in _CLICKS and action.name not in _KEYS:
+            return Pointed(page.url)
+        if action.name == "keyboard_press" and str(action.args["key_comb"]).lower() in _MOVES_ONLY:
+            return None
+        try:
+            asked = {name: action.args[name] for name in ("x", "y")} if action.name in _CLICKS else {}
+            told = await page.read(_POINTED_JS, asked)
+            said = frozenset(await said_on(page))
+            if not isinstance(told, Mapping):
+                return Pointed(page.url, said=said, lost="" if action.name in _KEYS else "there is no element")
+            if told["kind"] == "lost":
+                return Pointed(page.url, lost=str(told["why"]), said=said)
+            element = described(told_by(await page.read(LOCATORS_JS, {"describe": told["path"]})))
+            return Pointed(page.url, told, element, sends=await _sends(page, action, told), said=said)
+        except (AgentError, NothingTold) as error:
+            return Pointed(page.url, lost=str(error))
+
+    async def after(self, page: Context, result: ActionResult, pointed: Pointed | None) -> None:
+        """Notes an action that worked."""
+        if pointed is None or result.error is not None:
+            return
+        action = result.action
+        if action.name == "keyboard_type":
+            self._learn(str(action.args["text"]))
+        if pointed.lost:
+            self.lost.append(f"step {len(self.actions) + 1} ({action.name}): {pointed.lost}")
+        elif action.name in _KEYS:
+            await self._key(page, result, pointed)
+        elif action.name in _CLICKS:
+            await self._click(page, result, pointed)
+        elif action.name == "goto":
+            self._note("goto", {"url": self.told(str(action.args["url"]))}, pointed, result)
+        elif action.name == "go_back":
+            self._note("go_back", {}, pointed, result)
+
+    async def _click(self, page: Context, result: ActionResult, pointed: Pointed) -> None:
+        assert pointed.told is not None
+        kind, path = pointed.told["kind"], str(pointed.told["path"])
+        name = _CLICKS[result.action.name]
+        if kind == "check":
+            now = await self._now(page, path)
+            name = name if now is None else "check" if now["checked"] else "uncheck"
+        said = await self._news(page, result, pointed)
+        self._note(name, {}, pointed, result, said=said)
+        self._opened = path if kind in ("field", "select", "secret") else ""
+
+    async def _key(self, page: Context, result: ActionResult, pointed: Pointed) -> None:
+        action, told = result.action, pointed.told
+        key = str(action.args.get("key_comb", "")).lower()
+        if told is None or told["kind"] not in ("field", "select", "secret"):
+            if action.name == "keyboard_type":
+                param = self._parameter("text", "", pointed)
+                self._note("keyboard_type", {"text": ""}, pointed, result, origins={"text": param}, focused=False)
+            else:
+                args = {"key_comb": str(action.args["key_comb"])}
+                said = await self._news(page, result, pointed)
+                self._note("keyboard_press", args, pointed, result, said=said, focused=False)
+            return
+        if key in _LEAVES and told["kind"] != "select" and not (told["long"] and key != "escape"):
+            said = await self._news(page, result, pointed)
+            self._note("press", {"key_comb": str(action.args["key_comb"])}, pointed, result, said=said, sends=True)
+            return
+        await self._write(page, result, pointed, told)
+
+    async def _write(self, page: Context, result: ActionResult, pointed: Pointed, told: Mapping[str, Json]) -> None:
+        """A field was written into: one action for all that is typed there."""
+        path, secret = str(told["path"]), told["kind"] == "secret" or names_secret(f"{told['name']} {told['label']}")
+        now = None if secret else await self._now(page, path)
+        if now is not None:
+            self._learn(str(now["value"]))
+        if self._opened == path:
+            self.actions.pop()
+        self._opened = ""
+        if (pointed.url, path) in self._names:
+            return
+        if told["kind"] == "select" and (told["many"] or now is None):
+            self.lost.append(f"step {len(self.actions) + 1} (select_option): what was chosen is not known")
+            return
+        param = self._parameter(str(told["label"]) or str(told["name"]), path, pointed, secret=secret)
+        if told["kind"] == "select":
+            self._note("select_option", {"options": ""}, pointed, result, origins={"options": param})
+        else:
+            self._note("fill", {"value": ""}, pointed, result, origins={"value": param})
+
+    def _parameter(self, label: str, path: str, pointed: Pointed, *, secret: bool = False) -> Origin:
+        """Where the value of a field is from in a later run: a part of its data of the field's name."""
+        base = "_".join(_WORDS.findall(label.lower())[:4]) or "value"
+        base = base if not base[0].isdigit() else f"_{base}"
+        name, number = base, 2
+        while name in self._names.values():
+            name, number = f"{base}_{number}", number + 1
+        self._names[(pointed.url, path or name)] = name
+        return Origin(kind="secret", path=name) if secret else Origin(kind="data", path=f"$.{name}")
+
+    def _note(
+        self,
+        name: str,
+        args: dict[str, Json],
+        pointed: Pointed,
+        result: ActionResult,
+        *,
+        origins: Mapping[str, Origin] | None = None,
+        said: Sequence[str] = (),
+        sends: bool = False,
+        focused: bool = True,
+    ) -> None:
+        element = pointed.element if focused else None
+        if focused and pointed.told is not None and element is None:
+            self.lost.append(f"step {len(self.actions) + 1} ({name}): nothing finds its element")
+            return
+        self.actions.append(
+            ActionEvidence(
+                action=name,
+                args=args,
+                origins=dict(origins or {}),
+                target=element.target if element else None,
+                box=element.box if element else None,
+                submits=sends or pointed.sends,
+                url=pointed.url,
+                led_to=_template(result.effect.url or ""),
+                said=tuple(said),
+                step=len(self.actions),
+            )
+        )
+        self._opened = ""
+        if result.effect.url or result.effect.new_tab:
+            self._names = {("", name): name for name in self._names.values()}  # the fields of this page are gone
+
+    async def _now(self, page: Context, path: str) -> Mapping[str, Json] | None:
+        """What the element holds now; None where it is gone."""
+        try:
+            now = await page.read(_POINTED_JS, {"path": path})
+        except AgentError:
+            return None
+        return now if isinstance(now, Mapping) and now["kind"] != "lost" else None
+
+    async def _news(self, page: Context, result: ActionResult, pointed: Pointed) -> list[str]:
+        """Headings, messages and texts that are there now and were not before."""
+        try:
+            now = await said_on(page)
+        except AgentError:
+            now = ()
+        return [text for text in (*now, *result.effect.appeared) if text not in pointed.said]
+
+    def _learn(self, typed: str) -> None:
+        for text in (typed.strip(), *typed.split()):
+            if len(text) >= _SHORTEST:
+                self._typed.add(text.lower())
+
+    def _is_of_one_run(self, text: str) -> bool:
+        """Whether a text says what was typed, or has a number that another run will not have."""
+        low = text.lower()
+        return bool(_VARIES.search(text)) or self.told(text) != text or any(typed in low for typed in self._typed)
+
+    async def book(self, page: Context) -> SessionEvidence:
+        """All of it, when the person is done, without anything that was typed."""
+        try:
+            said = await said_on(page)
+        except AgentError:
+            said = ()
+        return SessionEvidence(
+            actions=tuple(self._without_values(action) for action in self.actions),
+            said=tuple(text for text in said if not self._is_of_one_run(text)),
+            lost=tuple(self.lost),
+        )
+
+    def _without_values(self, action: ActionEvidence) -> ActionEvidence:
+        said = tuple(text for text in action.said if text.strip() and not self._is_of_one_run(text))[:_MOST_SAID]
+        target = action.target
+        if target is not None:
+            typed = tuple(self._typed)
+            target = target.model_copy(
+                update={
+                    "name": "" if _holds(target.name, typed) else target.name,
+                    "locators": tuple(way for way in target.locators if not _holds(way.value, typed)),
+                    "fingerprint": tuple(trait for trait in target.fingerprint if not _holds(trait, typed)),
+                }
+            )
+        return action.model_copy(update={"said": said, "target": target})
+
+
+def _holds(text: str, typed: Sequence[str]) -> bool:
+    low = text.lower()
+    return any(part in low for part in typed)
+
+
+async def _sends(page: Context, action: Action, told: Mapping[str, Json]) -> bool:
+    """Whether a click may send something, as far as the page can tell."""
+    if action.name not in _CLICKS or told["kind"] in ("field", "select", "secret"):
+        return False
+    (bid,) = await page.locate([str(told["path"])])
+    if bid is None:
+        return True
+    try:
+        return not await page.harmless(replace(action, name=_CLICKS[action.name], args={"bid": bid}))
+    except ElementMissing:
+        return True
+
+
+def _template(url: str) -> str:
+    """An address with `{}` for what may be of one run only: values of its query, and parts with numbers."""
+    if not url:
+        return ""
+    parts = urlsplit(url)
+    path = "/".join("{}" if any(sign.isdigit() for sign in part) else part for part in parts.path.split("/"))
+    query = "&".join(f"{pair.partition('=')[0]}={{}}" for pair in parts.query.split("&")) if parts.query else ""
+    return f"{parts.scheme}://{parts.netloc}{path}" + (f"?{query}" if query else "")
