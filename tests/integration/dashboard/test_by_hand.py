@@ -51,9 +51,9 @@ async def shown(live: Live, browser: Browser) -> tuple[str, Page, list[str]]:
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     await page.goto(f"{live.url}/sessions/{session}/live")
+    await expect(page.locator("canvas[data-drawn]")).to_be_visible()
     await page.get_by_role("button", name="Take over").click()
     await expect(page.locator("#live-state")).to_contain_text("You have the page")
-    await expect(page.locator("canvas[data-drawn]")).to_be_visible()
 
     await click_on(page, 100, 35)  # the link
     await expect(page.locator("#live-url")).to_contain_text("/order")
