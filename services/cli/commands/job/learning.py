@@ -42,7 +42,7 @@ async def learned(client: Api, job: str, name: str, items: int) -> Learned:
     row = await client.job(job)
     if row["finished_at"] is None:
         raise Usage(f"{job} is not finished: it is {row['status']}")
-    if row["spec"]["policy"] == "person":
+    if row["spec"].get("policy") == "person":
         return await _shown(client, row["root_session"])
     shown = {key: value for key, value in row["spec"].items() if value is not None}
     spec = JobSpec.model_validate(shown)
