@@ -257,7 +257,8 @@ async def _sends(page: Context, action: Action, told: Mapping[str, Json]) -> boo
     if bid is None:
         return True
     try:
-        return not await page.harmless(replace(action, name=_CLICKS[action.name], args={"bid": bid}))
+        name = "check" if told["kind"] == "check" else _CLICKS[action.name]
+        return not await page.harmless(replace(action, name=name, args={"bid": bid}))
     except ElementMissing:
         return True
 

@@ -85,6 +85,13 @@ async def test_plain_links_and_fields_that_nobody_listens_to(context: Context, s
         await context.harmless(Action("click", {"bid": "99999"}))
 
 
+async def test_a_form_that_hears_when_it_is_sent_may_be_filled(context: Context, site: Site) -> None:
+    script = "for (const kind of ['submit', 'formdata', 'reset']) document.forms[0].addEventListener(kind, () => {})"
+    found = await put(context, site, PLAIN, script)
+    assert [action for action in HARMLESS if not await asked(context, found, action)] == []
+    assert [action for action in OPEN if await asked(context, found, action)] == []
+
+
 @pytest.mark.parametrize(
     "script",
     [
