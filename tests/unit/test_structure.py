@@ -191,11 +191,7 @@ MOST_LINES = 500
 LONG = {
     "agent/chromium/acting/acting_context.py": 580,
     "agent/policies/rules/values/vocabulary.py": 720,
-<<<<<<< HEAD
-    "agent/sessions/session.py": 880,
-=======
     "agent/sessions/session.py": 885,
->>>>>>> d76d001 (Record by doing: what a person shows once in a session becomes a draft of a workflow, without anything that they typed)
     "agent/spec.py": 620,
     "services/settings.py": 760,
     "services/store/records.py": 530,
