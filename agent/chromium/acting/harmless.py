@@ -20,8 +20,8 @@ _HEARS = frozenset(
     | {"blur", "focusin", "focusout", "search", "toggle", "beforetoggle"}
     | {"close", "cancel", "command", "DOMActivate", "dragstart", "drop", "navigate"}
 )
-"""The events that browsers dispatch for a click, for typing, and for a focus that moves. Those of a form that is sent or
-reset are not among them: what is proven here does neither, and a script that does it hears of one of these first."""
+"""The events that browsers dispatch for a click, for typing, and for a focus that moves. Those of a form that is sent
+or reset are not among them: what is proven here does neither, and a script that does it hears of one of these first."""
 
 _FITTING: dict[str, frozenset[str]] = {
     "click": frozenset({"link", "field", "select", "list"}),
