@@ -93,6 +93,11 @@ async def test_the_page_sets_limits_and_pauses() -> None:
         opened = await here.client.post("/sites", data={**form, "host": " New.Example "})
         assert opened.headers["location"] == "/sites/new.example"
         assert (await here.client.get("/sites/new.example")).status_code == 200
+        await here.client.post("/sites/new.example/pause", data=form)
+        await here.client.post("/sites", data={**form, "host": "new.example"})
+        page = (await here.client.get("/sites/new.example")).text
+        assert "Lift the pause" in page, "opening a site's page changes nothing"
+        await here.client.post("/sites/new.example/resume", data=form)
         limits = {**form, "concurrency": "4", "delay_s": "0.5"}
         assert (await here.client.post(f"/sites/{HOST}", data=limits)).status_code == 303
         assert (await here.client.post(f"/sites/{HOST}", data={**form, "concurrency": "many"})).status_code == 400

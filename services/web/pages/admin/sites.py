@@ -10,9 +10,11 @@ from fastapi.responses import RedirectResponse
 from pydantic import ValidationError
 
 from shoal.services.errors import BadInput
+from shoal.services.store.records import SiteChanges
 from shoal.services.web.api.admin.sites import SitePatch, change_site, host_of_path, site_view, site_views
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.http.audit import note_nothing
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
 from shoal.services.web.specs.specs import told_of
@@ -35,10 +37,11 @@ def add_sites(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
         host: str = Form("", max_length=400),
         caller: Caller = Depends(let_in(login_check, "admin")),
     ) -> Response:
-        """A site that no job has named yet gets a page, by a change that leaves it as it is."""
+        """A site that no job has named yet gets a page; nothing is set for it, and what is set stays."""
         login_check.check_form(request, token)
+        note_nothing(request)
         name = host_of_path(host.strip())
-        await change_site(request, deps.store, name, SitePatch(paused=False))
+        await deps.store.sites.change(name, SiteChanges(frozenset()))
         return RedirectResponse(_address(name), status_code=303)
 
     @router.get("/sites/{host}")
