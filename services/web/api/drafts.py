@@ -46,13 +46,13 @@ def draft_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
 
 
 async def keep_draft(deps: GatewayDeps, session: str, caller: Caller, name: str | None) -> WorkflowRow:
-    """The workflow of a session, stored as a draft of the caller's tenant.
+    """The workflow of a session, stored as a draft. Both are the caller's tenant's: a workflow crosses no tenant.
 
     Raises:
-        NotFound: there is no such session, or nothing was drafted in it.
+        NotFound: the tenant has no such session, or nothing was drafted in it.
         BadInput: what was drafted is no workflow.
     """
-    detail = await deps.store.session(ids.parse_session(session), tenant=caller.sees)
+    detail = await deps.store.session(ids.parse_session(session), tenant=caller.tenant)
     given = await drafted(deps, detail)
     if given is None:
         raise NotFound(f"in {session} no workflow was drafted: that takes the policy `person`, and a person")
@@ -72,9 +72,9 @@ async def drafted(deps: GatewayDeps, detail: SessionDetail) -> Workflow | None:
     return given.model_copy(update={"versions": drafts})
 
 
-async def draft_shown(deps: GatewayDeps, detail: SessionDetail) -> Workflow | None:
-    """The same for a page; None too where what was drafted cannot be read."""
+async def draft_shown(deps: GatewayDeps, detail: SessionDetail) -> tuple[Workflow | None, str]:
+    """The same for a page, and why what was drafted cannot be shown ("" where it can, or nothing was)."""
     try:
-        return await drafted(deps, detail)
-    except ServiceError:
-        return None
+        return await drafted(deps, detail), ""
+    except ServiceError as error:
+        return None, error.message

@@ -77,13 +77,15 @@ async def test_a_session_without_a_draft_keeps_none(draft: bytes | None) -> None
         assert answer.status_code == (404 if draft is None else 400), answer.text
         page = await here.client.get(f"/sessions/{session}")
         assert page.status_code == 200 and "A person showed this" not in page.text
+        assert ("is no workflow" in page.text) == (draft is not None)
 
 
 async def test_the_workflow_of_another_tenant_is_not_found_and_keeping_one_needs_control() -> None:
     async with world(auth=True) as locked:
         submits = {"Authorization": f"Bearer {await locked.key('submit', tenant='other')}"}
         session = await shown(locked, json.dumps(WORKFLOW).encode(), submits)
-        for scope, tenant, status in (("control", "acme", 404), ("read", "other", 403), ("control", "other", 201)):
+        cases = (("control", "acme", 404), ("admin", "acme", 404), ("read", "other", 403), ("control", "other", 201))
+        for scope, tenant, status in cases:
             key = {"Authorization": f"Bearer {await locked.key(scope, tenant=tenant)}"}
             answer = await locked.client.post(f"/v1/sessions/{session}/workflow", headers=key)
             assert answer.status_code == status, (scope, tenant, answer.text)

@@ -32,7 +32,7 @@ def add_session_page(router: APIRouter, deps: GatewayDeps, login_check: LoginChe
         wait = waits.get(detail.row.id)
         whole = SessionDetailView.of_detail(detail, wait).model_dump(mode="json", by_alias=True)
         known = {artifact.id for artifact in detail.artifacts}
-        draft = await draft_shown(deps, detail)
+        draft, lost_draft = await draft_shown(deps, detail)
         return pages.page(
             request,
             "session/page.html",
@@ -44,6 +44,8 @@ def add_session_page(router: APIRouter, deps: GatewayDeps, login_check: LoginChe
             known=known,
             wait=wait,
             draft=draft,
+            lost_draft=lost_draft,
+            can_keep=caller.may("control") and job.tenant == caller.tenant,
             can_control=caller.may("control"),
         )
 
