@@ -42,7 +42,6 @@ _SHOWN = {state: Status.__members__.get(state.name, Status.QUEUED) for state in 
 _COLUMNS = {state: state.name.lower() for state in State}
 QUEUED_STATES = (State.QUEUED, State.DELAYED, State.HELD)
 FINAL_STATES = tuple(sorted(State[status.name] for status in FINAL))
-OPEN_STATES = tuple(state for state in State if state not in FINAL_STATES)
 RETRIED_STATES = (State.FAILED, State.TERMINATED, State.CANCELED)
 DELIVERY_STATES = tuple(DeliveryState)
 """States of deliveries by the number in their column."""

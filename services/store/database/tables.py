@@ -18,6 +18,7 @@ from sqlalchemy import (
     SmallInteger,
     Table,
     Text,
+    or_,
     text,
 )
 from sqlalchemy.dialects.postgresql import TEXT
@@ -262,6 +263,9 @@ pace = Table(
     Column("own_delay_s", Double),  # between session starts
     Column("own_pause_until", Double),  # no session starts before
 )
+_limited = or_(pace.c.own_most.is_not(None), pace.c.own_delay_s.is_not(None), pace.c.own_pause_until.is_not(None))
+# Dispatchers ask every two seconds what is set: next to nothing, in a table of every site that was ever asked.
+Index("pace_limited", pace.c.domain, postgresql_where=_limited, sqlite_where=_limited)
 
 job_pace = Table(
     "job_pace",

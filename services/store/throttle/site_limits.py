@@ -60,7 +60,7 @@ def set_limits(tx: Tx, host: str, changes: SiteChanges) -> None:
 
 def set_by_operators(tx: Tx) -> dict[int, SiteLimits]:
     """What is set now, by domain; a pause that is over is nothing."""
-    rows = tx.rows("site_limits", now=tx.now)
+    rows = tx.rows("site_limits")
     return {row.domain: limits for row in rows if (limits := _now(limits_of(row), tx.now)).any}
 
 

@@ -59,6 +59,7 @@ def test_open_jobs_are_read_from_an_index_that_holds_no_others() -> None:
         ("delayed_in", "session_delayed"),
         ("claim_deliveries", "delivery_waits (tenant=? AND due_at<?)"),
         ("claim_deliveries", "delivery_waits (tenant>?)"),
+        ("site_limits", "pace_limited"),
     ],
 )
 def test_sessions_in_few_states_are_found_by_an_index_that_holds_little_else(query: str, index: str) -> None:

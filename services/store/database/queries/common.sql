@@ -232,9 +232,9 @@ update pace set own_most = :own_most, own_delay_s = :own_delay_s, own_pause_unti
 where domain = :domain
 
 -- name: site_limits
--- Sites for which an operator has set something that still holds.
+-- Sites for which an operator has set something, pauses that are over too. In the words of their index.
 select domain, own_most, own_delay_s, own_pause_until from pace
-where own_most is not null or own_delay_s is not null or own_pause_until > :now
+where own_most is not null or own_delay_s is not null or own_pause_until is not null
 
 -- name: pull_back_retries
 -- What waits for its next try waits no longer than it was told, by a clock that was set back :by seconds.
