@@ -23,7 +23,7 @@ _NEW_NAMESPACES = 0x7E020000
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder that nobody may write, as the user of that name."""
+    """A folder that the user `nobody` may write."""
     if os.geteuid() != 0:
         pytest.skip("needs root, to become somebody without any rights")
     for above in (tmp_path, *tmp_path.parents[:3]):
@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def _dumped(profile: Json, folder: Path) -> subprocess.CompletedProcess[str]:
-    """What Chromium makes of a page, with its sandbox on, as nobody, under `profile`."""
+    """What Chromium makes of a page, with its sandbox on, as the user `nobody`, under `profile`."""
     try:
         chromium = find_chromium(None)
     except BrowserNotFound as error:

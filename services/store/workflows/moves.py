@@ -120,9 +120,9 @@ def lease_repair(
     repair = tx.conn.execute(select(workflow_repair).where(c.workflow == number_of, c.signature == signature)).first()
     if repair is not None and repair.until > tx.now:
         if repair.owner != owner:
-            return RepairLease(False, "another session repairs it", most_a_day - begun)
+            return RepairLease(False, "another session repairs it")
         _renew(tx, repair, owner, tx.now + lasts_s)
-        return RepairLease(True, left_today=most_a_day - begun)
+        return RepairLease(True)
     if begun >= most_a_day:
         return RepairLease(False, f"{begun} repairs of it have begun today, and no more may")
     values = {"owner": owner, "until": tx.now + lasts_s, "day": day}
@@ -133,7 +133,7 @@ def lease_repair(
         values["begun"] = 1 + (repair.begun if repair.day == day else 0)
         at = (c.workflow == number_of, c.signature == signature)
         tx.conn.execute(update(workflow_repair).where(*at).values(**values))
-    return RepairLease(True, left_today=most_a_day - begun - 1)
+    return RepairLease(True)
 
 
 def end_repair(tx: Tx, tenant: str, name: str, signature: str, owner: str) -> bool:

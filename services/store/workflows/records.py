@@ -52,4 +52,3 @@ class RepairLease:
 
     given: bool
     why: str = ""  # why not, in words
-    left_today: int = 0  # repairs that may still begin today

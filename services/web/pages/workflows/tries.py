@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.responses import JSONResponse
 
 from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.format.version import Version
 from shoal.services.errors import BadInput, ServiceError
+from shoal.services.store.workflows.records import WorkflowRow
 from shoal.services.web.api.workflow_tries import read_try, version_of
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
@@ -20,7 +23,7 @@ from shoal.services.web.pages.submit.compose import Inputs
 from shoal.services.web.tries.version_trial import VersionTry
 from shoal.services.web.tries.version_trier import VersionTrier
 
-TRY_S = 90.0
+_TRY_S = 90.0
 
 
 def add_version_tries(
@@ -36,27 +39,46 @@ def add_version_tries(
         caller: Caller = Depends(let_in(login_check, "submit")),
     ) -> Response:
         """What the version gives on the pages, as HTML; it is kept nowhere."""
-        note_nothing(request)
         inputs = Inputs.of_body(await read_body(request, 4 * deps.options.body_limit))
         login_check.check_form(request, inputs.one("token"))
         row = await deps.store.workflows.get(caller.tenant, name)
         version = version_of(row, number).version
-
-        async def listens() -> bool:
-            return not await request.is_disconnected()
-
-        try:
-            body = read_try(asked_by(inputs))
-            given = VersionTry(name, row.scope, version, body.urls, body.start, body.data, body.item)
-            view = await trier.attempt(given, caller, timeout_s=TRY_S, listens=listens)
-        except ServiceError as error:
-            return JSONResponse({"fault": error.message})
-        if view is None:
-            return Response(status_code=204)  # its caller has gone
-        return JSONResponse({"html": pages.part(request, "workflows/tried.html", tried=view)})
+        return await answer_try(request, pages, trier, caller, lambda: given_by(inputs, row, version))
 
 
-def asked_by(inputs: Inputs) -> bytes:
+async def answer_try(
+    request: Request, pages: Pages, trier: VersionTrier, caller: Caller, given: Callable[[], VersionTry]
+) -> Response:
+    """What a version gives on pages, as a part of the page, or the fault of what was asked. Nothing is stored.
+
+    Args:
+        given: what is to be run; its faults are told too.
+    """
+    note_nothing(request)
+
+    async def listens() -> bool:
+        return not await request.is_disconnected()
+
+    try:
+        view = await trier.attempt(given(), caller, timeout_s=_TRY_S, listens=listens)
+    except ServiceError as error:
+        return JSONResponse({"fault": error.message})
+    if view is None:
+        return Response(status_code=204)  # its caller has gone
+    return JSONResponse({"html": pages.part(request, "workflows/tried.html", tried=view)})
+
+
+def given_by(inputs: Inputs, row: WorkflowRow, version: Version) -> VersionTry:
+    """What the form asks to run.
+
+    Raises:
+        BadInput: naming the field that is wrong.
+    """
+    body = read_try(_asked_by(inputs))
+    return VersionTry(row.name, row.scope, version, body.urls, body.start, body.data, body.item)
+
+
+def _asked_by(inputs: Inputs) -> bytes:
     """The body of a try that the form's inputs make.
 
     Raises:

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi.responses import RedirectResponse
 
 from shoal.agent.actions.registry import PRIMITIVES
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.target import FAMILIES
 from shoal.agent.workflows.format.version import Version
-from shoal.services.errors import BadInput, ServiceError
+from shoal.services.errors import BadInput
 from shoal.services.store.workflows.records import WorkflowRow
 from shoal.services.web.api.workflow_difference import changes
-from shoal.services.web.api.workflow_tries import read_try, version_of
+from shoal.services.web.api.workflow_tries import version_of
 from shoal.services.web.api.workflows import read_given
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
@@ -41,7 +41,7 @@ from shoal.services.web.pages.workflows.editor.changes import (
 from shoal.services.web.pages.workflows.editor.node_form import NodeReader, conditions_of, shown_constant
 from shoal.services.web.pages.workflows.graph import drawn
 from shoal.services.web.pages.workflows.steps import step_line
-from shoal.services.web.pages.workflows.tries import TRY_S, asked_by
+from shoal.services.web.pages.workflows.tries import answer_try, given_by
 from shoal.services.web.tries.version_trial import VersionTry
 from shoal.services.web.tries.version_trier import VersionTrier
 
@@ -104,26 +104,16 @@ def add_editor(
     @router.post("/workflows/{name}/edit/try")
     async def attempt(request: Request, name: str, caller: Caller = Depends(let_in(login_check, "submit"))) -> Response:
         """What the version in the form gives on pages, as HTML; nothing is stored."""
-        note_nothing(request)
         row = await deps.store.workflows.get(caller.tenant, name)
         inputs = await editor.inputs(request)
 
-        async def listens() -> bool:
-            return not await request.is_disconnected()
-
-        try:
+        def given() -> VersionTry:
             edited = edited_by(inputs)
             if edited.faults:
                 raise BadInput("; ".join(f"{place}: {reason}" for place, reason in edited.faults))
-            body = read_try(asked_by(inputs))
-            version = checked(row, edited).model_copy(update={"number": edited.base})
-            given = VersionTry(name, row.scope, version, body.urls, body.start, body.data, body.item)
-            view = await trier.attempt(given, caller, timeout_s=TRY_S, listens=listens)
-        except ServiceError as error:
-            return JSONResponse({"fault": error.message})
-        if view is None:
-            return Response(status_code=204)  # its caller has gone
-        return JSONResponse({"html": pages.part(request, "workflows/tried.html", tried=view)})
+            return given_by(inputs, row, checked(row, edited).model_copy(update={"number": edited.base}))
+
+        return await answer_try(request, pages, trier, caller, given)
 
 
 def edited_by(inputs: Inputs) -> Edited:
