@@ -34,6 +34,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.types import ArtifactRef, Checkpoint, LoopItem, Outcome
 from shoal.agent.worker_messages import Work
 from shoal.agent.workflows.exchange.playwright_script import write_playwright
+from shoal.agent.workflows.format.workflow import read_workflow
 from shoal.agent.workflows.learning.compile_version import compile_version
 from shoal.agent.workflows.learning.evidence import SessionEvidence, unpacked
 from tests.integration.workflows.learned import item_of
@@ -150,6 +151,30 @@ async def test_pages_are_read_without_the_model_once_it_has_read_some(
     assert [one.value for one in outcome.records] == [truth(1, Drift.MOVED, START)]
     assert backed.report.handed_over and outcome.usage.model_calls > 0
     assert evidence(around).pages, "what the model reads after a miss is what a repair learns from"
+
+
+async def test_a_try_does_not_do_what_may_run_once_only_though_it_sends_nothing(browser: Browser, site: str) -> None:
+    nodes = [
+        {"id": "open", "kind": "action", "action": "goto", "args": {"url": {"const": f"{site}/all"}}, "once": True}
+    ]
+    given = {
+        "format": "shoal-workflow/1",
+        "name": "once",
+        "scope": {"site": "127.0.0.1"},
+        "versions": [{"number": 1, "state": "draft", "by": "person", "nodes": nodes}],
+    }
+    (version,) = read_workflow(given).versions
+    spec: Json = {"url": f"{site}/", "goal": "Open the list.", "artifacts": {"screenshots": "none"}}
+    item = LoopItem(0, f"{site}/", is_link=True)
+
+    tried, _ = await run(browser, WorkflowPolicy("once", version), {**spec, "sample": 1, "repeatable": False}, item)
+    assert tried.error is not None and tried.error.code == "sample_sends_nothing", tried
+    assert tried.url == f"{site}/"
+    assert tried.replay is not None and tried.replay.detail is not None and tried.replay.detail.intended is not None
+    assert (tried.replay.detail.intended.node, tried.replay.detail.done) == ("open", ())
+
+    done, _ = await run(browser, WorkflowPolicy("once", version), spec, item)
+    assert (done.status, done.url) == (Status.COMPLETED, f"{site}/all"), done.error
 
 
 async def test_forms_are_filed_without_the_model_once_it_has_filed_two(

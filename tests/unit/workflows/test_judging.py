@@ -55,6 +55,9 @@ def test_one_audit_that_differs_proves_nothing() -> None:
     replayed = {"price": 12.5, "name": "A lamp"}
     assert judge_audits(replayed, []).outcome is AuditOutcome.ASK_AGAIN
     assert judge_audits(replayed, [{"price": 12.5, "name": "a  Lamp"}]).outcome is AuditOutcome.RIGHT
+    exact = judge_audits(replayed, [{"price": 12.5, "name": "a  Lamp"}], exact=True)
+    assert (exact.outcome, exact.fields) == (AuditOutcome.ASK_AGAIN, ("name",))
+    assert judge_audits(replayed, [replayed], exact=True).outcome is AuditOutcome.RIGHT
     once = judge_audits(replayed, [{"price": 13.0, "name": "A lamp"}])
     assert (once.outcome, once.fields) == (AuditOutcome.ASK_AGAIN, ("price",))
     twice = judge_audits(replayed, [{"price": 13.0, "name": "A lamp"}, {"price": 13, "name": "A lamp"}])
