@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from shoal.agent.support.json_value import Json
 from shoal.services.cli.ending import printable
 
 _WHOLE = 10_000
 """Characters of a line that nothing is cut to."""
+
+
+def print_rows(
+    rows: Iterable[Mapping[str, Json]],
+    headers: Sequence[str],
+    cells: Callable[[Mapping[str, Json]], Sequence[str | Text]],
+    *,
+    as_json: bool,
+) -> None:
+    """Writes what a list has: each row as a line of JSON, or as the cells of a table."""
+    if not as_json:
+        print_table(headers, map(cells, rows))
+        return
+    for row in rows:
+        print(json.dumps(row, ensure_ascii=False))
 
 
 def print_table(headers: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:

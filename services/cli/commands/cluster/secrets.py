@@ -12,7 +12,7 @@ from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import Exit, Usage, tell
 from shoal.services.cli.options import AsJson, Gateway
 from shoal.services.cli.running import finish, settings_of_process
-from shoal.services.cli.tables import print_table
+from shoal.services.cli.tables import print_rows
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Jobs write `secret:NAME`.")]
 Tenant = Annotated[str, typer.Option(help="Whose secret it is; default: the key's own tenant.")]
@@ -33,15 +33,12 @@ def listing(gateway: Gateway = "", as_json: AsJson = False) -> None:
     async def work() -> Exit:
         async with client_of(settings_of_process(), gateway) as client:
             page = await client.secrets()
-        if as_json:
-            for secret in page["secrets"]:
-                print(json.dumps(secret, ensure_ascii=False))
-            return Exit.DONE
-        cells = [
-            [row["name"], row["tenant"], " ".join(row["domains"]), row["changed_at"], row["fault"]]
-            for row in page["secrets"]
-        ]
-        print_table(("secret", "tenant", "sites", "changed", "why it is refused"), cells)
+        print_rows(
+            page["secrets"],
+            ("secret", "tenant", "sites", "changed", "why it is refused"),
+            lambda row: [row["name"], row["tenant"], " ".join(row["domains"]), row["changed_at"], row["fault"]],
+            as_json=as_json,
+        )
         return Exit.DONE
 
     finish(work())

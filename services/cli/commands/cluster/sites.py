@@ -13,7 +13,7 @@ from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import Exit, Usage, tell
 from shoal.services.cli.options import AsJson, Gateway
 from shoal.services.cli.running import finish, settings_of_process
-from shoal.services.cli.tables import print_table
+from shoal.services.cli.tables import print_rows
 
 Host = Annotated[str, typer.Argument(metavar="HOST", help="The site's host name, such as shop.example.")]
 _NONE = "none"
@@ -35,12 +35,10 @@ def listing(gateway: Gateway = "", as_json: AsJson = False) -> None:
     async def work() -> Exit:
         async with client_of(settings_of_process(), gateway) as client:
             page = await client.sites(limit=500)
-        if as_json:
-            for site in page["sites"]:
-                print(json.dumps(site, ensure_ascii=False))
-            return Exit.DONE
-        cells = [
-            [
+        print_rows(
+            page["sites"],
+            ("site", "running", "attempts", "failed", "at most", "between starts", "robots.txt", ""),
+            lambda row: [
                 row["host"],
                 str(row["running"]),
                 str(row["attempts"]),
@@ -49,10 +47,9 @@ def listing(gateway: Gateway = "", as_json: AsJson = False) -> None:
                 "" if row["delay_s"] is None else f"{row['delay_s']:g} s",
                 row["robots"],
                 "paused" if row["paused"] else "asked for a pause" if row["asked_pause_s"] else "",
-            ]
-            for row in page["sites"]
-        ]
-        print_table(("site", "running", "attempts", "failed", "at most", "between starts", "robots.txt", ""), cells)
+            ],
+            as_json=as_json,
+        )
         return Exit.DONE
 
     finish(work())

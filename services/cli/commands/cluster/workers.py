@@ -11,7 +11,7 @@ from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import Exit, tell
 from shoal.services.cli.options import AsJson, Gateway
 from shoal.services.cli.running import finish, settings_of_process
-from shoal.services.cli.tables import print_table
+from shoal.services.cli.tables import print_rows
 
 _MIB = 1024 * 1024
 
@@ -28,22 +28,19 @@ def workers(gateway: Gateway = "", as_json: AsJson = False) -> None:
     async def work() -> Exit:
         async with client_of(settings_of_process(), gateway) as client:
             page = await client.workers()
-        if as_json:
-            for worker in page["workers"]:
-                print(json.dumps(worker, ensure_ascii=False))
-            return Exit.DONE
-        cells = [
-            [
+        print_rows(
+            page["workers"],
+            ("worker", "slots busy", "waiting", "restarts", "memory", ""),
+            lambda row: [
                 row["name"],
                 f"{row['busy']} of {row['slots']}",
                 str(row["waiting"]),
                 str(row["browser_restarts"]),
                 f"{row['rss_bytes'] // _MIB} MiB",
                 "leaving" if row["leaving"] else "",
-            ]
-            for row in page["workers"]
-        ]
-        print_table(("worker", "slots busy", "waiting", "restarts", "memory", ""), cells)
+            ],
+            as_json=as_json,
+        )
         return Exit.DONE
 
     finish(work())

@@ -11,7 +11,7 @@ from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import Exit, tell
 from shoal.services.cli.options import AsJson, Gateway
 from shoal.services.cli.running import finish, settings_of_process
-from shoal.services.cli.tables import print_table
+from shoal.services.cli.tables import print_rows
 
 
 def add_to(app: typer.Typer) -> None:
@@ -30,13 +30,12 @@ def questions(
     async def work() -> Exit:
         async with client_of(settings_of_process(), gateway) as client:
             page = await client.questions(job=job or None)
-        if as_json:
-            for question in page["questions"]:
-                print(json.dumps(question, ensure_ascii=False))
-            return Exit.DONE
-        names = ("id", "job", "kind", "question", "page")
-        cells = [[row[name] for name in names] for row in page["questions"]]
-        print_table(("question", "job", "kind", "what is asked", "on the page"), cells)
+        print_rows(
+            page["questions"],
+            ("question", "job", "kind", "what is asked", "on the page"),
+            lambda row: [row[name] for name in ("id", "job", "kind", "question", "page")],
+            as_json=as_json,
+        )
         return Exit.DONE
 
     finish(work())
