@@ -12,7 +12,7 @@ COPY deploy/docker/requirements.lock /tmp/requirements.lock
 # has none is plain Python.
 RUN /opt/shoal/bin/pip install --no-compile --require-hashes --only-binary=:all: --no-binary=jstyleson \
     --requirement /tmp/requirements.lock
-COPY pyproject.toml README.md LICENSE /src/
+COPY pyproject.toml README.md LICENSE THIRD-PARTY-LICENSES /src/
 COPY agent /src/agent
 COPY prompts /src/prompts
 COPY services /src/services
