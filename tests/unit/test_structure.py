@@ -98,7 +98,7 @@ MAY = {
         "shoal.agent.workflows.format",
         "shoal.agent.workflows.judging",
         "shoal.agent.workflows.learning",
-        "shoal.agent.workflows.verdict",
+        "shoal.agent.workflows.misses",
         "shoal.services.artifacts",
         "shoal.services.store",
         "shoal.services.browsers",

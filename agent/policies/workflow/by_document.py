@@ -15,8 +15,9 @@ from shoal.agent.policies.workflow.policy import field_hits
 from shoal.agent.types import LoopItem, Record, Replay, Step
 from shoal.agent.workflows.format.branch import ChannelFamily
 from shoal.agent.workflows.format.version import Version
+from shoal.agent.workflows.misses import MissReason
 from shoal.agent.workflows.replay.pages import read_document, read_rendered
-from shoal.agent.workflows.verdict import MissReason, PageRead
+from shoal.agent.workflows.verdict import PageRead
 
 
 class DocumentPolicy:

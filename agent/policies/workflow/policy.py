@@ -18,11 +18,12 @@ from shoal.agent.workflows.format.branch import ChannelFamily
 from shoal.agent.workflows.format.node import ActionNode, BranchNode, ExtractNode, GuardNode, Node, WaitNode
 from shoal.agent.workflows.format.target import Family
 from shoal.agent.workflows.format.version import Version
+from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.replay.conditions import condition_miss
 from shoal.agent.workflows.replay.pages import replay_page
 from shoal.agent.workflows.replay.values import values_of
 from shoal.agent.workflows.replay.waiting import held_in_time
-from shoal.agent.workflows.verdict import FieldRead, Found, Miss, MissReason
+from shoal.agent.workflows.verdict import FieldRead, Found
 
 
 def field_hits(channels: Mapping[str, tuple[ChannelFamily, ...]]) -> Iterator[tuple[str, str]]:

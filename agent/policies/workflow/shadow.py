@@ -11,8 +11,8 @@ from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.policies.workflow.auditing import audit
 from shoal.agent.types import LoopItem, Replay, Step
 from shoal.agent.workflows.format.version import Version
+from shoal.agent.workflows.misses import MissReason
 from shoal.agent.workflows.replay.pages import replay_page
-from shoal.agent.workflows.verdict import MissReason
 
 
 class ShadowPolicy:

@@ -9,7 +9,8 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
 from shoal.agent.workflows.elements.describing import LOCATORS_JS
 from shoal.agent.workflows.format.target import FAMILIES, Family, Locator, Target
-from shoal.agent.workflows.verdict import Found, Miss, MissReason
+from shoal.agent.workflows.misses import Miss, MissReason
+from shoal.agent.workflows.verdict import Found
 
 _WITNESS: Mapping[Family, str] = {
     "test_id": "test id",

@@ -13,9 +13,10 @@ from shoal.agent.policies.rules.values.words import squash
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldSource, Reason
 from shoal.agent.workflows.format.branch import Channel, ChannelFamily, FieldNode
+from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.reading.page_view import PageView, place_key
 from shoal.agent.workflows.reading.shapes import fits_shape, raw_text, same_but_for_notation, shape_at
-from shoal.agent.workflows.verdict import ChannelRead, FieldRead, Miss, MissReason
+from shoal.agent.workflows.verdict import ChannelRead, FieldRead
 
 POSITIONAL: frozenset[ChannelFamily] = frozenset({"css", "structure"})
 """Families that say where a value stands, and not what it is. A page that is rearranged moves all of them at once."""

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from shoal.agent.support.web_addresses import without_fragment
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import Signature
+from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.reading.channels import holds_text, states
 from shoal.agent.workflows.reading.page_view import PageView
-from shoal.agent.workflows.verdict import Miss, MissReason
 
 _SEPARATORS = re.compile(r"([/?#&=])")
 _ANY = "{}"

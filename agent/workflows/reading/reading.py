@@ -11,10 +11,11 @@ from shoal.agent.schemas.engine import SchemaUnusable, compiled, faults
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldSource, LoopItem, Record
 from shoal.agent.workflows.format.branch import Branch, ChannelFamily
+from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.reading.channels import is_same_text, read_field
 from shoal.agent.workflows.reading.page_guards import page_misses
 from shoal.agent.workflows.reading.page_view import PageView
-from shoal.agent.workflows.verdict import FieldRead, Miss, MissReason, PageRead
+from shoal.agent.workflows.verdict import FieldRead, PageRead
 
 
 def read_page(

@@ -9,8 +9,8 @@ from shoal.agent.browser import Context
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.elements.finding import find
 from shoal.agent.workflows.format.condition import Condition
+from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.reading.page_guards import fits_template
-from shoal.agent.workflows.verdict import Miss, MissReason
 
 _TEXT_JS = "() => document.body ? document.body.innerText : ''"
 _VALUE_JS = "(css) => { const el = document.querySelector(css); return el && 'value' in el ? String(el.value) : null; }"

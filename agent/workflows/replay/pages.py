@@ -10,10 +10,11 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.support.moments import utc_now
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import Branch
+from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.reading.page_view import PageView, places_of, selectors_of, view_of
 from shoal.agent.workflows.reading.reading import read_page
 from shoal.agent.workflows.told import NothingTold
-from shoal.agent.workflows.verdict import Miss, MissReason, PageRead
+from shoal.agent.workflows.verdict import PageRead
 
 _QUIET_S = 0.25
 """So long nothing may happen on a page with scripts before it is read: what stands there first may be a placeholder."""

@@ -11,7 +11,7 @@ from shoal.agent.types import LoopItem, Record
 from shoal.agent.workflows.format.param import Param, value_hash
 from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.learning.origin import transformed
-from shoal.agent.workflows.verdict import Miss, MissReason
+from shoal.agent.workflows.misses import Miss, MissReason
 
 
 def values_of(

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from shoal.agent.browser import Context
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.condition import Condition
+from shoal.agent.workflows.misses import Miss
 from shoal.agent.workflows.replay.conditions import condition_miss
-from shoal.agent.workflows.verdict import Miss
 
 _LOOK_S = 0.1
 

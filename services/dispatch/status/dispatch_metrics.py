@@ -15,7 +15,7 @@ from shoal.agent.types import ErrorInfo, Outcome, Replay
 from shoal.agent.workflows.format.branch import ChannelFamily
 from shoal.agent.workflows.format.target import Family
 from shoal.agent.workflows.judging.phase import Phase
-from shoal.agent.workflows.verdict import MissReason
+from shoal.agent.workflows.misses import MissReason
 from shoal.services.browsers.pools.pool import WorkerStats
 from shoal.services.metrics_delta import Figures, MetricsDelta
 

@@ -67,6 +67,7 @@ async def _play(store: Store, played: Played) -> None:
     while True:
         for outcome in [_good()] * 10 + [played.bad] * 6:
             counting.ended(outcome)
+        metrics_delta.add("shoal_replay_hits", "field", "css")
         outcome_of_call, took_s = played.model_call
         metrics_delta.observe("shoal_model_seconds", outcome_of_call, seconds=took_s)
         for name in ("browser_restarts", "leases_expired", "workers_lost"):

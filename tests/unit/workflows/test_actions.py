@@ -15,8 +15,8 @@ from shoal.agent.workflows.learning.compile_fields import url_template
 from shoal.agent.workflows.learning.compile_version import compile_version
 from shoal.agent.workflows.learning.evidence import ActionEvidence, EvidenceBook, SessionEvidence, unpacked
 from shoal.agent.workflows.learning.origin import Origin, Sources, origin_of
+from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.replay.values import values_of
-from shoal.agent.workflows.verdict import Miss, MissReason
 
 SOURCES = Sources(
     data={"company": "Hallam", "ids": [4, 4]},

@@ -12,12 +12,12 @@ from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import Branch, Channel, FieldNode, Signature
+from shoal.agent.workflows.misses import MissReason
 from shoal.agent.workflows.reading.channels import holds_text
 from shoal.agent.workflows.reading.page_guards import fits_template
 from shoal.agent.workflows.reading.page_view import PageView, place_key
 from shoal.agent.workflows.reading.reading import read_page
 from shoal.agent.workflows.reading.shapes import fits_shape, shape_of
-from shoal.agent.workflows.verdict import MissReason
 
 URL = "https://shop.example/p/7"
 ITEM = LoopItem(7, URL, True, "Oak stool")
