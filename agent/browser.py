@@ -11,7 +11,7 @@ from shoal.agent.sessions.hooks import Hooks
 from shoal.agent.spec import BrowserSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import WEB
-from shoal.agent.types import Action, ActionResult, Box, Download, Observation
+from shoal.agent.types import Action, ActionResult, Box, Download, Observation, PageErrors
 
 NO_BYPASS = "<-loopback>"
 """For Chromium: what leads to loopback goes through the proxy like everything else."""
@@ -227,6 +227,17 @@ class Context(Protocol):
 
     async def downloads(self) -> Sequence[Download]:
         """Files that came since the last call."""
+        ...
+
+    async def page_errors(self, *, ask: bool = False) -> PageErrors:
+        """Errors of the tabs' consoles and network since the last call, as pages told them, secrets included.
+
+        Of a page that was neither observed nor acted on only with `ask`, and then those of its current document.
+        What `browser.block` kept from being fetched is no error.
+
+        Raises:
+            PageCrashed, BrowserGone: only with `ask`.
+        """
         ...
 
     async def storage_state(self) -> Json:

@@ -136,14 +136,14 @@ class ServerFailed(NavigationError):
 
 
 class PageMissing(NavigationError):
-    """The site says that this page does not exist or is gone (404, 410)."""
+    """The site says that this page does not exist or is gone (404, 410, or in words in an item's place)."""
 
     recourse = Recourse.GIVE_UP
     code = "page_missing"
 
 
 class AccessDenied(NavigationError):
-    """The site refuses access (401, 403, 451)."""
+    """The site refuses access (401, 403, 451), or shows a login or a puzzle for people in an item's place."""
 
     recourse = Recourse.GIVE_UP
     code = "access_denied"
@@ -441,7 +441,7 @@ class HelpMissing(ActionError):
 
 
 class DeadlinePassed(AgentError):
-    """The time that the job allows ran out."""
+    """The time that the job or the installation allows ran out."""
 
     code = "deadline_passed"
 
@@ -473,6 +473,20 @@ class NoRoom(AgentError):
     code = "no_room"
 
 
+class LeaseLost(AgentError):
+    """The session's worker ended, or was not heard of, before it reported. The session is tried again at once."""
+
+    recourse = Recourse.RETRY
+    code = "lease_lost"
+
+
+class ActionUnconfirmed(LeaseLost):
+    """The worker was lost inside an action that must not be repeated. The session becomes `unsure`."""
+
+    recourse = Recourse.GIVE_UP
+    code = "action_unconfirmed"
+
+
 class Canceled(AgentError):
     """The owner canceled or paused this session."""
 
@@ -484,15 +498,3 @@ class Unexpected(AgentError):
 
     recourse = Recourse.OTHER_SESSION
     code = "unexpected"
-
-
-def errors_for(recourse: Recourse) -> frozenset[str]:
-    """The names of the classes of errors with this recourse, as `ErrorInfo.cls` has them."""
-    names: set[str] = set()
-    todo: list[type[AgentError]] = [AgentError]
-    while todo:
-        error = todo.pop()
-        todo += error.__subclasses__()
-        if error.recourse is recourse:
-            names.add(error.__name__)
-    return frozenset(names)

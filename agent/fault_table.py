@@ -14,6 +14,7 @@ from types import MappingProxyType
 from shoal.agent.errors import (
     AccessDenied,
     AddressForbidden,
+    AgentError,
     CertificateRefused,
     EgressForbidden,
     HostUnreachable,
@@ -24,7 +25,6 @@ from shoal.agent.errors import (
     RequestRefused,
     ServerBusy,
     ServerFailed,
-    errors_for,
 )
 from shoal.agent.types import ErrorInfo
 
@@ -171,7 +171,20 @@ TREATMENTS: Mapping[Recourse, Treatment] = MappingProxyType(
 )
 """By who acts."""
 
-_OPERATORS = errors_for(Recourse.OPERATOR)
+
+def _errors_for(recourse: Recourse) -> frozenset[str]:
+    """The names of the classes of errors with this recourse, as `ErrorInfo.cls` has them."""
+    names: set[str] = set()
+    todo: list[type[AgentError]] = [AgentError]
+    while todo:
+        error = todo.pop()
+        todo += error.__subclasses__()
+        if error.recourse is recourse:
+            names.add(error.__name__)
+    return frozenset(names)
+
+
+_OPERATORS = _errors_for(Recourse.OPERATOR)
 
 
 def treatment_of(error: ErrorInfo) -> Treatment:

@@ -50,6 +50,17 @@ class IntendedAction:
 
 
 @dataclass(frozen=True, slots=True)
+class LocatorCount:
+    """How many elements one way to find an element, or a field, finds on one page."""
+
+    of: str  # the node, or the branch and its field, such as `product.price`
+    family: str
+    value: str  # of a field: kind and query
+    count: int
+    url: str  # the page
+
+
+@dataclass(frozen=True, slots=True)
 class ReplayDetail:
     """One page, tried."""
 
@@ -59,3 +70,4 @@ class ReplayDetail:
     fields: Mapping[str, FieldReading] = field(default_factory=dict)
     misses: tuple[ReplayMiss, ...] = ()
     intended: IntendedAction | None = None
+    counts: tuple[LocatorCount, ...] = ()  # of nodes that were done, where they were; of all others, where it ended

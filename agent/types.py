@@ -180,6 +180,24 @@ class BeforeSending:
 
 
 @dataclass(frozen=True, slots=True)
+class PageError:
+    """An error that a page's console or the network told."""
+
+    kind: Literal["console", "network"]
+    text: str
+    where: str = ""  # network: the address that was asked for; console: the script and its line; "" unknown
+    times: int = 1  # it came so often
+
+
+@dataclass(frozen=True, slots=True)
+class PageErrors:
+    """Errors that pages told in some time."""
+
+    told: tuple[PageError, ...] = ()  # each once, in the order in which they came first
+    left_out: int = 0  # how many more came
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One observe, decide, act."""
 
@@ -193,6 +211,7 @@ class Step:
     before: BeforeSending | None = None  # the page before it, when it sends a form
     expected: str = ""  # what its actions were to bring about and the page did not show then; "" when nothing is open
     at: str = ""  # when its actions began, as ISO 8601 in UTC; "" unknown
+    page_errors: PageErrors = PageErrors()  # that came since the step before it ended
 
 
 Tier = Literal["", "http", "page", "session"]
@@ -232,6 +251,15 @@ class FieldSource:
     confirmed: bool  # the page visibly shows the value, it is not weak, and no structured data says otherwise
     sureness: Sureness = "likely"
     why: str = ""  # the reason for `sureness`, one of `Reason`
+    box: Box | None = None  # of its element on the record's picture, from the page's top left corner; None: unknown
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPicture:
+    """A picture of the page that a record was read from, taken while the page stood as it was read."""
+
+    artifact: str  # id
+    shows: Box  # the part of the page, from its top left corner
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +285,7 @@ class Record:
     tier: Tier = ""  # what it was read by
     workflow: str = ""  # workflow and version that read it, as `NAME@2`; "" for none
     audit: Audited = ""  # of a record that a workflow read
+    picture: RecordPicture | None = None  # None: the job keeps none, or the page was another by then
 
 
 # --- answers -----------------------------------------------------------------------------------------
@@ -371,12 +400,16 @@ class Checkpoint:
     items_only_read: bool = False  # of a loop's items nothing is wanted but that their own page is read
 
 
+POINTING = "pointing"
+"""The kind of the artifact of a sample that says what can be pointed at on the picture of its page."""
+
+
 @dataclass(frozen=True, slots=True)
 class ArtifactRef:
     """An artifact that was stored already; its row is written with the outcome."""
 
     id: str  # 32 hex digits, made by the worker
-    kind: str  # screenshot, prompt, download, trace, har, recording, reply, page, document
+    kind: str  # screenshot, prompt, download, trace, har, recording, reply, page, document, pointing
     key: str  # where it lies in the artifact store
     content_type: str
     bytes: int
@@ -425,6 +458,8 @@ class Replay:
     version: int
     whole: bool  # False: the policy behind went on, or nothing did
     misses: tuple[str, ...] = ()  # the reasons, one for each
+    confirmed: int = 0  # audits of records of the same branches that were right before it ended; the store counts
+    branches: str = ""  # keys of the branches that read the records (`Branch.key`), split by "+"; "": none did
     shadow: bool = False  # it ran beside the model, whose record is the session's
     audit: Audited = ""  # what the model's own reading of the page said of the record
     differing: tuple[str, ...] = ()  # fields that the model read otherwise
@@ -461,3 +496,4 @@ class Outcome:
     retry_after_s: float | None = None  # the site's own wish
     replay: Replay | None = None  # what became of its workflow, where it replayed one
     crawl_delay_s: float | None = None  # what the robots.txt of the first site asks for between pages
+    page_errors: PageErrors = PageErrors()  # that came after its last step; where it failed, those of a page only read

@@ -164,7 +164,7 @@ class Report:
     outcome: Outcome | None = None  # the attempt is over
     checkpoint: Checkpoint | None = None  # a task is done, or an unrepeatable action is about to begin
     items: LoopPiece | None = None  # of the loop that it will open
-    page: RateSlotRequest | None = None  # a page's turn is asked for; the answer comes with the acknowledgement
+    page: RateSlotRequest | None = None  # a page's rate slot is asked for; the answer comes with the acknowledgement
     robots: RobotsWish | None = None  # of its page's origin; one that asks is answered in the same way
     wants_ack: bool = False  # the session goes on only when the store has it
     serial: int = 0  # names this report in the acknowledgement

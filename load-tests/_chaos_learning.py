@@ -1,4 +1,4 @@
-"""Loops that learn from a model while parts of the cluster are killed: pages that are redesigned meanwhile, and a form.
+"""Loops that learn from a model while parts of the cluster are killed: pages and a form, both redesigned meanwhile.
 
 The model is the oracle (`oracle.py`), which knows the truth of the drift site.
 """
@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
 from _chaos_cluster import ChaosCluster
 from _chaos_doubts import Kill, unexplained
 from _chaos_verdicts import doubts, forms_wrong, last_steps, pages_wrong
 
 from shoal.agent.support.json_value import Json
+from shoal.services.store.ids import parse_job
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "site"))
 
@@ -23,6 +25,9 @@ from shop.drift import COLOURS, RECORD_SCHEMA, REDESIGN_AT, Drift, truth
 
 _SEED = 1
 _ENDED = ("replay", "off")
+_LEARNING = ("items", "shadow")
+REPAIR = "repair"
+LEARNED_PHASES = (*_LEARNING, "replay", REPAIR)
 _PAGES, _FORM = "learned pages", "learned form"
 
 
@@ -37,7 +42,7 @@ class LearningLoops:
 
     @classmethod
     def submit(cls, cluster: ChaosCluster, items: int, forms: int, pace_s: float, attempts: int) -> LearningLoops:
-        """Hands in a loop of so many pages, redesigned from the middle one on, and one of so many forms."""
+        """Hands in a loop of so many pages and one of so many forms. Both are redesigned in their middle."""
         kind, first = Drift.LONG_REDESIGN, REDESIGN_AT - items // 2
         pages = cluster.submit(
             {
@@ -56,7 +61,7 @@ class LearningLoops:
         ]
         form = cluster.submit(
             {
-                "url": f"{cluster.shop}/drift/{_SEED}/form",
+                "url": f"{cluster.shop}/drift/{_SEED}/form?redesign_after={forms // 2}",
                 "goal": "Ask for a quote with the details of the row",
                 "loop": {"values": [json.dumps(row) for row in rows]},
                 "repeatable": False,
@@ -70,6 +75,18 @@ class LearningLoops:
     def items(self) -> int:
         """Of both loops."""
         return len(self.records) + len(self.rows)
+
+    def phases(self, cluster: ChaosCluster) -> list[str]:
+        """How far each loop has learned now; nothing while the database is away.
+
+        A loop that learns anew, since its version misses, is in `repair`.
+        """
+        names = {parse_job(self.pages): _PAGES, parse_job(self.form): _FORM}
+        try:
+            rows = cluster.store("select job, phase, rounds from learning where open order by job")
+        except psycopg.OperationalError:
+            return []
+        return [f"{names[job]}: {REPAIR if rounds and phase in _LEARNING else phase}" for job, phase, rounds in rows]
 
     def verdict(self, cluster: ChaosCluster, kills: Sequence[Kill]) -> tuple[dict[str, Json], list[str]]:
         """What the loops say of themselves, and what is wrong with their items and forms."""

@@ -18,6 +18,9 @@ in its middle, one sends a form. When the jobs are over there must hold:
 * a loop that learns has ended in replay, or says why it has not;
 * no process outlives the cluster.
 
+With `--in-each-phase` each kind is killed once while a loop learns, compares, replays and repairs, so that the loops
+get on to the next phase. The run tells what was killed in none of them.
+
     python load-tests/chaos.py [--items 2000] [--forms 100] [--seconds 120] [--every 5] [--seed 1] [--namespaces]
         [--learn 200]
 
@@ -35,7 +38,7 @@ import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,7 +46,7 @@ from pathlib import Path
 from _chaos_cluster import ChaosCluster, until
 from _chaos_doubts import Kill, unexplained
 from _chaos_kills import NEEDS_DISK, NEEDS_LINKS, WEIGHTS, hurt, order
-from _chaos_learning import LearningLoops
+from _chaos_learning import LEARNED_PHASES, LearningLoops
 from _chaos_net import SITES, Network, go_inside
 from _chaos_verdicts import doubts, forms_wrong, last_steps, products_wrong, store_wrong
 
@@ -69,6 +72,21 @@ class Storm:
     ended: float = 0.0
     kills: list[tuple[float, Kill]] = field(default_factory=list)  # with the monotonic clock's time
     done: list[tuple[float, int]] = field(default_factory=list)  # when the number changed
+    phases: Counter[str] = field(default_factory=Counter)  # of loops that learn: kills by how far the loop was
+
+    def missing(self, phases: Sequence[str], kinds: Sequence[str]) -> str | None:
+        """A kind that was not killed yet while a loop was as far as one is now; None where each was."""
+        now = {phase.partition(": ")[2] for phase in phases}
+        lacking = (kind for kind in kinds for phase in now if not self.killed_in(phase, kind))
+        return next(lacking, None)
+
+    def killed_in(self, phase: str, kind: str) -> int:
+        """How often a kind was killed while a loop was in a phase."""
+        return sum(n for at, n in self.phases.items() if at.endswith(f": {phase}, {kind}"))
+
+    def not_reached(self, kinds: Sequence[str]) -> list[str]:
+        """Each phase and kind of which there was no kill."""
+        return [f"{kind} in {phase}" for phase in LEARNED_PHASES for kind in kinds if not self.killed_in(phase, kind)]
 
     def look(self, n: int | None) -> None:
         """Notes the number of final items."""
@@ -145,8 +163,10 @@ def submit_forms(cluster: ChaosCluster, forms: int, path: str, data: Json) -> tu
     return job, emails
 
 
-def rage(cluster: ChaosCluster, options: argparse.Namespace) -> Storm:
-    """Kills for `--seconds`, and until each kind had its turn; then waits until all jobs are over.
+def rage(cluster: ChaosCluster, options: argparse.Namespace, learning: LearningLoops | None) -> Storm:
+    """Kills for `--seconds`, and until each kind had its turn; with `--in-each-phase`, each kind once in each phase.
+
+    Then waits until all jobs are over.
 
     Raises:
         TimeoutError: they were not within `--patience` after the storm.
@@ -162,13 +182,18 @@ def rage(cluster: ChaosCluster, options: argparse.Namespace) -> Storm:
         now = time.monotonic()
         if now >= calm + options.patience:
             raise TimeoutError(f"{storm.done[-1:]} items are final {options.patience:.0f} s after the storm")
-        stormy = now < calm or len(storm.counts()) < len(options.kinds)
+        stormy = options.in_each_phase or now < calm or len(storm.counts()) < len(options.kinds)
         # Where there is none of the kind just now, there is soon.
-        if stormy and now >= following and (kill := hurt(cluster, kind, dice)) is not None:
-            storm.kills.append((time.monotonic(), kill))
-            tell(f"{now - storm.began:6.1f} s  {storm.done[-1][1] if storm.done else 0:5} done  {kind} killed")
-            kind = next(kinds)
-            following = now + dice.uniform(0.5, 1.5) * options.every
+        if stormy and now >= following:
+            phases = learning.phases(cluster) if learning is not None else []
+            turn = storm.missing(phases, options.kinds) if options.in_each_phase else kind
+            if turn is not None and (kill := hurt(cluster, turn, dice)) is not None:
+                storm.kills.append((time.monotonic(), kill))
+                storm.phases.update(f"{phase}, {turn}" for phase in phases)
+                done = storm.done[-1][1] if storm.done else 0
+                tell("; ".join([f"{now - storm.began:6.1f} s  {done:5} done  {turn} killed", *phases]))
+                kind = next(kinds)
+                following = now + dice.uniform(0.5, 1.5) * options.every
         time.sleep(_LOOK_S)
     storm.ended = time.monotonic()
     return storm
@@ -201,9 +226,9 @@ def run(options: argparse.Namespace) -> Json:
                 if options.learn
                 else None
             )
-            storm = rage(cluster, options)
+            storm = rage(cluster, options, learning)
             until(lambda: gateway_answers(cluster), 60, "the gateway answers", cluster.keep_running)
-            told = verdict(cluster, storm, (products, truth), sent, learning)
+            told = verdict(cluster, storm, (products, truth), sent, learning, options)
         except BaseException:
             tell(cluster.said())
             raise
@@ -217,6 +242,7 @@ def verdict(
     products: tuple[str, list[Json]],
     forms: Mapping[str, tuple[str, list[str]]],
     learning: LearningLoops | None,
+    options: argparse.Namespace,
 ) -> dict[str, Json]:
     """What the results, the store and the shop say. `forms`: job and marks of each form, by the shop's name of it."""
     product_rows = cluster.results(products[0])
@@ -233,7 +259,10 @@ def verdict(
     expected = len(products[1]) + sum(len(emails) for _, emails in forms.values())
     learned: dict[str, Json] = {}
     if learning is not None:
-        learned, not_learned = learning.verdict(cluster, [kill for _, kill in storm.kills])
+        learned["kills while loops learned"] = dict(sorted(storm.phases.items()))
+        learned["not killed while loops learned"] = storm.not_reached(options.kinds)
+        told, not_learned = learning.verdict(cluster, [kill for _, kill in storm.kills])
+        learned |= told
         wrong += not_learned
         expected += learning.items
     wrong += store_wrong(cluster, expected)
@@ -296,6 +325,8 @@ def main() -> int:
     parser.add_argument("--forms", type=int, default=100, help="forms to send, of each kind")
     parser.add_argument("--learn", type=int, default=0, help="pages of a loop that learns; 0: no loop learns (default)")
     parser.add_argument("--learn-forms", type=int, default=60, help="with --learn: forms of the other loop that learns")
+    each = "with --learn: each kind is killed once in each phase of learning, and not at random"
+    parser.add_argument("--in-each-phase", action="store_true", help=each)
     parser.add_argument("--seconds", type=float, default=120.0, help="how long the storm lasts at most")
     parser.add_argument("--every", type=float, default=5.0, help="seconds between two kills, on average")
     parser.add_argument("--seed", type=int, default=1, help="decides what is killed when")

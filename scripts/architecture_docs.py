@@ -23,7 +23,7 @@ TOPS = ("agent", "services", "prompts")
 MEANING = {
     "agent": "one session in one browser; usable as a library",
     "prompts": "templates, text only",
-    "services/*.py": "single modules that every room may use: errors, events, logs, metrics, addresses",
+    "services/*.py": "single modules that every package may use: errors, events, logs, metrics, addresses",
     "services/artifacts": "put, get, sign: files, S3, memory",
     "services/browsers": "worker, pool, egress filter, robots.txt",
     "services/cli": "the command line: speaks HTTP to a gateway; `up` starts a cluster here",
@@ -39,7 +39,7 @@ MEANING = {
     "services/webhooks": "signs and sends what the outbox holds",
     "shoal": "the way in for Python programs: clients, `run`, `open_page` ([reference](python.md))",
 }
-"""What each room is. A room that is missing here stops the script."""
+"""What each package is. A package that is missing here stops the script."""
 
 
 def files() -> dict[str, Path]:
@@ -73,11 +73,11 @@ def _imports(path: Path, modules: frozenset[str]) -> set[str]:
 
 
 ALONE = ("doctor", "settings")
-"""Modules of `services/` that import rooms: each is a room of its own."""
+"""Modules of `services/` that import packages: each is a package of its own."""
 
 
-def room_of(module: str, modules: Mapping[str, Path]) -> str:
-    """The room of a module, as a path from the root."""
+def package_of(module: str, modules: Mapping[str, Path]) -> str:
+    """The package of a module, as a path from the root."""
     _, *parts = module.split(".")
     if not parts or parts[0] not in TOPS:
         return "shoal"
@@ -89,58 +89,58 @@ def room_of(module: str, modules: Mapping[str, Path]) -> str:
 
 
 def arrows() -> dict[str, set[str]]:
-    """Each room with the rooms that it imports from."""
+    """Each package with the packages that it imports from."""
     modules = files()
-    rooms: dict[str, set[str]] = {room_of(module, modules): set() for module in modules}
+    packages: dict[str, set[str]] = {package_of(module, modules): set() for module in modules}
     for module, path in modules.items():
-        room = room_of(module, modules)
+        package = package_of(module, modules)
         for name in imports_of(path, modules) & modules.keys():
-            rooms[room].add(room_of(name, modules))
-    rooms = {room: targets - {room} for room, targets in rooms.items()}
-    circles = sorted(room for room in rooms if room in reached(rooms, [room]))
+            packages[package].add(package_of(name, modules))
+    packages = {package: targets - {package} for package, targets in packages.items()}
+    circles = sorted(package for package in packages if package in reached(packages, [package]))
     if circles:
-        raise SystemExit(f"these rooms import each other: {', '.join(circles)}")
-    return rooms
+        raise SystemExit(f"these packages import each other: {', '.join(circles)}")
+    return packages
 
 
-def without_detours(rooms: Mapping[str, set[str]]) -> dict[str, set[str]]:
+def without_detours(packages: Mapping[str, set[str]]) -> dict[str, set[str]]:
     """The arrows that are left when one that other arrows imply is not drawn."""
     return {
-        room: {target for target in targets if target not in reached(rooms, targets - {target})}
-        for room, targets in rooms.items()
+        package: {target for target in targets if target not in reached(packages, targets - {target})}
+        for package, targets in packages.items()
     }
 
 
-def reached(rooms: Mapping[str, set[str]], begin: Iterable[str]) -> set[str]:
-    """The rooms that some rooms import, directly or by way of others."""
+def reached(packages: Mapping[str, set[str]], begin: Iterable[str]) -> set[str]:
+    """The packages that some packages import, directly or by way of others."""
     seen: set[str] = set()
     left = list(begin)
     while left:
-        for target in rooms[left.pop()] - seen:
+        for target in packages[left.pop()] - seen:
             seen.add(target)
             left.append(target)
     return seen
 
 
-def table(rooms: Mapping[str, set[str]]) -> Iterator[str]:
+def table(packages: Mapping[str, set[str]]) -> Iterator[str]:
     """The rows of the table."""
-    yield "| room | what it is | imports from |\n| --- | --- | --- |\n"
-    for room in sorted(rooms):
-        targets = ", ".join(f"`{target}`" for target in sorted(rooms[room]))
-        yield f"| `{room}` | {MEANING[room]} | {targets} |\n"
+    yield "| package | what it is | imports from |\n| --- | --- | --- |\n"
+    for package in sorted(packages):
+        targets = ", ".join(f"`{target}`" for target in sorted(packages[package]))
+        yield f"| `{package}` | {MEANING[package]} | {targets} |\n"
 
 
-def drawing(rooms: Mapping[str, set[str]]) -> Iterator[str]:
+def drawing(packages: Mapping[str, set[str]]) -> Iterator[str]:
     """The same as a drawing, without arrows that others imply."""
     yield "\n```mermaid\nflowchart TD\n"
-    for room, targets in sorted(without_detours(rooms).items()):
+    for package, targets in sorted(without_detours(packages).items()):
         for target in sorted(targets):
-            yield f"    {_node(room)} --> {_node(target)}\n"
+            yield f"    {_node(package)} --> {_node(target)}\n"
     yield "```\n"
 
 
-def _node(room: str) -> str:
-    return f"{room.replace('/', '_').replace('*', 'all').replace('.', '_')}[{room}]"
+def _node(package: str) -> str:
+    return f"{package.replace('/', '_').replace('*', 'all').replace('.', '_')}[{package}]"
 
 
 def page() -> str:
@@ -148,8 +148,8 @@ def page() -> str:
     text = (ROOT / PAGE).read_text()
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)
-    rooms = arrows()
-    return before + BEGIN + "".join(table(rooms)) + "".join(drawing(rooms)) + END + after
+    packages = arrows()
+    return before + BEGIN + "".join(table(packages)) + "".join(drawing(packages)) + END + after
 
 
 if __name__ == "__main__":

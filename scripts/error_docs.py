@@ -10,6 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from scripts.generated import deliver
+from shoal.agent.error_advice import ADVICE
 from shoal.agent.errors import AgentError, Recourse
 from shoal.agent.fault_table import (
     CERTIFICATE_ERRORS,
@@ -41,8 +42,8 @@ They stand in a result's `error` and in the session's attempts.
 """
 
 CODES = """
-| code | class | meaning | who acts |
-| --- | --- | --- | --- |
+| code | class | meaning | who acts | what you can do |
+| --- | --- | --- | --- | --- |
 """
 
 FAULTS = """
@@ -88,7 +89,7 @@ def page() -> str:
         for who, how in TREATMENTS.items()
     )
     codes = "".join(
-        f"| `{error.code}` | `{error.__name__}` | {_told(error)} | {_WHO[error.recourse]} |\n"
+        f"| `{error.code}` | `{error.__name__}` | {_told(error)} | {_WHO[error.recourse]} | {ADVICE[error]} |\n"
         for error in _all(AgentError)
     )
     api = "".join(f"| `{error.code}` | {status} | {_told(error)} |\n" for error, status in STATUS.items())

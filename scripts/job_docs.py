@@ -15,20 +15,20 @@ from pydantic.fields import FieldInfo
 
 from scripts.generated import deliver
 from shoal.agent.spec import JobSpec
-from shoal.services.web.specs.supported import NOT_YET_FIELDS
+from shoal.services.web.specs.browser_checks import NOT_YET_FIELDS
 
 HEAD = """# Every field of a job
 
 A job is one JSON object. `url` is required, and so is at least one of `goal`, `extract` and `loop`. An unknown field is
 refused by name. [The concepts page](concepts.md) says what a job, a session and a loop are.
 
-This page is written by `scripts/job-docs` from `agent/spec.py`.
+This page is written by `scripts/job-docs` from `agent/spec`.
 """
 
 
 def page() -> str:
     """The whole page: one table for the job, and one for each part of it."""
-    refused = NOT_YET_FIELDS - {"policy"}  # of which one value only is refused
+    refused = NOT_YET_FIELDS
     out = [HEAD]
     for title, model, path in _parts(JobSpec, "", "The job"):
         about = "" if path == "" else f"{' '.join((model.__doc__ or '').split())}\n\n"

@@ -21,7 +21,7 @@ from shoal.errors import ApiError, ShoalError
 
 HEAD = """# Shoal from Python
 
-`pip install shoal` gives the package `shoal`. It has three ways in:
+The installed package is `shoal` ([quickstart](quickstart.md#install)). It has three ways in:
 
 | way in | when |
 | --- | --- |
@@ -29,7 +29,7 @@ HEAD = """# Shoal from Python
 | [`run`](#run), `run_async` | one job on this machine; a cluster is started for it and ended after it |
 | [`open_page`](#open_page), `open_page_sync` | the agent as a library: one page in one browser, no cluster at all |
 
-Seven complete scripts are in `examples/`. Every name on this page is imported from `shoal`; `import shoal` itself loads
+Complete scripts are in `examples/`. Every name on this page is imported from `shoal`; `import shoal` itself loads
 nothing else.
 
 A client finds its gateway in this order: the argument `url`, `SHOAL_URL`, `SHOAL_GATEWAY`, the cluster that runs on

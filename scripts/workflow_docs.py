@@ -77,11 +77,33 @@ such as `versions[0].nodes[3].args.value: there is no parameter 'email'`.
   accepted by its position alone.
 * An element is acted on when two independent ways to find it agree. For an action that sends something nothing may
   point elsewhere.
+* Where runs differ by one click that only some of them did, the click becomes a node that is done where its element can
+  be seen, such as a cookie banner that is closed. It takes two runs with the click and two without. The click must send
+  nothing and lead nowhere. Its element must be gone after it, and in no run that did not click it: a box that some runs
+  ticked stays a decision of the model.
 * Everything else is a miss. It has a reason, and the item goes to the policy behind. After an action that may have
   sent something, a miss ends the session as `unsure`, and nothing is sent again.
 
+* A field that some pages lack is learned as null from at least two pages with it and two without it, where the schema
+  lets it be null or absent. Its label, or a place that only it has, must tell the pages apart. Or its label must stand
+  before a text such as `n/a` on the pages without it. Null is given where no place states the value, where each text
+  that all pages have is there, and where every other text is one that pages without the value have: a label of another
+  name, or a text at another place, is a miss. On a page with scripts a null is given after 5 seconds, as a script may
+  draw the value. A page whose document alone was read gives no null.
+
 The limits: lists (several records of one page), fields that are objects or lists, and elements in frames and shadow
-roots are not learned. A field that some pages lack is learned from those that have it; a page without it is a miss.
+roots are not learned. Of a page with several records the page itself is kept (artifact `snapshot`). What stands in a
+frame is read and done by the model, though a file may name a `frame` and `shadow`: such a target is a miss. The JSON
+that a page itself requests is not replayed: a value is read from the document or the page, once its scripts have put it
+there. A version gives whole records: one field that cannot be learned prevents it, and the loop's `why`
+names the field. `open` lists the pages that a version leaves to the model: those of another kind, and those without a
+field whose absence was not learned. A loop in which one of the first pages lacks a field does two more items, up to
+nine, for another such page. A repair learns from the missed items alone: a field that none of the first pages lacked
+stays a miss where later ones lack it.
+
+Nodes of the kinds `loop`, `call`, `model` and `person`, and `on_miss: retry`, can be written down, and are not run. A
+workflow with one is refused when it is imported, edited, brought along by a job or activated: the message names the
+node and says what to do instead. So are `post` of a node that is no action, and `on_miss: branch` of an extraction.
 
 ## Files of other programs
 
@@ -92,7 +114,8 @@ roots are not learned. A field that some pages lack is learned from those that h
 | Automa (JSON), a straight line of blocks | yes | yes |
 | Playwright script (Python) | no | yes |
 
-What a format cannot say is listed with each import and export, by its place.
+What a format cannot say is listed with each import and export, by its place. A file of Automa with a block that no node
+does is refused: without the block the workflow would do something else.
 
 ## The schema
 

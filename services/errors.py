@@ -52,6 +52,12 @@ class Unauthenticated(ServiceError):
     code = "unauthenticated"
 
 
+class LoginProviderAway(ServiceError):
+    """The OpenID Connect provider does not answer as it should."""
+
+    code = "login_provider_away"
+
+
 class QuotaExceeded(ServiceError):
     """The tenant's quota is used up; `retry_after_s` says when to come again."""
 

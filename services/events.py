@@ -35,6 +35,7 @@ class LogEvent(StrEnum):
     SERVICE_STARTED = "service.started"
     SERVICE_STOPPED = "service.stopped"
     REQUEST_FAILED = "request.failed"
+    LOGIN_REFUSED = "login.refused"
     STORE_AWAY = "store.away"
     STORE_BACK = "store.back"
     ARTIFACTS_AWAY = "artifacts.away"

@@ -1,4 +1,4 @@
-"""What gateway and worker say to each other about a session that people look at: orders down, news up, as JSON."""
+"""Messages between gateway and worker about a session that people watch, as JSON: orders one way, updates the other."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from shoal.agent.support.json_value import Json
+from shoal.agent.types import Task
 
 PREFIX = "live:"
 """Of the snapshots in the store by which gateways ask for a session's page."""
@@ -86,15 +87,22 @@ class HandBack(_Message):
     done: bool = False
 
 
+class TellSteps(_Message):
+    """Whether the session's steps are wanted. Workers of a version without them let it pass."""
+
+    kind: Literal["tell_steps"] = "tell_steps"
+    on: bool
+
+
 Order = Take | Keep | Act | Reply | HandBack
 """What is answered by a `Done`."""
-Down = Annotated[Ping | Watch | Order, Field(discriminator="kind")]
-DOWN: TypeAdapter[Ping | Watch | Order] = TypeAdapter(Down)
+Down = Annotated[Ping | Watch | TellSteps | Order, Field(discriminator="kind")]
+DOWN: TypeAdapter[Ping | Watch | TellSteps | Order] = TypeAdapter(Down)
 
 # --- up: what a worker tells -------------------------------------------------------------------------
 
 
-class FrameNews(_Message):
+class FrameUpdate(_Message):
     """A picture of the page."""
 
     kind: Literal["frame"] = "frame"
@@ -103,7 +111,7 @@ class FrameNews(_Message):
     height: float = Field(ge=1, le=100_000)
 
 
-class DialogNews(_Message):
+class DialogUpdate(_Message):
     """A dialog of the page."""
 
     kind: str
@@ -111,7 +119,7 @@ class DialogNews(_Message):
     default: str
 
 
-class StandingNews(_Message):
+class StandingUpdate(_Message):
     """How the session stands."""
 
     kind: Literal["standing"] = "standing"
@@ -119,7 +127,15 @@ class StandingNews(_Message):
     control: Literal["agent", "asked", "person"]
     holder: str
     withheld: bool
-    dialog: DialogNews | None = None
+    dialog: DialogUpdate | None = None
+
+
+class StepsUpdate(_Message):
+    """What the session has done so far."""
+
+    kind: Literal["steps"] = "steps"
+    tasks: tuple[Task, ...]  # the last one may be under way
+    left_out: int = Field(ge=0)  # earlier steps that are not among them
 
 
 class Done(_Message):
@@ -137,6 +153,6 @@ class Ended(_Message):
     kind: Literal["ended"] = "ended"
 
 
-News = FrameNews | StandingNews | Done | Ended
-Up = Annotated[News, Field(discriminator="kind")]
-UP: TypeAdapter[News] = TypeAdapter(Up)
+Update = FrameUpdate | StandingUpdate | StepsUpdate | Done | Ended
+Up = Annotated[Update, Field(discriminator="kind")]
+UP: TypeAdapter[Update] = TypeAdapter(Up)

@@ -41,6 +41,7 @@ _LATENCY_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5,
 
 _SESSION_S = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0)
 _STEP_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+_REPAIR_S = (1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0)
 _MODEL_S = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0, 120.0, 300.0)
 
 
@@ -72,6 +73,21 @@ CATALOGUE: tuple[Metric, ...] = (
     ),
     Metric("shoal_tenant_sessions", "gauge", ("tenant", "status"), "The same of the 20 tenants with most.", by="store"),
     Metric("shoal_webhooks", "gauge", ("state",), "Webhook messages that wait, or were given up (`dead`).", by="store"),
+    Metric(
+        "shoal_provisional_records",
+        "gauge",
+        (),
+        "Records of running loops that a workflow read, and that no audit has confirmed since.",
+        by="store",
+    ),
+    Metric(
+        "shoal_audit_bound",
+        "gauge",
+        ("of",),
+        "The largest share of wrong records, at 95 %, that audits leave possible in running loops: by the audits of "
+        "`all` loops, and of the loop where it is `largest`; 0 where no workflow has read a record.",
+        by="store",
+    ),
     Metric("shoal_store_up", "gauge", (), "1 when the store answered at this scrape, else 0.", by="store"),
     # read from the dispatchers' snapshots
     *_known_by(
@@ -147,7 +163,16 @@ CATALOGUE: tuple[Metric, ...] = (
             "shoal_repairs",
             "counter",
             ("outcome",),
-            "Repairs of workflows: `begun`; `compiled` (another version is compared); `given_up` (nothing learned).",
+            "Repairs of workflows: `begun`; `compiled` (another version is compared); `proved` (it replays); "
+            "`given_up` (nothing better was learned).",
+        ),
+        Metric("shoal_repair_calls", "counter", (), "Model calls of the items that ended in repairs that are over."),
+        Metric(
+            "shoal_repair_seconds",
+            "histogram",
+            ("outcome",),
+            "Time of one repair, in seconds, by its end: `proved` or `given_up`.",
+            _REPAIR_S,
         ),
         Metric("shoal_model_calls", "counter", (), "Model calls of sessions."),
         Metric("shoal_model_seconds", "histogram", ("outcome",), "Time of one model call, in seconds.", _MODEL_S),

@@ -36,13 +36,20 @@ class MetricsDelta:
 
     def observe(self, name: str, *labels: str, seconds: float) -> None:
         """Puts one duration into a histogram."""
-        key = (name, *labels)
+        span = self._span((name, *labels))
+        span[bisect_left(metric(name).buckets, seconds)] += 1
+        span[-1] += seconds
+
+    def begin(self, name: str, *labels: str) -> None:
+        """Has a histogram's series be there before its first duration."""
+        self._span((name, *labels))
+
+    def _span(self, key: Key) -> list[float]:
         span = self._spans.get(key)
         if span is None:
             _check(key, "histogram")
-            span = self._spans[key] = [0.0] * (len(metric(name).buckets) + 2)
-        span[bisect_left(metric(name).buckets, seconds)] += 1
-        span[-1] += seconds
+            span = self._spans[key] = [0.0] * (len(metric(key[0]).buckets) + 2)
+        return span
 
     def figures(self) -> Figures:
         """All there is, to be sent away."""

@@ -215,7 +215,63 @@ class Settings(BaseSettings):
         part="gateway",
         shown="none",
     )
-    login_tenant: str = _setting("default", "The tenant whose jobs these people see.", part="gateway")
+    login_tenant: str = _setting(
+        "default", "The tenant whose jobs these people see; people of OpenID Connect too, by default.", part="gateway"
+    )
+    price_prompt: float | None = _setting(
+        None,
+        "What a million tokens of prompts cost, cached ones included: pages tell costs where both prices are set.",
+        part="gateway",
+        shown="none",
+        ge=0,
+    )
+    price_completion: float | None = _setting(
+        None, "What a million tokens of replies cost.", part="gateway", shown="none", ge=0
+    )
+    price_currency: str = _setting("", "What stands behind a cost, such as EUR.", part="gateway", max_length=12)
+    oidc_issuer: str = _setting(
+        "", "The OpenID Connect provider where people log in, exactly as it writes itself; empty: none.", part="gateway"
+    )
+    oidc_client_id: str = _setting("", "Under what the provider knows this gateway.", part="gateway")
+    oidc_client_secret: SecretStr = _setting(
+        SecretStr(""), "The secret that goes with it; empty: a public client, which PKCE protects.", part="gateway"
+    )
+    oidc_client_secret_file: Path | None = _setting(
+        None, "File that holds this secret, in place of the variable.", part="gateway", shown="none"
+    )
+    oidc_scopes: tuple[str, ...] = _setting(
+        ("openid", "email", "profile"), "Scopes to ask the provider for, split by commas.", part="gateway"
+    )
+    oidc_name_claim: str = _setting(
+        "email", "The claim that names a person here; where it says nothing, `sub` does.", part="gateway"
+    )
+    oidc_role_claim: str = _setting(
+        "groups", "The claim whose values give roles; `a.b` is `b` within the claim `a`.", part="gateway"
+    )
+    oidc_roles: dict[str, str] = _setting(
+        dict,
+        "Roles by a value of that claim, as `VALUE=ROLE,VALUE=ROLE` or as a JSON object; `*` is every person that the "
+        "provider lets in. The highest role counts. Without one a person is refused.",
+        part="gateway",
+        shown="none",
+    )
+    oidc_tenant_claim: str = _setting(
+        "", "The claim whose values give the tenant; empty: all are of `SHOAL_LOGIN_TENANT`.", part="gateway"
+    )
+    oidc_tenants: dict[str, str] = _setting(
+        dict,
+        "Tenants by a value of that claim, written like the roles. A person of none, or of several, is refused.",
+        part="gateway",
+        shown="none",
+    )
+    oidc_login_minutes: float = _setting(
+        480.0,
+        "How long such a login holds. For so long a person whom the provider lets in no more is still let in here.",
+        part="gateway",
+        unit="min",
+        ge=1,
+        le=10_080,
+    )
     webhooks: bool = _setting(
         True, "Whether this gateway sends webhooks; it is enough that one of several does.", part="gateway"
     )
@@ -557,12 +613,12 @@ class Settings(BaseSettings):
         env_settings.env_vars = {n: v for n, v in env_settings.env_vars.items() if n not in links}
         return init_settings, env_settings
 
-    @field_validator("data_dir", "secrets_dir", "chromium", mode="after")
+    @field_validator("data_dir", "secrets_dir", "chromium", "oidc_client_secret_file", mode="after")
     @classmethod
     def _whole_path(cls, path: Path | None) -> Path | None:
         return path and path.expanduser().absolute()
 
-    @field_validator("allow_hosts", "refuse_networks", "upload_dirs", mode="before")
+    @field_validator("allow_hosts", "refuse_networks", "upload_dirs", "oidc_scopes", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -608,6 +664,14 @@ class Settings(BaseSettings):
     @classmethod
     def _is_roles(cls, value: Any) -> Any:
         return _pairs(value, str, "ROLE")
+
+    @field_validator("oidc_roles", "oidc_tenants", mode="before")
+    @classmethod
+    def _is_mapping(cls, value: Any) -> Any:
+        """Groups of directories have commas and equals signs in their names, so JSON is read too."""
+        if isinstance(value, str) and value.lstrip().startswith("{"):
+            return cls._is_json(value)
+        return _pairs(value, str, "TEXT")
 
     @field_validator("model_extra_body", mode="before")
     @classmethod

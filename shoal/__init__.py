@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from shoal.trial import TriedRecord as TriedRecord
     from shoal.version_trial import TriedAction as TriedAction
     from shoal.version_trial import TriedChannel as TriedChannel
+    from shoal.version_trial import TriedCount as TriedCount
     from shoal.version_trial import TriedFieldOfVersion as TriedFieldOfVersion
     from shoal.version_trial import TriedMiss as TriedMiss
     from shoal.version_trial import TriedPage as TriedPage
@@ -127,7 +128,8 @@ PLACES: dict[str, tuple[str, ...]] = {
         ),
     ),
     "shoal.version_trial": (
-        *("TriedAction", "TriedChannel", "TriedFieldOfVersion", "TriedMiss", "TriedPage", "VersionTrial"),
+        *("TriedAction", "TriedChannel", "TriedCount", "TriedFieldOfVersion", "TriedMiss", "TriedPage"),
+        "VersionTrial",
     ),
 }
 """Where each public name lives. A unit test holds it to the imports above, which type checkers read."""

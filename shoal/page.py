@@ -1,7 +1,7 @@
 """The agent as a library: one page in a browser of its own, without Ray, database or gateway.
 
-The parts are those of a browser worker (`shoal.services.browsers.session_parts.parts`), so that the same settings and
-the same rules hold: which addresses may be reached, robots.txt, time limits, which model is asked.
+The parts are those of a browser worker (`shoal.services.browsers.session_parts.real_parts`), so that the same settings
+and the same rules hold: which addresses may be reached, robots.txt, time limits, which model is asked.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from shoal.services import logs
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.configs import worker_config
 from shoal.services.browsers.reports.artifact_sink import StoredArtifactSink
-from shoal.services.browsers.session_parts.parts import RealParts
+from shoal.services.browsers.session_parts.real_parts import RealParts
 from shoal.services.browsers.session_parts.secrets import FolderSecrets
 from shoal.services.browsers.worker import dependencies_of
 from shoal.services.settings import load_settings

@@ -72,6 +72,15 @@ class Item(Reply):
     label: str = Field(description="what the page calls the item, where it was collected from one")
 
 
+class PageBox(Reply):
+    """A rectangle in CSS pixels, from the page's top left corner."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
 class Source(Reply):
     """Where a field's value came from."""
 
@@ -82,6 +91,7 @@ class Source(Reply):
     )
     sureness: Sureness = Field("likely", description="certain, likely or weak")
     why: str = Field("", description="the reason for `sureness`, in words")
+    box: PageBox | None = Field(None, description="of its element on the record's picture; None: unknown")
 
 
 class Candidate(Reply):
@@ -160,6 +170,7 @@ class JobSummary(Reply):
     usage: Usage
     error: Failure | None
     cancel_requested: bool
+    submitted_by: str | None = Field(None, description="name of the key or person that handed it in; None: unknown")
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
@@ -273,6 +284,13 @@ class Session(Reply):
     incomplete: Incomplete | None = Field(None, description="what its list is known to lack; None: nothing")
 
 
+class RecordPicture(Reply):
+    """A picture of the page that a record was read from."""
+
+    artifact: str = Field(description="id")
+    shows: PageBox = Field(description="the part of the page that it shows")
+
+
 class RecordWithSources(Reply):
     """One extracted record of a session."""
 
@@ -283,6 +301,23 @@ class RecordWithSources(Reply):
     )
     url: str
     at: str
+    picture: RecordPicture | None = Field(None, description="None: none was kept of the page as it was read")
+
+
+class PageError(Reply):
+    """An error that a page's console or the network told."""
+
+    kind: Literal["console", "network"]
+    text: str = Field(description="as the page told it, clipped, without secrets")
+    where: str = Field(description='the address that was asked for, or the script and its line; "": unknown')
+    times: int = Field(description="it came so often")
+
+
+class PageErrors(Reply):
+    """Errors of a page's console and network in some time."""
+
+    told: tuple[PageError, ...] = Field((), description="each once, the first first")
+    left_out: int = Field(0, description="how many more came")
 
 
 class Artifact(Reply):
@@ -301,6 +336,7 @@ class SessionDetail(Session):
     record_list: tuple[RecordWithSources, ...]
     attempts: tuple[tuple[Mapping[str, Json], ...], ...] = Field(description="tasks with their steps, by attempt")
     artifacts: tuple[Artifact, ...]
+    page_errors: PageErrors = Field(PageErrors(), description="of its last attempt, after its last step")
     evidence: Mapping[str, Json] | None = Field(None, description="of an unsure session: what is known of its action")
 
 
@@ -337,7 +373,8 @@ class Result(Reply):
         description="what its teacher's reading said of a record that a workflow read; empty: none was asked for",
     )
     provisional: bool = Field(
-        False, description="a workflow read the record, and no audit of its loop has confirmed a record since"
+        False,
+        description="a workflow read the record, and no audit has confirmed since what the same branches read",
     )
 
 

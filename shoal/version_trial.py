@@ -38,6 +38,16 @@ class TriedMiss(Reply):
     told: str
 
 
+class TriedCount(Reply):
+    """How many elements one locator of a node, or one channel of a field, finds on one page."""
+
+    of: str = Field(description="the node, or the branch and its field, such as `product.price`")
+    family: str
+    value: str = Field(description="of a field: kind and query")
+    count: int
+    url: str = Field(description="the page: where the node was done, else where the try of this page ended")
+
+
 class TriedAction(Reply):
     """The action that was next, and was not done, since it may send something or may run once only."""
 
@@ -65,6 +75,7 @@ class TriedPage(Reply):
     misses: tuple[TriedMiss, ...]
     done: tuple[str, ...] = Field(description="the nodes that were done, in order")
     intended: TriedAction | None = Field(description="with `stopped`: what was next")
+    counts: tuple[TriedCount, ...] = Field(description="what each locator and each channel finds")
     error: Failure | None
     seconds: float
 

@@ -11,6 +11,7 @@ from typing import Any
 from shoal.agent.browser import ContextOptions
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.decisions.step import StepDecision
+from shoal.agent.documents.context import DocumentReader, read_here
 from shoal.agent.documents.fetching import DocumentClient
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.sessions.attended.attendance import Attendance
@@ -99,8 +100,8 @@ class FakeParts:
         return ""
 
     @property
-    def rehearse(self) -> None:
-        return None
+    def document_reader(self) -> DocumentReader:
+        return read_here
 
     def documents(self, tenant: str) -> DocumentClient | None:
         return None
@@ -134,7 +135,7 @@ class World:
     async def until(self, job: int, met: Callable[[JobRow], bool]) -> JobRow:
         """The job, as soon as `met` holds for it."""
         seen: int | None = None
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(28):  # what is noticed only by leases, or by half a minute's silence, is too late
             while not met(row := await self.store.job(job)):
                 seen = await self.store.changed(0.2, since=seen)
         return row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx._transports.default
 import pytest
 import structlog
 from hypothesis import settings
@@ -24,6 +26,10 @@ settings.load_profile("shoal")
 
 # Where a test sets up no logs itself: drawing a traceback with all local variables takes seconds.
 structlog.configure(processors=[structlog.processors.format_exc_info, structlog.dev.ConsoleRenderer(colors=False)])
+
+# A new client reads the machine's certificates: 50 ms of CPU. Tests make hundreds of clients, and one for each look at
+# a cluster that they wait for. All share one context.
+httpx._transports.default.create_ssl_context = functools.cache(httpx._transports.default.create_ssl_context)
 
 pytest.register_assert_rewrite("tests.store_contract", "tests.store_world")
 

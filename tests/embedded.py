@@ -22,7 +22,7 @@ from shoal.agent.support.json_value import Json
 
 ROOT = Path(__file__).resolve().parents[1]
 START_S = 180.0  # as long as the command itself waits for its workers
-JOB_S = 180.0
+JOB_S = 300.0
 
 
 def wait_until(met: Callable[[], Any], seconds: float, what: str) -> Any:
@@ -77,12 +77,12 @@ class Up:
         return f"127.0.0.1:{port.read_text().strip()}", token.read_text()
 
     def submit(self, spec: Json) -> str:
-        answer = httpx.post(f"{self.url}/v1/jobs", json=spec, timeout=10)
+        answer = httpx.post(f"{self.url}/v1/jobs", json=spec, timeout=60)
         assert answer.status_code == 201, answer.text
         return str(answer.json()["id"])
 
     def job(self, job: str) -> Json:
-        return httpx.get(f"{self.url}/v1/jobs/{job}", timeout=10).json()
+        return httpx.get(f"{self.url}/v1/jobs/{job}", timeout=60).json()
 
     def until(self, job: str, met: Callable[[Json], bool], seconds: float = JOB_S) -> Json:
         """The job as soon as `met` holds for it."""
@@ -95,7 +95,7 @@ class Up:
         try:
             wait_until(look, seconds, job)
         except AssertionError as error:
-            status = httpx.get(f"{self.url}/v1/status", timeout=10).json()
+            status = httpx.get(f"{self.url}/v1/status", timeout=60).json()
             raise AssertionError(f"{error}\n{rows[-1:]}\n{status}\n{self.log.read_text()[-6000:]}") from error
         return rows[-1]
 
@@ -103,7 +103,7 @@ class Up:
         return self.until(job, lambda row: row["finished_at"] is not None, seconds)
 
     def results(self, job: str) -> list[Json]:
-        text = httpx.get(f"{self.url}/v1/jobs/{job}/results", timeout=30).text
+        text = httpx.get(f"{self.url}/v1/jobs/{job}/results", timeout=60).text
         return [json.loads(line) for line in text.splitlines()]
 
     def nothing_left(self) -> bool:
@@ -146,8 +146,8 @@ def up(**settings: str) -> Iterator[Up]:
         finally:
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
-                process.wait(60)
-        wait_until(one.nothing_left, 20, f"nothing is left: {one.tree()} {list(one.temp.iterdir())}")
+                process.wait(120)
+        wait_until(one.nothing_left, 60, f"nothing is left: {one.tree()} {list(one.temp.iterdir())}")
 
 
 def demo_shop(*options: str) -> AbstractContextManager[str]:
@@ -170,5 +170,5 @@ def _server(program: str, *options: str) -> Iterator[str]:
         yield json.loads(process.stdout.readline())["url"]
     finally:
         process.terminate()
-        process.wait(15)
+        process.wait(60)
         process.stdout.close()

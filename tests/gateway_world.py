@@ -15,6 +15,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.types import Checkpoint, ErrorInfo, FanOut, FieldSource, LoopItem, Outcome, Record, Usage
 from shoal.agent.worker_messages import Work
 from shoal.services.artifacts.memory import MemoryArtifacts
+from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.names import HostNames
 from shoal.services.store.records import ClaimRequest, Finish
 from shoal.services.store.store import Store, open_store
@@ -45,7 +46,7 @@ class World:
     """Everything around one gateway."""
 
     store: Store
-    artifacts: MemoryArtifacts
+    artifacts: ArtifactStore
     names: FixedNames
     deps: GatewayDeps
     app: FastAPI
@@ -86,11 +87,16 @@ async def world(
     names: Mapping[str, Sequence[str]] | None = None,
     raises: bool = True,
     clock: Callable[[], float] | None = None,
+    artifacts: ArtifactStore | None = None,
     **options: Json,
 ) -> AsyncIterator[World]:
-    """A world whose gateway runs with these options (default: without keys); `clock` is the store's."""
+    """A world whose gateway runs with these options (default: without keys); `clock` is the store's.
+
+    Args:
+        artifacts: those of its workers, if it has any; default: in memory.
+    """
     store = await open_store("sqlite://", clock=clock)
-    artifacts, fixed = MemoryArtifacts(), FixedNames(names)
+    artifacts, fixed = artifacts or MemoryArtifacts(), FixedNames(names)
     deps = GatewayDeps(store, artifacts, replace(GatewayOptions(auth=False), **options), fixed)
     app = create_app(deps)
     transport = httpx.ASGITransport(app, raise_app_exceptions=raises)

@@ -19,9 +19,10 @@ import uvicorn
 from shoal.agent.browser import ContextOptions
 from shoal.agent.models.settings import ModelSettings
 from shoal.services.addresses import Reach
+from shoal.services.artifacts.open import open_artifacts
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.pools.local_pool import LocalPool
-from shoal.services.browsers.session_parts.parts import make_worker
+from shoal.services.browsers.session_parts.real_parts import make_worker
 from shoal.services.browsers.worker import Worker
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
@@ -78,7 +79,7 @@ class Live:
         await self.until(session, lambda row: row["status"] == "running")
         return session
 
-    async def until(self, session: str, met: Callable[[Any], bool], within_s: float = 30) -> Any:
+    async def until(self, session: str, met: Callable[[Any], bool], within_s: float = 60) -> Any:
         """The session as soon as `met` holds."""
         async with asyncio.timeout(within_s):
             while not met(row := (await self.world.client.get(f"/v1/sessions/{session}")).json()):
@@ -87,7 +88,7 @@ class Live:
 
     async def asked(self, n: int = 1) -> None:
         """Returns once the agent has asked its model so often, and waits for the answer."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while len(self.model.requests) < n:
                 await asyncio.sleep(0.02)
 
@@ -124,7 +125,8 @@ async def live_world(
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     options = {"live_url": url, "help_token": TOKEN, "rules": SpecRules(REACH, people=True), **options}
     with served(Handler) as site:
-        async with serving(ModelServer(agent)) as model, world(**options) as made:
+        artifacts = open_artifacts(str(folder / "artifacts"))
+        async with serving(ModelServer(agent)) as model, world(artifacts=artifacts, **options) as made:
             config = uvicorn.Config(made.app, log_config=None, lifespan="off", timeout_graceful_shutdown=1)
             server = uvicorn.Server(config)
             serving_task = asyncio.create_task(server.serve(sockets=[listener]))
@@ -144,7 +146,7 @@ async def _dispatcher(folder: Path, made: World, model_url: str, gateway: str) -
         slots=2,
         artifacts_url=str(folder / "artifacts"),
         reach=REACH,
-        context=ContextOptions(action_timeout_s=5, navigation_timeout_s=10),
+        context=ContextOptions(action_timeout_s=20, navigation_timeout_s=40),
         model=ModelSettings(base_urls=(model_url,), model="scripted", timeout_s=60),
         help_url=gateway,
         help_token=TOKEN,

@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 
+import httpx
+
 from shoal.agent.support.json_value import Json
 from shoal.services.metrics import CATALOGUE
 from tests.embedded import ROOT, Up, wait_until
@@ -82,6 +84,22 @@ def busy(cluster: Up, submit: Callable[[], Iterable[str]], limit_s: float) -> It
     finally:
         enough.set()
         thread.join()
+
+
+def replayed(cluster: Up, shop: str) -> str:
+    """Hands in a loop by rules that learns: the replays of its later items count what fields are read by."""
+    products = httpx.get(f"{shop}/_truth/products.json", timeout=60).json()
+    paths = [product["path"] for product in products if not product["discontinued"]][:30]
+    name = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+    return cluster.submit(
+        {
+            "url": f"{shop}/",
+            "policy": "rules",
+            "loop": {"values": [shop + path for path in paths], "is_link": True},
+            "extract": {"schema": name},
+            "artifacts": {"screenshots": "none"},
+        }
+    )
 
 
 def fires(seen: Prometheus, alert: str) -> None:

@@ -67,8 +67,16 @@ def own_server() -> Iterator[Server]:
 
 @contextmanager
 def running() -> Iterator[str]:
-    """A server; gives its URL and ends it afterwards."""
+    """A server; gives its URL and ends it afterwards.
+
+    No test kills this server, so it does not wait for the disk: each test makes a database and drops it, and both ask
+    for a checkpoint.
+    """
     with own_server() as server:
+        with psycopg.connect(server.url, autocommit=True) as conn:
+            for name in ("fsync", "full_page_writes", "synchronous_commit"):
+                conn.execute(f"alter system set {name} = off")
+            conn.execute("select pg_reload_conf()")
         yield server.url
 
 

@@ -54,7 +54,7 @@ class Prometheus:
 
     def query(self, expression: str) -> list[Json]:
         """Samples of an expression now."""
-        answer = httpx.post(f"{self.url}/api/v1/query", data={"query": expression}, timeout=10)
+        answer = httpx.post(f"{self.url}/api/v1/query", data={"query": expression}, timeout=60)
         assert answer.status_code == 200, answer.text
         found: list[Json] = answer.json()["data"]["result"]
         return found
@@ -66,7 +66,7 @@ class Prometheus:
 
     def firing(self) -> set[str]:
         """Names of alerts that fire."""
-        alerts = httpx.get(f"{self.url}/api/v1/alerts", timeout=10).json()["data"]["alerts"]
+        alerts = httpx.get(f"{self.url}/api/v1/alerts", timeout=60).json()["data"]["alerts"]
         return {alert["labels"]["alertname"] for alert in alerts if alert["state"] == "firing"}
 
 
@@ -111,7 +111,7 @@ def prometheus(gateway: str, *others: Scrape) -> Iterator[Prometheus]:
             )
         try:
             url = f"http://{wait_until(lambda: _address(log), 20, 'Prometheus listens')}"
-            wait_until(lambda: httpx.get(f"{url}/-/ready", timeout=10).is_success, 60, "Prometheus is ready")
+            wait_until(lambda: httpx.get(f"{url}/-/ready", timeout=60).is_success, 60, "Prometheus is ready")
             yield Prometheus(url)
         finally:
             process.terminate()

@@ -23,11 +23,11 @@ def check(action: Action, *, allow_unsafe: bool = False) -> tuple[Primitive, dic
     return called, arguments(action)
 
 
-async def perform(action: Action, stage: ActionContext, *, allow_unsafe: bool = False) -> Json:
+async def perform(action: Action, context: ActionContext, *, allow_unsafe: bool = False) -> Json:
     """Does what the action says; what it gives back, if anything.
 
     Raises:
         ActionError: it could not be done; what remains to be done after it is the caller's business.
     """
     called, args = check(action, allow_unsafe=allow_unsafe)
-    return await called.function(stage, **args)
+    return await called.function(context, **args)

@@ -72,7 +72,7 @@ class Primitive:
 
 
 def parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """What a caller gives: everything but the stage."""
+    """What a caller gives: everything but the action context."""
     return list(inspect.signature(function).parameters.values())[1:]
 
 

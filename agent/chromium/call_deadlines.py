@@ -81,6 +81,17 @@ class CallDeadlines:
         except PlaywrightError as error:
             raise await self.meaning(error) or action_error(error) from error
 
+    def end_calls(self) -> None:
+        """Ends the calls under way where the context is of no further use: nothing will answer them."""
+        if self._end() is None:
+            return  # a tab crashed that no call works in
+        if self._waiting is not None:
+            self._waiting.clear()
+        now = asyncio.get_running_loop().time()
+        for deadline in self._running:
+            if not deadline.expired():
+                deadline.reschedule(now)
+
     @contextmanager
     def uncounted(self) -> Iterator[None]:
         """While a person is asked something for which the page stands still: no call into it is late."""
@@ -163,7 +174,7 @@ def uncounted(deadline: asyncio.Timeout) -> Iterator[None]:
     try:
         yield
     finally:
-        if ends is not None:
+        if ends is not None and not deadline.expired():
             deadline.reschedule(ends + clock() - began)
 
 

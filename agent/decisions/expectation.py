@@ -87,9 +87,9 @@ def expected(said: Json, seen: Observation, bids: Mapping[str, str], actions: Se
         return (
             expectation if expectation.acted and not any(_sends(action, seen.elements) for action in actions) else None
         )
-    # What a long page shows beyond its clip is not known: words that come into sight there are no news.
-    news = any(not holds for certain, holds in parts if certain or not seen.cut)
-    return replace(expectation, acted=False) if news else None
+    # What a long page shows beyond its clip is not known: words that come into sight there show no change.
+    changed = any(not holds for certain, holds in parts if certain or not seen.cut)
+    return replace(expectation, acted=False) if changed else None
 
 
 def holds(expectation: Expectation, now: Observation) -> bool:

@@ -21,8 +21,9 @@ from shoal.agent.browser import (
     RawRecording,
     Shot,
 )
+from shoal.agent.documents.addresses import normal
 from shoal.agent.documents.beyond import BeyondDocument
-from shoal.agent.documents.document import HtmlDocument, RawDocument, ReadDocument
+from shoal.agent.documents.document import HtmlDocument, RawDocument, ReadDocument, readable
 from shoal.agent.documents.fetching import DocumentClient, FetchFailed, Visitor, fetched
 from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.documents.question import Question
@@ -34,7 +35,7 @@ from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.retry_after import retry_after_seconds
 from shoal.agent.support.web_addresses import check_opened, is_web
-from shoal.agent.types import Action, ActionResult, Box, Download, Observation
+from shoal.agent.types import Action, ActionResult, Box, Download, Observation, PageErrors
 
 _BUSY = frozenset({429, 503})
 _TURNED_AWAY = frozenset({401, 403, 407, 451})
@@ -87,16 +88,21 @@ def _only_reads(workflow: Mapping[str, Any] | None) -> bool:
     return all(node["kind"] == "extract" for node in version["nodes"])
 
 
-class Rehearse(Protocol):
-    """Asks what reading a document costs, before it is read in the process of all sessions."""
+class DocumentReader(Protocol):
+    """Reads documents."""
 
-    async def __call__(self, raw: RawDocument, arg: Mapping[str, Any] | None) -> None:
-        """Returns where parsing `raw`, and reading the places of `arg` in it, is quick.
+    async def __call__(self, raw: RawDocument, arg: Mapping[str, Any]) -> ReadDocument:
+        """What the places of `arg` say in `raw`.
 
         Raises:
-            BeyondDocument: it is not.
+            BeyondDocument: only a browser can tell, or reading takes too long.
         """
         ...
+
+
+async def read_here(raw: RawDocument, arg: Mapping[str, Any]) -> ReadDocument:
+    """A `DocumentReader` for documents that are trusted to be quick: nothing else runs in this process meanwhile."""
+    return HtmlDocument(raw).read(arg)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +114,7 @@ class DocumentReading:
     trust: DocumentTrust
     navigation_guard: NavigationCheck
     told: Callable[[DocumentOutcome], None] = lambda _: None  # gets what became of each document
-    rehearse: Rehearse | None = None  # raises BeyondDocument where reading takes too long; None: that is not asked
+    reader: DocumentReader = read_here
 
 
 class DocumentBrowser:
@@ -143,9 +149,9 @@ class DocumentContext:
         self._mode: Mode | None = None  # None: no page was asked for yet
         self._page: Context | None = None
         self._came = asyncio.Event()  # the page is there
-        self._document: HtmlDocument | None = None
-        self._raw: RawDocument | None = None
+        self._raw: RawDocument | None = None  # the page's document, where one was fetched that may be read
         self._read_raw: RawDocument | None = None
+        self._beyond = ""  # why the document could not be read
         self._compared = False
         self._url = "about:blank"
 
@@ -183,11 +189,11 @@ class DocumentContext:
         if raw is None:
             return None
         try:
-            self._document = await self._parsed(raw)
+            readable(raw)
         except BeyondDocument:
             self._pass_on()
             return None
-        self._raw, self._url = raw, self._document.url
+        self._raw, self._url = raw, normal(raw.url)
         if is_login_page(self._reading.spec, self._url):
             self._pass_on()
             return None
@@ -272,21 +278,15 @@ class DocumentContext:
             await self._compare(page, script, arg, question, said, told)
         return said
 
-    async def _parsed(self, raw: RawDocument) -> HtmlDocument:
-        if self._reading.rehearse is not None:
-            await self._reading.rehearse(raw, None)
-        return HtmlDocument(raw)
-
     async def _told(self, question: Question) -> ReadDocument | None:
         """What the document says; None where it does not tell all of it."""
-        if self._document is None:
+        if self._raw is None:
             return None
         try:
-            if self._reading.rehearse is not None:
-                await self._reading.rehearse(self._document.raw, question.arg)
-            read = self._document.read(question.arg)
+            read = await self._reading.reader(self._raw, question.arg)
             answered = question.found(read.view)
-        except (BeyondDocument, JsonPathFault):
+        except (BeyondDocument, JsonPathFault) as beyond:
+            self._beyond = str(beyond)
             return None
         if any(not answered.get(name) for name in question.paths):
             return None  # scripts may fetch it
@@ -321,16 +321,18 @@ class DocumentContext:
         """What the document of the page says that the browser has open; None where that is unknown."""
         trust = self._reading.trust
         assert trust.visitor is not None
-        if self._document is None:
+        if self._raw is None:
             try:
                 await self._reading.navigation_guard(self._url)
                 raw = await self._fetched(self._url, trust.visitor, None)
-                self._document = await self._parsed(raw) if raw is not None else None
+                if raw is not None:
+                    readable(raw)
+                self._raw = raw
             except (BeyondDocument, AgentError) as error:  # the page itself was read: its session goes on
                 self._unknown(str(error))
-        told = await self._told(question)
-        if told is None and self._document is not None:
-            self._unknown("its document does not tell what is asked")
+        told = None if self._beyond else await self._told(question)
+        if told is None and self._raw is not None:
+            self._unknown(self._beyond or "its document does not tell what is asked")
         return told
 
     def _unknown(self, why: str) -> None:
@@ -372,6 +374,9 @@ class DocumentContext:
 
     async def downloads(self) -> Sequence[Download]:
         return await self._page.downloads() if self._page is not None else ()
+
+    async def page_errors(self, *, ask: bool = False) -> PageErrors:
+        return await self._page.page_errors(ask=ask) if self._page is not None else PageErrors()
 
     async def end_trace(self, path: str) -> bool:
         return await self._page.end_trace(path) if self._page is not None else False

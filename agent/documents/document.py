@@ -6,17 +6,19 @@ import codecs
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import webencodings
 from selectolax.lexbor import LexborHTMLParser
 
 from shoal.agent.documents.addresses import normal, resolved
 from shoal.agent.documents.beyond import BeyondDocument
+from shoal.agent.documents.html import text as js
 from shoal.agent.documents.html.elements import Elements
 from shoal.agent.documents.html.facts import facts_of
 from shoal.agent.documents.html.places import PlaceData, Places, fields_of
 from shoal.agent.documents.signature import Signature, has_scripts, signature_of
+from shoal.agent.grounding.other_pages import error_named, page_names
 from shoal.agent.support.json_value import Json
 
 MOST_BYTES = 4 * 1024 * 1024
@@ -33,6 +35,7 @@ _LABEL = re.compile(r"charset\s*=\s*\"?([A-Za-z0-9_:.-]+)", re.IGNORECASE)
 _ASSIGNS = re.compile(r"^\s*(?:var |let |const |window\.|self\.)?[\w$.\[\]\"']{1,80}\s*=\s*[\[{]", re.ASCII)
 _STATE_HEAD = 400
 _MOST_JSON = 1_000_000
+_MOST_NAMES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,29 @@ class ReadDocument:
     signature: Signature
     kinds: Mapping[str, frozenset[str]] = field(default_factory=dict)  # of elements whose style counted, by field
     lacking: frozenset[str] = frozenset()  # fields of which the document states no place
+    names: frozenset[str] = frozenset()  # of pages that stand in another's place, as this one may, too
+
+    def told(self) -> dict[str, Json]:
+        """The same as JSON, for another process."""
+        return {
+            "view": self.view,
+            "active": self.signature.active,
+            "hooks": sorted(self.signature.hooks),
+            "kinds": {name: sorted(kinds) for name, kinds in self.kinds.items()},
+            "lacking": sorted(self.lacking),
+            "names": sorted(self.names),
+        }
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Self:
+        """What another process told."""
+        return cls(
+            told["view"],
+            Signature(told["active"], frozenset(told["hooks"])),
+            {name: frozenset(kinds) for name, kinds in told["kinds"].items()},
+            frozenset(told["lacking"]),
+            frozenset(told["names"]),
+        )
 
 
 class HtmlDocument:
@@ -63,19 +89,15 @@ class HtmlDocument:
     """
 
     def __init__(self, raw: RawDocument) -> None:
-        self.raw = raw
         self.url = normal(raw.url)
-        self.text = decoded(raw)
-        if not _DOCTYPE.match(self.text):
-            raise BeyondDocument("the document is not of today's HTML: a browser lays it out by older rules")
+        self.status = raw.status
+        self.text = readable(raw)
         self._tree = LexborHTMLParser(self.text, scripting=True)
         self._elements = Elements(self._tree)
         self._check_stays()
         self._signature: Signature | None = None
 
     def _check_stays(self) -> None:
-        if "refresh" in self.raw.headers:
-            raise BeyondDocument("the document leads elsewhere by itself")
         for meta in self._tree.css("meta[http-equiv]"):
             if (meta.attributes.get("http-equiv") or "").strip().lower() == "refresh":
                 raise BeyondDocument("the document leads elsewhere by itself")
@@ -132,10 +154,23 @@ class HtmlDocument:
         }
         if "selectors" in arg:
             self._elements.kinds.clear()
-            view["facts"] = facts_of(self._elements, self.url, arg["selectors"])
+            view["facts"] = facts_of(self._elements, self.url, self.status, arg["selectors"])
             kinds["facts"] = frozenset(self._elements.kinds)
         lacking = frozenset(name for name, several in field_places.items() if not several)
-        return ReadDocument(view, self.signature, kinds, lacking)
+        return ReadDocument(view, self.signature, kinds, lacking, self._names())
+
+    def _names(self) -> frozenset[str]:
+        """Names of a login, a puzzle or an error that the page bears, each with its element.
+
+        A style may hide them, and whether little is shown beside them is known to a browser alone.
+        """
+        asks_password = self._tree.css_first("input[type=password i]") is not None
+        told = [("title", node.text()) for node in self._tree.css("title")[:1]]
+        told += [(str(node.tag), node.text()) for node in self._tree.css("h1, h2, [role=heading]")[:_MOST_NAMES]]
+        names = ((tag, name) for tag, text in told for name in page_names(js.squash(text)))
+        return frozenset(
+            f"{tag}: {name}" for tag, name in names if error_named(name, asks_password=asks_password, is_short=True)
+        )
 
     def _json(self) -> list[Json]:
         blocks: list[Json] = []
@@ -151,6 +186,20 @@ class HtmlDocument:
             if len(text) > _MOST_JSON:
                 raise BeyondDocument("a script is very long")
         return blocks
+
+
+def readable(raw: RawDocument) -> str:
+    """The text of a document that looks like one that can be read here, before it is parsed.
+
+    Raises:
+        BeyondDocument: it is no plain HTML document in a declared encoding, or leads elsewhere by itself.
+    """
+    text = decoded(raw)
+    if not _DOCTYPE.match(text):
+        raise BeyondDocument("the document is not of today's HTML: a browser lays it out by older rules")
+    if "refresh" in raw.headers:
+        raise BeyondDocument("the document leads elsewhere by itself")
+    return text
 
 
 def decoded(raw: RawDocument) -> str:

@@ -8,9 +8,10 @@ difference ends it for the job, and so does a site that turns these requests awa
 from __future__ import annotations
 
 import random
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+from cachetools import LRUCache
 
 from shoal.agent.documents.document import ReadDocument
 from shoal.agent.documents.fetching import Visitor
@@ -46,6 +47,7 @@ class _Build:
     hooks: set[str] = field(default_factory=set)
     kinds: dict[str, set[str]] = field(default_factory=dict)  # by field
     lacking: set[frozenset[str]] = field(default_factory=set)  # sets of fields that such a page does not state
+    names: set[str] = field(default_factory=set)  # of logins and errors that such a page holds, hidden
 
 
 class DocumentTrust:
@@ -93,7 +95,8 @@ class DocumentTrust:
         if self.refused or build is None or build.agreed < SAMPLES:
             return False
         same = all(kinds <= build.kinds.get(name, set()) for name, kinds in read.kinds.items())
-        return same and read.signature.hooks <= build.hooks and read.lacking in build.lacking
+        known = read.signature.hooks <= build.hooks and read.names <= build.names
+        return same and known and read.lacking in build.lacking
 
     def served(self, *, by_document: bool) -> None:
         """A page whose document could have counted was read by it, or had to be opened after all."""
@@ -117,6 +120,7 @@ class DocumentTrust:
         build.agreed += 1
         build.hooks |= read.signature.hooks
         build.lacking.add(read.lacking)
+        build.names |= read.names
         for name, kinds in read.kinds.items():
             build.kinds.setdefault(name, set()).update(kinds)
 
@@ -135,12 +139,8 @@ class TrustedSites:
     """What one worker knows of sites, by job; the site that was asked for longest ago is forgotten."""
 
     def __init__(self) -> None:
-        self._sites: OrderedDict[tuple[int, str], DocumentTrust] = OrderedDict()
+        self._sites: LRUCache[tuple[int, str], DocumentTrust] = LRUCache(_MOST_SITES)
 
     def of(self, job: int, host: str) -> DocumentTrust:
         """What is known of the site for the job."""
-        trust = self._sites.setdefault((job, host), DocumentTrust())
-        self._sites.move_to_end((job, host))
-        while len(self._sites) > _MOST_SITES:
-            self._sites.popitem(last=False)
-        return trust
+        return self._sites.setdefault((job, host), DocumentTrust())

@@ -9,7 +9,8 @@ from functools import partial
 
 from shoal.agent.errors import FieldsMissing
 from shoal.agent.extraction.given import GivenPage, GivenRecord, read_given, wait_for
-from shoal.agent.grounding.claims import says_empty, stated_count
+from shoal.agent.grounding.claims import says_empty, stated_count, texts_of
+from shoal.agent.grounding.part_claims import failure_told
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.policies.rules.facts.facts import read_facts
 from shoal.agent.policies.rules.fields.candidates import name_stems
@@ -17,7 +18,7 @@ from shoal.agent.policies.rules.fields.extraction import extract_page
 from shoal.agent.policies.rules.fields.fields import ReadRecord
 from shoal.agent.policies.rules.fields.records import read_blocks
 from shoal.agent.policies.rules.fields.schema import Property, properties_of
-from shoal.agent.policies.rules.lists.following import goes_on, read_whole_list
+from shoal.agent.policies.rules.lists.following import doubted, goes_on, read_whole_list
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.moments import utc_now
@@ -38,16 +39,24 @@ async def extract_records(policy: Policy, state: SessionState) -> Extraction:
     if extract is not None and extract.many and state.spec.sample is not None and policy.instant:
         return await _first_page(policy, extract, state)
     if extract is None or not (extract.fields or extract.records or extract.next or extract.wait_for):
-        return await policy.extract(state)
+        return await _by_policy(policy, state)
     if extract.wait_for is not None:
         await wait_for(state.page, extract.wait_for)
     placed = bool(extract.fields or extract.records)
     if extract.next is None and not placed:
-        return await policy.extract(state)
+        return await _by_policy(policy, state)
     if extract.next is not None or (policy.instant and extract.many):
         read = partial(_page, policy, extract)
         return await read_whole_list(state, read, asked=extract.next, most=extract.max_pages)
-    return await _page(policy, extract, state)
+    extraction = await _page(policy, extract, state)
+    return await doubted(state.page, extraction) if extract.many else extraction
+
+
+async def _by_policy(policy: Policy, state: SessionState) -> Extraction:
+    """What the policy reads; the rules look by themselves at how a list ends."""
+    extraction = await policy.extract(state)
+    many = state.spec.extract is not None and state.spec.extract.many
+    return await doubted(state.page, extraction) if many and not policy.instant else extraction
 
 
 async def _first_page(policy: Policy, extract_spec: ExtractSpec, state: SessionState) -> Extraction:
@@ -56,7 +65,7 @@ async def _first_page(policy: Policy, extract_spec: ExtractSpec, state: SessionS
         await wait_for(state.page, extract_spec.wait_for)
     extraction = await _page(policy, extract_spec, state)
     if not extraction.records or not await goes_on(state.page, extract_spec.next):
-        return extraction
+        return await doubted(state.page, extraction)
     return replace(
         extraction, complete=False, why=extraction.why or "the list may go on, and a sample reads its first page"
     )
@@ -161,9 +170,11 @@ async def _list(state: SessionState, page: GivenPage, extract_spec: ExtractSpec)
         missing |= {*given.lacking, *read.missing}
     shown = stated_count(page.text)
     empty = not records and says_empty(page.text)
-    whole = not page.cut and (shown is None or shown <= len(records))
+    failed = failure_told(page.text, texts_of(records))
+    whole = not page.cut and not failed and (shown is None or shown <= len(records))
+    why = f"the page says {failed!r}" if failed else ""
     named = tuple(prop.name for prop in properties if prop.name in missing)
-    return Extraction(tuple(records), complete=empty or whole, empty=empty, missing=named, shown=shown)
+    return Extraction(tuple(records), complete=empty or whole, empty=empty, why=why, missing=named, shown=shown)
 
 
 async def _read_beside(

@@ -10,8 +10,8 @@ from typing import Self
 from shoal.agent.policies.rules.fields.candidates import PRICED
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.values.values import Raw, Reading, clean, convert
-from shoal.agent.policies.rules.values.vocabulary import CONCEPTS
 from shoal.agent.policies.rules.values.words import squash
+from shoal.agent.policies.rules.vocabulary.concepts import CONCEPTS
 from shoal.agent.schemas.patterns import fitting
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_value import Json

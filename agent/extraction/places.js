@@ -40,6 +40,14 @@
     go(el, pre(el));
     return text.replace(/[^\S\n]+\n|\n[^\S\n]+/g, '\n').replace(/\n{2,}/g, '\n').trim();
   }
+  // Whether all that stands at the element is struck through: it is what holds no longer.
+  const STRUCK = 'del,s,strike';
+  function gone(el) {
+    if (el.closest(STRUCK)) return true;
+    for (let at = el; at && at !== document.body; at = at.parentElement) if (getComputedStyle(at).textDecorationLine.includes('line-through')) return true;
+    return false;
+  }
+  const goneIn = (el) => gone(el) || el.querySelector(STRUCK) !== null;
   const selectors = new Map();
   function selector(el) {
     if (!el || el === document.body) return 'body';
@@ -93,7 +101,7 @@
     const inner = el.querySelectorAll('input:not([type=hidden]),select,textarea');
     const text = textOf(el, false);
     if (!text && inner.length === 1) return {...place(inner[0], how), s: selector(inner[0])};
-    const struck = el.querySelector('del,s,strike');
+    const struck = el.querySelector(STRUCK);
     const link = el.closest('a[href]') || el.querySelector('a[href]');
     const picture = el.tagName === 'IMG' ? el : el.querySelector('img[src]');
     const stamp = el.matches('time[datetime],data[value],meter[value]') ? el : el.querySelector('time[datetime],data[value]');
@@ -101,9 +109,9 @@
     const parts = [];
     if (text.length <= 80 && el.childElementCount) {
       const walker = document.createTreeWalker(el, NodeFilter.SHOW_TEXT);
-      for (let t = walker.nextNode(); t && parts.length < 12; t = walker.nextNode()) if (t.data.trim() && !(struck && t.parentElement.closest('del,s,strike'))) parts.push(t.data.trim());
+      for (let t = walker.nextNode(); t && parts.length < 12; t = walker.nextNode()) if (t.data.trim() && !(struck && t.parentElement.closest(STRUCK))) parts.push(t.data.trim());
     }
-    return {...at, k: 'text', t: text || (el.tagName === 'IMG' ? el.alt : '') || '', u: struck ? textOf(el, true) : null, p: parts.length > 1 ? parts : [],
+    return {...at, k: 'text', t: text || (el.tagName === 'IMG' ? el.alt : '') || '', u: gone(el) ? '' : struck ? textOf(el, true) : null, p: parts.length > 1 ? parts : [],
       e: stamp && squash(stamp.textContent) === squash(el.textContent) ? stamp.getAttribute('datetime') || stamp.getAttribute('value') || '' : '',
       h: own ? absolute(own) : link ? link.href : picture ? picture.currentSrc || picture.src : ''};
   }
@@ -250,19 +258,24 @@
     // What stands after a label that is no cell, term or <label>: the nodes up to the next label of the same kind.
     let label = el;
     for (let up = 0; up < 4; up += 1) {
-      const rest = [];
-      for (let node = label.nextSibling; node; node = node.nextSibling) rest.push(node);
-      if (rest.some(tells)) {
-        const level = /^H[1-6]$/.test(label.tagName) ? Number(label.tagName[1]) : 0;
-        const kin = (node) => node.nodeType === 1 && (level ? /^H[1-6]$/.test(node.tagName) && Number(node.tagName[1]) <= level : signature(node) === signature(label));
-        const elements = [...label.parentElement.children];
-        const pair = elements.length === 2 && elements[0] === label && !level && kin(elements[1]) && !/[:：]\s*$/.test(elements[1].textContent);
-        if (pair && rest.filter(tells).every((node) => node === elements[1])) return [elements[1]];
+      let first = label.nextSibling;
+      while (first && !tells(first)) first = first.nextSibling;
+      const parent = label.parentElement;
+      if (first) {
+        const level = /^H[1-6]$/.test(label.tagName) ? Number(label.tagName[1]) : 0, own = signature(label);
+        const kin = (node) => node.nodeType === 1 && (level ? /^H[1-6]$/.test(node.tagName) && Number(node.tagName[1]) <= level : signature(node) === own);
         const nodes = [];
-        for (const node of rest) { if (kin(node)) break; if (tells(node)) nodes.push(node); }
+        let all = true;
+        for (let node = label.nextSibling; node && (all = !kin(node)); node = node.nextSibling) if (tells(node)) nodes.push(node);
+        const second = parent.lastElementChild;
+        const pair = parent.childElementCount === 2 && parent.firstElementChild === label && !level && kin(second) && !/[:：]\s*$/.test(second.textContent);
+        if (pair && !all) {
+          const told = [];
+          for (let node = label.nextSibling; node; node = node.nextSibling) if (tells(node)) told.push(node);
+          if (told.every((node) => node === second)) return [second];
+        }
         return nodes;
       }
-      const parent = label.parentElement;
       if (!parent || parent === document.body || fold(words(parent)) !== fold(words(el)) || /^(TD|TH|DT|DD|TR|LI)$/.test(parent.tagName)) return [];
       label = parent;
     }
@@ -275,52 +288,72 @@
     const free = nodes.filter((node) => node.nodeType === 3).map((node) => squash(node.data)).join('');
     if (held.length === 1 && elements.length === 1 && !/[\p{L}\p{N}]/u.test(free)) return place(held[0], 'label');
     const text = nodes.map((node) => node.nodeType === 3 ? node.data : textOf(node, false)).join(elements.some((node) => !getComputedStyle(node).display.startsWith('inline')) ? '\n' : ' ');
-    return {s: selector(el.parentElement), v: shown(el) ? 1 : 0, w: 'label', k: 'text', t: squash(text).replace(/^[:：]\s*/, '') ? text.trim().replace(/^[:：]\s*/, '') : '', u: null, e: '', h: (elements.find((node) => node.matches('a[href]')) || {}).href || '', p: []};
+    return {s: selector(el.parentElement), v: shown(el) ? 1 : 0, w: 'label', k: 'text', t: squash(text).replace(/^[:：]\s*/, '') ? text.trim().replace(/^[:：]\s*/, '') : '', u: elements.some(goneIn) || gone(el) ? '' : null, e: '', h: (elements.find((node) => node.matches('a[href]')) || {}).href || '', p: []};
   }
-  function byLabel(scope, asked) {
-    // Three ranks: what markup says is a label; lines "label: value"; what only stands before a value.
-    const ranks = [[], [], []];
+  // What every label is looked up in, made once for a scope: without it, each label goes through the whole scope anew.
+  const MANY_LABELS = 20; // from so many on, the lines of all elements are read at once, and not those that a label may be in
+  const labelled = Object.values(arg.fields).filter((field) => field.kind === 'label').length;
+  const rowsOf = (entry) => entry.rows = entry.rows || textOf(entry.el, false).split('\n').map((row) => [row, row.search(/[:：]/)]).filter(([, at]) => at > 0)
+    .map(([row, at]) => [fold(row.slice(0, at)), squash(row.slice(at + 1))]);
+  let indexed = null;
+  function indexOf(scope) {
+    if (indexed && indexed.scope === scope) return indexed;
+    const index = {scope, names: new Map(), words: new Map(), lines: []};
+    const put = (map, key, entry) => { if (map.has(key)) map.get(key).push(entry); else map.set(key, [entry]); };
     let seen = 0;
     for (const el of scope.querySelectorAll('*')) {
       if (++seen > MAX_ELEMENTS) { out.cut = MAX_ELEMENTS; break; }
       if (SILENT.has(el.tagName) || el.tagName === 'OPTION') continue;
+      const entry = {el, at: seen};
       if (CONTROL.test(el.tagName) || el.isContentEditable) {
         const own = [el.getAttribute('aria-label'), ...(el.getAttribute('aria-labelledby') || '').split(/\s+/).map((id) => id && (document.getElementById(id) || {}).textContent)];
-        if (own.some((text) => text && fold(text) === asked) && !/^(submit|button|reset|image)$/.test(el.type)) ranks[0].push([el]);
+        if (!/^(submit|button|reset|image)$/.test(el.type)) for (const name of new Set(own.filter(Boolean).map(fold))) put(index.names, name, entry);
         continue;
       }
       const text = el.textContent;
       if (text.length > 2000 && el.tagName !== 'LABEL') continue;
-      if (text.length <= 300 || el.tagName === 'LABEL') {
-        const same = fold(words(el)) === asked;
-        if (same && el.tagName === 'LABEL') {
-          if (el.control) { ranks[0].push(el.control.type === 'radio' ? radios(el.control) : [el.control]); continue; }
-        }
-        if (same && ![...el.children].some((child) => fold(words(child)) === asked)) {
-          const inLabel = el.closest('label');
-          if (inLabel && inLabel.control && fold(words(inLabel)) === asked) continue;
-          if (el.closest('a[href],button') && el.closest(AROUND)) continue;
-          const cell = el.closest('th,td,[role="rowheader"],[role="columnheader"],[role="cell"],[role="gridcell"],dt,dd');
-          const whole = cell && scope.contains(cell) && fold(words(cell)) === asked;
-          if (whole && cell.tagName === 'DT') ranks[0].push(details(cell));
-          else if (whole && cell.tagName !== 'DD') ranks[isHead(cell) ? 0 : 1].push(cellsBeside(cell));
-          else if (el.tagName === 'LEGEND') ranks[0].push(radios(el.parentElement.querySelector('input[type=radio]')));
-          else if (el.tagName === 'CAPTION') continue;
-          else ranks[/[:：]\s*$/.test(words(el)) ? 1 : 2].push({after: el});
-        }
-      }
+      if (text.length <= 300 || el.tagName === 'LABEL') put(index.words, fold(words(el)), entry);
+      if (/[:：]/.test(text)) index.lines.push({...entry, text: text.toLowerCase()});
+    }
+    if (labelled >= MANY_LABELS) {
+      index.keys = new Map();
+      for (const entry of index.lines) for (const label of new Set(rowsOf(entry).map(([label]) => label))) put(index.keys, label, entry);
+    }
+    indexed = index;
+    return index;
+  }
+  function byLabel(scope, asked) {
+    // Three ranks: what markup says is a label; lines "label: value"; what only stands before a value.
+    const ranks = [[], [], []], index = indexOf(scope), done = new Set();
+    const named = (index.names.get(asked) || []).map((entry) => [entry, 0]);
+    const worded = (index.words.get(asked) || []).map((entry) => [entry, 1]);
+    const lines = (index.keys ? index.keys.get(asked) || [] : index.lines).filter((entry) => entry.text.includes(asked)).map((entry) => [entry, 2]);
+    function isLabel(el) {
+      // Ranks what an element labels that says just this; done with it, where its lines are not to be looked at.
+      if (el.tagName === 'LABEL' && el.control) { ranks[0].push(el.control.type === 'radio' ? radios(el.control) : [el.control]); done.add(el); return; }
+      if ([...el.children].some((child) => fold(words(child)) === asked)) return;
+      const inLabel = el.closest('label'), cell = el.closest('th,td,[role="rowheader"],[role="columnheader"],[role="cell"],[role="gridcell"],dt,dd');
+      const whole = cell && cell.tagName !== 'DD' && scope.contains(cell) && fold(words(cell)) === asked;
+      if (inLabel && inLabel.control && fold(words(inLabel)) === asked) done.add(el);
+      else if (el.closest('a[href],button') && el.closest(AROUND)) done.add(el);
+      else if (whole && cell.tagName === 'DT') ranks[0].push(details(cell));
+      else if (whole) ranks[isHead(cell) ? 0 : 1].push(cellsBeside(cell));
+      else if (el.tagName === 'LEGEND') ranks[0].push(radios(el.parentElement.querySelector('input[type=radio]')));
+      else if (el.tagName === 'CAPTION') done.add(el);
+      else ranks[/[:：]\s*$/.test(words(el)) ? 1 : 2].push({after: el});
+    }
+    for (const [entry, kind] of [...named, ...worded, ...lines].sort((one, other) => one[0].at - other[0].at || one[1] - other[1])) {
+      const el = entry.el;
+      if (kind === 0) ranks[0].push([el]);
+      else if (kind === 1) isLabel(el);
       // The innermost element with a line that begins with the label and a colon.
-      const inline = ![...el.children].some((child) => getComputedStyle(child).display === 'block' || child.textContent.toLowerCase().includes(asked));
-      if (inline && text.toLowerCase().includes(asked)) {
-        for (const row of textOf(el, false).split('\n')) {
-          const at = row.search(/[:：]/);
-          if (at > 0 && fold(row.slice(0, at)) === asked && squash(row.slice(at + 1))) ranks[1].push({line: el, text: squash(row.slice(at + 1))});
-        }
+      else if (!done.has(el) && ![...el.children].some((child) => child.textContent.toLowerCase().includes(asked) || getComputedStyle(child).display === 'block')) {
+        for (const [label, text] of rowsOf(entry)) if (label === asked && text) ranks[1].push({line: el, text});
       }
     }
     for (const rank of ranks) {
       const places = rank.flatMap((hit) => Array.isArray(hit) ? hit.filter(Boolean).map((el) => [place(el, 'label'), el])
-        : hit.line ? [[{s: selector(hit.line), v: shown(hit.line) ? 1 : 0, w: 'label', k: 'text', t: hit.text, u: null, e: '', h: '', p: []}, hit.line]]
+        : hit.line ? [[{s: selector(hit.line), v: shown(hit.line) ? 1 : 0, w: 'label', k: 'text', t: hit.text, u: goneIn(hit.line) ? '' : null, e: '', h: '', p: []}, hit.line]]
           : following(hit.after).length ? [[together(following(hit.after), hit.after), hit.after]] : []).filter(([found]) => found);
       const own = places.filter(([, el]) => !el.closest(AROUND));
       if (places.length) return (own.length ? own : places).map(([found]) => found);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from babel.numbers import get_currency_symbol
@@ -11,6 +11,7 @@ from babel.numbers import get_currency_symbol
 from shoal.agent.grounding.page_text import PageText
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_value import Json
+from shoal.agent.types import Record
 
 Path = tuple[str | int, ...]
 
@@ -47,7 +48,7 @@ _COUNTS = (
     # the tab of the list itself
     re.compile(rf"\blist\s*\({_NUMBER}\)", re.IGNORECASE),
 )
-_COUNTED = re.compile(rf"(?<![\w.,])(?<!page )(?<!top ){_NUMBER}\s+({_THINGS})\b", re.IGNORECASE)
+_COUNTED = re.compile(rf"(?<![\w.,])(?<!page )(?<!top )(?<!first )(?<!latest ){_NUMBER}\s+({_THINGS})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +202,14 @@ _LONGEST_MESSAGE = 120
 def says_empty(text: str) -> bool:
     """Whether a line of a page's text says that its list has nothing in it."""
     return any(len(line) <= _LONGEST_MESSAGE and _EMPTY.search(line) is not None for line in text.splitlines())
+
+
+def texts_of(records: Sequence[Record]) -> frozenset[str]:
+    """The texts that records hold at their first level."""
+    values = (record.value for record in records)
+    return frozenset(
+        value for own in values if isinstance(own, Mapping) for value in own.values() if isinstance(value, str)
+    )
 
 
 def _whole(number: str) -> int:

@@ -84,6 +84,11 @@ class PageText:
         return "".join(letter for letter in self.whole if letter.isalnum())
 
     @cached_property
+    def lines(self) -> str:
+        """All that the page shows, as it shows it, each text on a line of its own."""
+        return "\n".join(self._shown)
+
+    @cached_property
     def whole(self) -> str:
         """All that the page shows, in lower case and with single spaces."""
         return " ".join(_plain(text) for text in self._shown if text.strip())

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from shoal.agent.gym.loop_thread import LoopThread
+
+_HANDLED = frozenset(
+    {
+        *("on", "once", "remove_listener", "route", "unroute", "route_web_socket"),
+        *("expose_function", "expose_binding", "add_locator_handler"),
+    }
+)
+"""Methods of Playwright's that take a function which they call later."""
 
 
 class Blocking:
     """An object of Playwright's whose calls return what they give, once it is there.
 
     What it gives of Playwright's own (frames, locators, handles) blocks as well. Where Playwright has an asynchronous
-    context manager, such as `expect_popup()`, this is a plain one.
+    context manager, such as `expect_popup()`, this is a plain one. Functions that handle events and routes are given
+    objects that block, too; each call runs in a thread of its own. A predicate, as of `expect_response`, is called by
+    Playwright in the middle of its work: it gets Playwright's own object and may read its properties only.
     """
 
     def __init__(self, inner: Any, loop: LoopThread) -> None:
@@ -43,17 +55,37 @@ class Blocking:
 
             @functools.wraps(value)
             def call(*args: Any, **named: Any) -> Any:
-                plain = [_plain(arg) for arg in args]
-                done = _called(value, plain, {name: _plain(arg) for name, arg in named.items()})
-                return self._blocking(self._loop.run(done))
+                turned = self._handled if value.__name__ in _HANDLED else _plain
+                plain = {name: turned(arg) for name, arg in named.items()}
+                return self._blocking(self._loop.run(_called(value, [turned(arg) for arg in args], plain)))
 
             return call
         if isinstance(value, list | tuple):
             return type(value)(self._blocking(part) for part in value)
+        if isinstance(value, dict):
+            return {key: self._blocking(part) for key, part in value.items()}
         return Blocking(value, self._loop) if type(value).__module__.startswith("playwright.") else value
+
+    def _handled(self, value: Any) -> Any:
+        return self._handler(value) if callable(value) else _plain(value)
+
+    def _handler(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """`function` as Playwright can call it from its loop; the same one each time, so that it can be removed."""
+        known = self._loop.handlers.get(function)
+        if known is None:
+
+            async def call(*args: Any) -> Any:
+                return _plain(await asyncio.to_thread(function, *(self._blocking(arg) for arg in args)))
+
+            known = self._loop.handlers[function] = functools.update_wrapper(call, function)
+        return known
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return type(value)(_plain(part) for part in value)
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
     return value._inner if isinstance(value, Blocking) else value
 
 

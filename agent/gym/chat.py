@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Literal, TypedDict, get_args
 
-Role = Literal["assistant", "user", "user_image", "infeasible"]
+Role = Literal["assistant", "user", "user_image", "infeasible", "info"]
 
 
 class Message(TypedDict):
@@ -25,14 +25,15 @@ class Chat:
         self._ask = ask
 
     def add_message(self, role: Role, msg: str) -> None:
-        """Adds what somebody said.
+        """Adds what somebody said; `info`, which experiment loops tell people who watch, is not part of the episode.
 
         Raises:
             ValueError: the role is unknown.
         """
         if role not in get_args(Role):
             raise ValueError(f"no such role: {role!r}")
-        self.messages.append({"role": role, "timestamp": time.time(), "message": msg})
+        if role != "info":
+            self.messages.append({"role": role, "timestamp": time.time(), "message": msg})
 
     def wait_for_user_message(self) -> None:
         """Asks the user and waits for the answer."""

@@ -16,6 +16,7 @@ from PIL import Image
 from shoal.agent.actions.dialects.notations import Dialect
 from shoal.agent.browser import Browser, ContextOptions, ObserveOptions
 from shoal.agent.chromium.process.launch import LaunchOptions, launch
+from shoal.agent.errors import ActionTimeout
 from shoal.agent.gym import accessibility
 from shoal.agent.gym.blocking import Blocking
 from shoal.agent.gym.chat import Chat
@@ -24,7 +25,9 @@ from shoal.agent.gym.spaces import Kind, observation_space
 from shoal.agent.gym.task import Task, goal_text
 from shoal.agent.observe.renderings import render
 from shoal.agent.spec import BrowserSpec
-from shoal.agent.types import Observation
+from shoal.agent.types import ActionResult, Observation
+
+_TO_PYTHON = "to_python_code"
 
 
 class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
@@ -37,7 +40,8 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
         tags_to_mark: "standard_html" leaves elements of other tags without an id.
         wait_for_user_message: after each message of the agent's `user_message` is asked (standard input by default).
         terminate_on_infeasible: whether `report_infeasible` ends the episode.
-        action_mapping: rewrites an action before it is read.
+        action_mapping: rewrites an action before it is read. One that turns calls into Python code (`to_python_code` of
+            BrowserGym's action sets, which AgentLab hands over) is passed over: calls are read as they are.
         action_sets: which actions may be called, by the names of `shoal actions` or of BrowserGym's subsets.
         pre_observation_delay: seconds between an action and the look at the page, which also waits for it to settle.
     """
@@ -60,6 +64,7 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
         dialect: Dialect = "browsergym",
         action_sets: Sequence[str] = ("all",),
         pre_observation_delay: float = 0.0,
+        use_raw_page_output: bool = False,
         render_mode: str | None = "rgb_array",
         start: Callable[[], Awaitable[Browser]] | None = None,
     ) -> None:
@@ -67,10 +72,13 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
         self.metadata = {"render_modes": ["rgb_array"], "render_fps": 1}
         if tags_to_mark not in ("all", "standard_html"):
             raise ValueError(f"tags_to_mark is all or standard_html, not {tags_to_mark!r}")
+        if use_raw_page_output:
+            raise ValueError("use_raw_page_output: an observation holds no page; use env.unwrapped.page")
         self.render_mode = render_mode
         self.observation_space = observation_space()
         self.action_space = Kind(str)
-        self._tags, self._mapping = tags_to_mark, action_mapping
+        self._tags = tags_to_mark
+        self._mapping = None if getattr(action_mapping, "__name__", "") == _TO_PYTHON else action_mapping
         asked = {"viewport": viewport, "locale": locale, "timezone": timezone_id}
         spec = BrowserSpec.model_validate({name: value for name, value in asked.items() if value is not None})
         context = ContextOptions(browser=spec)
@@ -125,6 +133,7 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
             "task_info": dict(step.info),
             "action_exec_start": step.began,
             "action_exec_stop": step.ended,
+            "action_exec_timeout": sum(result.seconds for result in step.results if _timed_out(result)),
             "results": step.results,
             "observation": step.seen,
         }
@@ -164,6 +173,10 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
             "elapsed_time": np.asarray([time.time() - self._episode.started], dtype=np.float64),
             "text": render(replace(seen, elements=root)),
         }
+
+
+def _timed_out(result: ActionResult) -> bool:
+    return result.error is not None and result.error.code == ActionTimeout.code
 
 
 def _picture(data: bytes | None) -> Any:

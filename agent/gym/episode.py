@@ -203,6 +203,7 @@ class Episode:
             self.task = None
         if self._context is not None:
             self._loop.run(self._context.close())
+            self._loop.handlers.clear()
             self._context = None
 
 

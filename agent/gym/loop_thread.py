@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -17,9 +17,17 @@ class LoopThread:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="shoal-gym", daemon=True)
         self._thread.start()
+        self.handlers: dict[Callable[..., Any], Callable[..., Any]] = {}  # that were wrapped for this loop
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """What the coroutine gives; it raises what the coroutine raises."""
+        """What the coroutine gives; it raises what the coroutine raises.
+
+        Raises:
+            RuntimeError: it is called from the loop's own thread, which would wait for itself.
+        """
+        if threading.current_thread() is self._thread:
+            work.close()
+            raise RuntimeError("a blocking call within a predicate: there only properties can be read")
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def close(self) -> None:

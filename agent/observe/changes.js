@@ -70,7 +70,8 @@ globalThis.shoalChanges ??= (() => {
   };
 
   const begin = () => {
-    before = { listed: listed(), texts: texts(), wrong: wrong(), held: held() };
+    const all = listed(); // what is too much to be compared is not gathered any further
+    before = { listed: all, texts: all && texts(), wrong: wrong(), held: held() };
     scrolled = false;
     if (watching) return;
     watching = true;
@@ -78,8 +79,9 @@ globalThis.shoalChanges ??= (() => {
   };
   const told = id => {
     if (!before) return null;
-    const now = { listed: listed(), texts: texts(), wrong: wrong() };
-    const fields = otherFields(before.held, held(), id ? walker.find(id) : walker.deepActive());
+    const all = before.listed && listed();
+    const now = { listed: all, texts: all && before.texts && texts(), wrong: wrong() };
+    const fields = otherFields(before.held, before.held && held(), id ? walker.find(id) : walker.deepActive());
     const both = before.listed && now.listed;
     const came = both ? [...now.listed].filter(one => !before.listed.has(one)) : [];
     const went = both ? [...before.listed].filter(one => !now.listed.has(one)) : [];

@@ -19,6 +19,8 @@ from shoal.agent.types import Box, Element, Observation
 Format = Literal["text", "axtree", "html", "json", "choices"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
+_CONSOLE_CHARS = 300
+"""Of one error of the console."""
 _SHOWN_OPTIONS = 15
 _INLINE = frozenset({"#text", "svg", "img", "label", "code", "output", "progress", "meter", "canvas", "del"})
 _PREFIXES = {"heading": "# ", "listitem": "- ", "row": "", "caption": "", "term": "", "definition": "  "}
@@ -178,8 +180,15 @@ def _begins_with(element: Element, name: str) -> bool:
 
 
 def _write_row(element: Element, out: _Lines) -> None:
-    """A table row on one line, its cells between bars: an empty one keeps its place, as does one that is further up."""
+    """A table row on one line, its cells between bars: an empty one keeps its place, as does one that is further up.
+
+    A row that holds rows lays out a page: what is in its cells stands below each other.
+    """
     out.end()
+    if any(_holds_rows(cell) for child in element.children for cell in child.children):
+        for child in element.children:
+            _write_block(child, out)
+        return
     cells: list[str] = []
     for child in element.children:
         _go_on(cells, out.hanging)
@@ -197,6 +206,10 @@ def _write_row(element: Element, out: _Lines) -> None:
         out.add(f"row {line(element.name)}:")
     out.add(" | ".join(cells) if cells else words(element.text))
     out.end()
+
+
+def _holds_rows(element: Element) -> bool:
+    return element.role == "row" or any(_holds_rows(child) for child in element.children)
 
 
 def _go_on(cells: list[str], hanging: dict[int, int]) -> None:
@@ -278,7 +291,7 @@ def header(observation: Observation) -> list[str]:
             lines.append(f"its text: {words(download.text)}")
     if observation.last_error:
         lines.append(f"the last action failed: {line(observation.last_error)}")
-    lines += [f"console error: {line(said)}" for said in observation.console_errors[:5]]
+    lines += [f"console error: {line(said[:_CONSOLE_CHARS])}" for said in observation.console_errors[:5]]
     return lines
 
 

@@ -75,7 +75,8 @@ globalThis.shoalWalker ??= (() => {
   const LISTS = set('listbox menu tree');
   const DELETED = set('DEL S STRIKE');
   const CELLS = set('cell gridcell columnheader rowheader');
-  const APART_PX = 3; // of margin, border and padding between two words that no space parts
+  const APART_PX = 3; // between two words that no space parts
+  const range = document.createRange();
   const ABOVE = 0.25; // what lies above the window counts for less than what lies below
   const NAME_CHARS = 150, MAX_DEPTH = 300, MAX_LEVELS = 30, MAX_OPTIONS = 200;
   const MAX_STYLED = 4000; // elements of a page on which each is asked for its cursor, where a budget counts what there is
@@ -191,7 +192,8 @@ globalThis.shoalWalker ??= (() => {
   };
   const referred = (element, attribute) => {
     const root = element.getRootNode();
-    const texts = element.getAttribute(attribute).split(/\s+/).map(id => id && root.getElementById?.(id)?.textContent || '');
+    const label = one => one?.getAttribute('aria-label')?.trim() || one?.textContent || '';
+    const texts = element.getAttribute(attribute).split(/\s+/).map(id => id ? label(root.getElementById?.(id)) : '');
     return squeeze(texts.join(' '));
   };
   // The name that does not come from the content.
@@ -653,7 +655,7 @@ globalThis.shoalWalker ??= (() => {
       for (let child = parent.firstChild; child; child = child.nextSibling) visitNode(child, mode, depth, out);
     };
 
-    const addText = (content, out, node) => {
+    const addText = (content, out, node, mode) => {
       const from = texts?.has(node) ? plan.from(node) : 0;
       let data = content.slice(from), text = squeeze(data);
       if (!text) { if (data && out.length && typeof out[out.length - 1] === 'string') out.gap = true; return; }
@@ -673,30 +675,39 @@ globalThis.shoalWalker ??= (() => {
       state.chars += text.length + 1;
       const last = out.length - 1;
       if (last >= 0 && typeof out[last] === 'string' && !out.broken) {
-        const gap = out.gap || /^\s/.test(data) || (out.edge && spaced(out.edge, 'Right'));
-        out[last] += (gap ? ' ' : '') + text;
-      } else out.push(text);
+        out[last] += (out.gap || /^\s/.test(data) ? ' ' : mode & CODE || from || !out.node || node.nodeType !== 3 ? '' : between(out.node, node)) + text;
+      } else {
+        if (!(mode & BELOW) && node.nodeType === 3) (out.starts ??= []).push([out.length, node]);
+        out.push(text);
+      }
       out.broken = false;
-      out.edge = null;
+      out.node = node.nodeType === 3 && data.length === content.length ? node : null;
       out.gap = /\s$/.test(data);
     };
-    // Whether an inline element keeps its words apart from those beside it, as prices and badges do.
-    const spaced = (style, side) => parseFloat(style['margin' + side]) + parseFloat(style['padding' + side]) + parseFloat(style[`border${side}Width`]) >= APART_PX;
+    // What keeps the words of two texts apart that no space parts: prices, badges and columns lie apart all the same, and
+    // the digits of a power, a footnote or cents are raised.
+    const charBox = (text, at) => { range.setStart(text, at); range.setEnd(text, at + 1); return range.getClientRects()[0]; };
+    const between = (one, other) => {
+      if ('([{/_='.includes(one.data.at(-1)) || ',.;)]}/_='.includes(other.data[0])) return ''; // they read well as they are
+      const a = charBox(one, one.data.length - 1), b = charBox(other, 0);
+      if (!a || !b) return '';
+      if (b.top >= a.bottom || b.bottom <= a.top || b.left - a.right >= APART_PX || a.left - b.right >= APART_PX) return ' ';
+      const raised = b.height < a.height * 0.95 && b.bottom < a.bottom - a.height * 0.1;
+      return raised && /^[-+−]?\p{N}/u.test(other.data) && /[\p{L}\p{N}]$/u.test(one.data) ? '^' : '';
+    };
     const FLOWS = set('inline inline-block contents');
     const visitInline = (element, style, mode, depth, out) => {
-      if (mode & CODE) { visit(element, mode, depth, out); return; }
-      const flows = FLOWS.has(style.display);
+      const flows = mode & CODE || FLOWS.has(style.display);
       if (!flows) out.broken = true;
-      else if (out.length && !out.gap && spaced(style, 'Left')) out.gap = true;
       visit(element, mode, depth, out);
-      if (!flows) out.broken = true; else out.edge = style;
+      if (!flows) out.broken = true;
     };
 
     const visitNode = (node, mode, depth, out) => {
       if (node.nodeType === 3) {
         // An earlier part's, or a later one's; the space between two words is no part's own.
         if (texts && !texts.has(node) && /\S/.test(node.data) && !insideChosen(node.parentNode)) return;
-        if (!(mode & (MUTE | FADED))) addText(node.data, out, node);
+        if (!(mode & (MUTE | FADED))) addText(node.data, out, node, mode);
         return;
       }
       if (node.nodeType !== 1) return;
@@ -728,7 +739,7 @@ globalThis.shoalWalker ??= (() => {
       if (depth > MAX_DEPTH) { // what can be acted on so deep is not listed, and that is said
         state.stopped = true;
         state.cut++;
-        addText(node.textContent, out, node);
+        addText(node.textContent, out, node, mode);
         return;
       }
       if (tag === 'SVG' && !kindOf(node, tag, node.getAttribute('role') || '')) { emitDrawing(node, out, depth); return; }
@@ -818,7 +829,9 @@ globalThis.shoalWalker ??= (() => {
       if (!usable) {
         // Hidden, covered or without an area of its own: what it contains may still be there to be used.
         if (!FIELDS.has(tag)) {
-          const spills = tiny(box) && getComputedStyle(element).overflow === 'visible';
+          const style = getComputedStyle(element);
+          // What is switched off for the pointer alone can be read as before.
+          const spills = tiny(box) ? style.overflow === 'visible' : style.pointerEvents === 'none' && style.visibility === 'visible' && style.opacity !== '0';
           const asked = element.getAttribute('role') || '', meaning = CELLS.has(asked) ? asked : asked ? '' : /^T[DH]$/.test(tag) ? ROLES[tag] : '', cell = meaning ? [] : out;
           visit(shadowOf(element) || element, spills ? POINTER : POINTER | FADED, depth + 1, cell);
           if (cell !== out) { // its column stays where it is
@@ -847,7 +860,9 @@ globalThis.shoalWalker ??= (() => {
       state.count++;
       if (kind === 6 ? small : kind !== 7 && !delegated.has(element)) state.native++;
       named = Math.max(named, state.chars + NAME_CHARS);
-      if (!FIELDS.has(tag) && kind !== 3) visit(shadowOf(element) || element, POINTER, depth + 1, inner);
+      // What listens for what is in it is no hand itself: what shows the hand there is each a target.
+      const hand = kind !== 4 && kind !== 5 || getComputedStyle(element).cursor === 'pointer';
+      if (!FIELDS.has(tag) && kind !== 3) visit(shadowOf(element) || element, hand ? POINTER : 0, depth + 1, inner);
       // A cell and the link that is all it holds are one: a click on the link is one on the cell, too.
       if (CELLS.has(role) && inner.length === 1 && (inner[0][9] & CLICKABLE) && /^(a|button)$/.test(inner[0][0])) {
         state.count--;
@@ -859,7 +874,9 @@ globalThis.shoalWalker ??= (() => {
         return;
       }
       let name = givenName(element, tag), text = '', children = inner;
-      const leaf = state.count === before + 1;
+      let attributes = attributesOf(element, tag), states = statesOf(element, tag);
+      // Blocks that have places of their own, or stand in what is only hovered over, are not one name.
+      const leaf = state.count === before + 1 && !inner.some(holdsPlaced) && !(kind === 7 && !(states & DRAGGABLE) && inner.length > 1);
       const joined = leaf ? squeeze(plainText(name ? inner.filter(node => node[0] !== 'svg') : inner)) : '';
       if (leaf && joined.length <= NAME_CHARS) {
         text = joined; children = [];
@@ -870,12 +887,12 @@ globalThis.shoalWalker ??= (() => {
       name = clip(name, NAME_CHARS);
       if (kind !== 7) flags |= CLICKABLE;
       const id = idOf(element), struck = state.struck.length > struckBefore ? state.struck.slice(struckBefore).join(', ') : '';
-      let attributes = attributesOf(element, tag), states = statesOf(element, tag);
       if (struck) attributes = { ...attributes || {}, struck: clip(struck, NAME_CHARS) };
       if (element.hasAttribute('style') && isPlaced(element)) states |= PLACED;
       traits.set(id, [element.tagName, name, element.id, element.getAttribute('name'), element.getAttribute('href'), element.getAttribute('type'), walks]);
       state.chars += name.length + 12;
       raise(out, heightOf(inner) + 1);
+      tellOutside(children, element, 0);
       out.push([tag.toLowerCase(), id, role, name, text, attributes, tag === 'SELECT' ? optionsOf(element) : 0, states, place(box), flags, children]);
       out.broken = true;
     };
@@ -933,10 +950,14 @@ globalThis.shoalWalker ??= (() => {
       const tooHigh = heightOf(inner) >= MAX_LEVELS;
       if (!meaning || tooHigh) {
         out.broken = true;
+        if (inner.length > 1 && !tooHigh) tellOutside(inner, element, mode);
         const placed = inner.length && !tooHigh && element.hasAttribute('style') && isPlaced(element, style);
         if (placed) out.push(['div', 0, '', '', '', 0, 0, PLACED, place(element.getBoundingClientRect()), seenOf(element, out, mode), inner]);
         else if (inner.length > 1 && !tooHigh) out.push(['div', 0, '', '', '', 0, 0, 0, 0, seenOf(element, out, mode), inner]);
-        else out.push(...inner);
+        else {
+          if (inner.starts) for (const [at, node] of inner.starts) (out.starts ??= []).push([out.length + at, node]);
+          out.push(...inner);
+        }
         raise(out, heightOf(inner) + (placed || (inner.length > 1 && !tooHigh) ? 1 : 0));
         if (inner.length) out.broken = true;
         return;
@@ -950,6 +971,7 @@ globalThis.shoalWalker ??= (() => {
       let text = '', children = inner;
       if (inner.length === 1 && typeof inner[0] === 'string') { text = inner[0]; children = []; }
       if (meaning === 'row' && children.length && children.every(isBlank)) return;
+      tellOutside(children, element, mode);
       if (PLAIN.has(tag) && !role) {
         if (!text && !children.length && !cell) return;
         const spans = cell && (element.colSpan > 1 || element.rowSpan > 1) ? { colspan: String(element.colSpan), rowspan: String(element.rowSpan) } : 0;
@@ -963,6 +985,23 @@ globalThis.shoalWalker ??= (() => {
       }
       out.broken = true;
     };
+    const holdsPlaced = node => Array.isArray(node) && (node[7] & PLACED || (Array.isArray(node[10]) && node[10].some(holdsPlaced)));
+    // Text beside other things in what reaches beyond the window says for itself where it is not in it.
+    const tellOutside = (nodes, element, mode) => {
+      if (!nodes.starts || mode & BELOW) return;
+      const box = element?.getBoundingClientRect();
+      if (box && ((box.top >= view.top && box.bottom <= view.bottom) || !(flagsOf(box) & IN_VIEW))) return;
+      let far = 0; // of what follows below the window only each sixteenth is asked
+      for (const [at, node] of nodes.starts) {
+        if (!(far && far++ % 16)) {
+          range.selectNodeContents(node);
+          const own = range.getBoundingClientRect();
+          far = own.top >= view.bottom ? far + 1 : 0;
+          if (!far && (flagsOf(own) & IN_VIEW || (!own.width && !own.height))) continue;
+        }
+        nodes[at] = ['#text', 0, '', '', nodes[at], 0, 0, 0, 0, VISIBLE];
+      }
+    };
     const isBlank = node => Array.isArray(node) && CELLS.has(node[2]) && !node[3] && !node[4] && !(node[9] & CLICKABLE) && !node[10]?.length;
     // What is crossed out is said to be: an old price stands beside the new one.
     const strikeOut = inner => {
@@ -975,6 +1014,7 @@ globalThis.shoalWalker ??= (() => {
 
     const top = [];
     visit(document, 0, 0, top);
+    tellOutside(top, null, 0);
     return { ...state, tree: top };
   };
 

@@ -1,4 +1,4 @@
-"""The policy seam: what decides. Implementations: `rules` and `model`."""
+"""The policy seam: what decides. Implementations: `rules`, `model`, and what replays a workflow."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import gzip
 import mimetypes
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from shoal.agent.browser import ObserveOptions, Shot
@@ -15,19 +15,26 @@ from shoal.agent.errors import AgentError, ArtifactsAway
 from shoal.agent.observe.renderings import compact
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.sessions.dependencies import ArtifactSink
+from shoal.agent.sessions.field_places import field_places, with_places
 from shoal.agent.sessions.page import LazyContext
+from shoal.agent.sessions.page_errors import MOST_ERRORS, told_errors
 from shoal.agent.sessions.traces.recording import told_recording
 from shoal.agent.sessions.traces.requests import har
 from shoal.agent.sessions.traces.trace import told_trace
 from shoal.agent.spec import ArtifactsSpec
+from shoal.agent.status import Status
 from shoal.agent.support.masking import Masker
-from shoal.agent.types import ArtifactRef
+from shoal.agent.types import ArtifactRef, PageErrors, Record
 
 _LAST_PAGE_CHARS = 40_000
 _TRACES_S = 60.0
 """How much longer a session may last for its trace, or its recording, to be looked through and stored."""
 _FAST = 1
 """Of nine levels: the others make a document a tenth smaller, and take three times as long."""
+_ASK_S = 2.0
+"""How much longer a session that failed may last for the errors of its page."""
+_DID_WELL = frozenset({Status.COMPLETED, Status.WAITING, Status.CANCELED})
+"""Ends that errors of a page do not have to explain."""
 _WRITTEN_HERE = frozenset({"prompt", "reply", "page"})
 """Artifacts that hold what the session was given, beside what pages say."""
 
@@ -47,6 +54,7 @@ class Evidence:
         self._page = page
         self.kept: list[ArtifactRef] = []
         self.last_screenshot: str | None = None
+        self._errors_left = MOST_ERRORS
         self._before: tuple[str, Shot | None] | None = None  # text and picture of the page that sent last
 
     async def keep(self, kind: str, data: bytes, content_type: str) -> str:
@@ -67,6 +75,23 @@ class Evidence:
             data = await asyncio.to_thread(Path(download.path).read_bytes)
             content_type = mimetypes.guess_type(download.filename)[0] or "application/octet-stream"
             self._page.artifacts[download.path] = await self.keep("download", data, content_type)
+
+    async def page_errors(self, *, ask: bool = False) -> PageErrors:
+        """What the session's pages told of errors since the last call, as it may be stored; `ask` as pages have it."""
+        came = await self._page.page_errors(ask=ask)
+        told = told_errors(came, self._without_secrets(), self._errors_left) if came != PageErrors() else came
+        self._errors_left -= len(told.told)
+        return told
+
+    async def last_page_errors(self, status: Status) -> PageErrors:
+        """Those that no step has. A page that was only read is asked for them where its session did not do well."""
+        if status not in _DID_WELL and self._page.opened:
+            try:
+                async with asyncio.timeout(_ASK_S):
+                    return await self.page_errors(ask=True)
+            except (AgentError, TimeoutError):
+                pass  # a page that is gone tells nothing more: what it told before is had without asking
+        return await self.page_errors()
 
     async def keep_last_page(self) -> None:
         """Text and picture of the page where a model says that it is done: what its judge goes by."""
@@ -104,13 +129,22 @@ class Evidence:
         self.last_screenshot = await self.keep("screenshot", shot.data, shot.content_type)
         return self.last_screenshot
 
-    async def keep_source(self) -> None:
-        """What shows where records are from: a picture of the page, or its HTML, as the job wants it."""
+    async def keep_source(self, records: Sequence[Record], *, unmoved: bool) -> Sequence[Record]:
+        """What shows where `records` are from: a picture of the page, or its HTML, as the job wants it.
+
+        Gives the records with the picture and the places of their fields on it, where the page is `unmoved`: nothing
+        was done on it, and no other was opened, since the first of them was read.
+        """
         artifacts = self._state.spec.artifacts
         if artifacts.evidence == "document":
             await self._keep_document()
         elif artifacts.screenshots == "all":
-            await self.photograph()
+            named = any(source.where for record in records for source in record.sources.values())
+            places = await field_places(self._page, records) if named and unmoved else None
+            picture = await self.photograph()
+            if places is not None:
+                return with_places(records, places, await field_places(self._page, records), picture)
+        return records
 
     async def _keep_document(self) -> None:
         raw = self._page.document
@@ -119,8 +153,7 @@ class Evidence:
         else:
             said = self._state.hidden.told(str(await self._page.read("() => document.documentElement.outerHTML")))
             html = said.encode("utf-8", "replace")
-        packed = gzip.compress(html, compresslevel=_FAST)
-        await self.keep("document", packed, "application/gzip")
+        await self.keep("document", await asyncio.to_thread(gzip.compress, html, _FAST), "application/gzip")
 
     async def keep_traces(self) -> str:
         """What was recorded of the browser, as the job wants it. Says why that is not there; "" where nothing lacks."""

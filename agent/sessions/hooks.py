@@ -36,7 +36,7 @@ class Hooks:
     """What an action may ask for outside the browser. An action whose hook is missing is refused by name."""
 
     solve_captcha: Callable[[str], Awaitable[bool]] | None = None  # page URL to whether somebody solved it
-    ask_user: Callable[[str], Awaitable[str]] | None = None  # question to answer
+    ask_user: Callable[[str, str], Awaitable[str]] | None = None  # question and page URL to the answer
     verification_code: Callable[[str], Awaitable[str]] | None = None  # page URL to the code
     say: Callable[[str], Awaitable[None]] | None = None  # a message for the user
     fetch: Callable[[str], Awaitable[Upload]] | None = None  # artifact key to the file

@@ -28,7 +28,7 @@ from shoal.agent.policies.rules.facts.document_page import draw_saved
 from shoal.agent.sessions.dependencies import NavigationGuard
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import is_web
-from shoal.agent.types import Action, ActionResult, Box, Download, Observation, Tier
+from shoal.agent.types import Action, ActionResult, Box, Download, Observation, PageErrors, Tier
 
 _BLANK = "about:blank"
 
@@ -60,6 +60,7 @@ class LazyContext:
             self._came.set()
         self._handled = False  # acted on, or looked at as people see it
         self.pages = 0  # navigations by address so far
+        self.moves = 0  # actions so far, and navigations away from a page
         self.pages_only = False  # addresses that give files are refused
         self._document = ""  # the address of a file that is drawn as a page; "" for a page
         self._saved: tuple[Download, ...] = ()  # files that were looked at here, and are not handed on yet
@@ -103,6 +104,8 @@ class LazyContext:
     async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
         if self._context is None:
             await self._make()
+        else:
+            self.moves += 1
         await self._navigation_guard(url)
         return await self._land(url, timeout_s=timeout_s)
 
@@ -173,6 +176,7 @@ class LazyContext:
 
     async def act(self, action: Action) -> ActionResult:
         self._handled = True
+        self.moves += 1
         return await (await self._open()).act(action)
 
     async def harmless(self, action: Action) -> bool:
@@ -201,6 +205,9 @@ class LazyContext:
     async def downloads(self) -> Sequence[Download]:
         saved, self._saved = self._saved, ()
         return (*saved, *await self._context.downloads()) if self._context else saved
+
+    async def page_errors(self, *, ask: bool = False) -> PageErrors:
+        return await self._context.page_errors(ask=ask) if self._context is not None else PageErrors()
 
     async def storage_state(self) -> Json:
         """Cookies and storage; what the session was given when it opened no page."""

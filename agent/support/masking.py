@@ -13,7 +13,7 @@ from urllib.parse import quote, quote_plus
 
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import ActionResult, Checkpoint, ErrorInfo, LoopItem, Outcome, Step, Task
+from shoal.agent.types import ActionResult, Checkpoint, ErrorInfo, LoopItem, Outcome, PageErrors, Step, Task
 
 HIDDEN = "(hidden)"
 """What is shown in place of a value that is not."""
@@ -147,7 +147,17 @@ class Masker:
         return tuple(replace(t, reason=self.text(t.reason), steps=tuple(map(self._step, t.steps))) for t in tasks)
 
     def _step(self, step: Step) -> Step:
-        return replace(step, url=self.text(step.url), results=tuple(map(self.result, step.results)))
+        return replace(
+            step,
+            url=self.text(step.url),
+            results=tuple(map(self.result, step.results)),
+            page_errors=self.page_errors(step.page_errors),
+        )
+
+    def page_errors(self, errors: PageErrors) -> PageErrors:
+        """Errors of pages as they may be shown."""
+        told = (replace(error, text=self.text(error.text), where=self.text(error.where)) for error in errors.told)
+        return replace(errors, told=tuple(told))
 
     def result(self, result: ActionResult) -> ActionResult:
         """What an action did, and what it was given, as it may be shown."""
@@ -189,6 +199,7 @@ class Masker:
             reason=self.text(outcome.reason),
             error=self.error(outcome.error),
             tasks=self.tasks(outcome.tasks),
+            page_errors=self.page_errors(outcome.page_errors),
             records=tuple(replace(record, url=self.text(record.url)) for record in outcome.records),
         )
 

@@ -11,7 +11,7 @@ from shoal.agent.errors import SecretRefused
 from shoal.agent.observe.rebuild import rebuilt
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import Masker
-from shoal.agent.types import Action, ActionResult, Element, Observation, Outcome, Record
+from shoal.agent.types import Action, ActionResult, Element, Observation, Outcome, Record, Task
 
 _PREFIX = re.compile(r"[a-zA-Z]+(?=\d)")
 _WITHIN_CHARS = 6
@@ -134,6 +134,10 @@ class Redactor:
     def told(self, text: str) -> str:
         """`text` without secrets and without what the caller gave as one."""
         return self.given.text(self.text(text)) if self.given else self.text(text)
+
+    def tasks(self, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
+        """What was done so far, as it may be shown."""
+        return self.given.tasks(tasks) if self.given else tasks
 
     def outcome(self, outcome: Outcome) -> Outcome:
         """How a session ended, as it may be stored."""

@@ -37,7 +37,12 @@ class MissReason(StrEnum):
     SCHEMA = "schema"
     """The record is not valid against the job's schema."""
     DRIFT = "drift"
-    """The batch is not as what was learned from: too many nulls, a run of constants, another magnitude."""
+    """The batch is not as what the teacher read: too many nulls, a run of constants, another magnitude.
+
+    Or a field says something else that was the same on all pages that were learned from.
+    """
+    SAME_RECORD = "same_record"
+    """Another item of the loop has the same record."""
     CONDITION = "condition"
     """A condition before or after a node does not hold."""
     PARAMETER = "parameter"

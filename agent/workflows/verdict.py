@@ -46,6 +46,11 @@ class PageRead:
     raw: Mapping[str, str] = field(default_factory=dict)  # the text that each value was read from
     fields: Mapping[str, FieldRead] = field(default_factory=dict)  # of the branch, by name
 
+    @property
+    def has_null(self) -> bool:
+        """Whether it gives a record without some field, as the page says that it lacks the value."""
+        return self.record is not None and any(said.value is None for said in self.fields.values())
+
 
 @dataclass(frozen=True, slots=True)
 class Found:

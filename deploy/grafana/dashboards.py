@@ -228,8 +228,34 @@ LOOPS = Dashboard(
                     "What becomes of repairs?",
                     rates("outcome", "shoal_repairs_total"),
                     unit="ops",
-                    help="compiled: another version is compared. given_up: the model or the rules go on with what "
-                    "the old version misses.",
+                    help="compiled: another version is compared. proved: it replays. given_up: nothing better was "
+                    "learned, and the model or the rules go on.",
+                ),
+                Panel(
+                    "How long does a repair take?",
+                    {
+                        f"p{round(q * 100)}": quantile(q, "shoal_repair_seconds_bucket", "le, outcome")
+                        for q in (0.5, 0.95)
+                    },
+                    unit="s",
+                    help="From the misses that begin it until another version replays, or the old one goes on.",
+                ),
+                Panel(
+                    "How many model calls do repairs take?",
+                    {"calls": "max(rate(shoal_repair_calls_total[$__rate_interval]))"},
+                    unit="ops",
+                ),
+                Panel(
+                    "How many records may be wrong?",
+                    {"{{of}}": "max by (of) (shoal_audit_bound)"},
+                    unit="percentunit",
+                    help="At most this share, at 95 %, by the audits of running loops. largest: of the loop that knows "
+                    "least.",
+                ),
+                Panel(
+                    "How many records are provisional?",
+                    {"records": "max(shoal_provisional_records)"},
+                    help="A workflow read them, and no audit has confirmed since what the same branches read.",
                 ),
                 Panel(
                     "What are records read by?",

@@ -16,6 +16,8 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
+from shoal.services import logs
+
 
 @dataclass(frozen=True)
 class Target:
@@ -94,7 +96,8 @@ def machine() -> dict[str, Any]:
 
 
 def arguments(description: str) -> argparse.ArgumentParser:
-    """The options that every benchmark has."""
+    """The options that every benchmark has. Log lines go to standard error, so that --json prints one object alone."""
+    logs.set_up("warning")
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="one short round, within a minute")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

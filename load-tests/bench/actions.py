@@ -3,22 +3,30 @@
 An action checks its arguments, finds the element by its id, acts with Playwright's own checks, follows what it began
 (navigation, new tab) and says what it changed; the bare call only acts.
 
-    python load-tests/bench/actions.py [--rounds 40] [--quick] [--json]
+Then what an action's two looks at the page cost, by which it tells what appeared, what went and which other fields hold
+something else: the same action with them and without them, on the pages that observations are measured on, in turns.
+
+    python load-tests/bench/actions.py [--rounds 40] [--only-looks] [--quick] [--json]
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from _pages import BenchPage, bench_pages, served
 from _report import Report, Target, arguments
 from _site import demo_site, products
-from observe import timed
+from observe import BUDGET, timed
 from playwright.async_api import Page, async_playwright
 
 from shoal.agent.browser import Context
+from shoal.agent.chromium.acting import appearances
+from shoal.agent.chromium.acting.appearances import Appearances
 from shoal.agent.chromium.process.find import find_chromium
 from shoal.agent.chromium.process.launch import launch
 from shoal.agent.observe.tree import clickable_elements
@@ -27,6 +35,9 @@ from shoal.agent.types import Action
 MAY_SHARE = 0.2
 MAY_MS = 5.0
 """An action may cost a fifth, or five milliseconds, more than the bare call."""
+
+LOOKED_AT = ("product", "quote form", "controls", "table", "docs os", "docs genindex")
+"""Pages on which the two looks are measured: small ones, one of 250 fields, and such as are too large for them."""
 
 PAGE = """<!doctype html><title>Actions</title><style>body { font: 16px sans-serif } #tall { height: 3000px }</style>
 <button id=press onclick="out.textContent = Math.random()">Press</button> <p id=out></p>
@@ -110,6 +121,64 @@ async def compare(name: str, pair: Pair, context: Context, floor: Page, rounds: 
     report.targets[f"{name}: more than Playwright, ms"] = Target(max(MAY_MS, MAY_SHARE * bare), at_least=False)
 
 
+# --- the two looks ----------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def without_looks() -> Iterator[None]:
+    """Actions tell nothing of what appeared, went or holds something else now."""
+    begin, told = appearances.begin, appearances.told
+
+    async def no_begin(*of: Any) -> None:
+        pass
+
+    async def no_told(*of: Any) -> Appearances:
+        return Appearances()
+
+    appearances.begin, appearances.told = no_begin, no_told
+    try:
+        yield
+    finally:
+        appearances.begin, appearances.told = begin, told
+
+
+async def compare_looks(page: BenchPage, context: Context, rounds: int, report: Report) -> None:
+    """Scrolling, and filling a field where there is one, with the looks and without them."""
+    await context.goto(page.url)
+    await context.settle()
+    seen = await context.observe(BUDGET)
+    fields = [element.bid for element in clickable_elements(seen.elements) if element.role == "textbox"]
+    actions: dict[str, Callable[[int], Action]] = {
+        "scroll": lambda i: Action("scroll", {"dx": 0, "dy": 200 if i % 2 == 0 else -200})
+    }
+    if fields:
+        actions["fill"] = lambda i: Action("fill", {"bid": fields[0], "value": f"words {i}"})
+    for name, action in actions.items():
+        row = f"{page.name}, {name}"
+        for number in range(rounds + 2):
+            with without_looks():
+                bare_ms, _ = await timed(partial(context.act, action(2 * number)))
+            ours_ms, result = await timed(partial(context.act, action(2 * number + 1)))
+            if result.error is not None:
+                raise RuntimeError(f"{row}: {result.error.message}")
+            if number < 2:
+                continue  # warms both
+            report.add(f"{row}: without the looks, ms", bare_ms)
+            report.add(f"{row}: with, ms", ours_ms)
+            report.add(f"{row}: more, ms", ours_ms - bare_ms)
+
+
+async def measure_looks(pages: Sequence[BenchPage], rounds: int, report: Report) -> None:
+    browser = await launch()
+    try:
+        context = await browser.new_context()
+        for page in pages:
+            await compare_looks(page, context, rounds, report)
+        await context.close()
+    finally:
+        await browser.close()
+
+
 async def measure(addresses: Sequence[str], rounds: int, report: Report) -> None:
     browser = await launch()
     try:
@@ -131,10 +200,15 @@ async def measure(addresses: Sequence[str], rounds: int, report: Report) -> None
 def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--only-looks", action="store_true")
     chosen = parser.parse_args()
     report = Report("actions")
-    with demo_site() as site:
-        asyncio.run(measure(products(site)[:5], 10 if chosen.quick else chosen.rounds, report))
+    rounds = 10 if chosen.quick else chosen.rounds
+    with demo_site() as site, served(quick=chosen.quick) as base:
+        if not chosen.only_looks:
+            asyncio.run(measure(products(site)[:5], rounds, report))
+        pages = [page for page in bench_pages(site, base, quick=chosen.quick) if page.name in LOOKED_AT]
+        asyncio.run(measure_looks(pages, rounds, report))
     report.show(as_json=chosen.json)
 
 

@@ -29,6 +29,8 @@ BENCHES = (
     "slots",
     "live",
     "recording",
+    "streams",
+    "job_page",
     "optimisations",
     "agent_calls",
     "prompt_costs",
@@ -44,10 +46,9 @@ def run(bench: str, options: argparse.Namespace) -> Json:
     command += ["--rounds", str(options.rounds)] if options.rounds and bench not in _NEEDS_VLLM else []
     print(f"{bench} …", file=sys.stderr, flush=True)
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    lines = done.stdout.splitlines()
-    if done.returncode and not lines:  # one whose bounds are missed prints its figures, and ends with 1
+    if done.returncode and not done.stdout:  # one whose bounds are missed prints its figures, and ends with 1
         raise subprocess.CalledProcessError(done.returncode, command)
-    return json.loads(lines[-1])
+    return json.loads(done.stdout)
 
 
 def section(result: Json) -> str:

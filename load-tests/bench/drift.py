@@ -1,8 +1,9 @@
 """Wrong records over every drift of the drift site, and what keeping evidence costs.
 
 For each seed the pages before any drift are learned from, with their true records; then pages of every drift are
-replayed and compared with the truth. A page that is not read is a miss and no error. The cost of evidence is told
-beside an observation with its picture, which every step of a model-led session takes.
+replayed and compared with the truth. A page that is not read is a miss and no error. The controls of a form are
+learned too, and looked for on the same form, on one that is relabelled and on one that is redesigned. The cost of
+evidence is told beside an observation with its picture, which every step of a model-led session takes.
 
     python load-tests/bench/drift.py [--rounds SEEDS] [--quick] [--json]
 """
@@ -23,20 +24,24 @@ from shoal.agent.browser import Context, ObserveOptions
 from shoal.agent.chromium.process.launch import launch
 from shoal.agent.observe.tree import clickable_elements
 from shoal.agent.types import LoopItem
-from shoal.agent.workflows.elements.describing import describe
+from shoal.agent.workflows.elements.describing import describe, describe_all
+from shoal.agent.workflows.elements.finding import find
 from shoal.agent.workflows.format.branch import Branch
 from shoal.agent.workflows.learning.compile_fields import compile_pages
-from shoal.agent.workflows.learning.evidence import snapshot_of
-from shoal.agent.workflows.learning.page_sample import PageSample, sample_page
+from shoal.agent.workflows.learning.page_sample import PageSample, look_at, sample_page
 from shoal.agent.workflows.replay.pages import replay_page
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site"))
 
-from shop.drift import RECORD_SCHEMA, START, Drift, article, truth
+from shop.drift import RECORD_SCHEMA, REDESIGN_AT, START, Drift, article, truth
 
 SAMPLES = 4
 UNDRIFTED = range(SAMPLES, START)
 DRIFTED = (START, START + 1)
+_FORMS = {"the same": "form", "relabelled": "form?relabelled=1", "redesigned": "form?redesign_after=0"}
+_CONTROLS = ("textbox", "combobox", "button")
+_NAMED_NOW = {"q1": "name", "q2": "email", "q3": "colour"}  # controls of the redesigned form, and what they were
+_NAME_JS = "(css) => document.querySelector(css).getAttribute('name') || 'send'"
 _STEADY = (Drift.NONE, Drift.PLAIN, Drift.OWN_IDS)  # kinds of pages that never change
 
 
@@ -56,7 +61,7 @@ async def learned(page: Context, site: str, seed: int, report: Report) -> Branch
         observed = time.monotonic()
         samples.append(await sample_page(page, truth(seed, Drift.NONE, n) or {}, RECORD_SCHEMA, item))
         sampled = time.monotonic()
-        await snapshot_of(page)
+        await look_at(page, {})
         kept = time.monotonic()
         acted = next(element for element in clickable_elements(seen.elements) if element.bid)
         await describe(page, acted.bid)
@@ -75,11 +80,42 @@ def at(branch: Branch, kind: Drift) -> Branch:
     return branch.model_copy(update={"signature": branch.signature.model_copy(update={"url": url})})
 
 
+def drifted_items(kind: Drift) -> tuple[int, int]:
+    """Two items whose pages have drifted."""
+    return (REDESIGN_AT, REDESIGN_AT + 1) if kind is Drift.LONG_REDESIGN else DRIFTED
+
+
+async def measure_forms(page: Context, site: str, seed: int, report: Report) -> int:
+    """How many controls of the forms of a seed are taken for another; what is found goes into the report."""
+    await page.goto(f"{site}/drift/{seed}/form")
+    targets = [known.target for known in await describe_all(page, 50) if known.target.role in _CONTROLS]
+    wrong, names = 0, []
+    for form, path in _FORMS.items():
+        await page.goto(f"{site}/drift/{seed}/{path}")
+        seen = 0
+        for index, target in enumerate(targets):
+            element = await find(page, target, where="form", once=True, posted=True)
+            selectors = await page.selectors(element.bid) if element.bid else None
+            if selectors is None:
+                continue
+            name = str(await page.read(_NAME_JS, selectors[0]))
+            if form == "the same":
+                names.append(name)
+            elif _NAMED_NOW.get(name, name) != names[index]:
+                wrong += 1
+                report.notes.append(f"seed {seed}, {form} form: {names[index]} is taken for {name}")
+                continue
+            seen += 1
+        report.add(f"form, {form}: share of controls found", seen / len(targets))
+    return wrong
+
+
 async def measure(site: str, seeds: range, report: Report) -> None:
     """Adds all figures of all seeds."""
     browser = await launch()
     page = await browser.new_context()
     wrong, complete, undrifted, misses = 0, 0, 0, Counter[str]()
+    taken = 0
     read_of: Counter[str] = Counter()
     try:
         for seed in seeds:
@@ -88,7 +124,8 @@ async def measure(site: str, seeds: range, report: Report) -> None:
                 report.notes.append(f"seed {seed}: nothing was learned")
                 continue
             pages = [(Drift.NONE, n) for n in UNDRIFTED]
-            pages += [(kind, n) for kind in Drift if kind not in _STEADY for n in DRIFTED]
+            pages += [(kind, n) for kind in Drift if kind not in _STEADY for n in drifted_items(kind)]
+            taken += await measure_forms(page, site, seed, report)
             for kind, n in pages:
                 item = item_of(site, seed, kind, n)
                 await page.goto(item.value)
@@ -108,6 +145,7 @@ async def measure(site: str, seeds: range, report: Report) -> None:
     finally:
         await browser.close()
     report.add("wrong_records", wrong)
+    report.add("wrong_controls", taken)
     report.add("complete_where_nothing_drifts", complete / max(1, undrifted))
     report.notes.append(f"misses by reason: {dict(misses.most_common())}")
     report.notes.append(f"read in spite of the drift: {dict(read_of.most_common())}")
@@ -118,7 +156,9 @@ def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--rounds", type=int, default=20, help="seeds; every second one has no structured data")
     options = parser.parse_args()
-    report = Report("drift", {"wrong_records": Target(0, at_least=False), "complete_where_nothing_drifts": Target(1.0)})
+    none = Target(0, at_least=False)
+    targets = {"wrong_records": none, "wrong_controls": none, "complete_where_nothing_drifts": Target(1.0)}
+    report = Report("drift", targets)
     with demo_site() as site:
         asyncio.run(measure(site, range(1, 1 + (2 if options.quick else options.rounds)), report))
     share = report.median("evidence_of_an_action_ms") / report.median("observe_ms")

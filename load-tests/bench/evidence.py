@@ -30,7 +30,7 @@ from shoal.agent.models.openai_compatible import OpenAICompatible
 from shoal.agent.models.settings import ModelSettings
 from shoal.agent.policies.model import ModelPolicy
 from shoal.agent.policies.rules import RulesPolicy
-from shoal.agent.sessions import session
+from shoal.agent.sessions import attempt, session
 from shoal.agent.sessions.dependencies import SessionDependencies
 from shoal.agent.sessions.hooks import Upload
 from shoal.agent.spec import JobSpec
@@ -110,7 +110,7 @@ async def measure(site: str, url: str, sessions: int, folder: Path, report: Repo
             await took(browser, policy, folder, *made(site, 0))  # it is warm
             for n in range(1, 1 + sessions):
                 for kept in (True, False) if n % 2 else (False, True):
-                    with patch.object(session, "teaches", lambda work, policy, kept=kept: kept):
+                    with patch.object(attempt, "teaches", lambda work, policy, kept=kept: kept):
                         seconds, steps = await took(browser, policy, folder, *made(site, n))
                     report.add(f"{kind}: ms a step, {'with' if kept else 'without'} evidence", 1000 * seconds / steps)
     finally:

@@ -64,8 +64,10 @@ ERRORS = 0.05
 """Share of the readings in which the auditor errs."""
 ERRING = f"an auditor that errs in {ERRORS:.0%}"
 VERSIONS = "versions"
+REDESIGN_CALLS = "model calls of the redesign"
 FORM = "forms"
 NOT_ONCE = "rows not received once"
+RATE = "items a second"
 HTTP = "tier http, to httpx and lxml"
 PAGE = "tier page with pictures, to Playwright reused"
 TIMES = "tier http, times Playwright reused"
@@ -148,9 +150,18 @@ async def learned(
     report.add(f"{name}: {CALLS}", row["usage"]["model_calls"] / items)
     report.add(f"{name}: {WRONG}", len(false))
     report.add(f"{name}: {REPLAYED_WRONG}", len(replayed))
+    if kind is Drift.LONG_REDESIGN:
+        report.add(f"{name}: {REDESIGN_CALLS}", _redesign_calls(lines, REDESIGN_AT - first))
     report.add(f"{name}: {VERSIONS}", len({line["workflow"] for line in lines if line["workflow"]}))
     report.add(f"{name}: share of records that are complete", len(read) / items)
+    report.add(f"{name}: {RATE}", items / _seconds(row))
     report.notes.append(f"{name}: {told['workflow']}, {told['phase']}: {told['bound']}; {told['figures']}")
+
+
+def _redesign_calls(lines: list[Json], begins: int) -> int:
+    """Model calls of all items from the redesign on that no workflow read: misses, lessons and comparisons."""
+    behind = [line for line in lines if line["item"]["index"] >= begins and not line["workflow"]]
+    return sum(int(line["usage"]["model_calls"]) for line in behind)
 
 
 async def forms(site: str, model: str, rows: int, concurrency: int, report: Report) -> None:
@@ -164,13 +175,26 @@ async def forms(site: str, model: str, rows: int, concurrency: int, report: Repo
         "artifacts": {"screenshots": "none"},
         "politeness": {"robots": False},
     }
-    row, _ = await _run(model, spec, concurrency)
+    row, lines = await _run(model, spec, concurrency)
     async with httpx.AsyncClient() as client:
         received = Counter(map(json.dumps, (await client.get(f"{site}/drift/{SEED}/forms")).json()))
     (told,) = row["learning"]
+    times = [received.pop(json.dumps(form), 0) for form in sent]
     report.add(f"{FORM}: {CALLS}", row["usage"]["model_calls"] / rows)
-    report.add(f"{FORM}: {NOT_ONCE}", sum(received[json.dumps(form)] != 1 for form in sent))
+    report.add(f"{FORM}: {NOT_ONCE}", sum(n != 1 for n in times) + received.total())
+    report.add(f"{FORM}: {RATE}", rows / _seconds(row))
     report.notes.append(f"{FORM}: {rows} rows, {row['counts']}; {told['phase']}; {told['figures']}")
+    report.notes += [f"{FORM}: received, and given by no row: {form}" for form in received]
+    for line in lines:
+        n = times[line["item"]["index"]]
+        if n != 1 or line["status"] != "completed":
+            said = f"{line['status']}, {line['error']}"
+            report.notes.append(f"{FORM}: row {line['item']['index']} received {n} times: {said}")
+
+
+def _seconds(row: Json) -> float:
+    """How long a job took from its submission to its end, by the server's clock."""
+    return (datetime.fromisoformat(row["finished_at"]) - datetime.fromisoformat(row["created_at"])).total_seconds()
 
 
 async def _run(model: str, spec: Json, concurrency: int) -> tuple[Json, list[Json]]:
@@ -224,6 +248,7 @@ def main() -> None:
     for kind in (Drift.NONE, Drift.LONG_REDESIGN) if items else ():
         targets[f"{kind}: {WRONG}"] = Target(0, at_least=False)
     if items:
+        targets[f"{Drift.LONG_REDESIGN}: {REDESIGN_CALLS}"] = Target(25, at_least=False)
         targets[f"{ERRING}: {REPLAYED_WRONG}"] = Target(0, at_least=False)
         targets[f"{ERRING}: {VERSIONS}"] = Target(3, at_least=False)
     rows = min(options.forms, 100) if options.quick else options.forms

@@ -36,7 +36,7 @@ from shoal.services.addresses import Reach
 from shoal.services.artifacts.memory import MemoryArtifacts
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.pools.local_pool import LocalPool
-from shoal.services.browsers.session_parts.parts import RealParts
+from shoal.services.browsers.session_parts.real_parts import RealParts
 from shoal.services.browsers.worker import Worker
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher

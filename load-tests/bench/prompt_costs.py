@@ -47,7 +47,6 @@ from shoal.agent.policies.policy import SessionState  # noqa: E402
 from shoal.agent.spec import JobSpec  # noqa: E402
 from shoal.agent.support.json_value import Json  # noqa: E402
 from shoal.agent.types import Action, ActionResult, Effect, LoopItem, Observation, Step  # noqa: E402
-from shoal.services.logs import set_up as set_up_logs  # noqa: E402
 from tests.vllm.server import VENV, is_set_up, settings_for, tiny_vllm  # noqa: E402
 
 SIDE = Path(__file__).with_name("_vllm_side.py")
@@ -247,7 +246,6 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=50)
     parser.add_argument("--no-server", action="store_true", help="only the model of the cache, no vLLM")
     options = parser.parse_args()
-    set_up_logs("warning")  # to standard error: with --json, standard output is one object
     if not is_set_up():
         sys.exit("run scripts/setup-vllm first")
     if options.quick:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import socket
+import time
 from collections import deque
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -18,7 +20,7 @@ import psutil
 import structlog
 
 from shoal.agent.browser import Browser, ContextOptions
-from shoal.agent.documents.context import DocumentBrowser, DocumentReading, Rehearse, documents_serve
+from shoal.agent.documents.context import DocumentBrowser, DocumentReader, DocumentReading, documents_serve
 from shoal.agent.documents.fetching import DocumentClient
 from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.documents.trust import TrustedSites
@@ -66,7 +68,7 @@ _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, err
 
 
 class Parts(Protocol):
-    """What a worker is made of; see `shoal.services.browsers.session_parts.parts` for the real ones."""
+    """What a worker is made of; see `shoal.services.browsers.session_parts.real_parts` for the real ones."""
 
     owner: BrowserOwner
     artifacts: ArtifactStore
@@ -92,8 +94,8 @@ class Parts(Protocol):
         ...
 
     @property
-    def rehearse(self) -> Rehearse | None:
-        """What is asked before a document is read; None: it is read at once."""
+    def document_reader(self) -> DocumentReader:
+        """What reads documents."""
         ...
 
     def documents(self, tenant: str) -> DocumentClient | None:
@@ -137,6 +139,7 @@ class Worker:
         self._logins = Logins()
         self._sites = TrustedSites()
         self._links: set[asyncio.Task[None]] = set()
+        self._made = time.monotonic()
         self._busy = 0
         self._stopping = False
         self._idle = asyncio.Event()
@@ -248,7 +251,7 @@ class Worker:
             self._metrics_delta.add("shoal_documents", outcome.value)
 
         return DocumentBrowser(
-            browser, DocumentReading(work.spec, client, trust, navigation_guard, told, self._parts.rehearse)
+            browser, DocumentReading(work.spec, client, trust, navigation_guard, told, self._parts.document_reader)
         )
 
     # --- the dispatcher's side -----------------------------------------------------------------------
@@ -306,6 +309,9 @@ class Worker:
             browser_restarts=owner.restarts,
             held=dict(sorted(self._held)),
             spending={attempt: n for attempt, held in self._held.items() if (n := held.budget.spent())},
+            node=socket.gethostname(),
+            age_s=time.monotonic() - self._made,
+            browser_age_s=owner.oldest_s,
             rss_bytes=await asyncio.to_thread(_tree_bytes),
             figures=self._metrics_delta.figures(),
         )

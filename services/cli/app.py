@@ -9,7 +9,16 @@ from typing import Annotated
 import typer
 
 from shoal.services.cli.commands import eval as evaluation
-from shoal.services.cli.commands.cluster import inference, keys, parts, secrets, sites, up, webhooks, workers
+from shoal.services.cli.commands.cluster import (
+    inference,
+    keys,
+    part_commands,
+    secrets,
+    sites,
+    up,
+    webhooks,
+    workers,
+)
 from shoal.services.cli.commands.job import changing, export, jobs, questions, run, trying, workflows
 from shoal.services.cli.commands.pages import page
 from shoal.services.cli.ending import EXPECTED
@@ -48,7 +57,7 @@ for _part in (
     page,
     evaluation,
     export,
-    parts,
+    part_commands,
     inference,
     keys,
     workers,

@@ -8,11 +8,13 @@ from shoal.services.artifacts.open import open_artifacts
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.browsers.configs import reach
 from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.errors import BadSetting
 from shoal.services.inference.configs import admission_config
 from shoal.services.settings import Settings
-from shoal.services.web.deps import GatewayOptions
+from shoal.services.web.deps import GatewayOptions, Prices
 from shoal.services.web.http.auth import needs_keys
 from shoal.services.web.http.trusted_proxy import TrustedProxy
+from shoal.services.web.openid.config import OpenId
 from shoal.services.web.specs.specs import SpecRules
 
 _MIB = 1024 * 1024
@@ -44,6 +46,40 @@ def spec_rules(settings: Settings) -> SpecRules:
     return SpecRules(reach(settings), settings.max_attempts, people=bool(settings.help_url))
 
 
+def openid(settings: Settings) -> OpenId:
+    """Where people may log in by OpenID Connect.
+
+    Raises:
+        BadSetting: no login could be safe so, or the secret's file cannot be read.
+    """
+    return OpenId(
+        issuer=settings.oidc_issuer,
+        client_id=settings.oidc_client_id,
+        client_secret=_client_secret(settings),
+        scopes=settings.oidc_scopes,
+        name_claim=settings.oidc_name_claim,
+        role_claim=settings.oidc_role_claim,
+        roles=settings.oidc_roles,
+        tenant_claim=settings.oidc_tenant_claim,
+        tenants=settings.oidc_tenants,
+        tenant=settings.login_tenant,
+        login_s=settings.oidc_login_minutes * 60,
+        public_url=settings.public_url,
+    )
+
+
+def _client_secret(settings: Settings) -> str:
+    given, file = settings.oidc_client_secret.get_secret_value(), settings.oidc_client_secret_file
+    if file is None:
+        return given
+    if given:
+        raise BadSetting("SHOAL_OIDC_CLIENT_SECRET and SHOAL_OIDC_CLIENT_SECRET_FILE: give one of them")
+    try:
+        return file.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSetting(f"SHOAL_OIDC_CLIENT_SECRET_FILE={str(file)!r}: {error}") from error
+
+
 def gateway_options(settings: Settings) -> GatewayOptions:
     """What the operator sets for the gateway.
 
@@ -63,7 +99,9 @@ def gateway_options(settings: Settings) -> GatewayOptions:
         tenant_queued=settings.tenant_queued,
         tenant_quotas=settings.tenant_quotas,
         proxy=TrustedProxy(settings.login_header, settings.login_proxies, settings.login_roles, settings.login_tenant),
+        openid=openid(settings),
         artifact_url_s=settings.artifact_url_s,
         secrets_dir=settings.secrets_dir,
+        prices=Prices(settings.price_prompt, settings.price_completion, settings.price_currency),
         secure_cookies=settings.public_url.startswith("https://"),
     )

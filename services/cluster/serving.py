@@ -146,6 +146,8 @@ async def gateway(
     deps = GatewayDeps(store, artifacts, gateway_options(settings))
     if settings.login_header and not deps.options.auth:
         raise BadSetting("SHOAL_LOGIN_HEADER needs SHOAL_AUTH=on: this gateway lets everybody in who reaches it")
+    if deps.options.openid.on and not deps.options.auth:
+        raise BadSetting("SHOAL_OIDC_ISSUER needs SHOAL_AUTH=on: this gateway lets everybody in who reaches it")
     async with AsyncExitStack() as stack:
         if settings.webhooks:
             await stack.enter_async_context(_delivering(deps))

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import structlog
 
 from shoal.agent.status import FINAL, Status
+from shoal.agent.support.moments import loop_time
 from shoal.agent.worker_messages import LearnedUse, Work
 from shoal.services import tracing
-from shoal.services.dispatch.clock import loop_time
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.scheduling.domains import Domains
 from shoal.services.dispatch.scheduling.fair_queue import FairQueue, Shares
@@ -24,6 +24,7 @@ from shoal.services.dispatch.status.dispatch_metrics import DispatchMetrics
 from shoal.services.dispatch.status.site_rates import SiteRates
 from shoal.services.events import LogEvent
 from shoal.services.store.records import Claimed, CommitResult, ExpiredLeases, Finish, Partition
+from shoal.services.store.store import Store
 
 log = structlog.get_logger()
 
@@ -194,3 +195,13 @@ class DispatchState:
             if not self.held[tenant]:
                 del self.held[tenant]
             self.domains.ended(lease.domain, lease.work.job)
+
+
+async def take_over(store: Store, state: DispatchState, held: Mapping[int, int]) -> None:
+    """Takes over the leases of an earlier dispatcher.
+
+    Sessions that workers hold under these fences are this dispatcher's from now on: renewed, and tried again.
+    """
+    for lease in await store.running(held) if held else ():
+        if held[lease.work.session] == lease.work.fence:
+            state.lease(lease, loop_time(), adopted=True)

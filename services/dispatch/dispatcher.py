@@ -11,25 +11,25 @@ fences and domains are the store's.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
 
 import structlog
 
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.moments import loop_time
+from shoal.agent.worker_messages import JobLimits
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.browsers.pools.pool import Pool
-from shoal.services.dispatch.clock import loop_time
 from shoal.services.dispatch.commit.committer import Committer
 from shoal.services.dispatch.config import DispatchConfig
-from shoal.services.dispatch.dispatch_state import DispatchState
+from shoal.services.dispatch.dispatch_state import DispatchState, Lease, take_over
 from shoal.services.dispatch.learner import Learner
 from shoal.services.dispatch.scheduling.claimer import Claimer
 from shoal.services.dispatch.scheduling.model_bound import ModelBound
 from shoal.services.dispatch.scheduling.partition_reader import PartitionReader
 from shoal.services.dispatch.status.status_reporter import StatusReporter
 from shoal.services.dispatch.workers.free_memory import free_bytes
-from shoal.services.dispatch.workers.lease_takeover import take_over
-from shoal.services.dispatch.workers.limit_changes import limit_changes
 from shoal.services.dispatch.workers.live_requests import live_requests
 from shoal.services.dispatch.workers.sizing import Bounds, Load, Size, desired, share
 from shoal.services.dispatch.workers.worker_manager import WorkerManager
@@ -37,7 +37,7 @@ from shoal.services.errors import StoreAway, StoreBroken
 from shoal.services.events import LogEvent
 from shoal.services.inference.watch import Admission
 from shoal.services.live_messages import PREFIX as LIVE
-from shoal.services.store.records import DRAIN, Renewal
+from shoal.services.store.records import DRAIN, JobControl, Renewal
 from shoal.services.store.store import Store
 
 log = structlog.get_logger()
@@ -206,6 +206,8 @@ class Dispatcher:
             self._state.signals.bulk_operation_left()  # a gateway may have canceled or retried a job with a long loop
             if self._state.domains.set_limits(await self._store.sites.limits()):
                 self._state.signals.store_changed()
+            limits = await self._store.tenants.limits()
+            self._state.partitions.set_weights({**self._config.tenant_weights, **limits.weights})
             await self._resize_and_tell()
             await asyncio.sleep(_HOUSEKEEPING_S / 2)
             await self._renew()  # twice as often: this is what stops sessions that are not wanted any more
@@ -237,7 +239,7 @@ class Dispatcher:
         for lease in still if stopped or lost else ():
             if lease.work.job in stopped or (lease.work.session, lease.work.fence) in lost:
                 unwanted.setdefault(lease.worker, []).append(lease.work.session)
-        limits = limit_changes(still, job_controls, self._manager.spending())
+        limits = _limit_changes(still, job_controls, self._manager.spending())
         shown = live_requests(await self._store.states(LIVE), self._state.leases) if known else {}
         for name in unwanted.keys() | limits.keys() | shown.keys():
             self._manager.tell(name, unwanted.get(name, []), limits.get(name, {}), shown.get(name, {}))
@@ -323,3 +325,27 @@ class Dispatcher:
     def workers(self) -> list[str]:
         """Names of the workers in use."""
         return list(self._manager.workers)
+
+
+def _limit_changes(
+    leases: Iterable[Lease], job_controls: Mapping[int, JobControl], spending: Mapping[int, int]
+) -> dict[str, dict[int, JobLimits]]:
+    """What running sessions are to be told of their jobs' limits, by worker and job.
+
+    Jobs that have no limit, and had none when they were claimed, are left out.
+
+    Args:
+        leases: what workers run.
+        job_controls: how their jobs stand.
+        spending: model tokens of each job's running attempts, over all workers.
+    """
+    limited = {job for job, standing in job_controls.items() if standing.limits.any}
+    changes: dict[str, dict[int, JobLimits]] = {}
+    for lease in leases:
+        work = lease.work
+        if (work.job in limited or work.limited) and work.job in job_controls:
+            now = job_controls[work.job].limits
+            told = changes.setdefault(lease.worker, {})
+            if work.job not in told:
+                told[work.job] = replace(now, spent=now.spent + spending.get(work.job, 0))
+    return changes

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import structlog
 
 from shoal.agent.workflows.judging.phase import LearningStep
-from shoal.agent.workflows.learning.evidence import unpacked
-from shoal.agent.workflows.learning.loop import Lessons, next_step
+from shoal.agent.workflows.learning.evidence import SessionEvidence, unpacked
+from shoal.agent.workflows.learning.kept_pages import checked, kept_pages
+from shoal.agent.workflows.learning.loop import Lessons, next_step, refused
 from shoal.services.events import LogEvent
 from shoal.services.store.learning.records import LearningDue
 
@@ -28,15 +30,31 @@ def learned_step(known: LearningDue, evidence: Sequence[bytes]) -> LearningStep:
             runs.append(unpacked(kept))
         except ValueError as error:
             log.warning(LogEvent.EVIDENCE_UNREAD, loop=known.loop, error=str(error))
-    return next_step(
-        Lessons(
-            phase=known.phase,
-            runs=runs,
-            ended=known.ended,
-            figures=known.figures,
-            rounds=known.rounds,
-            version=known.version,
-            record_schema=known.record_schema,
-            at=datetime.now(UTC).isoformat(timespec="seconds"),
-        )
+    return next_step(_lessons(known, runs))
+
+
+def checked_step(known: LearningDue, step: LearningStep, kept: Iterable[tuple[str, bytes, bytes]]) -> LearningStep:
+    """The step, if the repair that it brings is right on kept pages; else what comes next without that repair.
+
+    Args:
+        kept: of each page its artifact's id, the page, and the evidence of its session.
+    """
+    assert known.version is not None and step.version is not None  # one is repaired by the other
+    test = checked(known.version, step.version, kept_pages(kept), known.record_schema)
+    if test.wrong:
+        return refused(_lessons(known, ()), f"of kept pages, {test.wrong[0]}")
+    return replace(step, why=f"{step.why}; {test}")
+
+
+def _lessons(known: LearningDue, runs: Sequence[SessionEvidence]) -> Lessons:
+    return Lessons(
+        phase=known.phase,
+        runs=runs,
+        ended=known.ended,
+        figures=known.figures,
+        rounds=known.rounds,
+        version=known.version,
+        record_schema=known.record_schema,
+        drift=known.drift,
+        at=datetime.now(UTC).isoformat(timespec="seconds"),
     )

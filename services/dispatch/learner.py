@@ -7,7 +7,7 @@ process. The loan ends, and another learner, or the same after a restart, comput
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib import import_module
 
 import structlog
@@ -66,9 +66,7 @@ class Learner:
             decided = await self._store.learning.decide(loop, self._owner, step)
         if not decided.written:
             return
-        self._state.metrics.delta.add("shoal_learning_decisions", step.phase.value)
-        if repair := repair_of(known, step):
-            self._state.metrics.delta.add("shoal_repairs", repair)
+        self._state.metrics.learned(step.phase, decided.repair)
         log.info(LogEvent.LOOP_LEARNED, loop=loop, phase=str(step.phase), why=step.why)
         self._state.ready(decided.ready)
         self._state.signals.bulk_operation_left()
@@ -79,22 +77,25 @@ class Learner:
         if self._artifacts is None:
             return LearningStep(Phase.OFF, "this dispatcher has no artifact store to read evidence from")
         evidence = await _evidence(self._artifacts, known)
-        return await asyncio.to_thread(_computed, known, evidence)
+        step = await asyncio.to_thread(_computed, known, evidence)
+        old, new = known.version, step.version
+        if known.phase is not Phase.ITEMS or old is None or new is None or new.by != "repair" or new.acts:
+            return step
+        taught = {page for version in (old, new) for branch in version.branches for page in branch.learned_from}
+        pages = await self._kept_pages(self._artifacts, known.loop, taught)
+        return await asyncio.to_thread(_tested, known, step, pages)
 
-
-def repair_of(known: LearningDue, step: LearningStep) -> str:
-    """What a decision means for the repair of a loop's version; "" where it is about none."""
-    version = known.version
-    if version is None or version.state not in ("canary", "active"):
-        return ""
-    match known.phase, step.phase:
-        case Phase.REPLAY, Phase.ITEMS if step.state is None:
-            return "begun"
-        case Phase.ITEMS, Phase.SHADOW:
-            return "compiled"
-        case Phase.ITEMS, Phase.REPLAY | Phase.OFF:
-            return "given_up"
-    return ""
+    async def _kept_pages(
+        self, artifacts: ArtifactStore, loop: int, ids: Collection[str]
+    ) -> list[tuple[str, bytes, bytes]]:
+        """Pages with the evidence of their sessions. Those that are gone, or too many, test nothing."""
+        kept = []
+        for keys in await self._store.learning.kept_pages(loop, ids):
+            try:
+                kept.append((keys.id, await artifacts.get(keys.page), await artifacts.get(keys.evidence)))
+            except ArtifactMissing as error:
+                log.warning(LogEvent.EVIDENCE_UNREAD, loop=loop, key=keys.page, error=str(error))
+        return kept
 
 
 async def _evidence(artifacts: ArtifactStore, known: LearningDue) -> list[bytes]:
@@ -112,3 +113,8 @@ def _computed(known: LearningDue, evidence: Sequence[bytes]) -> LearningStep:
     # It imports what reads pages: a dispatcher waits for that only once a loop learns.
     step: LearningStep = import_module("shoal.services.dispatch.learned_step").learned_step(known, evidence)
     return step
+
+
+def _tested(known: LearningDue, step: LearningStep, kept: Sequence[tuple[str, bytes, bytes]]) -> LearningStep:
+    tested: LearningStep = import_module("shoal.services.dispatch.learned_step").checked_step(known, step, kept)
+    return tested

@@ -1,4 +1,4 @@
-"""API keys: kept as hashes."""
+"""API keys, kept as hashes, and people who log in elsewhere: each has the row of a key that no one holds."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from shoal.services.store.records import ApiKey
 
 USED_S = 60.0
 """How exactly the time of a key's last use is kept."""
+PERSON = "person:"
+"""Begins what stands in place of a key's hash where the row is a person's: no key hashes to it."""
 
 
 def create_key(
@@ -36,6 +38,20 @@ def create_key(
         .returning(*api_key.c)
     ).one()
     return _key(tx, row)
+
+
+def admit_person(tx: Tx, name: str, tenant: str, scopes: Sequence[str], key_hash: str, lasts_s: float) -> ApiKey | None:
+    """The row of a person who has logged in elsewhere, made or renewed; None: the person is shut out."""
+    rows = tx.rows(
+        "admit_person",
+        name=name,
+        tenant=tenant,
+        scopes=codec.dump_json(list(scopes)),
+        key_hash=key_hash,
+        now=tx.now,
+        expires_at=tx.now + lasts_s,
+    )
+    return _key(tx, rows[0]) if rows else None
 
 
 def find_key(tx: Tx, key_hash: str) -> ApiKey | None:
@@ -70,6 +86,23 @@ def revoke_key(tx: Tx, key: int) -> ApiKey:
     return keys[0]
 
 
+def restore_person(tx: Tx, key: int) -> ApiKey:
+    """Lets a person who was shut out log in again. What they were logged in with before stays without use.
+
+    Raises:
+        NotFound: this is no person's row.
+    """
+    tx.conn.execute(
+        update(api_key)
+        .where(api_key.c.id == key, api_key.c.key_hash.startswith(PERSON), api_key.c.revoked_at.is_not(None))
+        .values(revoked_at=None, expires_at=tx.now)
+    )
+    keys = _select(tx, api_key.c.id == key, api_key.c.key_hash.startswith(PERSON))
+    if not keys:
+        raise NotFound(f"there is no person {key}", key=key)
+    return keys[0]
+
+
 def _select(tx: Tx, *where: ColumnElement[bool]) -> list[ApiKey]:
     return [_key(tx, row) for row in tx.conn.execute(select(api_key).where(*where).order_by(api_key.c.id))]
 
@@ -84,5 +117,6 @@ def _key(tx: Tx, row: Row[Any]) -> ApiKey:
         revoked_at=None if row.revoked_at is None else when(row.revoked_at),
         expires_at=None if row.expires_at is None else when(row.expires_at),
         used_at=None if row.used_at is None else when(row.used_at),
+        person=row.key_hash.startswith(PERSON),
         left_s=math.inf if row.expires_at is None else row.expires_at - tx.now,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Row, insert, select
+from sqlalchemy import Row, insert, or_, select
 
 from shoal.services.store.database.tables import audit
 from shoal.services.store.database.transaction import Tx
@@ -34,6 +34,15 @@ def entries(tx: Tx, audit_filter: AuditFilter) -> list[AuditEntry]:
         query = query.where(audit.c.tenant == audit_filter.tenant)
     if audit_filter.before is not None:
         query = query.where(audit.c.id < audit_filter.before)
+    if audit_filter.actor:
+        query = query.where(audit.c.actor.icontains(audit_filter.actor, autoescape=True))
+    if audit_filter.text:
+        columns = (audit.c.action, audit.c.subject, audit.c.detail)
+        query = query.where(or_(*(column.icontains(audit_filter.text, autoescape=True) for column in columns)))
+    if audit_filter.since is not None:
+        query = query.where(audit.c.at >= audit_filter.since.timestamp())
+    if audit_filter.until is not None:
+        query = query.where(audit.c.at < audit_filter.until.timestamp())
     return [_entry(row) for row in tx.conn.execute(query)]
 
 

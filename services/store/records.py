@@ -32,6 +32,7 @@ class NewJob:
     tenant: str
     spec: JobSpec
     domain: str  # host name of its first page
+    submitted_by: str | None = None  # name of the key or person; None: unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,7 @@ class JobRow:
     deadline_at: datetime | None = None
     token_limit: int | None = None  # model tokens of all its sessions
     incomplete: IncompleteLists | None = None  # of a job that is over: lists that are known to lack something
+    submitted_by: str | None = None  # name of the key or person; None: unknown
 
     @property
     def is_partial(self) -> bool:
@@ -383,7 +385,8 @@ class ActivitySpan:
     items: int
     items_completed: int
     items_canceled: int
-    tokens: int
+    prompt_tokens: int
+    completion_tokens: int
     model_calls: int
     pages: int
     seconds: float  # from the first session of each job to its end, summed up
@@ -408,6 +411,7 @@ class ApiKey:
     expires_at: datetime | None = None  # None: never
     used_at: datetime | None = None  # last, to the minute; None: not yet
     left_s: float = math.inf  # until it expires, by the store's clock when it was read
+    person: bool = False  # who logs in elsewhere, by OpenID Connect; no one holds a key then
 
 
 @dataclass(frozen=True, slots=True)
@@ -469,6 +473,10 @@ class AuditFilter:
     tenant: str | None = None
     before: int | None = None  # keyset: ids below this one
     limit: int = 100
+    actor: str = ""  # in who made the change, whatever the case; "": all
+    text: str = ""  # likewise in what was changed: action, subject or detail
+    since: datetime | None = None  # changes made then or later
+    until: datetime | None = None  # changes made before
 
 
 class DeliveryState(StrEnum):

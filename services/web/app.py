@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from shoal.agent.spec import JobSpec
 from shoal.services.web.api.admin.secrets import secret_routes
 from shoal.services.web.api.admin.sites import site_routes
+from shoal.services.web.api.admin.tenants import tenant_routes
 from shoal.services.web.api.admin.workers import worker_routes
 from shoal.services.web.api.batch import batch_routes
 from shoal.services.web.api.changes import change_routes
@@ -38,6 +39,7 @@ from shoal.services.web.http.auth import Authenticator
 from shoal.services.web.http.lazy_route import add_routes
 from shoal.services.web.http.quota import Quota
 from shoal.services.web.http.requests import RequestContext
+from shoal.services.web.live.event_feed import EventFeed
 from shoal.services.web.live.rooms import LiveRooms
 from shoal.services.web.pages.routes import add_dashboard
 from shoal.services.web.specs.specs import SpecChecker
@@ -80,7 +82,8 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     rooms = app.state.live_rooms = LiveRooms(deps.store, deps.options.live_url if deps.options.help_token else "")
     add_routes(app, live_routes(deps, authenticator, rooms))
     add_routes(app, result_routes(deps, authenticator))
-    add_routes(app, feed_routes(deps, authenticator))
+    feed = EventFeed(deps.store)
+    add_routes(app, feed_routes(deps, authenticator, feed))
     add_routes(app, webhook_routes(deps, authenticator))
     add_routes(app, question_routes(deps, authenticator))
     version_trier = VersionTrier(trier)
@@ -89,9 +92,10 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     add_routes(app, worker_routes(deps, authenticator))
     add_routes(app, secret_routes(deps, authenticator))
     add_routes(app, site_routes(deps, authenticator))
+    add_routes(app, tenant_routes(deps, authenticator))
     add_routes(app, status_routes(deps, authenticator))
     if deps.options.dashboard:
-        add_dashboard(app, deps, authenticator, submitter, trier, rooms)
+        add_dashboard(app, deps, authenticator, submitter, trier, rooms, feed)
     app.add_middleware(AuditTrail, store=deps.store)
     app.add_middleware(RequestContext, metrics=deps.metrics)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's own way to extend the document

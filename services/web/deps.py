@@ -13,7 +13,25 @@ from shoal.services.names import HostNames
 from shoal.services.store.store import Store
 from shoal.services.web.http.problems import STATUS
 from shoal.services.web.http.trusted_proxy import TrustedProxy
+from shoal.services.web.openid.config import OpenId
 from shoal.services.web.specs.specs import SpecRules
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What tokens cost, in a currency; None: not said."""
+
+    prompt: float | None = None  # of a million tokens of prompts, cached ones included
+    completion: float | None = None  # of a million tokens of replies
+    currency: str = ""
+
+    def money(self, prompt_tokens: int, completion_tokens: int) -> str:
+        """What so many tokens cost, in words; "" where one of the prices is not said: half a cost would be wrong."""
+        if self.prompt is None or self.completion is None:
+            return ""
+        amount = (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
+        digits = 2 if amount >= 1 or not amount else 6 if amount < 0.01 else 4
+        return f"{amount:,.{digits}f} {self.currency}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +56,9 @@ class GatewayOptions:
     """What workers show that ask people; none: no worker does."""
     live_url: str = ""  # this gateway, as workers reach it that show sessions to people; "": none can
     proxy: TrustedProxy = TrustedProxy()  # what lets people in to the pages, beside keys
+    openid: OpenId = OpenId()  # where people may log in, beside keys and that
     secrets_dir: Path | None = None  # stored secrets, where workers read them; None: this gateway has none
+    prices: Prices = Prices()  # what the pages tell costs by
     secure_cookies: bool = False  # cookies over https only; for a public address that is https
 
 

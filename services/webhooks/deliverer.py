@@ -16,7 +16,7 @@ from shoal.services.store.database.batching import Batcher
 from shoal.services.store.ids import delivery_id
 from shoal.services.store.records import Delivered, DeliveryRow, DeliveryState
 from shoal.services.store.store import Store
-from shoal.services.webhooks.retry import decide
+from shoal.services.webhooks.retry import delivery_after
 from shoal.services.webhooks.sender import ATTEMPT_S, Sender
 from shoal.services.webhooks.signature import signed_headers, tenant_secret
 
@@ -81,14 +81,14 @@ class Deliverer:
 
     async def _wait(self, pause_s: float, seen: int) -> int:
         """Until something was committed, a message landed, or the time is over."""
-        news = asyncio.create_task(self._store.changed(pause_s, since=seen))
+        change = asyncio.create_task(self._store.changed(pause_s, since=seen))
         landing = asyncio.create_task(self._landed.wait())
         try:
-            await asyncio.wait((news, landing), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((change, landing), return_when=asyncio.FIRST_COMPLETED)
             self._landed.clear()
-            return news.result() if news.done() else seen
+            return change.result() if change.done() else seen
         finally:
-            news.cancel()
+            change.cancel()
             landing.cancel()
 
     async def _depart(self) -> bool:
@@ -118,7 +118,7 @@ class Deliverer:
         signed_at = int(row.due_at.timestamp() - _LEASE_S)
         headers = signed_headers(secrets, name, signed_at, body)
         answer = await self._sender.send(row.url, body, headers, tenant=row.tenant)
-        done = decide(row.id, row.attempts, answer, self._dice.random())
+        done = delivery_after(row.id, row.attempts, answer, self._dice.random())
         if done.state is DeliveryState.DEAD:
             log.warning(LogEvent.WEBHOOK_FAILED, delivery=name, attempts=row.attempts, error=answer.error)
         await self._landings.add(done)

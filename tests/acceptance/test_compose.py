@@ -26,7 +26,7 @@ from shoal.services.cluster.run_dir import RunDir
 from tests.embedded import ROOT, wait_until
 from tests.postgres import running
 
-pytestmark = pytest.mark.timeout(300)  # Ray has to start, with all its parts
+pytestmark = pytest.mark.timeout(600)  # Ray has to start, with all its parts
 
 COMPOSE = ROOT / "deploy" / "compose"
 _SECRET = "0123456789abcdef" * 4

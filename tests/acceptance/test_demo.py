@@ -11,12 +11,12 @@ import pytest
 
 from tests.embedded import ROOT
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(600)
 
 
 def test_the_demo_shows_records_counts_and_where_everything_is(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "scripts" / "demo.py"), "--items", "2", "--data", str(tmp_path / "demo")]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     told = ended.stdout
     assert "the first records" in told

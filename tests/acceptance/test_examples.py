@@ -37,17 +37,17 @@ def test_an_example_does_what_it_says(cluster: Up, shop: str, tmp_path: Path, na
     environment = {key: value for key, value in os.environ.items() if not key.startswith("SHOAL_")}
     environment |= {"SHOAL_URL": cluster.url, "SHOAL_DATA_DIR": str(tmp_path)}
     more = [str(ROOT / "examples" / "quotes.csv")] if name == "forms_from_csv" else []
-    before = len(httpx.get(f"{shop}/_log/forms?form=quote", timeout=10).json()["submissions"])
+    before = len(httpx.get(f"{shop}/_log/forms?form=quote", timeout=60).json()["submissions"])
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / f"{name}.py"), shop, *more],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=560,
         env=environment,
         cwd=tmp_path,
         check=False,
     )
     assert done.returncode == 0, done.stderr
     assert re.search(SAYS[name], done.stdout.strip(), re.M | re.I), done.stdout
-    after = len(httpx.get(f"{shop}/_log/forms?form=quote", timeout=10).json()["submissions"])
+    after = len(httpx.get(f"{shop}/_log/forms?form=quote", timeout=60).json()["submissions"])
     assert after - before == (2 if name == "forms_from_csv" else 0)

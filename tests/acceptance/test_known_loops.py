@@ -21,7 +21,7 @@ from tests.embedded import Up
 from tests.loopback import served
 from tests.sites.registry import cache
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = pytest.mark.timeout(800)
 STRIDE = 1 if os.environ.get("REGISTRY_SITES") == "all" else 3
 FIELDS = {"title": {"select": "h1"}, "source": {"label": "Source code"}, "summary": {"select": "title"}}
 

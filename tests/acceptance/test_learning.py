@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "load-tests" / "site"))
 
 from shop.drift import ITEMS, RECORD_SCHEMA, Drift, truth
 
-pytestmark = pytest.mark.timeout(400)  # a cluster has to start, and real pages take their time
+pytestmark = pytest.mark.timeout(800)  # a cluster has to start, and real pages take their time
 
 SEED = 7
 FIRST, SHADOW = 3, 5

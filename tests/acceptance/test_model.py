@@ -14,7 +14,7 @@ from tests.embedded import up
 from tests.model_server import ModelServer, serving
 from tests.unit.agent.model.test_step import act, says
 
-pytestmark = pytest.mark.timeout(400)  # a cluster has to start, and real pages take their time
+pytestmark = pytest.mark.timeout(800)  # a cluster has to start, and real pages take their time
 
 PLAN = {
     "page_info": "",
@@ -79,7 +79,7 @@ async def test_a_goal_in_words_is_reached_with_a_model(shop: str) -> None:
             )
             final = cluster.final(job)
             (row,) = cluster.results(job)
-            return final, row, httpx.get(f"{cluster.url}/v1/sessions/{row['session']}", timeout=10).json()
+            return final, row, httpx.get(f"{cluster.url}/v1/sessions/{row['session']}", timeout=60).json()
 
     async with serving(ModelServer(script)) as server:
         final, row, session = await asyncio.to_thread(job_on, server.url)

@@ -18,7 +18,7 @@ from tests.embedded import ROOT
 from tests.model_server import ModelServer, serving
 from tests.unit.agent.model.test_step import act, says
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = pytest.mark.timeout(800)
 
 BUTTON = re.compile(r'\[(\w+) button "Click Me!"')
 

@@ -22,10 +22,10 @@ from tests.acceptance.bad_servers import gone_receiver
 from tests.acceptance.test_model import Script
 from tests.embedded import Up, up, wait_until
 from tests.model_server import ModelServer, serving, status
-from tests.monitoring import busy, fires, see_every_dashboard, see_every_metric
+from tests.monitoring import busy, fires, replayed, see_every_dashboard, see_every_metric
 from tests.prometheus_server import Prometheus, Scrape, prometheus
 
-pytestmark = pytest.mark.timeout(400)  # a cluster has to start, and rules look back over some seconds
+pytestmark = pytest.mark.timeout(800)  # a cluster has to start, and rules look back over some seconds
 
 _EMPTY_WHEN_WELL = {"Which actions fail?", "How many sessions may ask the model, and how many do?"}
 """Panels that have nothing to show: no action failed, and no model server bounds the sessions."""
@@ -63,11 +63,16 @@ def _in_vain(cluster: Up, shop: str) -> str:
 @contextmanager
 def _busy(cluster: Up, shop: str) -> Iterator[None]:
     """Work of every kind without end: rates need it. The first of each kind is done when the context begins."""
-    refused = httpx.post(f"{cluster.url}/v1/jobs", json={"url": shop, "goal": "x", "colour": "red"}, timeout=10)
+    refused = httpx.post(f"{cluster.url}/v1/jobs", json={"url": shop, "goal": "x", "colour": "red"}, timeout=60)
     assert refused.status_code == 400, refused.text
     cluster.final(_by_rules(cluster, shop), 120)
+    cluster.final(replayed(cluster, shop), 120)
     assert cluster.final(_by_model(cluster, shop), 120)["status"] == "completed"
-    with busy(cluster, lambda: [submit(cluster, shop) for submit in (_by_model, _in_vain, _by_rules)], 120):
+    kinds = _by_model, _in_vain, _by_rules
+    with (
+        busy(cluster, lambda: [submit(cluster, shop) for submit in kinds], 120),
+        busy(cluster, lambda: [replayed(cluster, shop)], 120),
+    ):
         yield
 
 
@@ -115,7 +120,7 @@ def _see_faults(seen: Prometheus, cluster: Up, shop: str, model: ModelServer) ->
 
         def broken(alert: str) -> bool:
             """Whether it fires; asks for what is away, and each second a model that is of no use."""
-            assert {httpx.get(f"{cluster.url}/readyz", timeout=10).status_code for _ in range(5)} == {503}
+            assert {httpx.get(f"{cluster.url}/readyz", timeout=60).status_code for _ in range(5)} == {503}
             if not asked or time.monotonic() - asked[-1] > 1:
                 _by_model(cluster, shop)
                 asked.append(time.monotonic())

@@ -16,7 +16,7 @@ import pytest
 from tests.embedded import ROOT
 from tests.sites.registry.serving import free_port
 
-pytestmark = pytest.mark.timeout(300)  # two clusters have to start
+pytestmark = pytest.mark.timeout(600)  # two clusters have to start
 
 PAGE = ROOT / "docs" / "quickstart.md"
 BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -50,7 +50,7 @@ def follow_the_page(programs: Path, folder: Path) -> None:
         **({"SHOAL_CHROMIUM": os.environ["SHOAL_CHROMIUM"]} if "SHOAL_CHROMIUM" in os.environ else {}),
     }
     done = subprocess.run(
-        ["bash", "-c", script], capture_output=True, text=True, timeout=280, cwd=folder, env=environment, check=False
+        ["bash", "-c", script], capture_output=True, text=True, timeout=560, cwd=folder, env=environment, check=False
     )
     log = folder / "up.log"
     assert done.returncode == 0, done.stdout + done.stderr[-3000:] + (log.read_text() if log.exists() else "")

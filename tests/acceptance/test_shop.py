@@ -42,7 +42,7 @@ def test_every_product_of_some_departments_is_read_truly(cluster: Up, shop: str)
     )
     final = cluster.final(job, 240)
     rows = {row["item"]["value"].removeprefix(shop): row for row in cluster.results(job)}
-    truth = httpx.get(f"{shop}/_truth/products.json", timeout=10).json()
+    truth = httpx.get(f"{shop}/_truth/products.json", timeout=60).json()
     wanted = {p["path"]: p for p in truth if p["category"] in DEPARTMENTS.values()}
 
     assert set(rows) == set(wanted)
@@ -70,11 +70,11 @@ def test_every_product_of_some_departments_is_read_truly(cluster: Up, shop: str)
 
 
 def test_its_screenshots_are_pictures(cluster: Up, shop: str) -> None:
-    product = httpx.get(f"{shop}/_truth/products.json", timeout=10).json()[0]
+    product = httpx.get(f"{shop}/_truth/products.json", timeout=60).json()[0]
     job = cluster.submit({"url": shop + product["path"], "extract": {"schema": SCHEMA}})
     assert cluster.final(job)["status"] == "completed"
     (row,) = cluster.results(job)
-    picture = httpx.get(f"{cluster.url}/v1/artifacts/{row['screenshot']}", follow_redirects=True, timeout=10)
+    picture = httpx.get(f"{cluster.url}/v1/artifacts/{row['screenshot']}", follow_redirects=True, timeout=60)
     assert picture.headers["content-type"] == "image/jpeg"
     assert picture.content.startswith(b"\xff\xd8")
 
@@ -91,7 +91,7 @@ def quote(tmp_path: Path) -> Json:
 
 
 def forms(shop: str) -> list[Json]:
-    return list(httpx.get(f"{shop}/_log/forms?form=quote", timeout=10).json()["submissions"])
+    return list(httpx.get(f"{shop}/_log/forms?form=quote", timeout=60).json()["submissions"])
 
 
 def test_the_quote_form_is_filled_and_sent_once(cluster: Up, shop: str, quote: Json) -> None:
@@ -141,6 +141,6 @@ def test_a_wrong_date_ends_with_the_caller_s_code(cluster: Up, shop: str, quote:
     final = cluster.final(job)
     (row,) = cluster.results(job)
     assert (final["status"], row["status"]) == ("terminated", "terminated")
-    session = httpx.get(f"{cluster.url}/v1/sessions/{row['session']}", timeout=10).json()
+    session = httpx.get(f"{cluster.url}/v1/sessions/{row['session']}", timeout=60).json()
     assert "bad_date" in str(session)
     assert forms(shop)[before:] == []

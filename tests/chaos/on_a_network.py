@@ -30,7 +30,7 @@ from _chaos_net import Network
 
 from shoal.agent.support.json_value import Json
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(600)
 
 LEASE_S = 8
 NAME = {"schema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}

@@ -15,7 +15,7 @@ from tests.embedded import Up, demo_shop, up, wait_until
 from tests.monitoring import busy, fires
 from tests.prometheus_server import Prometheus, prometheus
 
-pytestmark = pytest.mark.timeout(400)  # a cluster has to start, and rules look back over a minute
+pytestmark = pytest.mark.timeout(800)  # a cluster has to start, and rules look back over a minute
 
 _NAME = {"schema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}
 

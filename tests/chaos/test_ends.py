@@ -14,7 +14,7 @@ import pytest
 from shoal.services.cluster.run_dir import users_of
 from tests.embedded import ROOT, wait_until
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(600)
 
 
 def test_ctrl_c_ends_everything_that_it_started() -> None:

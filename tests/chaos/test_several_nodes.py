@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "load-tests"))
 
 from _chaos_cluster import ChaosCluster
 
-pytestmark = pytest.mark.timeout(300)  # three nodes have to start
+pytestmark = pytest.mark.timeout(600)  # three nodes have to start
 
 NAME = {"schema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}
 DRAIN_S = 40

@@ -102,6 +102,7 @@ _EXISTING: tuple[tuple[str, ...], ...] = (
     ("objectStore", "existingSecret"),
     ("gateway", "existingCookieSecret"),
     ("gateway", "existingWebhookSecret"),
+    ("gateway", "existingOidcSecret"),
     ("help", "existingSecret"),
     ("migration", "existingSecret"),
     ("ray", "existingAuthSecret"),

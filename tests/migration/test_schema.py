@@ -10,8 +10,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, Engine, create_engine, inspect, text
 
+from shoal.agent.spec import JobSpec
 from shoal.agent.status import FINAL, Status
 from shoal.services.errors import StoreOutdated
+from shoal.services.store.database import codec
 from shoal.services.store.database.migrate import config_for, migrate
 from shoal.services.store.database.tables import metadata
 from tests.store_world import world
@@ -102,3 +104,15 @@ async def test_a_schema_of_before_the_first_release_is_refused_with_what_to_do(u
     with made.connect() as conn:
         assert conn.execute(text("select version_num from alembic_version")).scalar_one() == version
     made.dispose()
+
+
+async def test_a_job_that_an_older_program_stored_was_handed_in_by_nobody_known(url: str) -> None:
+    await migrate(url)
+    made = engine(url)
+    with made.begin() as conn:
+        conn.execute(text(JOBS))
+        spec = JobSpec(url="https://a.example/", goal="look")
+        conn.execute(text("update job set spec = :spec where id = 3"), {"spec": codec.dump_spec(spec)})
+    made.dispose()
+    async with world(url) as w:
+        assert (await w.store.job(3)).submitted_by is None

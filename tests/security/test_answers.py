@@ -135,17 +135,17 @@ async def test_a_help_webhook(attack: str) -> None:
         bounded_client(ANSWER_BYTES, proxy=proxy.url) as http,
     ):
         with little_memory(), pytest.raises((HelpMissing, TimeoutError)):
-            async with asyncio.timeout(3):  # as a session does
-                await WebhookHelper(url, work, http)(Question("code", "Which?", "https://shop.example/", timeout_s=3))
+            async with asyncio.timeout(1.5):  # as a session does
+                await WebhookHelper(url, work, http)(Question("code", "Which?", "https://shop.example/", timeout_s=1.5))
 
 
 @each_attack
 async def test_robots_txt(attack: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.services.browsers.network.robots_file.FETCH_S", 3.0)
+    monkeypatch.setattr("shoal.services.browsers.network.robots_file.FETCH_S", 1.5)
     async with hostile(attack) as url, EgressProxy(LOOPBACK) as proxy:
         client = RobotsClient(proxy.url)
         with little_memory():
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 found = await client.fetch(url)
         await client.close()
     expected = {RobotsState.FAILED, RobotsState.UNREACHABLE, RobotsState.RULES}
@@ -155,11 +155,11 @@ async def test_robots_txt(attack: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @each_attack
 async def test_a_receiver_of_webhooks(attack: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.services.webhooks.sender.ATTEMPT_S", 3.0)
+    monkeypatch.setattr("shoal.services.webhooks.sender.ATTEMPT_S", 1.5)
     sender = Sender(LOOPBACK, HostNames())
     async with hostile(attack) as url:
         with little_memory():
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 answer = await sender.send(url, b"{}", {})
     await sender.close()
     assert len(answer.error) < 1000
@@ -168,20 +168,20 @@ async def test_a_receiver_of_webhooks(attack: str, monkeypatch: pytest.MonkeyPat
 @each_attack
 async def test_a_model_server(attack: str) -> None:
     async with hostile(attack) as url:
-        settings = ModelSettings(model="m", base_urls=(f"{url}/v1",), timeout_s=3, retries=0, patience_s=0)
+        settings = ModelSettings(model="m", base_urls=(f"{url}/v1",), timeout_s=1.5, retries=0, patience_s=0)
         model = OpenAICompatible(settings)
         ask = Ask((Message("user", "Hello"),), max_tokens=10)
         with little_memory(), pytest.raises(ModelUnavailable):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await model.ask(ask)
         await model.close()
 
 
 @each_attack
 async def test_a_model_servers_metrics(attack: str) -> None:
-    async with hostile(attack) as url, bounded_client(METRICS_BYTES, timeout_s=2) as client:
+    async with hostile(attack) as url, bounded_client(METRICS_BYTES, timeout_s=1.5) as client:
         with little_memory(), pytest.raises(MetricsAway):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await read_load(client, url)
 
 
@@ -190,7 +190,7 @@ async def test_a_page_that_an_evaluation_checks(attack: str) -> None:
     async with hostile(attack) as url, httpx.AsyncClient() as http:
         well = attack == "behind gzip"  # what it unpacks to has an end, and is a page
         with little_memory(), nullcontext() if well else pytest.raises((httpx.HTTPError, TimeoutError)):
-            await bounded_get(http, url, MEBIBYTE, timeout_s=2)
+            await bounded_get(http, url, MEBIBYTE, timeout_s=1.5)
 
 
 @pytest.mark.parametrize("attack", ["body", "refusal", "chunks", "refusal in gzip", "headers"])
@@ -198,9 +198,9 @@ async def test_an_s3_service(attack: str, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "x")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
     async with hostile(attack) as url:
-        store = S3Artifacts("bucket", "", S3Options(endpoint_url=url, attempts=1, read_timeout_s=2))
+        store = S3Artifacts("bucket", "", S3Options(endpoint_url=url, attempts=1, read_timeout_s=1.5))
         with little_memory(), pytest.raises(ArtifactStoreAway):
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 await store.put("a/b", b"x", "text/plain")
         await store.close()
 

@@ -46,7 +46,7 @@ async def gathered(context: ActingContext, *, until: int) -> tuple[list[Download
     """What came, and what the observations said, once so many downloads have begun and none is under way."""
     files: list[Download] = []
     said: list[str] = []
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while context.files.count < until or not context.files.idle:
             files += await context.downloads()
             said += (await context.observe()).console_errors

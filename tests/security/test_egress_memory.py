@@ -99,7 +99,7 @@ async def test_an_answer_without_an_end_does_not_fill_the_proxys_memory(start: b
         try:
             async with opened(proxy.url, get(port)):
                 before = -1
-                async with asyncio.timeout(30):
+                async with asyncio.timeout(60):
                     while sent[0] != before:  # until the site is stuck, or was sent away
                         before = sent[0]
                         await asyncio.sleep(0.3)
@@ -113,7 +113,7 @@ async def test_an_answer_without_an_end_does_not_fill_the_proxys_memory(start: b
 async def test_1xx_answers_are_no_way_to_hold_a_page_for_ever() -> None:
     handler, _sent = endless(b"", HINT)
     async with site(handler) as port, EgressProxy(LOOPBACK) as proxy:
-        async with opened(proxy.url, get(port)) as reader, asyncio.timeout(10):
+        async with opened(proxy.url, get(port)) as reader, asyncio.timeout(60):
             answer = await reader.read(-1)
         assert proxy.outcomes["invalid"] == 1
     assert answer.startswith(b"HTTP/1.1 103 ")
@@ -139,7 +139,7 @@ async def test_a_browser_that_takes_nothing_does_not_hold_its_connection_for_eve
         EgressProxy(LOOPBACK, limits=replace(EgressLimits(), idle_s=0.5)) as proxy,
         opened(proxy.url, get(port)),
     ):
-        await asyncio.wait_for(gone.wait(), 15)
+        await asyncio.wait_for(gone.wait(), 60)
 
 
 async def test_a_site_that_is_cut_off_ends_the_answer_as_broken() -> None:
@@ -154,7 +154,7 @@ async def test_a_site_that_is_cut_off_ends_the_answer_as_broken() -> None:
         site(handler) as port,
         EgressProxy(LOOPBACK, limits=replace(EgressLimits(), idle_s=0.5)) as proxy,
         opened(proxy.url, get(port)) as reader,
-        asyncio.timeout(10),
+        asyncio.timeout(60),
     ):
         with pytest.raises(ConnectionResetError):
             await reader.read(-1)
@@ -168,7 +168,7 @@ async def test_a_site_that_accepts_and_says_nothing_ends() -> None:
         site(handler) as port,
         EgressProxy(LOOPBACK, limits=replace(EgressLimits(), idle_s=0.5)) as proxy,
         opened(proxy.url, get(port)) as reader,
-        asyncio.timeout(10),
+        asyncio.timeout(60),
     ):
         with pytest.raises(ConnectionResetError):
             await reader.read(-1)
@@ -195,7 +195,7 @@ async def test_an_address_that_is_cut_off_leaves_time_for_the_others(monkeypatch
         site(hello) as port,
         EgressProxy(LOOPBACK, names=names, limits=limits) as proxy,
         opened(proxy.url, get(port, "two.example")) as reader,
-        asyncio.timeout(10),
+        asyncio.timeout(60),
     ):
         assert (await reader.read(-1)).endswith(b"hi")
 
@@ -212,11 +212,11 @@ async def test_one_tenants_connections_leave_room_for_the_others() -> None:
         bad, good = (await proxy.lend("bad")).url, (await proxy.lend("good")).url
         idle = [await stack.enter_async_context(opened(bad)) for _ in range(32)]
         ended = [asyncio.create_task(reader.read()) for reader in idle]
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while sum(task.done() for task in ended) < 24:
                 await asyncio.sleep(0.01)
         reader = await stack.enter_async_context(opened(good, get(port)))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             assert (await reader.read()).endswith(b"hi")
         assert sum(task.done() for task in ended) == 24, "half of the connections, and no more"
         for task in ended:

@@ -39,7 +39,7 @@ from pathlib import Path
 import psutil
 from shoal.agent.browser import ContextOptions
 from shoal.services.browsers.config import WorkerConfig
-from shoal.services.browsers.session_parts.parts import RealParts
+from shoal.services.browsers.session_parts.real_parts import RealParts
 
 async def main():
     parts = RealParts("w", WorkerConfig(slots=1, artifacts_url="memory:", temp_dir=sys.argv[1]))

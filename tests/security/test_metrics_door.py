@@ -90,14 +90,14 @@ def gateway(folder: Path, **settings: str) -> Iterator[str]:
             assert process.poll() is None
             assert time.monotonic() < deadline
             try:
-                httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=5)
+                httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=20)
                 break
             except httpx.TransportError:
                 time.sleep(0.05)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 def test_a_gateway_with_keys_tells_metrics_at_their_own_port_alone(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import yaml
 from shoal.services.addresses import Reach, address_reason, refused_networks
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.network.egress import EgressRefused
-from shoal.services.browsers.session_parts.parts import RealParts
+from shoal.services.browsers.session_parts.real_parts import RealParts
 from shoal.services.cluster.configs import spec_rules
 from shoal.services.machine import own_networks
 from shoal.services.names import HostNames
@@ -82,7 +82,7 @@ async def test_the_workers_way_out_refuses_the_machine_and_its_neighbours(host: 
         port = int((await parts._egress.lend("t")).url.rpartition(":")[2])
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(f"CONNECT {host}:443 HTTP/1.1\r\n\r\n".encode())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             answer = await reader.read()
         writer.close()
         await writer.wait_closed()

@@ -27,7 +27,7 @@ FORMS, EACH = 12, 4
 
 def received(shop: str) -> list[str]:
     """The e-mail addresses of the forms that the shop has received."""
-    sent = httpx.get(f"{shop}/_log/forms?form=callback", timeout=10).json()["submissions"]
+    sent = httpx.get(f"{shop}/_log/forms?form=callback", timeout=60).json()["submissions"]
     return [one["fields"]["email"] for one in sent]
 
 

@@ -12,7 +12,7 @@ from shoal.agent.types import Outcome
 from shoal.agent.worker_messages import Work
 from shoal.services.addresses import Reach
 from shoal.services.browsers.config import WorkerConfig
-from shoal.services.browsers.session_parts.parts import make_worker
+from shoal.services.browsers.session_parts.real_parts import make_worker
 from tests.loopback import served
 
 LETTERS = "a" * 34 + "!"

@@ -81,7 +81,7 @@ def test_those_that_were_stored_before_are_dead_after_one_attempt(served: Served
         sender = Sender(Reach(), here.names)
         delivering = asyncio.create_task(Deliverer(here.store, sender, ("m" * 32,)).run())
         dead = DeliveryFilter(tenant="stored", states=(DeliveryState.DEAD,))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while len(await here.store.deliveries(dead)) < len(urls):
                 await asyncio.sleep(0.02)
         delivering.cancel()
@@ -100,7 +100,7 @@ async def test_a_helper_with_such_an_address_says_so() -> None:
     async with httpx.AsyncClient() as http:
         helper = WebhookHelper("http://💩.example/", Work(1, 1, 1, "t", 1, 0, spec, None, None, None, None), http)
         with pytest.raises(HelpMissing, match="cannot be called"):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 await helper(Question("code", "Which?", "http://shop.example/", 5.0))
 
 

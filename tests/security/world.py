@@ -18,7 +18,7 @@ from shoal.agent.types import Checkpoint, LoopItem, Outcome
 from shoal.agent.worker_messages import Work
 from shoal.services.addresses import Reach
 from shoal.services.browsers.config import BrowserLimits, WorkerConfig
-from shoal.services.browsers.session_parts.parts import make_worker
+from shoal.services.browsers.session_parts.real_parts import make_worker
 from shoal.services.browsers.worker import Worker
 from tests.loopback import served
 
@@ -125,7 +125,7 @@ async def visitors(
         artifacts_url=str(folder / "artifacts"),
         reach=Reach(exceptions=("127.0.0.1", "localhost")),
         limits=SessionLimits(session_s=60),
-        context=context or ContextOptions(action_timeout_s=5, navigation_timeout_s=10, download_timeout_s=5),
+        context=context or ContextOptions(action_timeout_s=10, navigation_timeout_s=20, download_timeout_s=10),
         session_bytes=session_bytes,
         browser=BrowserLimits(page_bytes=page_bytes),
         temp_dir=str(folder / "temp"),

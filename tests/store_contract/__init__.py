@@ -25,8 +25,10 @@ from tests.store_contract.reading import *  # noqa: F403
 from tests.store_contract.resolve_unsure import *  # noqa: F403
 from tests.store_contract.retrying import *  # noqa: F403
 from tests.store_contract.robots import *  # noqa: F403
+from tests.store_contract.same_records import *  # noqa: F403
 from tests.store_contract.shared import *  # noqa: F403
 from tests.store_contract.site_limits import *  # noqa: F403
 from tests.store_contract.submission import *  # noqa: F403
+from tests.store_contract.tenant_limits import *  # noqa: F403
 from tests.store_contract.totals import *  # noqa: F403
 from tests.store_contract.workflows import *  # noqa: F403

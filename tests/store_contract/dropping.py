@@ -13,7 +13,7 @@ from shoal.agent.types import ArtifactRef
 from shoal.services.errors import NotFound, WrongState
 from shoal.services.store.database.tables import metadata
 from shoal.services.store.jobs import ending, retention
-from shoal.services.store.records import JobFilter
+from shoal.services.store.records import JobChanges, JobFilter
 from shoal.services.store.store import Store
 from tests.store_world import BROKEN, DONE, World, links, loop
 
@@ -207,3 +207,28 @@ async def test_bytes_that_others_refer_to_are_left_until_the_last_of_them_is_dro
     assert not await w.store.drop(other, (root.work.session,))
     assert (await w.store.droppable(job, 2)).artifacts == (), "a session of the next slice has it too"
     assert [one.id[0] for one in (await w.store.droppable(job, 3)).artifacts] == ["a", "b"]
+
+
+@pytest.mark.parametrize("dropped", [0, 2])
+async def test_no_command_changes_an_archived_job(w: World, dropped: int) -> None:
+    job, _ = await w.open_loop(3, artifacts={"retention_days": 1})
+    some = await w.claim()
+    await w.finish((some[0], BROKEN), *((one, DONE) for one in some[1:]))
+    await w.run_out()
+    w.clock.now += DAY_S + 1
+    assert await w.store.archived(job, "archive/x")
+    if dropped:
+        await w.store.drop(job, (await w.store.droppable(job, dropped)).sessions)
+    before = await w.store.job(job)
+    for command in (
+        w.store.cancel(job),
+        w.store.pause(job),
+        w.store.resume(job),
+        w.store.retry(job),
+        w.store.set_concurrency(job, 1),
+        w.store.change(job, JobChanges(frozenset({"priority", "deadline_s"}), 5, None, 9.0)),
+    ):
+        with pytest.raises(WrongState):
+            await command
+    assert await w.store.job(job) == before
+    assert await w.claim() == [] and not (await w.store.run_bulk_operations()).more

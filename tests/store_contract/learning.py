@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from shoal.agent.status import Status
-from shoal.agent.types import LearningLoop, Outcome, Record, Replay
+from shoal.agent.types import ArtifactRef, LearningLoop, LoopItem, Outcome, Record, Replay, Usage
 from shoal.agent.worker_messages import LearnedUse
+from shoal.agent.workflows.format.branch import Signature
 from shoal.agent.workflows.format.workflow import read_workflow
 from shoal.agent.workflows.judging.phase import FIRST_ITEMS, LearningStep, Phase
+from shoal.agent.workflows.judging.repair import with_branch
 from shoal.agent.workflows.judging.sampling import is_audited
+from shoal.services.store.learning.deciding import _version_figures
 from shoal.services.store.learning.loops import AUDITED
-from shoal.services.store.learning.records import LearningDue
+from shoal.services.store.learning.records import LearningDue, Repair
 from shoal.services.store.records import Claimed
 from shoal.services.store.waiting_causes import WaitingCause
 from tests.store_contract.workflows import BRANCH, learned
@@ -24,11 +28,19 @@ VERSION = learned().versions[0]
 N = 30
 
 
-async def learning_loop(w: World, n: int = N, wanted: LearningLoop = FOR, **fields: object) -> tuple[int, int]:
+async def learning_loop(
+    w: World,
+    n: int = N,
+    wanted: LearningLoop = FOR,
+    *,
+    stop: bool = False,
+    items: Sequence[LoopItem] = (),
+    **fields: object,
+) -> tuple[int, int]:
     """A job whose root has opened a loop that learns; gives the job and the root."""
     job = await w.submit(**fields)
     (root,) = await w.claim(job=job)
-    outcome = loop(links(n))
+    outcome = loop(items or links(n), stop=stop)
     assert outcome.fan_out is not None
     await w.finish((root, replace(outcome, fan_out=replace(outcome.fan_out, learning=wanted))))
     return job, root.work.session
@@ -52,13 +64,34 @@ async def decide(w: World, loop_id: int, step: LearningStep, owner: str = "d") -
     return (await w.store.learning.decide(loop_id, owner, step)).written
 
 
-def replayed(one: Claimed, *misses: str, audit: str = "") -> Outcome:
-    """What a replay of one item comes to."""
+async def repair(w: World, loop_id: int, step: LearningStep) -> Repair | None:
+    """What a decision means for the repair of the loop's version."""
+    await lent(w, loop_id)
+    decided = await w.store.learning.decide(loop_id, "d", step)
+    assert decided.written
+    return decided.repair
+
+
+def replayed(one: Claimed, *misses: str, audit: str = "", branch: str = "") -> Outcome:
+    """What a replay of one item comes to, read by the version's first branch, or one with another key."""
     workflow = read_workflow(one.work.spec.workflow)
-    number = workflow.versions[0].number
-    by = Replay(workflow.name, number, not misses, misses, audit=audit)  # type: ignore[arg-type]
+    (version,) = workflow.versions
+    number, keys = version.number, branch or version.branches[0].key
+    by = Replay(workflow.name, number, not misses, misses, branches=keys, audit=audit)  # type: ignore[arg-type]
     record = Record({"n": 1}, workflow="" if misses else f"{workflow.name}@{number}", audit=by.audit)
     return replace(DONE, records=(record,), replay=by)
+
+
+async def provisional(w: World, job: int) -> set[int]:
+    """The sessions of a job whose records are provisional; the job's own count says the same."""
+    sessions = {line.session for line in await w.store.results(job) if line.provisional}
+    (told,) = await w.store.learning.of_job(job)
+    assert told.figures["provisional"] == len(sessions)
+    return sessions
+
+
+def sessions_of(items: Iterable[Claimed]) -> list[int]:
+    return [one.work.session for one in items]
 
 
 def shadowed(records: Sequence[Claimed]) -> list[tuple[Claimed, Outcome]]:
@@ -216,6 +249,60 @@ async def test_records_since_the_last_good_audit_are_opened_again_when_one_is_co
     assert (await w.check_sums(job)).status is Status.COMPLETED
 
 
+async def test_an_audit_confirms_what_its_own_branch_has_read_and_nothing_of_another_kind_of_page(w: World) -> None:
+    job, root = await replaying(w)
+    rest = await w.claim()
+    club = "another"
+    await w.finish(
+        (rest[0], replayed(rest[0])),
+        (rest[1], replayed(rest[1], branch=club)),
+        (rest[2], replayed(rest[2], branch=club)),
+    )
+    assert await provisional(w, job) == set(sessions_of(rest[:3]))
+    await w.finish((rest[3], replayed(rest[3], audit="right", branch=club)))
+    assert await provisional(w, job) == {rest[0].work.session}, "the other branch was not audited"
+    await w.finish((rest[5], replayed(rest[5], branch=club)), (rest[6], replayed(rest[6])))
+    await w.finish((rest[4], replayed(rest[4], branch=club)))
+    doubted = [rest[0], *rest[4:7]]
+    assert await provisional(w, job) == set(sessions_of(doubted)), "an item that ends after the audit is not confirmed"
+    await w.finish((rest[7], replayed(rest[7], "audit", audit="wrong")))
+    await decide(w, root, LearningStep(Phase.OFF, "a record was wrong", state="broken"))
+    (told,) = await w.store.learning.of_job(job)
+    assert (told.figures["reopened"], told.figures["provisional"]) == (2, 2)
+    assert await provisional(w, job) == set(sessions_of(rest[4:6])), "what another branch has read is not done anew"
+
+
+async def test_an_audit_in_the_same_commit_confirms_what_ends_with_it(w: World) -> None:
+    job, _ = await replaying(w)
+    rest = await w.claim()
+    await w.finish((rest[0], replayed(rest[0], audit="right")), (rest[1], replayed(rest[1])))
+    assert await provisional(w, job) == set()
+    await w.finish((rest[2], replayed(rest[2])))
+    assert await provisional(w, job) == {rest[2].work.session}
+
+
+async def test_what_a_repaired_version_reads_wrong_by_an_old_branch_opens_what_that_branch_has_read_before(
+    w: World,
+) -> None:
+    job, root = await replaying(w)
+    rest = await w.claim(6)
+    await w.finish((rest[0], replayed(rest[0])), *((one, replayed(one, "signature")) for one in rest[1:4]))
+    await decide(w, root, LearningStep(Phase.ITEMS, "3 of 4 items were missed"))
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    await w.finish(*((one, replayed(one)) for one in rest[4:]))
+    better = with_branch(VERSION, VERSION.branches[0].model_copy(update={"signature": Signature(url="/q/{}")}))
+    await decide(w, root, LearningStep(Phase.SHADOW, "repaired", 5, better, "shadow"))
+    await w.finish(*shadowed(await w.claim()))
+    await decide(w, root, REPLAY)
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    (wrong,) = await w.claim(1)
+    await w.finish((wrong, replayed(wrong, "audit", audit="wrong")))
+    (told,) = await w.store.learning.of_job(job)
+    assert (told.version, told.figures["reopened"], told.figures["provisional"]) == (2, 3, 0)
+
+
 async def test_a_later_loop_begins_with_what_was_learned_and_another_tenants_does_not(w: World) -> None:
     await w.store.workflows.keep("acme", learned("books", {"state": "active"}, site="h0.example"))
     _, _root = await learning_loop(w)
@@ -229,6 +316,29 @@ async def test_a_later_loop_begins_with_what_was_learned_and_another_tenants_doe
     assert {one.work.learned for one in await w.claim()} == {LearnedUse.TEACH}
     await learning_loop(w, wanted=replace(FOR, goal="another"))
     assert {one.work.learned for one in await w.claim()} == {LearnedUse.TEACH}
+
+
+async def test_why_a_loop_is_where_it_is_goes_on_naming_what_it_began_with(w: World) -> None:
+    await w.store.workflows.keep("acme", learned("books", {"state": "active"}, site="h0.example"))
+    job, root = await learning_loop(w)
+    began = "begins with books@1, learned by an earlier job"
+    await w.finish(*shadowed(await w.claim()))
+    await decide(w, root, LearningStep(Phase.REPLAY, "5 of 5 items were the same by the teacher"))
+    (told,) = await w.store.learning.of_job(job)
+    assert told.why == f"{began}; 5 of 5 items were the same by the teacher"
+    await decide_again(w, root, LearningStep(Phase.REPLAY, "still the same", state="canary"))
+    (told,) = await w.store.learning.of_job(job)
+    assert told.why.startswith(f"{began}; still the same; version 1 of 'books' is active, and cannot become canary")
+    assert (await w.store.workflows.get("acme", "books")).versions[0].version.state == "active"
+
+
+async def decide_again(w: World, root: int, step: LearningStep) -> None:
+    """Another decision in replay, for which three misses are the occasion."""
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    some = await w.claim(3)
+    await w.finish(*((one, replayed(one, "signature")) for one in some))
+    await decide(w, root, step)
 
 
 async def test_an_item_that_goes_on_from_its_own_checkpoint_is_the_models(w: World) -> None:
@@ -282,8 +392,8 @@ async def test_a_cluster_of_misses_holds_the_other_items_back_for_a_repair_by_on
     assert await w.store.learning.due() == [first]
     known = await lent(w, first)
     assert (known.figures.items, known.figures.misses, known.version and known.version.state) == (3, 3, "canary")
-    repair = LearningStep(Phase.ITEMS, "3 of 3 items were missed")
-    assert (await w.store.learning.decide(first, "d", repair)).written
+    begun = LearningStep(Phase.ITEMS, "3 of 3 items were missed")
+    assert (await w.store.learning.decide(first, "d", begun)).written
     while (await w.store.run_bulk_operations()).more:
         pass
     assert await w.claim() == [], "what had not begun is held back"
@@ -295,15 +405,78 @@ async def test_a_cluster_of_misses_holds_the_other_items_back_for_a_repair_by_on
     others = await w.claim(6, job=job)
     await w.finish(*((one, replayed(one, "signature")) for one in others[:3]))
     await lent(w, second)
-    assert (await w.store.learning.decide(second, "d", repair)).written
+    decided = await w.store.learning.decide(second, "d", begun)
+    assert decided.written and decided.repair is None, "it does not begin"
     told = (await w.store.learning.of_job(job))[0]
-    assert (told.phase, told.why) == (Phase.REPLAY, "another session repairs it")
+    assert told.phase is Phase.REPLAY and told.why.startswith("begins with h0.example-")
+    assert told.why.endswith(", learned by an earlier job; another session repairs it")
 
     w.clock.now += 21
     better = VERSION.model_copy(update={"by": "repair"})
     assert await decide(w, first, LearningStep(Phase.SHADOW, "repaired", 5, better, "shadow"))
     (stored,) = await w.store.workflows.some("acme")
     assert [(one.version.parent, one.version.state) for one in stored.versions] == [(None, "canary"), (1, "shadow")]
+
+
+async def test_a_repair_tells_what_it_has_cost_when_its_version_replays(w: World) -> None:
+    job, root = await replaying(w)
+    spent = replace(DONE, usage=Usage(model_calls=2), usage_before=Usage(model_calls=1))
+    some = await w.claim(3, job=job)
+    await w.finish(*((one, replayed(one, "signature")) for one in some))
+    began = LearningStep(Phase.ITEMS, "3 of 3 items were missed", let_go=2)
+    assert await repair(w, root, began) == Repair("begun")
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    await decide(w, root, began)
+    w.clock.now += 30
+    assert len(await end_all(w, spent)) == 2
+    better = VERSION.model_copy(update={"by": "repair"})
+    assert await repair(w, root, LearningStep(Phase.SHADOW, "repaired", 5, better, "shadow")) == Repair("compiled")
+    await w.finish(*shadowed(await w.claim()))
+    w.clock.now += 12
+    assert await repair(w, root, REPLAY) == Repair("proved", calls=6, seconds=42.0)
+    (told,) = await w.store.learning.of_job(job)
+    assert (told.figures["repairs"], told.figures["repair_calls"]) == (1, 6)
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    some = await w.claim(3, job=job)
+    await w.finish(*((one, replayed(one, "signature")) for one in some))
+    assert await repair(w, root, began) == Repair("begun")
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    assert await repair(w, root, LearningStep(Phase.REPLAY, "nothing was learned")) == Repair("given_up")
+    (told,) = await w.store.learning.of_job(job)
+    assert (told.figures["repairs"], told.figures["repair_calls"]) == (1, 6)
+
+
+async def test_a_loop_goes_on_where_its_workflow_is_deleted_and_what_it_learns_anew_is_another_one(w: World) -> None:
+    job, root = await replaying(w)
+    (stored,) = await w.store.workflows.some("acme")
+    await w.store.workflows.drop("acme", stored.name)
+    some = await w.claim(6, job=job)
+    assert {one.work.learned for one in some} <= {LearnedUse.REPLAY, LearnedUse.AUDIT}, "it has the version itself"
+    await w.finish(
+        *((one, replayed(one, "signature")) for one in some[:3]), *((one, replayed(one)) for one in some[3:])
+    )
+    assert await w.store.workflows.some("acme") == []
+    await decide(w, root, LearningStep(Phase.ITEMS, "3 of 6 items were missed"))
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    w.clock.now += 21
+    await decide(w, root, SHADOW)
+    (anew,) = await w.store.workflows.some("acme")
+    assert (anew.name, [one.version.number for one in anew.versions]) == (stored.name, [1])
+    await w.finish(*shadowed(await w.claim()))
+    await w.store.workflows.drop("acme", stored.name)
+    await decide(w, root, REPLAY)
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    (wrong, *others) = await w.claim(3)
+    await w.finish((wrong, replayed(wrong, "audit", audit="wrong")), *((one, replayed(one)) for one in others))
+    await decide(w, root, LearningStep(Phase.OFF, "a record was wrong", state="broken"))
+    await w.run_out()
+    row = await w.check_sums(job)
+    assert (row.status, row.counts.completed) == (Status.COMPLETED, N)
 
 
 async def test_items_in_doubt_of_a_loop_that_learns_no_more_are_done_by_the_model(w: World) -> None:
@@ -339,3 +512,201 @@ async def test_a_retry_after_the_loop_has_learned_opens_doubtful_records_and_the
     assert (row.status, row.counts.completed) == (Status.COMPLETED, N)
     (told,) = await w.store.learning.of_job(job)
     assert (told.phase, told.why) == (Phase.OFF, "a record was confirmed to be wrong")
+
+
+async def test_nothing_begins_from_the_moment_that_a_repair_is_decided_on(w: World) -> None:
+    job, root = await replaying(w)
+    some = await w.claim(3, job=job)
+    await w.finish(*((one, replayed(one, "signature")) for one in some))
+    await decide(w, root, LearningStep(Phase.ITEMS, "3 of 3 items were missed"))
+    assert await w.claim() == [], "they are ready until a slice holds them back"
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    w.clock.now += 21
+    await decide(w, root, LearningStep(Phase.ITEMS, "more", let_go=2))
+    assert [one.work.learned for one in await w.claim()] == [LearnedUse.TEACH] * 2
+    await w.check_sums(job)
+
+
+async def test_a_version_that_is_compared_up_to_the_loops_last_item_is_decided_on_when_the_job_is_over(
+    w: World,
+) -> None:
+    job, root = await learning_loop(w, n=8)
+    await end_all(w)
+    await decide(w, root, SHADOW)
+    await w.finish(*shadowed(await w.claim()))
+    await w.run_out()
+    assert (await w.check_sums(job)).status is Status.COMPLETED
+    assert await w.store.learning.due() == [root]
+    known = await lent(w, root)
+    assert (known.phase, known.figures.items, len(await w.store.learning.running())) == (Phase.SHADOW, 5, 1)
+    assert (await w.store.learning.decide(root, "d", REPLAY)).written
+    (stored,) = await w.store.workflows.some("acme")
+    assert [one.version.state for one in stored.versions] == ["canary"]
+    (told,) = await w.store.learning.of_job(job)
+    assert (told.phase, told.why) == (Phase.REPLAY, REPLAY.why)
+    assert (await w.store.learning.due(), await w.store.learning.running()) == ([], [])
+    assert (await w.check_sums(job)).status is Status.COMPLETED
+
+
+async def test_a_loop_that_ends_before_enough_was_compared_keeps_no_item_waiting_and_begins_none(w: World) -> None:
+    job, root = await learning_loop(w, n=6)
+    await end_all(w)
+    await decide(w, root, SHADOW)
+    await w.finish(*shadowed(await w.claim()))
+    assert await w.store.learning.due() == [root]
+    assert await decide(w, root, LearningStep(Phase.SHADOW, "3 of 5 items are compared", let_go=2))
+    assert await w.store.learning.due() == []
+    await w.run_out()
+    assert (await w.check_sums(job)).counts.completed == 6
+    (told,) = await w.store.learning.of_job(job)
+    assert (told.phase, told.holds_back) == (Phase.OFF, False)
+
+
+async def test_a_job_that_ends_while_its_loop_repairs_a_version_leaves_the_repair_to_others(w: World) -> None:
+    began = LearningStep(Phase.ITEMS, "3 of 3 items were missed", let_go=99)
+    for begins in (Phase.ITEMS, Phase.SHADOW):
+        job, root = await replaying(w, begins=begins)
+        some = await w.claim(3, job=job)
+        await w.finish(*((one, replayed(one, "signature")) for one in some))
+        assert await repair(w, root, began) == Repair("begun"), begins
+        while (await w.store.run_bulk_operations()).more:
+            pass
+        await decide(w, root, began)
+        await w.run_out()
+        assert (await w.check_sums(job)).status is Status.COMPLETED
+
+
+async def test_loops_of_jobs_that_are_over_are_not_counted_as_learning(w: World) -> None:
+    canceled, _ = await learning_loop(w)
+    failed, _ = await learning_loop(w, stop=True)
+    late, _ = await learning_loop(w, deadline_s=60.0)
+    assert len(await w.store.learning.running()) == 3
+    await w.store.cancel(canceled)
+    await w.finish(*((one, BROKEN) for one in await w.claim(job=failed)))
+    w.clock.now += 61
+    await w.run_out()
+    await w.store.expire_deadlines()
+    await w.run_out()
+    for job in (canceled, failed, late):
+        assert (await w.store.job(job)).finished_at is not None
+    assert await w.store.learning.running() == []
+    assert await w.store.learning.due() == []
+
+
+async def test_a_canceled_job_whose_version_was_compared_is_not_to_be_decided_on_any_more(w: World) -> None:
+    job, root = await learning_loop(w, n=8)
+    await end_all(w)
+    await decide(w, root, SHADOW)
+    await w.finish(*shadowed(await w.claim()))
+    await w.store.cancel(job)
+    await w.run_out()
+    assert (await w.check_sums(job)).status is Status.CANCELED
+    assert (await w.store.learning.due(), await w.store.learning.running()) == ([], [])
+
+
+async def test_records_are_in_doubt_whatever_their_fields_are_called(w: World) -> None:
+    job, _ = await replaying(w)
+    rest = await w.claim(6)
+    traps = (
+        {"audit": "right"},
+        {"whole": False, "branches": "other"},
+        {"n": '"audit":"right"'},
+        {"n": "%_\u00e9\u0000"},
+    )
+    for one, trap in zip(rest[:4], traps, strict=True):
+        done = replayed(one)
+        await w.finish((one, replace(done, records=(replace(done.records[0], value=trap),))))
+    liar = replace(DONE, records=(Record({"whole": True, "branches": VERSION.branches[0].key}),))
+    await w.finish((rest[4], liar))
+    await w.finish((rest[5], replayed(rest[5], "audit", audit="wrong")))
+    sessions, _ = await w.store.sessions(job, limit=100)
+    reopened = {one.id for one in sessions if one.status is Status.QUEUED}
+    assert reopened & set(sessions_of(rest)) == set(sessions_of(rest[:4]))
+    (told,) = await w.store.learning.of_job(job)
+    assert (told.figures["reopened"], told.figures["provisional"]) == (4, 0)
+    await w.check_sums(job)
+
+
+async def test_pages_that_sessions_have_kept_are_found_with_their_evidence_by_their_own_tenant_alone(w: World) -> None:
+    by_root: dict[int, set[str]] = {}
+    for tenant in ("acme", "other"):
+        job, root = await learning_loop(w, tenant=tenant)
+        for one in await w.claim(job=job):
+            name = f"{one.work.session:032x}"
+            kept = [
+                ArtifactRef(name, "snapshot", f"pages/{name}", "application/zlib", 9),
+                ArtifactRef("e" + name[1:], "evidence", f"runs/{name}", "application/zlib", 9),
+                ArtifactRef("a" + name[1:], "screenshot", f"shots/{name}", "image/png", 9),
+            ]
+            await w.finish((one, replace(DONE, artifacts=tuple(kept))))
+            by_root.setdefault(root, set()).add(name)
+    (mine, names), (theirs, _) = by_root.items()
+    every = {head + name[len(head) :] for name in names for head in ("", "e", "a")}
+    for loop_id, wanted in ((mine, names), (theirs, set())):
+        told = await w.store.learning.kept_pages(loop_id, every)
+        assert {(keys.id, keys.page, keys.evidence) for keys in told} == {
+            (name, f"pages/{name}", f"runs/{name}") for name in wanted
+        }
+    assert await w.store.learning.kept_pages(mine, ()) == await w.store.learning.kept_pages(999, names) == []
+
+
+async def test_what_the_teacher_has_read_beside_a_version_is_not_in_doubt(w: World) -> None:
+    job, root = await learning_loop(w)
+    await end_all(w)
+    await decide(w, root, SHADOW)
+    unclear = [
+        (one, replace(outcome, replay=replace(outcome.replay, audit="unclear", branches=VERSION.branches[0].key)))
+        for one, outcome in shadowed(await w.claim())
+        if outcome.replay is not None
+    ]
+    await w.finish(*unclear)
+    await decide(w, root, REPLAY)
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    rest = await w.claim(2)
+    await w.finish((rest[0], replayed(rest[0])))
+    await w.finish((rest[1], replayed(rest[1], "audit", audit="wrong")))
+    (told,) = await w.store.learning.of_job(job)
+    assert (told.figures["reopened"], told.figures["provisional"]) == (1, 0)
+    await w.check_sums(job)
+
+
+async def test_what_was_not_decided_of_a_loop_goes_with_its_job(w: World) -> None:
+    job, root = await learning_loop(w, n=8, artifacts={"retention_days": 1})
+    await end_all(w)
+    await decide(w, root, SHADOW)
+    await w.finish(*shadowed(await w.claim()))
+    await w.run_out()
+    assert await w.store.learning.due() == [root]
+    w.clock.now += 86_401
+    assert await w.store.archived(job, "archive/x")
+    more = True
+    while more:
+        more = await w.store.drop(job, (await w.store.droppable(job, 1_000)).sessions)
+    assert (await w.store.learning.due(), await w.store.learning.running()) == ([], [])
+    assert await w.store.learning.lend(root, "d", lasts_s=20) is None
+
+
+async def test_what_a_version_missed_when_it_was_last_trusted_more_is_usual_of_it(w: World) -> None:
+    _, root = await replaying(w)
+    assert (await usual_misses(w, root)) == 0.0
+    some = await w.claim(20)
+    await w.finish(*((one, replayed(one, "shape")) for one in some[:8]), *((one, replayed(one)) for one in some[8:]))
+    await decide(w, root, LearningStep(Phase.REPLAY, "12 of 20 items replayed", state="active"))
+    assert (await usual_misses(w, root)) == 0.4
+
+    job, second = await learning_loop(w)
+    compared = shadowed(await w.claim(job=job))
+    lost = [(one, replace(end, replay=replace(end.replay, whole=False))) for one, end in compared[:2] if end.replay]
+    await w.finish(*lost, *compared[2:])
+    await decide(w, second, LearningStep(Phase.REPLAY, "the same"))
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    assert (await usual_misses(w, second)) == 0.4, "of a version that is active already, the shadow tells"
+
+
+async def usual_misses(w: World, root: int) -> float:
+    """What a loop's version usually misses, once something is to be decided."""
+    row = next(row for row in await w.store.learning._db.read(lambda tx: tx.rows("learning_of", ids=tx.many([root]))))
+    return _version_figures(Phase.REPLAY, json.loads(row.figures), json.loads(row.before)).usual_misses

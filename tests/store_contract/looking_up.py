@@ -90,7 +90,8 @@ async def test_what_ended_is_summed_up_by_spans_of_time(w: World) -> None:
     assert mine.seconds == 10.0
     assert mine.since.timestamp() % 3600 == 0
     every = await w.store.activity(tenant=None, span_s=3600, spans=2)
-    assert (every[0].jobs, every[0].tokens, every[0].model_calls, every[0].pages) == (3, 110, 2, 3)
+    assert (every[0].jobs, every[0].prompt_tokens, every[0].completion_tokens) == (3, 100, 10)
+    assert (every[0].model_calls, every[0].pages) == (2, 3)
 
 
 async def test_sites_are_listed_that_run_or_have_a_limit_of_their_own(w: World) -> None:

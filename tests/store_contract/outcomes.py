@@ -53,6 +53,9 @@ async def test_an_outcome_ends_the_session_and_its_job(w: World) -> None:
     )
     assert await names(w) == [JobEvent.SUBMITTED, JobEvent.STARTED, JobEvent.PROGRESS, JobEvent.FINISHED]
     progress, finished = (await w.store.events())[-2:]
+    assert (await w.store.latest_events(progress.job, limit=2)) == [finished, progress]
+    assert (await w.store.latest_events(progress.job, before=finished.seq, limit=1)) == [progress]
+    assert await w.store.latest_events(progress.job + 1) == []
     assert progress.data["sessions"] == [[held.work.session, "completed"]]
     assert (finished.data["status"], finished.data["counts"]["completed"]) == ("completed", 1)
     assert finished.data["usage"]["prompt_tokens"] == 30

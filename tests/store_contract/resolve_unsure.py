@@ -12,6 +12,7 @@ from tests.store_contract.fixtures import names
 from tests.store_world import DONE, ERROR, World, links, loop
 
 S = Status
+DAY_S = 86_400.0
 MARKED = Checkpoint(url="https://shop.example/pay", records=(Record({"n": 7}),), pending_action="click('pay')")
 
 
@@ -50,6 +51,25 @@ async def test_an_unsure_job_that_is_tried_again_begins_before_the_action(w: Wor
     assert again.work.fence > held.work.fence
     await w.finish((again, DONE))
     assert (await w.check_sums(job)).status is S.COMPLETED
+
+
+@pytest.mark.parametrize("how", ["done", "retry"])
+@pytest.mark.parametrize("dropped", [0, 1])
+async def test_an_unsure_item_of_an_archived_job_stays_as_its_archive_says(w: World, how: str, dropped: int) -> None:
+    job, _ = await w.open_loop(2, artifacts={"retention_days": 1})
+    first, second = await w.claim()
+    await w.finish((second, DONE))
+    await die_inside(w, first)
+    await w.run_out()
+    (unsure,) = [row for row in (await w.store.sessions(job, statuses=[S.UNSURE]))[0] if row.depth]
+    w.clock.now += DAY_S + 1
+    assert await w.store.archived(job, "archive/x")
+    before = (await w.store.job(job)).counts
+    if dropped:  # its parent is gone first
+        await w.store.drop(job, (await w.store.droppable(job, dropped)).sessions)
+    with pytest.raises(WrongState, match=f"job j{job} is archived"):
+        await w.store.resolve_unsure(unsure.id, how)
+    assert (await w.store.job(job)).counts == before
 
 
 async def test_an_unsure_item_waits_with_its_siblings_while_the_loop_runs(w: World) -> None:

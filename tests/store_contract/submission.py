@@ -35,12 +35,13 @@ async def test_a_submitted_job_is_queued_with_its_root_session(w: World) -> None
 
 
 async def test_the_same_key_and_spec_give_the_same_job(w: World) -> None:
-    new = NewJob("acme", spec(idempotency_key="k"), "shop.example")
+    new = NewJob("acme", spec(idempotency_key="k"), "shop.example", submitted_by="Ada")
     (first,) = await w.store.submit([new])
+    assert (await w.store.job(first.job)).submitted_by == "Ada"
     (second,) = await w.store.submit([new])
     assert first.created and not second.created and first.job == second.job
     (foreign,) = await w.store.submit([NewJob("other", spec(idempotency_key="k"), "shop.example")])
-    assert foreign.created
+    assert foreign.created and (await w.store.job(foreign.job)).submitted_by is None
     one, two = await w.store.submit([NewJob("acme", spec(idempotency_key="n"), "shop.example")] * 2)
     assert one.created and not two.created and one.job == two.job
     assert len(await w.store.jobs(JobFilter())) == 3

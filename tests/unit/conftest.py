@@ -10,15 +10,34 @@ import pytest
 
 from tests.migrated import sqlite_copies
 
-PARTS = frozenset({"cli", "dispatch", "evaluation", "face", "gateway", "site", "store"})
-"""Folders whose tests run whole parts in their own process: a store, a dispatcher, a gateway, a command, a site."""
+PARTS = (
+    *("artifacts", "cli", "cluster", "dispatch", "egress", "evaluation", "face", "gateway", "inference", "robots"),
+    *("site", "store", "webhooks"),
+    "agent/observe/test_documents.py",
+    "agent/observe/test_imitation.py",
+    "agent/rules/test_hostile_text.py",
+    "agent/test_reader_process.py",
+    "browsers/test_memory.py",
+    "browsers/test_page_processes.py",
+    "models/test_client.py",
+    "workflows/test_exchange.py",
+)
+"""Folders and files of the second ring: whole parts in the test's own process (a store, a dispatcher, a gateway, a
+command, a site, a server), other processes, and texts that are made to take long."""
 
 
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """Marks the second ring."""
+    """Marks the second ring.
+
+    Raises:
+        pytest.UsageError: `PARTS` names what is not there: its tests would be in the first ring.
+    """
     here = Path(__file__).parent
+    parts = [here / part for part in PARTS]
+    if gone := [part for part in parts if not part.exists()]:
+        raise pytest.UsageError(f"PARTS names what is not there: {', '.join(map(str, gone))}")
     for item in items:
-        if item.path.is_relative_to(here) and item.path.relative_to(here).parts[0] in PARTS:
+        if any(item.path.is_relative_to(part) for part in parts):
             item.add_marker("parts")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 from collections.abc import Iterator
@@ -71,6 +72,33 @@ def test_no_line_of_prose_is_wider_than_a_screen() -> None:
         if len(line) > WIDEST and " " in line.strip()
     ]
     assert wide == []
+
+
+def test_paragraphs_are_filled() -> None:
+    """A line that ends early in a paragraph was left by an edit. A link may stand on a line of its own."""
+    early = [
+        f"{page.relative_to(ROOT)}:{number}"
+        for page in tracked("*.md")
+        for (number, line), (follows, after) in itertools.pairwise(prose(page))
+        if follows == number + 1
+        and line.strip()
+        and not line.startswith("    ")
+        and not re.match(r"\s*([*-] |\d+\. |>|$)", after)
+        and not re.match(r"\s*[\[(`]", after)
+        and len(line) + 1 + len(after.split()[0]) <= WIDEST - 25
+    ]
+    assert early == []
+
+
+def test_no_table_is_cut_in_two() -> None:
+    """Rows without a head are drawn as text."""
+    cut = []
+    for page in tracked("*.md"):
+        lines = ["", *page.read_text().splitlines(), ""]
+        for number, (before, line, after) in enumerate(zip(lines, lines[1:], lines[2:], strict=False), 1):
+            if line.startswith("|") and not before.strip() and not after.startswith("| -"):
+                cut.append(f"{page.relative_to(ROOT)}:{number}")
+    assert cut == []
 
 
 def test_the_places_that_contributing_names_exist() -> None:

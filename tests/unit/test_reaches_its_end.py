@@ -20,7 +20,7 @@ from shoal.agent import spec
 from shoal.agent.actions import ACTION_SETS, PRIMITIVES
 from shoal.agent.actions.primitives import code, control, coordinate, element, human, keyboard, misc, navigation, tab
 from shoal.agent.browser import ContextOptions
-from shoal.agent.chromium.browser import ChromiumBrowser
+from shoal.agent.chromium.chromium_browser import ChromiumBrowser
 from shoal.agent.errors import AgentError, Recourse
 from shoal.agent.fault_table import TREATMENTS
 from shoal.agent.spec import BrowserSpec, Viewport
@@ -77,6 +77,9 @@ BASE: Mapping[str, Any] = {
     **{"model_url": "http://model.example/v1", "model": "m", "traces_url": "http://traces.example/v1/traces"},
     **{"s3_endpoint_url": "http://s3.example", "cookie_secret": "c" * 40, "webhook_secret": "w" * 40, "auth": "auto"},
     "login_proxies": ("10.0.0.1",),
+    **{"oidc_issuer": "https://id.example", "oidc_client_id": "c", "oidc_roles": {"a": "admin"}, "login_tenant": "t"},
+    **{"public_url": "https://shoal.example", "oidc_scopes": ("openid",), "oidc_tenants": {"a": "t"}},
+    **{"oidc_tenant_claim": "org"},
 }
 """Parts that are off by default are on, so that their settings matter."""
 
@@ -91,7 +94,14 @@ OTHER: Mapping[str, Any] = {
         "model_points": "relative",
         "model_temperature": 1.0,
     },
-    **{"public_url": "https://shoal.example", "ray_address": "auto", "vllm_quantization": "fp8"},
+    **{"oidc_issuer": "https://other.example", "oidc_roles": {"b": "viewer"}, "oidc_tenants": {"b": "u"}},
+    **{"oidc_client_secret_file": str(ROOT / "README.md")},
+    **{
+        "oidc_scopes": ("openid", "groups"),
+        "public_url": "https://other.example",
+        "ray_address": "auto",
+        "vllm_quantization": "fp8",
+    },
     **{
         "s3_public_url": "http://public.example",
         "help_url": "http://help.example",
@@ -111,6 +121,8 @@ def another(name: str, value: Any, annotation: Any) -> Any:
         return not value
     if get_origin(annotation) is Literal:
         return next(choice for choice in get_args(annotation) if choice != value)
+    if value is None and float in get_args(annotation):
+        return 0.5
     if isinstance(value, float) and value <= 1:
         return value / 2 if value else 0.5
     if isinstance(value, int | float):
@@ -191,13 +203,13 @@ UNREAD = {"FieldPlace.json_path": "read by its name", "ProxySpec.bypass": "refus
 
 
 def test_every_field_of_a_job_is_read_by_what_it_is_for() -> None:
-    paths = [path for path in product_files() if path != ROOT / "agent" / "spec.py"]
+    paths = [path for path in product_files() if ROOT / "agent" / "spec" not in path.parents]
     read = {node.attr for path in paths for node in attributes(path)}
     parts = [part for part in vars(spec).values() if isinstance(part, type) and issubclass(part, BaseModel)]
     fields = {
         f"{part.__name__}.{name}": name
         for part in parts
-        if part.__module__ == spec.__name__
+        if part.__module__.startswith(f"{spec.__name__}.")
         for name in part.model_fields
     }
     assert len(fields) > 80
@@ -206,16 +218,16 @@ def test_every_field_of_a_job_is_read_by_what_it_is_for() -> None:
 
 # --- a job's browser ---------------------------------------------------------------------------------
 
-CONTEXTS = "agent/chromium/browser.py"
+CONTEXTS = "agent/chromium/chromium_browser.py"
 """Makes both kinds of context: acting ones from each field, reading ones only where `_suits_reading` says so."""
 
 ELSEWHERE = {
-    "dialogs": "agent/sessions/session.py",
-    "isolation": "agent/sessions/session.py",
-    "proxy": "services/web/specs/supported.py",
-    "storage_state": "services/web/specs/supported.py",
-    "headless": "services/web/specs/supported.py",
-    "attach": "services/web/specs/supported.py",
+    "dialogs": "agent/sessions/attempt.py",
+    "isolation": "agent/sessions/attempt.py",
+    "proxy": "services/web/specs/browser_checks.py",
+    "storage_state": "services/web/specs/browser_checks.py",
+    "headless": "services/web/specs/browser_checks.py",
+    "attach": "services/web/specs/browser_checks.py",
 }
 """Fields that no context is made from, and the file that handles (or refuses) them."""
 
@@ -242,7 +254,7 @@ def test_a_page_past_playwright_is_taken_only_where_it_looks_as_asked(field: str
     plain = ContextOptions(reading=True, browser=BrowserSpec())
     assert browser._suits_reading(plain)
     spec = BrowserSpec.model_validate({field: OTHER_LOOK[field]})
-    assert browser._suits_reading(replace(plain, browser=spec)) == (field == "isolation")
+    assert browser._suits_reading(replace(plain, browser=spec)) == (field in ("isolation", "dialogs"))
 
 
 # --- result lines ------------------------------------------------------------------------------------
@@ -374,6 +386,7 @@ def test_every_recourse_says_whether_another_attempt_follows() -> None:
 OTHER_FAILURES = {
     *("AnswerMissing", "Canceled", "FormIncomplete", "FormRefused", "FormUnclear", "ItemNotFound"),
     *("SampleSendsNothing", "TraceRefused", "WorkflowInvalid", "WorkflowMiss"),
+    *("ActionUnconfirmed", "LeaseLost"),  # of leases that expire: no worker reports them
 }
 """Errors of a session that the metrics count as `other`."""
 

@@ -14,7 +14,7 @@ import httpx
 
 from shoal.services.inference.process import VllmProcess
 from tests.embedded import ROOT, Up, demo_shop, up, wait_until
-from tests.monitoring import busy, fires, see_every_dashboard, see_every_metric
+from tests.monitoring import busy, fires, replayed, see_every_dashboard, see_every_metric
 from tests.prometheus_server import Prometheus, Scrape, prometheus
 from tests.vllm.server import READY_S, free_port, start_tiny
 from tests.vllm.test_comes_back import KINDS
@@ -39,8 +39,9 @@ def _form(cluster: Up, shop: str) -> str:
     return cluster.submit({"url": f"{shop}/quote", "goal": goal, "data": data, "policy": "rules"})
 
 
-def _loop(cluster: Up, shop: str, paths: list[str]) -> str:
-    values = [shop + path for path in paths]
+def _of_products(cluster: Up, shop: str) -> str:
+    truth = httpx.get(f"{shop}/_truth/products.json", timeout=10).json()
+    values = [shop + product["path"] for product in truth if not product["discontinued"]][:4]
     return cluster.submit({"url": shop, "policy": "model", "loop": {"values": values}, "extract": {"schema": KINDS}})
 
 
@@ -52,15 +53,14 @@ def _in_vain(cluster: Up, shop: str) -> str:
 @contextmanager
 def _busy(cluster: Up, shop: str) -> Iterator[None]:
     """Work of every kind without end: rates need it."""
-    truth = httpx.get(f"{shop}/_truth/products.json", timeout=10).json()
-    paths = [product["path"] for product in truth if not product["discontinued"]][:4]
     refused = httpx.post(f"{cluster.url}/v1/jobs", json={"url": shop, "goal": "x", "colour": "red"}, timeout=10)
     assert refused.status_code == 400, refused.text
 
     def some() -> list[str]:
-        return [_form(cluster, shop), _loop(cluster, shop, paths), _goal(cluster, shop), _in_vain(cluster, shop)]
+        return [submit(cluster, shop) for submit in (_form, _of_products, _goal, _in_vain)]
 
-    with busy(cluster, some, 300):
+    cluster.final(replayed(cluster, shop), 120)
+    with busy(cluster, some, 300), busy(cluster, lambda: [replayed(cluster, shop)], 300):
         yield
 
 

@@ -38,5 +38,5 @@ async def python(on: ActionContext, code: str) -> None:
             raise
         except (Exception, SystemExit) as error:  # somebody else's code: it may raise anything, and end nothing
             if type(error).__module__.startswith("playwright"):
-                raise  # the stage knows what it means
+                raise  # the action context knows what it means
             raise ActionError(f"the code failed: {type(error).__name__}: {error}") from error

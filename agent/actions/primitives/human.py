@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from shoal.agent.actions.action_context import ActionContext
 from shoal.agent.actions.arguments import Bid
 from shoal.agent.actions.primitives.element import fill
 from shoal.agent.errors import ActionError, HelpMissing
 
+Asked = ParamSpec("Asked")
 Answer = TypeVar("Answer")
 
 
@@ -32,7 +33,7 @@ async def ask_user(on: ActionContext, question: str) -> str:
     """
     ask = _hook(on.hooks.ask_user, "ask_user")
     on.messages.append(("assistant", question))
-    said = await ask(question)
+    said = await ask(question, on.url)
     on.messages.append(("user", said))
     return said
 
@@ -47,7 +48,7 @@ async def enter_verification_code(on: ActionContext, bid: Bid) -> None:
     await fill(on, bid, await fetch(on.url))
 
 
-def _hook(hook: Callable[[str], Awaitable[Answer]] | None, name: str) -> Callable[[str], Awaitable[Answer]]:
+def _hook(hook: Callable[Asked, Awaitable[Answer]] | None, name: str) -> Callable[Asked, Awaitable[Answer]]:
     if hook is None:
         raise HelpMissing(f"nothing answers this here: the hook {name!r} is not configured", hook=name)
     return hook

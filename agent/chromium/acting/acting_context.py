@@ -8,13 +8,11 @@ import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from playwright.async_api import BrowserContext, Page, Response
+from playwright.async_api import BrowserContext, Page
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from shoal.agent.actions.dialects.browsergym import format_call
 from shoal.agent.actions.perform import check, perform
@@ -29,22 +27,22 @@ from shoal.agent.browser import (
     RawRecording,
     Shot,
 )
-from shoal.agent.chromium.acting import appearances
 from shoal.agent.chromium.acting.action_context import ChromiumActionContext, split_bid
-from shoal.agent.chromium.acting.appearances import Appearances
 from shoal.agent.chromium.acting.blocking import block
 from shoal.agent.chromium.acting.dialogs import Dialogs
 from shoal.agent.chromium.acting.downloads import Bounds, Downloads
-from shoal.agent.chromium.acting.effects import Moment, effect, moment, named_bid
+from shoal.agent.chromium.acting.effect_watch import LOOK_S, EffectWatch
+from shoal.agent.chromium.acting.effects import Moment, named_bid
 from shoal.agent.chromium.acting.harmless import harmless
+from shoal.agent.chromium.acting.open_document import open_document
 from shoal.agent.chromium.acting.open_tabs import OpenTabs
 from shoal.agent.chromium.acting.raw_traces import RawTraces
 from shoal.agent.chromium.acting.screencast import screencast
 from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.acting.titles import Titles
-from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines, left_ms
-from shoal.agent.chromium.cut_off import cut_off
+from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines
 from shoal.agent.chromium.devtools.fetching_sites import FetchingOwner
+from shoal.agent.chromium.devtools.page_errors import PageErrorLog
 from shoal.agent.chromium.devtools.screenshots import as_shot, page_shot, region_shot, viewport_shot
 from shoal.agent.chromium.faults import navigation_error, net_error
 from shoal.agent.chromium.landing import landing_of, sign_in
@@ -63,12 +61,10 @@ from shoal.agent.observe.marks import marked_elements, paint_marks
 from shoal.agent.observe.tree import clickable_elements, element_tree, focused_bid, is_cut, omitted, with_marks
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import check_opened, forbidden_page
-from shoal.agent.types import Action, ActionResult, Box, Download, Effect, ErrorInfo, Observation
+from shoal.agent.types import Action, ActionResult, Box, Download, Effect, ErrorInfo, Observation, PageErrors
 
-_GRACE_S, _LOOK_S = 2.0, 5.0
+_GRACE_S = 2.0
 """Playwright keeps its own time limits; ours comes so much later and catches a driver that does not answer."""
-_EFFECT_S, _EFFECT_PAUSE_S = 0.3, 0.05
-"""How long an action that changed nothing is watched for a late effect, and how often."""
 _QUIET_S, _SETTLE_S = 0.05, 1.5
 """How long a page is to be quiet after an action before it is looked at, and how long that is waited for."""
 
@@ -106,11 +102,13 @@ class ActingContext:
             options.max_download_bytes, options.download_timeout_s, options.max_downloads, options.max_downloaded_bytes
         )
         self.files = Downloads(options.downloads_dir, bounds)
+        self._errors = PageErrorLog()
         self.limits = CallDeadlines(browser, self._end, lambda seconds: self.tab.crashes(within_s=seconds))
         self.dialogs = Dialogs(
             accept=options.accept_dialogs, asks=options.hooks.answer_dialog, waits=self.limits.uncounted
         )
-        self._stage = ChromiumActionContext(self, driver, browser.folder)
+        self._action_context = ChromiumActionContext(self, driver, browser.folder)
+        self._effects = EffectWatch(self, self._action_context)
         self._blocking: asyncio.Task[None] | None = None  # in the tab that came last
         self._recorder: Recorder | None = None
         self._follow_tab(tab)
@@ -146,6 +144,8 @@ class ActingContext:
 
     def _follow_tab(self, tab: Tab) -> None:
         tab.files = self.files
+        tab.errors = self._errors
+        tab.on_crashed = self.limits.end_calls
         tab.page.on("download", self.files.on_download)
         tab.page.on("close", self.open_tabs.on_closed)
 
@@ -225,7 +225,7 @@ class ActingContext:
             async with asyncio.timeout(limit + _GRACE_S):
                 await self._have_tab()
                 await self.tab.leave_for(url, self._browser.fetching, always_watched=self.options.fetched_json)
-                response = await self._go(url, limit)
+                response = await open_document(self.tab, url, limit)
         except TimeoutError as error:
             raise self._end() or PageCrashed(f"the page hangs: {self.tab.page.url}") from error
         except PlaywrightError as error:
@@ -236,28 +236,6 @@ class ActingContext:
                 return await self._empty_answer(url)
             raise await self.limits.meaning(error) or navigation_error(error, url, limit) from error
         return landing_of(self.tab.page.url, response)
-
-    async def _go(self, url: str, limit_s: float) -> Response | None:
-        """Playwright's `goto`, tried anew when a page that loads itself again and again got in its way."""
-        ends = time.monotonic() + limit_s
-        while True:
-            try:
-                async with cut_off(self.tab.page):
-                    return await self.tab.page.goto(url, wait_until="domcontentloaded", timeout=left_ms(ends))
-            except PlaywrightError as error:
-                if "interrupted by another navigation" not in error.message or time.monotonic() >= ends:
-                    raise
-            await self._halt(ends)
-
-    async def _halt(self, ends: float) -> None:
-        """Ends what the page does by itself: without scripts it cannot load itself again."""
-        session = await self.tab.session()
-        await session.send("Emulation.setScriptExecutionDisabled", {"value": True})
-        try:
-            with contextlib.suppress(PlaywrightError):  # its last load, under way already, may come first: scriptless
-                await self.tab.page.goto("about:blank", wait_until="commit", timeout=left_ms(ends))
-        finally:  # a tab without scripts would read the next page wrongly, without a sign of why
-            await session.send("Emulation.setScriptExecutionDisabled", {"value": False})
 
     async def _empty_answer(self, url: str) -> Landing:
         """The landing of an error status without a body, which Chromium reports as a failed navigation."""
@@ -326,11 +304,11 @@ class ActingContext:
             viewport=viewport,
             page_size=(walk.data["page"][0], walk.data["page"][1]),
             dialogs=self.dialogs.take(),
-            downloads=self.files.news(),
+            downloads=self.files.new(),
             console_errors=(*worlds.take_console(), *self.files.take_failures()),
             omitted=omitted(walk),
             cut=is_cut(walk),
-            messages=tuple(self._stage.messages),
+            messages=tuple(self._action_context.messages),
             last_action=format_call(self.last_action) if self.last_action else "",
             last_error=self.last_error,
         )
@@ -371,27 +349,27 @@ class ActingContext:
         try:
             primitive, _ = check(action, allow_unsafe=self.options.allow_python)
             limit = self._limit(primitive.limit, action)
-            self._stage.begin(started + limit)
+            self._action_context.begin(started + limit)
             bid = named_bid(action)
             if primitive.unsafe:
                 await self.allow_scripts()
             if primitive.changes:
-                async with self.limits.guard(_LOOK_S, "reaching the page"):
+                async with self.limits.guard(LOOK_S, "reaching the page"):
                     await self._have_tab()
                     await self.tab.navigation()
                     await self.tab.traffic()  # what the action asks servers for is told by open requests
             # Of an action that opens a page it is known beforehand that nothing stays as it was.
             inside = primitive.limit != "navigation"
-            before = await self._moment(bid, inside, first=True) if primitive.changes else None
+            before = await self._effects.moment(bid, inside, first=True) if primitive.changes else None
             after: Moment | None = None
             try:
-                async with self.limits.guard(limit + _GRACE_S, f"{action.name}") as self._stage.guard:
-                    value = await perform(action, self._stage, allow_unsafe=self.options.allow_python)
+                async with self.limits.guard(limit + _GRACE_S, f"{action.name}") as self._action_context.guard:
+                    value = await perform(action, self._action_context, allow_unsafe=self.options.allow_python)
                     if inside and before is not None:
-                        after = await self._follow_up(before, bid)
+                        after = await self._effects.follow_up(before, bid)
             finally:
                 if before is not None and self._end() is None:
-                    changes = await self._changes(before, after, bid, inside=inside, waits=primitive.tells)
+                    changes = await self._effects.changes(before, after, bid, inside=inside, waits=primitive.tells)
                     self._restless = True
                     if inside:
                         self.tab.acted()
@@ -413,70 +391,6 @@ class ActingContext:
             "human": self.options.human_timeout_s,
         }
         return limits.get(kind, self.options.action_timeout_s)
-
-    async def _moment(self, bid: str | None, inside: bool, *, first: bool = False) -> Moment:
-        async with self.limits.guard(_LOOK_S, "looking for the effect"):
-            now = moment(self, self._stage, bid, inside=inside)
-            if not first or not inside:
-                return await now
-            taken, _ = await asyncio.gather(now, appearances.begin(self.tab, split_bid(bid)[0] if bid else ""))
-            return taken
-
-    async def _changes(
-        self, before: Moment, after: Moment | None, bid: str | None, *, inside: bool, waits: bool
-    ) -> Effect:
-        """What the action changed. Where that is nothing yet, a moment more is waited for it."""
-        ends = time.monotonic() + _EFFECT_S
-        while True:
-            after = after or await self._moment(bid, inside)
-            seen = Appearances()
-            if inside and after.main and (before.tab, before.document) == (after.tab, after.document):
-                async with self.limits.guard(_LOOK_S, "looking for the effect"):
-                    number = split_bid(bid)[1] if bid else 0
-                    seen = await appearances.told(self.tab, before.prefix, number)
-            changes = effect(before, after, bid, seen)
-            if not changes.unchanged or not waits:
-                return replace(changes, unchanged=changes.unchanged and waits)
-            if time.monotonic() >= ends:  # what is asked of a server may still come
-                waiting = (await self.tab.traffic()).quiet_for() <= 0
-                return replace(changes, unchanged=not waiting)
-            await asyncio.sleep(_EFFECT_PAUSE_S)
-            self._stage.forget()
-            after = None
-
-    async def _follow_up(self, before: Moment, bid: str | None) -> Moment | None:
-        """After an action: lets a navigation that it began come to its document, and a new tab to its page.
-
-        Gives the moment after it when the page is still the same.
-        """
-        tab = self.tab
-        if tab is before.tab:
-            navigation = await tab.navigation()
-            after = await moment(self, self._stage, bid)  # what the action began is known once this is answered
-            if navigation.windows > before.windows and self.opened_tabs == before.opened:
-                await self._new_tab_comes()
-            elif navigation.under_way:
-                await self._arrives(tab)
-            elif self.tab is tab and tab.page.url == before.url:
-                return after
-        if self.tab is not before.tab:
-            await self._arrives(self.tab)
-        with contextlib.suppress(PlaywrightTimeout):
-            await self.tab.page.wait_for_load_state("domcontentloaded", timeout=self._stage.left_ms)
-        return None
-
-    async def _arrives(self, tab: Tab) -> None:
-        """Returns once the tab is at its document or closed, or when the action's time is over."""
-        with contextlib.suppress(TimeoutError, PlaywrightError):
-            async with asyncio.timeout(self._stage.left_ms / 1000):
-                await (await tab.navigation()).arrival()
-
-    async def _new_tab_comes(self) -> None:
-        """The page said that it opens a window: Playwright's event comes a moment later, or never if it is blocked."""
-        self.open_tabs.came.clear()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_LOOK_S):
-                await self.open_tabs.came.wait()
 
     async def allow_scripts(self) -> None:
         """Has to come before a script uses the page beside our actions.
@@ -503,8 +417,8 @@ class ActingContext:
             raise ActionInvalid("a screenshot shows the whole page, or an element, or a region")
         async with self.limits.looking(self.options.action_timeout_s, "the screenshot"):
             if bid is not None:
-                self._stage.begin(time.monotonic() + self.options.action_timeout_s)
-                region = await self._stage.box(bid)
+                self._action_context.begin(time.monotonic() + self.options.action_timeout_s)
+                region = await self._action_context.box(bid)
             if region is not None:
                 data = await region_shot(self.tab, region)
             else:
@@ -522,10 +436,16 @@ class ActingContext:
                         if frame is not None:
                             yield frame
             except PlaywrightError:  # the tab closed or crashed; another may take its place
-                await asyncio.sleep(_LOOK_S)
+                await asyncio.sleep(LOOK_S)
 
     async def downloads(self) -> Sequence[Download]:
         return await self.files.take(self.options.action_timeout_s)
+
+    async def page_errors(self, *, ask: bool = False) -> PageErrors:
+        if ask:
+            async with self.limits.looking(self.options.action_timeout_s, "asking for errors", self._page_answers):
+                await self.tab.worlds()
+        return self._errors.take()
 
     async def storage_state(self) -> Json:
         async with self.limits.looking(self.options.action_timeout_s, "reading the storage"):
@@ -551,7 +471,7 @@ class ActingContext:
         self._closed = True
         await self._browser.take_back(self, not_reusable)
         await self.files.close()
-        await self._stage.close()
+        await self._action_context.close()
 
     @property
     def not_reusable(self) -> str:

@@ -217,7 +217,7 @@ class Downloads:
         assert self.latest is not None
         return await asyncio.shield(self.latest)
 
-    def news(self) -> tuple[Download, ...]:
+    def new(self) -> tuple[Download, ...]:
         """Those that ended since the last call."""
         told, self._told = self._told, len(self._done)
         return tuple(self._done[told:])

@@ -56,8 +56,10 @@ class Watched(Protocol):
     def url(self) -> str: ...
 
 
-async def moment(context: Watched, stage: ChromiumActionContext, bid: str | None, *, inside: bool = True) -> Moment:
-    """The page now; `bid` is the element that the action is about, of which the stage learns as well.
+async def moment(
+    context: Watched, action_context: ChromiumActionContext, bid: str | None, *, inside: bool = True
+) -> Moment:
+    """The page now; `bid` is the element that the action is about, of which the action context learns as well.
 
     Without `inside` the page itself is not asked, which after a navigation would wait for all that it has to do.
     """
@@ -70,10 +72,10 @@ async def moment(context: Watched, stage: ChromiumActionContext, bid: str | None
         document = world.context
         prefix = split_bid(bid)[0] if bid else ""
         if bid and not prefix:
-            main = frame = await stage.element_state(bid)
+            main = frame = await action_context.element_state(bid)
         else:
             main = await world.call("shoalWalker.elementState(0)")
-            frame = await stage.element_state(bid) if bid else main
+            frame = await action_context.element_state(bid) if bid else main
         if not bid:
             prefix, frame, mutations = await _inside_frames(await tab.look(), main)
     except (PlaywrightError, ActionError, BrowserError):

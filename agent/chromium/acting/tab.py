@@ -16,6 +16,7 @@ from shoal.agent.chromium.acting.downloads import Downloads
 from shoal.agent.chromium.devtools.fetched_json import FetchWatch
 from shoal.agent.chromium.devtools.fetching_sites import FetchingSites
 from shoal.agent.chromium.devtools.isolated_reader import LOST, IsolatedReader
+from shoal.agent.chromium.devtools.page_errors import PageErrorLog
 from shoal.agent.chromium.devtools.page_walk import PageWalk
 from shoal.agent.chromium.devtools.traffic import Traffic
 from shoal.agent.chromium.devtools.worlds import World, Worlds
@@ -61,7 +62,9 @@ class Tab:
     def __init__(self, page: Page) -> None:
         self.page = page
         self.files: Downloads | None = None  # told how this tab's downloads go
+        self.errors = PageErrorLog()  # told what its console and network tell
         self.on_called: Callable[[], None] = lambda: None  # a page, this one or another, sent the tab somewhere
+        self.on_crashed: Callable[[], None] = lambda: None  # its renderer ended
         self._crash = asyncio.Event()
         self._session: asyncio.Task[CDPSession] | None = None
         self._frame_id = ""
@@ -86,6 +89,7 @@ class Tab:
 
     def _on_crash(self, _: Page) -> None:
         self._crash.set()
+        self.on_crashed()
 
     def _on_download_begin(self, event: dict[str, Any]) -> None:
         if self.files is not None:
@@ -142,7 +146,7 @@ class Tab:
     async def worlds(self) -> Worlds:
         """The worlds of this tab's frames, followed from the first call on."""
         if self._worlds is None:
-            worlds = Worlds(self.page, await self.session())
+            worlds = Worlds(self.page, await self.session(), self.errors)
             await worlds.open()
             self._worlds = worlds
         return self._worlds

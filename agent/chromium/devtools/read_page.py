@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,13 @@ from shoal.agent.browser import Landing
 from shoal.agent.chromium.context_reset import EMPTY_S, clear_traces, close_quietly
 from shoal.agent.chromium.devtools.fetched_json import FetchWatch
 from shoal.agent.chromium.devtools.isolated_reader import IsolatedReader
+from shoal.agent.chromium.devtools.page_errors import PageErrorLog
 from shoal.agent.chromium.devtools.raw_pages import ENDED, GONE, RawPage, RawPages, RawSession
 from shoal.agent.chromium.devtools.traffic import Traffic
 from shoal.agent.chromium.landing import landing_from, sign_in
 from shoal.agent.errors import ConnectionLost, PageCrashed
 from shoal.agent.support.json_value import Json
+from shoal.agent.types import PageErrors
 
 BLANK = "about:blank"
 _ABORTED = "net::ERR_ABORTED"
@@ -68,8 +70,9 @@ class ReadPage:
         self._under_way = False  # a navigation, or one that was given up
         self._tasks: set[asyncio.Task[None]] = set()
         self.url = BLANK
+        self.on_crashed: Callable[[], None] = lambda: None  # its renderer ended
         self._crash = asyncio.Event()
-        self.stain = ""  # why it cannot be emptied for another session
+        self.not_reusable = ""  # why it cannot be emptied for another session
 
     async def open(self) -> None:
         """Begins to follow the page."""
@@ -119,6 +122,7 @@ class ReadPage:
     def _on_crash(self, _: dict[str, Any]) -> None:
         self._crash.set()
         self._moved.set()
+        self.on_crashed()
 
     def _on_dialog(self, event: dict[str, Any]) -> None:
         # An alert has but one answer; leaving a page was the agent's own wish.
@@ -138,7 +142,7 @@ class ReadPage:
                 self._soon(self._talk.send("Fetch.disable"))
 
     def _tainted(self, why: str) -> None:
-        self.stain = self.stain or why
+        self.not_reusable = self.not_reusable or why
 
     def _soon(self, call: Coroutine[Any, Any, Json]) -> None:
         task = asyncio.ensure_future(_unless_gone(call))
@@ -236,6 +240,13 @@ class ReadPage:
             await self._traffic.follow(self._talk, told=self.fetches is not None)
         return self._traffic
 
+    async def errors(self) -> PageErrors:
+        """What console and network told of the current document, to be asked for once."""
+        log = PageErrorLog()
+        await log.follow(self._talk)
+        await self._talk.send("Runtime.enable")
+        return log.take()
+
     async def end(self) -> None:
         """Closes it with its context; never raises."""
         await close_quietly(self.raw.end())
@@ -253,7 +264,7 @@ class ReadPage:
                 await self.raw.detach()
         except (PlaywrightError, PageCrashed, TimeoutError):
             return None
-        return None if self.stain else fresh  # it may have opened windows while it was torn down
+        return None if self.not_reusable else fresh  # it may have opened windows while it was torn down
 
     async def _again(self) -> ReadPage:
         """The same page for another session, that remembers and follows nothing."""

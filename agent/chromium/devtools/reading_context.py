@@ -25,12 +25,12 @@ from shoal.agent.chromium.acting.tab import document_quiet
 from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines
 from shoal.agent.chromium.devtools.fetching_sites import FetchingOwner
 from shoal.agent.chromium.devtools.read_page import BLANK, ReadPage
-from shoal.agent.chromium.devtools.screenshots import as_shot, page_shot, viewport_shot
+from shoal.agent.chromium.devtools.screenshots import as_shot, page_shot, region_shot, viewport_shot
 from shoal.agent.chromium.faults import CRASH_S, navigation_error
 from shoal.agent.errors import ActionError, AgentError, BrowserGone, NavigationTimeout, PageCrashed
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import check_opened, forbidden_page, is_web
-from shoal.agent.types import Action, ActionResult, Box, Download, Observation
+from shoal.agent.types import Action, ActionResult, Box, Download, Observation, PageErrors
 
 _STORED = "() => [location.origin, Object.entries(localStorage).map(([name, value]) => ({name, value}))]"
 
@@ -66,6 +66,7 @@ class ReadingContext:
         self._closed = False
         self._moved: Context | None = None
         self._limits = CallDeadlines(browser, self._end, lambda seconds: self.page.crashes(within_s=seconds))
+        page.on_crashed = self._limits.end_calls
 
     # --- limits and errors ----------------------------------------------------------------------------
 
@@ -140,10 +141,13 @@ class ReadingContext:
             self._browser.fetching.told(self.page.url, fetched=self.page.fetches.has_fetched)
 
     async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
-        if self._moved is not None or bid is not None or region is not None:
+        if self._moved is not None or bid is not None or (full_page and region is not None):
             return await (await self._move()).screenshot(full_page=full_page, bid=bid, region=region)
         async with self._limits.looking(self.options.action_timeout_s, "the screenshot"):
-            data = await (page_shot(self.page) if full_page else viewport_shot(self.page))
+            if region is not None:
+                data = await region_shot(self.page, region)
+            else:
+                data = await (page_shot(self.page) if full_page else viewport_shot(self.page))
         return as_shot(data)
 
     async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
@@ -177,6 +181,14 @@ class ReadingContext:
         if self._moved is not None:
             return await self._moved.downloads()
         return ()
+
+    async def page_errors(self, *, ask: bool = False) -> PageErrors:
+        if self._moved is not None:
+            return await self._moved.page_errors(ask=ask)
+        if not ask:
+            return PageErrors()
+        async with self._limits.looking(self.options.action_timeout_s, "asking for errors", self._page_answers):
+            return await self.page.errors()
 
     async def end_trace(self, path: str) -> bool:
         return await self._moved.end_trace(path) if self._moved is not None else False
@@ -228,7 +240,7 @@ class ReadingContext:
         if self._moved is not None:
             await self._moved.close()
             return
-        reused = self.options.reuse is not None and not self.page.stain and self.page.usable
+        reused = self.options.reuse is not None and not self.page.not_reusable and self.page.usable
         emptied = await self.page.emptied() if reused else None
         if emptied is not None:
             await self._browser.keep(self.options, emptied)

@@ -15,6 +15,7 @@ from typing import Any
 from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
+from shoal.agent.chromium.devtools.page_errors import LONGEST, PageErrorLog, console_text, exception_text
 from shoal.agent.errors import BrowserError
 from shoal.agent.observe.tree import WALKER
 from shoal.agent.support.json_value import Json
@@ -73,11 +74,12 @@ def _value(answer: dict[str, Any]) -> Json:
 class Worlds:
     """All worlds of one tab, frames of other processes included."""
 
-    def __init__(self, page: Page, session: CDPSession) -> None:
+    def __init__(self, page: Page, session: CDPSession, errors: PageErrorLog) -> None:
         self._page = page
         self._main = session
         self._sessions: dict[CDPSession, dict[str, int]] = {}  # per session: frame id to context id
         self._foreign: dict[Frame, CDPSession] = {}  # sessions of frames that live in other processes
+        self._errors = errors
         self.console: list[str] = []  # errors that the page's scripts wrote
         self._came = asyncio.Event()  # a world did
 
@@ -103,22 +105,13 @@ class Worlds:
         session.on("Runtime.executionContextCreated", created)
         session.on("Runtime.executionContextDestroyed", destroyed)
         session.on("Runtime.executionContextsCleared", lambda _: contexts.clear())
-        session.on("Runtime.exceptionThrown", self._on_exception)
-        session.on("Runtime.consoleAPICalled", self._on_console)
-        await session.send("Runtime.enable")
-
-    def _on_exception(self, event: dict[str, Any]) -> None:
-        details = event["exceptionDetails"]
-        said = details.get("exception", {}).get("description") or details.get("text", "")
-        self._note(said.splitlines()[0] if said else "")
-
-    def _on_console(self, event: dict[str, Any]) -> None:
-        if event["type"] in ("error", "assert"):
-            self._note(" ".join(str(arg.get("value", arg.get("description", ""))) for arg in event["args"]))
+        session.on("Runtime.exceptionThrown", lambda event: self._note(exception_text(event)))
+        session.on("Runtime.consoleAPICalled", lambda event: self._note(console_text(event)))
+        await asyncio.gather(self._errors.follow(session), session.send("Runtime.enable"))
 
     def _note(self, line: str) -> None:
         if line and len(self.console) < 50:
-            self.console.append(readable(line[:300]))
+            self.console.append(readable(line[:LONGEST]))
 
     def take_console(self) -> tuple[str, ...]:
         """Errors since the last call."""

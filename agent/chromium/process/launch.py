@@ -14,7 +14,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import ProxySettings
 
 from shoal.agent.browser import Browser
-from shoal.agent.chromium.browser import ChromiumBrowser
+from shoal.agent.chromium.chromium_browser import ChromiumBrowser
 from shoal.agent.chromium.faults import first_line
 from shoal.agent.chromium.process.driver import Driver, acquire_driver
 from shoal.agent.chromium.process.environment import browser_environment

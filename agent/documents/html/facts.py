@@ -15,7 +15,7 @@ from shoal.agent.support.json_value import Json
 _MOST_HEADINGS = 40
 
 
-def facts_of(elements: Elements, url: str, selectors: Sequence[str]) -> dict[str, Json]:
+def facts_of(elements: Elements, url: str, status: int, selectors: Sequence[str]) -> dict[str, Json]:
     """What page it is. The text that it shows is not told: what a record says has to stand at a place that is seen.
 
     Raises:
@@ -26,6 +26,7 @@ def facts_of(elements: Elements, url: str, selectors: Sequence[str]) -> dict[str
     title = elements.tree.css_first("title")
     return {
         "url": url,
+        "status": status,
         "lang": elements.attribute(elements.root, "lang") or "",
         "title": js.squash(title.text_lexbor()) if title is not None else "",
         "headings": [js.squash(el.text_lexbor()) for el in headings],

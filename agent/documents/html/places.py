@@ -37,6 +37,7 @@ _ADDRESSES = {
     "audio": "src",
 }
 _TEXT_INPUTS = frozenset({"text", "search", "tel", "hidden"})
+_STRUCK = ",".join(sorted(STRUCK))
 _INNER = "input:not([type=hidden i]),select,textarea"
 _PSEUDO = re.compile(
     r":(?!(?:not|is|where|has|first-child|last-child|only-child|first-of-type|last-of-type|only-of-type|empty"
@@ -96,7 +97,7 @@ class Places:
 
     def _hit(self, hit: Hit) -> PlaceData:
         if hit.line is not None:
-            return self._text(hit.line, hit.text)
+            return self._text(hit.line, hit.text, gone=self._gone_in(hit.line))
         if hit.element is not None:
             return self.place(hit.element, "label")
         return self._together(hit.after, hit.label)
@@ -119,13 +120,13 @@ class Places:
         inner = elements.find(el, _INNER)
         if not text and len(inner) == 1:
             return {**self.place(inner[0], how), "s": elements.selector(inner[0])}
-        struck = bool(elements.find(el, "del,s,strike"))
+        struck = bool(elements.find(el, _STRUCK))
         alt = elements.attribute(el, "alt") if el.tag == "img" else None
         return {
             **at,
             "k": "text",
             "t": text or alt or "",
-            "u": elements.text_of(el, plain=True) if struck else None,
+            "u": "" if self._gone(el) else elements.text_of(el, plain=True) if struck else None,
             "p": self._parts(el, struck) if js.length(text) <= _SHORT else [],
             "e": self._exact(el),
             "h": self._leads_to(el),
@@ -212,11 +213,18 @@ class Places:
     def _web(self, text: str) -> str:
         return self._absolute(text) if re.match(r"(https?:)?//", text) else ""
 
+    def _gone(self, el: LexborNode) -> bool:
+        """Whether all that stands at the element is struck through: it is what holds no longer."""
+        return self._elements.closest(el, STRUCK) is not None
+
+    def _gone_in(self, el: LexborNode) -> bool:
+        return self._gone(el) or bool(self._elements.find(el, _STRUCK))
+
     # --- what several nodes say -----------------------------------------------------------------------
 
-    def _text(self, el: LexborNode, text: str, address: str = "") -> PlaceData:
+    def _text(self, el: LexborNode, text: str, address: str = "", *, gone: bool = False) -> PlaceData:
         at = {"s": self._elements.selector(el), "v": int(self._elements.shown(el)), "w": "label", "k": "text"}
-        return {**at, "t": text, "u": None, "e": "", "h": address, "p": []}
+        return {**at, "t": text, "u": "" if gone else None, "e": "", "h": address, "p": []}
 
     def _together(self, nodes: Sequence[LexborNode], label: LexborNode | None) -> PlaceData:
         """What the nodes after a label say together."""
@@ -237,9 +245,9 @@ class Places:
         links = [el for el in elements if el.tag == "a" and "href" in self._elements.attributes(el)]
         around = self._elements.parent(label)
         assert around is not None
-        place = self._text(
-            around, told, self._absolute(self._elements.attribute(links[0], "href") or "") if links else ""
-        )
+        address = self._absolute(self._elements.attribute(links[0], "href") or "") if links else ""
+        gone = self._gone(label) or any(map(self._gone_in, elements))
+        place = self._text(around, told, address, gone=gone)
         return {**place, "v": int(self._elements.shown(label))}
 
 

@@ -46,7 +46,7 @@ def squeezed(text: str) -> str:
 
 def length(text: str) -> int:
     """The length that JavaScript tells, in units of UTF-16."""
-    return len(text) if text.isascii() else len(text) + sum(char > "\uffff" for char in text)
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def tells(text: str) -> bool:

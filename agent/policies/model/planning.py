@@ -117,12 +117,14 @@ def sound(plan: Plan, url: str, state: SessionState, *, page: PageText, given: G
         if _reads_here(state) and not _done(state, "extract"):
             return _reading(state)
         if state.asks and not state.answered:
-            raise ReplyProblem("the goal asks for an answer, and none was given: plan an answer")
+            raise ReplyProblem("the job's goal asks for an answer, and none was given: plan an answer")
         if plan.require_extraction and plan.information_extracted is False and state.children is None:
-            raise ReplyDoubt("the goal is reached, but what it wants is not extracted: which of the two holds?", plan)
+            raise ReplyDoubt(
+                "the job's goal is reached, but what it wants is not extracted: which of the two holds?", plan
+            )
         return plan
     if not plan.plan or plan.task_type is None:
-        raise ReplyProblem("the goal is not reached: give the next mini goal in `plan` and its `task_type`")
+        raise ReplyProblem("the job's goal is not reached: give the next mini goal in `plan` and its `task_type`")
     if plan.task_type == "answer" and not plan.answer:
         raise ReplyProblem("the task type is answer: give `answer`, with what it rests on")
     if plan.task_type != "loop":
@@ -145,8 +147,9 @@ def check_loop_values(plan: Plan, known: Callable[[], GivenValues]) -> None:
     made_up = [value for value in plan.loop_values if not given.gives(value)]
     if made_up:
         raise ReplyDoubt(
-            "neither goal, data nor page give these loop_values: take them from there, or leave loop_values null and "
-            "say in the plan what on the page is meant; only what follows from the goal may be given again",
+            "neither the job's goal, its data nor a page give these loop_values: take them from there, or leave "
+            "loop_values null and say in the plan what on the page is meant; only what follows from the job's goal "
+            "may be given again",
             plan,
             "; ".join(made_up)[:_SAID_CHARS],
         )

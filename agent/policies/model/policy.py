@@ -35,6 +35,7 @@ from shoal.agent.policies.model.requests.messages import session_messages
 from shoal.agent.policies.model.requests.pictures import PromptImages, pictures_of
 from shoal.agent.policies.model.requests.recent_pages import earlier, remember
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
+from shoal.agent.policies.rules.lists.list_end import read_list_end
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Basis, Element, LoopItem, Observation, Step
@@ -139,7 +140,7 @@ class ModelPolicy:
         planned: Plan,
         check: Sequence[Message],
     ) -> Plan:
-        """`planned`, which says that the goal is reached, where the page bears it out; else another plan.
+        """`planned`, which says that the job's goal is reached, where the page bears it out; else another plan.
 
         What was done before can talk a model into believing it. So the job's criterion is asked for once more, of the
         page alone.
@@ -164,7 +165,7 @@ class ModelPolicy:
         def read_on(reply: Json) -> Plan:
             plan = read(reply)
             if plan.user_goal_achieved:
-                raise ReplyProblem("the goal is not reached, as was said: plan on, or give up with evidence")
+                raise ReplyProblem("the job's goal is not reached, as was said: plan on, or give up with evidence")
             return plan
 
         retold = replace(planned_by, messages=(*planned_by.messages[:-1], again))
@@ -278,8 +279,15 @@ class ModelPolicy:
             max_pages=source.max_pages if source else 100,
             max_items=loop.max_items if loop else None,
         )
+        texts: set[str] = set()
+        count = 0
         async for item in items:
+            texts.add(item.label)
+            count += 1
             yield item
+        limited = loop is not None and loop.max_items is not None and count >= loop.max_items
+        if not (state.cut or limited or (state.listed or count + 1) <= count):
+            state.cut = (await read_list_end(state.page)).cut_by(texts)
 
     async def _point_out(
         self, state: SessionState, asked: str, following: str | None, seen: Observation, chars: int

@@ -12,7 +12,7 @@ from shoal.agent.errors import FieldsMissing
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.policies.workflow.auditing import Audit, audit
 from shoal.agent.policies.workflow.policy import field_hits
-from shoal.agent.types import LoopItem, Record, Replay, Step
+from shoal.agent.types import LoopItem, Replay, Step
 from shoal.agent.workflows.format.branch import ChannelFamily
 from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.misses import MissReason
@@ -81,20 +81,23 @@ class DocumentPolicy:
         locale = state.spec.browser.locale or ""
         asked = (state.page, self._version.branches, state.item, schema)
         document = await read_document(*asked, locale=locale)
-        record = document.record if document is not None else None
-        self._channels = document.hits if document is not None and record is not None else {}
-        if record is not None and not self._audited:
-            self.read_by = self._title
-            return Extraction((record,))
+        enough = document is not None and document.record is not None
+        if document is not None and document.record is not None and not self._audited:
+            self._read(document)
+            return Extraction((document.record,))
         rendered = partial(read_rendered, *asked, locale=locale)
-        if document is not None and record is None:
+        if document is not None and not enough:
             await rendered()  # so that it is known of the site's documents that this one was not enough
-        return await self._ruled(state, record, rendered)
+        return await self._ruled(state, document if enough else None, rendered)
 
     async def _ruled(
-        self, state: SessionState, record: Record | None, rendered: Callable[[], Awaitable[PageRead]]
+        self, state: SessionState, document: PageRead | None, rendered: Callable[[], Awaitable[PageRead]]
     ) -> Extraction:
-        """What the rules read, and whether the workflow reads the same from the document (`record`) or the page."""
+        """What the rules read, and whether the workflow reads the same from the document or the page.
+
+        Args:
+            document: what the workflow read from it; None: no record.
+        """
         lacking: list[FieldsMissing] = []
 
         async def read() -> Extraction:
@@ -109,22 +112,28 @@ class DocumentPolicy:
 
         ruled = await read()
         page = await rendered()  # now: the rules have waited for what they miss
-        if record is None and page.record is not None:
-            record, self._channels = page.record, page.hits
-        if record is None:
+        replayed = document or page
+        if replayed.record is None:
             self._miss(*(miss.reason for miss in page.misses))
             judged = Audit("", ruled)
         else:
-            judged = await audit(record, ruled, read, exact=True)
+            self._channels = replayed.hits
+            judged = await audit(replayed.record, ruled, read, exact=True)
             if judged.said != "right":
                 self._miss(MissReason.AUDIT)
-                self._replay = replace(self._replay, audit=judged.said, differing=judged.differing)
+                by = self._version.branch_key(replayed.branch)
+                self._replay = replace(self._replay, audit=judged.said, differing=judged.differing, branches=by)
             elif self._audited:
+                self._read(replayed)
                 self._replay = replace(self._replay, audit=judged.said)
-                self.read_by = self._title
         if lacking and not judged.reading.records:
             raise lacking[-1]
         return judged.reading
+
+    def _read(self, page: PageRead) -> None:
+        """Notes that the workflow read the record."""
+        self.read_by, self._channels = self._title, page.hits
+        self._replay = replace(self._replay, branches=self._version.branch_key(page.branch))
 
     def _miss(self, *reasons: MissReason) -> None:
         self._replay = replace(self._replay, whole=False, misses=tuple(map(str, reasons)))

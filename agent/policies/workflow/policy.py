@@ -10,13 +10,14 @@ from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import ModelError, UnsureAction, WorkflowMiss
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.policies.workflow.auditing import audit
-from shoal.agent.replay_detail import IntendedAction
+from shoal.agent.replay_detail import IntendedAction, LocatorCount
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Audited, LoopItem, Record, Replay, Step
+from shoal.agent.workflows.elements.describing import count
 from shoal.agent.workflows.elements.finding import find
 from shoal.agent.workflows.format.branch import ChannelFamily
 from shoal.agent.workflows.format.node import ActionNode, BranchNode, ExtractNode, GuardNode, Node, WaitNode
-from shoal.agent.workflows.format.target import Family
+from shoal.agent.workflows.format.target import Family, Locator
 from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.replay.conditions import condition_miss
@@ -47,12 +48,14 @@ class ReplayReport:
     missed_at: tuple[str, ...] = ()  # the node of each miss
     handed_over: bool = False  # the policy behind went on
     branch: str = ""  # that the record was read by
+    read_by: tuple[str, ...] = ()  # the branches that read the records so far, each once
     channels: Mapping[str, tuple[ChannelFamily, ...]] | None = None  # that agreed, by field
     locators: Mapping[str, tuple[Family, ...]] | None = None  # that agreed, by node
     audit: Audited = ""  # what the model's own reading said of the record
     differing: tuple[str, ...] = ()  # fields that it read otherwise
     fields: Mapping[str, FieldRead] = field(default_factory=dict)  # of the page that was read last
     intended: IntendedAction | None = None  # given to the session, and not confirmed
+    counts: tuple[LocatorCount, ...] = ()  # of a sample: what the locators of its nodes found, where they were used
 
 
 class WorkflowPolicy:
@@ -70,6 +73,7 @@ class WorkflowPolicy:
         self._behind = behind
         self._at: str | None = version.first
         self._running: ActionNode | None = None  # whose action was given to the session
+        self.has_acted = False  # an action was given to the session
         self._values: Mapping[str, Json] | None = None
         self._sent: ActionNode | None = None  # the last node that may have sent something
         self._report = ReplayReport(name, version.number)
@@ -94,6 +98,7 @@ class WorkflowPolicy:
             audit=report.audit,
             differing=report.differing,
             missed_at=report.missed_at,
+            branches="+".join(map(self._version.branch_key, report.read_by)),
         )
 
     @property
@@ -108,6 +113,11 @@ class WorkflowPolicy:
         for families in (self._report.locators or {}).values():
             yield from (("element", family) for family in families)
         yield from field_hits(self._report.channels or {})
+
+    @property
+    def version(self) -> Version:
+        """What it replays."""
+        return self._version
 
     @property
     def report(self) -> ReplayReport:
@@ -159,6 +169,9 @@ class WorkflowPolicy:
         if not isinstance(node, ExtractNode):
             self._hand_over(Miss(MissReason.UNSUPPORTED, self._at or "end", "the workflow reads nothing here"))
             return await self._next(state).extract(state)
+        if (early := await self._before_reading(state, node)) is not None:
+            self._hand_over(self._ended(node, early))
+            return await self._next(state).extract(state)
         branches = [branch for branch in self._version.branches if not node.branches or branch.id in node.branches]
         schema = state.spec.extract.record_schema if state.spec.extract is not None else self._version.record_schema
         item = state.item if not self._version.acts else None  # after actions the page is no longer the item's link
@@ -167,10 +180,31 @@ class WorkflowPolicy:
         if read.record is None:
             for miss in read.misses[1:]:
                 self._note(miss, node.id)
-            self._hand_over(read.misses[0])
+            self._hand_over(self._ended(node, read.misses[0]))
             return await self._next(state).extract(state)
+        read_by = dict.fromkeys((*self._report.read_by, read.branch))
+        self._report = replace(self._report, read_by=tuple(read_by))
         self._passed(node)
         return await self._audit(state, node, read.record) if self._audited else Extraction((read.record,))
+
+    async def _before_reading(self, state: SessionState, node: ExtractNode) -> Miss | None:
+        """Which condition before the extraction does not hold."""
+        if not node.pre:
+            return None
+        values = self._known(state)
+        if isinstance(values, Miss):
+            return values
+        return await held_in_time(state.page, node.pre, values, where=node.id, budget_s=_SETTLE_S)
+
+    def _ended(self, node: ExtractNode, miss: Miss) -> Miss:
+        """The miss of an extraction.
+
+        Raises:
+            WorkflowMiss: the node says that a miss ends the item.
+        """
+        kept = self._after_miss(node, miss)
+        assert kept is not None, "an extraction has no other way on"
+        return kept
 
     async def _audit(self, state: SessionState, node: ExtractNode, record: Record) -> Extraction:
         """The record, where the policy behind reads the same. What it reads twice otherwise takes its place.
@@ -213,12 +247,13 @@ class WorkflowPolicy:
             case GuardNode():
                 miss = await condition_miss(state.page, node.holds, values, where=node.id)
             case BranchNode():
+                await state.page.settle(budget_s=_SETTLE_S)  # what a case asks for may come a moment later
                 for case in node.cases:
                     if await condition_miss(state.page, case.when, values, where=node.id) is None:
                         self._passed(node, case.to)
                         return None
-            case _:
-                miss = Miss(MissReason.UNSUPPORTED, node.id, f"a {node.kind} node is left to the policy behind")
+            case _:  # of a version that was stored before such nodes were refused
+                miss = Miss(MissReason.UNSUPPORTED, node.id, f"a {node.kind} node is not run")
         if miss is None:
             self._passed(node)
         return miss
@@ -226,12 +261,14 @@ class WorkflowPolicy:
     async def _action(self, state: SessionState, node: ActionNode, values: Mapping[str, Json]) -> Action | Miss:
         args = {name: arg.filled(dict(values)) for name, arg in node.args.items()}
         if node.target is not None:
+            if state.spec.sample is not None:
+                await self._count(state, node.id, node.target.locators)
             located = await self._found(state, node)
             if located.miss is not None:
                 return located.miss
             args["bid"] = located.bid
             self._report = replace(self._report, locators={**(self._report.locators or {}), node.id: located.by})
-        self._running = node
+        self._running, self.has_acted = node, True
         name = node.target.name if node.target is not None else ""
         families = (self._report.locators or {}).get(node.id, ())
         shown = {key: value for key, value in args.items() if key != "bid"}
@@ -240,6 +277,12 @@ class WorkflowPolicy:
         # A sample ends before what may be done once only, as it does before what sends.
         submits = node.submits or (node.once and state.spec.sample is not None)
         return Action(node.action, args, f"as {self._title} says", submits=submits, target=name)
+
+    async def _count(self, state: SessionState, node: str, locators: Sequence[Locator]) -> None:
+        """Notes how many elements each locator finds on the page where the node is done."""
+        url, counts = state.page.url, await count(state.page, locators)
+        counted = [LocatorCount(node, way.family, way.value, n, url) for way, n in zip(locators, counts, strict=True)]
+        self._report = replace(self._report, counts=(*self._report.counts, *counted))
 
     async def _found(self, state: SessionState, node: ActionNode) -> Found:
         """The node's element; where it is not there yet, the page is given time."""

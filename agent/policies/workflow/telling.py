@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from shoal.agent.policies.workflow.policy import ReplayReport
 from shoal.agent.replay_detail import ChannelReading, FieldReading, ReplayDetail, ReplayMiss
@@ -37,6 +38,7 @@ def detail_of(report: ReplayReport, tier: Tier, hide: Hide) -> ReplayDetail:
             hide(intended.element),
             intended.found_by,
         ),
+        counts=tuple(replace(counted, url=hide(counted.url)) for counted in report.counts),
     )
 
 

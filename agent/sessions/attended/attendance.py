@@ -18,7 +18,7 @@ from shoal.agent.browser import Context, Frame, FrameOptions
 from shoal.agent.errors import ActionRefused, AgentError
 from shoal.agent.sessions.hooks import DialogAnswer, DialogAsked
 from shoal.agent.support.redaction import Redactor
-from shoal.agent.types import Action, ActionResult
+from shoal.agent.types import Action, ActionResult, Task
 
 LEASE_S = 20.0
 """A person who says nothing for so long has gone away; their page says every few seconds that it is there."""
@@ -112,6 +112,7 @@ class Attendance:
     def __init__(self) -> None:
         self._page: Context | None = None
         self._hidden = Redactor()
+        self._tasks: Callable[[], tuple[Task, ...]] = tuple
         self._closed_to = ""  # why people may not take this session over; "": they may
         self._takeover: _Takeover | None = None
         self._dialog: tuple[DialogAsked, asyncio.Future[DialogAnswer]] | None = None
@@ -125,9 +126,16 @@ class Attendance:
 
     # --- the session's side --------------------------------------------------------------------------
 
-    def begin(self, page: Context, hidden: Redactor, *, closed_to: str = "") -> None:
-        """The session runs, on this page; `hidden` knows its secrets."""
-        self._page, self._hidden, self._closed_to = page, hidden, closed_to
+    def begin(
+        self,
+        page: Context,
+        hidden: Redactor,
+        *,
+        closed_to: str = "",
+        tasks: Callable[[], tuple[Task, ...]] = tuple,
+    ) -> None:
+        """The session runs, on this page; `hidden` knows its secrets, and `tasks` gives what it has done so far."""
+        self._page, self._hidden, self._closed_to, self._tasks = page, hidden, closed_to, tasks
 
     def end(self) -> None:
         """The session is over."""
@@ -251,6 +259,11 @@ class Attendance:
             dialog=self._shown_dialog(),
         )
 
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """What the session has done so far, without secrets; the task that is under way is the last one."""
+        return self._hidden.tasks(self._tasks())
+
     def _shown_dialog(self) -> DialogAsked | None:
         """The dialog of the page, without secrets."""
         if self._dialog is None:
@@ -286,7 +299,7 @@ class Attendance:
         async with aclosing(self._page.frames(options)) as frames:
             fills = self._fills
             async for frame in frames:
-                shows = self._filling > 0 or self._fills != fills or await self._shows_secret()
+                shows = self._filling > 0 or self._fills != fills or await self.shows_secret()
                 # Of a picture that came before the fill was over it is not known what it shows.
                 shows = shows or self._filling > 0 or self._fills != fills
                 fills = self._fills
@@ -297,7 +310,7 @@ class Attendance:
                     self.last_frame = frame
                     yield frame
 
-    async def _shows_secret(self) -> bool:
+    async def shows_secret(self) -> bool:
         """Whether the page shows a secret now. Where that cannot be told, it counts as shown."""
         values = [*self._hidden.values]
         if not values or self._page is None:

@@ -80,8 +80,8 @@ def helping(hooks: Hooks, spec: JobSpec, secret: Callable[[str, str], str], help
             raise HelpMissing("the answer holds no verification code")
         return answer
 
-    async def question(text: str) -> str:
-        return await ask("question", text, "")
+    async def question(text: str, url: str) -> str:
+        return await ask("question", text, url)
 
     async def captcha(url: str) -> bool:
         return bool((await ask("captcha", f"Please solve the captcha on {url}", url)).strip())

@@ -14,7 +14,8 @@ ASKED = "Show what is to be done: take the page over, do it once, and hand the p
 
 
 async def until_shown(
-    ask: Callable[[str], Awaitable[str]] | None,
+    ask: Callable[[str, str], Awaitable[str]] | None,
+    url: Callable[[], str],
     attendance: Attendance,
     give_way: Callable[[], Awaitable[HandedBack]],
 ) -> HandedBack | None:
@@ -23,7 +24,8 @@ async def until_shown(
     A person who goes away is waited for again.
 
     Args:
-        ask: people, who are told the session's question.
+        ask: people, who are told the session's question and its page.
+        url: gives the page's address.
         give_way: lets the person who waits act.
 
     Raises:
@@ -33,7 +35,7 @@ async def until_shown(
         if not attendance.wanted:
             if ask is None:
                 raise HelpMissing("there is no person to ask: the job needs `help.person`")
-            if await ask(ASKED) != TAKEN_OVER:
+            if await ask(ASKED, url()) != TAKEN_OVER:
                 return None
             if not attendance.wanted:
                 continue  # they have left again already

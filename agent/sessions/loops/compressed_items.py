@@ -1,4 +1,4 @@
-"""Loop items, packed: how a long loop travels to the store, and lies there until its items become sessions."""
+"""Loop items, compressed: how a long loop travels to the store, and lies there until its items become sessions."""
 
 from __future__ import annotations
 

@@ -66,12 +66,24 @@ def _taught_by_rules(spec: JobSpec) -> str:
 
 
 def teaches(work: Work, policy: Policy) -> bool:
-    """Whether what happens now is kept as evidence: what a model does always is, what rules do where a loop learns."""
+    """Whether what happens now is kept as evidence: what a model does always is, what rules do where a loop learns.
+
+    A run of which only the end is seen teaches nothing: of what a workflow did before it missed, and of what an
+    attempt did that was lost, there is no evidence. The steps behind it alone would be another way to do the item.
+    """
+    if _goes_on(work) or (isinstance(policy, WorkflowPolicy) and policy.has_acted):
+        return False
     if not policy.instant:
         return True
     if isinstance(policy, DocumentPolicy):
         return policy.missed
     return work.learned in (LearnedUse.TEACH, LearnedUse.SHADOW)
+
+
+def _goes_on(work: Work) -> bool:
+    """Whether an earlier attempt has done steps already."""
+    known = work.checkpoint
+    return known is not None and (bool(known.steps) or any(task.steps for task in known.history))
 
 
 def replayed_by(policy: Policy) -> tuple[str, Audited]:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import AgentError, ElementMissing
@@ -20,6 +19,7 @@ from shoal.agent.support.masking import names_secret
 from shoal.agent.types import Action, ActionResult
 from shoal.agent.workflows.elements.describing import LOCATORS_JS, Described, described
 from shoal.agent.workflows.learning.evidence import ActionEvidence, SessionEvidence, said_on
+from shoal.agent.workflows.learning.one_run import address_of_all_runs
 from shoal.agent.workflows.learning.origin import Origin
 from shoal.agent.workflows.told import NothingTold, told_by
 
@@ -182,7 +182,7 @@ class HandBook:
                 box=element.box if element else None,
                 submits=sends or pointed.sends,
                 url=pointed.url,
-                led_to=_template(result.effect.url or ""),
+                led_to=address_of_all_runs(result.effect.url or ""),
                 said=tuple(said),
                 step=len(self.actions),
             )
@@ -261,13 +261,3 @@ async def _sends(page: Context, action: Action, told: Mapping[str, Json]) -> boo
         return not await page.harmless(replace(action, name=name, args={"bid": bid}))
     except ElementMissing:
         return True
-
-
-def _template(url: str) -> str:
-    """An address with `{}` for what may be of one run only: values of its query, and parts with numbers."""
-    if not url:
-        return ""
-    parts = urlsplit(url)
-    path = "/".join("{}" if any(sign.isdigit() for sign in part) else part for part in parts.path.split("/"))
-    query = "&".join(f"{pair.partition('=')[0]}={{}}" for pair in parts.query.split("&")) if parts.query else ""
-    return f"{parts.scheme}://{parts.netloc}{path}" + (f"?{query}" if query else "")

@@ -1,7 +1,10 @@
 (arg) => {
-  // `arg.describe`: a CSS selector of one element; the answer is every way to find it, with how many elements each finds.
+  // `arg.describe`: a CSS selector of one element; the answer is every way to find it, with how many elements each finds,
+  // and what all elements are called that can be seen and acted on (null where there are too many).
   // `arg.find`: locators ({family, value, role}); the answer is, for each, which elements it finds, as CSS paths.
-  const MAX_FOUND = 4, MAX_ELEMENTS = 20000, LONG = 80;
+  // `arg.count`: locators; the answer is, for each, how many elements that can be seen it finds.
+  // `arg.most`: so many elements that can be seen and acted on, each as by `describe`, with its box on the page.
+  const MAX_FOUND = 4, MAX_ELEMENTS = 20000, MAX_OFFERED = 400, LONG = 80, SMALLEST = 4, MAX_MS = 4000;
   const squash = (text) => (text || '').replace(/\s+/g, ' ').trim();
   const fold = (text) => squash(text).toLowerCase().replace(/[\s:：*]+$/, '');
   const shown = (el) => el.checkVisibility ? el.checkVisibility({visibilityProperty: true}) : el.getClientRects().length > 0;
@@ -20,7 +23,7 @@
     return TAGS[el.tagName] || '';
   }
   const labelOf = (el) => el.labels && el.labels.length ? squash([...el.labels].map((one) => [...one.childNodes].filter((node) => node !== el && !(node.contains && node.contains(el))).map((node) => node.textContent).join(' ') || one.textContent).join(' ')) : '';
-  function nameOf(el) {
+  function accessibleName(el) {
     const by = (el.getAttribute('aria-labelledby') || '').split(/\s+/).map((id) => id && document.getElementById(id)).filter(Boolean);
     if (by.length) return squash(by.map((one) => one.textContent).join(' '));
     if (el.getAttribute('aria-label')) return squash(el.getAttribute('aria-label'));
@@ -31,22 +34,33 @@
     const pictures = [...el.querySelectorAll('img[alt]')].map((one) => one.alt).join(' ');
     return squash(el.textContent) || squash(pictures) || squash(el.title);
   }
-  const all = (css) => { try { return [...document.querySelectorAll(css)].slice(0, MAX_ELEMENTS); } catch { return []; } };
+  // Each selector, name and text is looked up once: the page stands still meanwhile, and each look-up goes through all of it.
+  const once = (made) => { const known = new Map(); return (key) => { if (!known.has(key)) known.set(key, made(key)); return known.get(key); }; };
+  const all = once((css) => { try { return [...document.querySelectorAll(css)].slice(0, MAX_ELEMENTS); } catch { return []; } });
+  const nameOf = once(accessibleName);
+  const nameSaid = once((el) => fold(nameOf(el))), textSaid = once((el) => fold(el.textContent)), labelSaid = once((el) => fold(labelOf(el) || nameOf(el)));
   const ACTED = 'a,area,button,input,select,textarea,summary,option,label,[role],[onclick],[tabindex],[contenteditable]';
   function byXPath(path) {
     try {
       const found = document.evaluate(path, document, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, null);
-      return Array.from({length: Math.min(found.snapshotLength, MAX_FOUND)}, (_, i) => found.snapshotItem(i)).filter((node) => node.nodeType === 1);
+      return Array.from({length: Math.min(found.snapshotLength, MAX_ELEMENTS)}, (_, i) => found.snapshotItem(i)).filter((node) => node.nodeType === 1);
     } catch { return []; }
   }
+  const sought = new Map();
   function find({family, value, role}) {
+    const key = `${family}\n${role}\n${value}`;
+    if (!sought.has(key)) sought.set(key, lookedFor(family, value, role));
+    return sought.get(key);
+  }
+  function lookedFor(family, value, role) {
+    const said = fold(value);
     switch (family) {
       case 'test_id': return all(TEST_IDS.map((name) => `[${name}=${quoted(value)}]`).join(','));
-      case 'role_name': return all(`${ACTED},h1,h2,h3,h4,h5,h6,img,nav,main,form`).filter((el) => roleOf(el) === role && fold(nameOf(el)) === fold(value));
-      case 'label': return all('input,select,textarea,[aria-label],[aria-labelledby]').filter((el) => fold(labelOf(el) || nameOf(el)) === fold(value) && /^(INPUT|SELECT|TEXTAREA)$|^$/.test(el.isContentEditable ? '' : el.tagName));
-      case 'placeholder': return all('[placeholder]').filter((el) => fold(el.placeholder || el.getAttribute('placeholder')) === fold(value));
+      case 'role_name': return all(`${ACTED},h1,h2,h3,h4,h5,h6,img,nav,main,form`).filter((el) => roleOf(el) === role && nameSaid(el) === said);
+      case 'label': return all('input,select,textarea,[aria-label],[aria-labelledby]').filter((el) => labelSaid(el) === said && /^(INPUT|SELECT|TEXTAREA)$|^$/.test(el.isContentEditable ? '' : el.tagName));
+      case 'placeholder': return all('[placeholder]').filter((el) => fold(el.placeholder || el.getAttribute('placeholder')) === said);
       case 'text': {
-        const same = all(ACTED).filter((el) => fold(el.textContent) === fold(value));
+        const same = all(ACTED).filter((el) => textSaid(el) === said);
         return same.filter((el) => !same.some((other) => other !== el && el.contains(other)));
       }
       case 'xpath': return byXPath(value);
@@ -123,12 +137,22 @@
     if (head) said.push('in: ' + text(head));
     return said;
   }
+  function described(el, left, top) {
+    const box = el.getBoundingClientRect();
+    return {role: roleOf(el), name: nameOf(el).slice(0, LONG), ways: ways(el), around: around(el), box: [box.x + left, box.y + top, box.width, box.height],
+      form: el.form ? {method: el.form.method, type: el.type || ''} : null};
+  }
   if (arg.describe) {
     const el = document.querySelector(arg.describe);
     if (!el) return null;
-    const box = el.getBoundingClientRect();
-    return JSON.stringify({role: roleOf(el), name: nameOf(el).slice(0, LONG), ways: ways(el), around: around(el), box: [box.x, box.y, box.width, box.height],
-      form: el.form ? {method: el.form.method, type: el.type || ''} : null});
+    const seen = all(ACTED).filter(shown), offered = seen.length > MAX_OFFERED ? null : seen.map((one) => [roleOf(one), nameSaid(one)]);
+    return JSON.stringify({...described(el, 0, 0), offered});
+  }
+  if (arg.count) return JSON.stringify(arg.count.map((one) => find(one).filter(shown).length));
+  if (arg.most) {
+    const seen = all(ACTED).filter((el) => shown(el) && el.offsetWidth >= SMALLEST && el.offsetHeight >= SMALLEST).slice(0, arg.most);
+    const until = performance.now() + MAX_MS;
+    return JSON.stringify({elements: seen.flatMap((el) => (performance.now() > until ? [] : [described(el, scrollX, scrollY)]))});
   }
   return JSON.stringify(arg.find.map((one) => find(one).filter(shown).slice(0, MAX_FOUND).map(path)));
 }

@@ -17,7 +17,7 @@ from shoal.agent.workflows.exchange.exchanged import (
     straight,
     untold,
 )
-from shoal.agent.workflows.format.node import ActionNode, ExtractNode, ModelNode, Node
+from shoal.agent.workflows.format.node import ActionNode, ExtractNode, Node
 from shoal.agent.workflows.format.param import Arg
 from shoal.agent.workflows.format.target import Locator, Target
 from shoal.agent.workflows.format.version import Version
@@ -26,10 +26,11 @@ _SILENT = frozenset({"trigger", "note", "blocks-group"})
 
 
 def read_automa(text: str, name: str) -> Imported:
-    """The workflow of a file. A block that has no node is left to the policy behind, and named.
+    """The workflow of a file.
 
     Raises:
-        WorkflowInvalid: it is no such file, or it branches or loops; the message names the place.
+        WorkflowInvalid: it is no such file, it branches or loops, or a block does what no node does; the message names
+            the place.
     """
     try:
         file = automa.read(text)
@@ -65,8 +66,9 @@ def _nodes(block: automa.Block, before: int, lost: list[str]) -> list[Node]:
     try:
         actions = automa.block_actions(block, resolve)
     except ReplyUnparsable as error:
-        lost.append(f"block {block.id}: {error.message}")
-        return [ModelNode(id=f"n{before + 1}", goal=f"what the block {block.kind} does")]
+        place = f"block {block.id}"
+        told = f"{place}: {error.message}. Without it the workflow would do something else: remove the block first"
+        raise WorkflowInvalid(told, places=(place,)) from None
     nodes = [_node(action, elements, f"n{number}") for number, action in enumerate(actions, before + 1)]
     lost += [
         f"block {block.id}: one selector is known of its element, and replay needs two ways to find it"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Literal
 
 from pydantic import Field, model_validator
 
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.format.absence import Absence
 from shoal.agent.workflows.format.param import NAME
 from shoal.agent.workflows.format.part import Part
 
-ChannelFamily = Literal[
-    "json_ld", "microdata", "json", "css", "structure", "label", "column", "attribute", "meta", "request"
-]
+ChannelFamily = Literal["json_ld", "microdata", "json", "css", "structure", "label", "column", "attribute", "meta"]
 """What a channel goes by. Two channels of one family break together, so that they are one witness only."""
 
 
@@ -25,7 +26,8 @@ class Channel(Part):
     shapes: tuple[str, ...] = Field(
         (),
         description="the shapes of the raw text on the pages that were learned from, such as `€ 9,9.9`: digits "
-        "are one 9, letters one a, other signs stand for themselves; a raw text of another shape is a miss",
+        "are one 9, letters one a, other signs stand for themselves; `struck out ` is before that of a text that is "
+        "struck through; a raw text of another shape is a miss",
     )
     shown: bool = Field(True, description="the place can be seen on the page")
     agreed_on: int = Field(0, ge=0, description="on how many pages that were learned from it gave the value")
@@ -48,8 +50,9 @@ class FieldNode(Part):
         "",
         description="why it is less sure than others, and is audited more; empty: it is not weak",
     )
-    may_be_null: bool = Field(False, description="the record may lack it, where `absent` says so")
+    may_be_null: bool = Field(False, description="the record may lack it, where `absent` or `without` says so")
     absent: str = Field("", description="CSS selector of the positive sign that the page has no such value")
+    without: Absence | None = Field(None, description="what the pages look like that lack it: learned from such pages")
     proof: bool = Field(True, description="the value has to be stated by the visible page")
     weakest: Literal[1, 2] = Field(2, description="so many channels of different families have to agree")
 
@@ -59,8 +62,8 @@ class FieldNode(Part):
             raise ValueError(
                 f"needs channels of {self.weakest} families, and has {', '.join(sorted(self.families))} only"
             )
-        if self.may_be_null and not self.absent:
-            raise ValueError("`may_be_null` needs `absent`, the sign that the page has no such value")
+        if self.may_be_null and not self.absent and self.without is None:
+            raise ValueError("`may_be_null` needs `absent` or `without`, the signs that the page has no such value")
         return self
 
     @property
@@ -98,3 +101,9 @@ class Branch(Part):
     signature: Signature = Field(description="on which pages it is used")
     fields: tuple[FieldNode, ...] = Field(min_length=1, description="what is read")
     learned_from: tuple[str, ...] = Field((), description="artifact ids of the pages that it was learned from")
+
+    @property
+    def key(self) -> str:
+        """The same for two branches that read every page alike, whatever versions they are in: a hash."""
+        read = {"signature": self.signature.as_json(), "fields": [field.as_json() for field in self.fields]}
+        return hashlib.sha256(json.dumps(read, sort_keys=True, default=str).encode()).hexdigest()[:16]

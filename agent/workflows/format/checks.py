@@ -24,6 +24,13 @@ from shoal.agent.workflows.format.version import Version
 Fault = tuple[str, str]
 """Where it is, and what is wrong there."""
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w-]*)\}")
+_INSTEAD = {
+    "loop": "let the job's `loop` give each value to a run of its own",
+    "call": "put the nodes of the other workflow here",
+    "model": "end the workflow before it, or put the nodes here that do it; after a miss a model goes on",
+    "person": "give the job `help`, with which a model asks a person after a miss",
+}
+"""Kinds of nodes that are not run, and what to do instead."""
 _BY_NAME = {primitive.name: primitive for primitive in PRIMITIVES}
 
 
@@ -42,8 +49,30 @@ def faults_of(version: Version) -> Iterator[Fault]:
     for index, node in enumerate(version.nodes):
         for place, what in _node(node, nodes, known, branches):
             yield f"nodes[{index}]{place}", what
+    yield from unrun(version)
     yield from _endless(version, nodes)
     yield from _branches(version)
+
+
+def unrun(version: Version) -> Iterator[Fault]:
+    """Each part of `version` that replay does not run, with what to do instead.
+
+    The format can say them, and versions that were stored before they were refused hold them.
+    """
+    for index, node in enumerate(version.nodes):
+        place = f"nodes[{index}]"
+        if node.kind in _INSTEAD:
+            yield place, f"{node.id!r} is a {node.kind} node, and replay runs none: {_INSTEAD[node.kind]}"
+        if node.on_miss == "retry":
+            yield (
+                f"{place}.on_miss",
+                f"`retry` of {node.id!r} is not run: elements and conditions are waited for anyway; say `model`, "
+                "`branch` or `fail`",
+            )
+        if node.kind == "extract" and node.on_miss == "branch":
+            yield f"{place}.on_miss", f"{node.id!r} reads the page, and no other node follows its miss; say `model`"
+        if node.post and node.kind != "action":
+            yield f"{place}.post", f"only an action has conditions after it: put a guard node behind {node.id!r}"
 
 
 def _doubles(place: str, names: Sequence[str]) -> Iterator[Fault]:
@@ -128,7 +157,7 @@ def _action(node: ActionNode) -> Iterator[Fault]:
 
 
 def _endless(version: Version, nodes: set[str]) -> Iterator[Fault]:
-    """A chain of nodes that leads back to itself, without a loop node that would end it."""
+    """A chain of nodes that leads back to itself."""
     ways = {node.id: [name for name in node.following if name in nodes] for node in version.nodes}
     done: set[str] = set()
     for index, node in enumerate(version.nodes):
@@ -144,7 +173,7 @@ def _endless(version: Version, nodes: set[str]) -> Iterator[Fault]:
                 open_.discard(at)
                 done.add(at)
             elif following in open_:
-                yield f"nodes[{index}]", f"leads back to node {following!r}: only a loop node repeats"
+                yield f"nodes[{index}]", f"leads back to node {following!r}: no node runs twice"
                 return
             elif following not in done:
                 open_.add(following)

@@ -29,10 +29,11 @@ class _Node(Part):
     next: str | None = Field(None, description="the node that follows; none: the workflow is done")
     says: str = Field("", description="what it does, in words")
     pre: tuple[Condition, ...] = Field((), description="what has to hold before it")
-    post: tuple[Condition, ...] = Field((), description="what has to hold after it")
+    post: tuple[Condition, ...] = Field((), description="of an action: what has to hold after it")
     on_miss: OnMiss = Field(
         "model",
-        description="what a miss leads to: a try again, the node `otherwise`, the policy behind, or the item's end",
+        description="what a miss leads to: the node `otherwise`, the policy behind, or the item's end; `retry` is "
+        "refused",
     )
     otherwise: str | None = Field(None, description="with `on_miss: branch`: the node that follows a miss")
     evidence: tuple[NodeEvidence, ...] = Field((), description="the steps that it was learned from")
@@ -102,7 +103,7 @@ class BranchNode(_Node):
 
 
 class LoopNode(_Node):
-    """Runs the nodes from `body` on for each value of a list."""
+    """Not run, and refused. Runs the nodes from `body` on for each value of a list."""
 
     kind: Literal["loop"] = "loop"
     over: str = Field(description="the parameter with the list")
@@ -116,7 +117,7 @@ class LoopNode(_Node):
 
 
 class CallNode(_Node):
-    """Runs another workflow of the same tenant."""
+    """Not run, and refused. Runs another workflow of the same tenant."""
 
     kind: Literal["call"] = "call"
     workflow: str = Field(min_length=1, description="its name, with `@version` where it is not the active one")
@@ -124,14 +125,14 @@ class CallNode(_Node):
 
 
 class ModelNode(_Node):
-    """Hands a mini goal to the policy behind the workflow."""
+    """Not run, and refused. Hands a mini goal to the policy behind the workflow."""
 
     kind: Literal["model"] = "model"
     goal: str = Field(min_length=1, description="the mini goal, in words")
 
 
 class PersonNode(_Node):
-    """Asks a person."""
+    """Not run, and refused. Asks a person."""
 
     kind: Literal["person"] = "person"
     question: str = Field(min_length=1, description="what is asked")

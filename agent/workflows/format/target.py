@@ -35,8 +35,6 @@ class Locator(Part):
     )
     role: str = Field("", description="with `role_name`: the ARIA role")
     unique_on: int = Field(0, ge=0, description="on how many of the pages that were learned from it found one element")
-    hits: int = Field(0, ge=0, description="how often it found the element in replay")
-    misses: int = Field(0, ge=0, description="how often it found none, several or another element in replay")
 
 
 class Target(Part):

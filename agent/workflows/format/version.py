@@ -67,6 +67,10 @@ class Version(Part):
             raise KeyError(name)
         return named
 
+    def branch_key(self, name: str) -> str:
+        """`Branch.key` of the branch with this id; "" where there is none."""
+        return next((branch.key for branch in self.branches if branch.id == name), "")
+
     @property
     def acts(self) -> bool:
         """Whether it does more than read the page that is open: only one that does not can run on stored pages."""

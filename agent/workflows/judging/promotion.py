@@ -24,7 +24,7 @@ class VersionFigures:
     items: int = 0  # replayed, or compared in shadow
     misses: int = 0
     wrong: int = 0  # confirmed by two audits, or in shadow differing from the model twice
-    usual_misses: float = 0.0  # its share of misses as a canary
+    usual_misses: float = 0.0  # its share of misses as a canary, or in the shadow where it was active before
 
 
 @dataclass(frozen=True, slots=True)

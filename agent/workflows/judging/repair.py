@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from shoal.agent.workflows.format.branch import Branch, FieldNode, Signature
+from shoal.agent.workflows.format.condition import Condition
 from shoal.agent.workflows.format.node import ActionNode, Node
 from shoal.agent.workflows.format.version import Version
 
@@ -83,13 +86,23 @@ def _weaker_field(old: FieldNode, new: FieldNode | None) -> list[str]:
     return weaker
 
 
+def _meant(conditions: Sequence[Condition]) -> set[tuple[str, ...]]:
+    """What conditions ask for. How their elements are found is what a repair may change."""
+    return {
+        (condition.kind, condition.value, *((element.role, element.name) if (element := condition.target) else ()))
+        for condition in conditions
+    }
+
+
 def _changed(old: Node, new: Node | None) -> list[str]:
     if new is None:
         return ["it is gone"]
     if old.kind != new.kind:
         return [f"it was {old.kind}, and is {new.kind}"]
     changes = [
-        f"a condition {name} is gone" for name in ("pre", "post") if set(getattr(old, name)) - set(getattr(new, name))
+        f"a condition {name} is gone"
+        for name in ("pre", "post")
+        if _meant(getattr(old, name)) - _meant(getattr(new, name))
     ]
     if isinstance(old, ActionNode) and isinstance(new, ActionNode):
         if (old.action, old.args) != (new.action, new.args):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 CONFIDENCE = 0.95
@@ -17,6 +18,7 @@ class AuditBound:
     audited: int
     wrong: int
     at_most: float  # share of wrong records, at 95 %
+    unclear: int = 0  # the auditor's readings differ among themselves: taken as wrong, so that `at_most` holds
 
     def __str__(self) -> str:
         """The bound as a job's result says it."""
@@ -24,7 +26,9 @@ class AuditBound:
             return "no record was audited: nothing is known of how many are wrong"
         records = "record" if self.audited == 1 else "records"
         most = _percent_up(self.at_most)
-        return f"{self.wrong} of {self.audited} audited {records} wrong: at most {most} % wrong at {CONFIDENCE:.0%}"
+        unclear = f", {self.unclear} unclear" if self.unclear else ""
+        told = f"{self.wrong} of {self.audited} audited {records} wrong{unclear}"
+        return f"{told}: at most {most} % wrong at {CONFIDENCE:.0%}"
 
 
 def _percent_up(share: float) -> str:
@@ -33,23 +37,32 @@ def _percent_up(share: float) -> str:
     return f"{percent:g}"
 
 
-def audit_bound(audited: int, wrong: int) -> AuditBound:
+def audit_bound(audited: int, wrong: int, unclear: int = 0) -> AuditBound:
     """The largest share of wrong records with which so few wrong ones are still seen in 5 % of all cases.
 
     Exact (Clopper and Pearson), for audits that were drawn uniformly.
+
+    Args:
+        unclear: audits, beside the wrong ones, that prove nothing.
     """
-    if not 0 <= wrong <= audited:
-        raise ValueError(f"{wrong} wrong of {audited} audited")
-    if not audited or wrong == audited:
-        return AuditBound(audited, wrong, 1.0)
-    low, high = wrong / audited, 1.0
+    doubted = wrong + unclear
+    if not 0 <= doubted <= audited:
+        raise ValueError(f"{wrong} wrong and {unclear} unclear of {audited} audited")
+    if not audited or doubted == audited:
+        return AuditBound(audited, wrong, 1.0, unclear)
+    low, high = doubted / audited, 1.0
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        if _at_most(wrong, audited, middle) > 1 - CONFIDENCE:
+        if _at_most(doubted, audited, middle) > 1 - CONFIDENCE:
             low = middle
         else:
             high = middle
-    return AuditBound(audited, wrong, high)
+    return AuditBound(audited, wrong, high, unclear)
+
+
+def bound_of(figures: Mapping[str, int]) -> AuditBound:
+    """The bound of a loop, by its counts of audits."""
+    return audit_bound(*(figures.get(name, 0) for name in ("audits", "audits_wrong", "audits_unclear")))
 
 
 def _at_most(wrong: int, audited: int, share: float) -> float:

@@ -10,12 +10,14 @@ from typing import Literal
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.elements.finding import is_enough
 from shoal.agent.workflows.format.condition import Condition
-from shoal.agent.workflows.format.node import ActionNode, NodeEvidence
+from shoal.agent.workflows.format.node import ActionNode, BranchNode, Case, NodeEvidence
 from shoal.agent.workflows.format.param import Arg, Param, Source
 from shoal.agent.workflows.format.target import FAMILIES, Locator, Target
 from shoal.agent.workflows.format.version import Decision
 from shoal.agent.workflows.learning.compile_fields import url_template
 from shoal.agent.workflows.learning.evidence import ActionEvidence, SessionEvidence
+from shoal.agent.workflows.learning.one_run import undecided
+from shoal.agent.workflows.learning.optional_step import OptionalStep, optional_step
 
 _PARAMS: dict[str, Source] = {"loop": "loop", "data": "data", "secret": "secret", "earlier": "earlier"}
 _NAME = re.compile(r"[A-Za-z_][\w]*")
@@ -26,37 +28,65 @@ _COORDINATES = frozenset({"x", "y"})
 class CompiledActions:
     """What the runs taught."""
 
-    nodes: list[ActionNode] = field(default_factory=list)
+    nodes: list[ActionNode | BranchNode] = field(default_factory=list)
     params: dict[str, Param] = field(default_factory=dict)  # by name
     open: list[Decision] = field(default_factory=list)  # what stayed a decision of the model, and why
 
 
-def compile_actions(runs: Sequence[SessionEvidence], *, least: int = 2) -> CompiledActions:
-    """The nodes that all `runs` have in common; with anything open they cannot be replayed.
+def compile_actions(runs: Sequence[SessionEvidence], *, least: int = 2, by_origin: bool = False) -> CompiledActions:
+    """The nodes that all `runs` have in common, and one that only some did where its element was in these only.
+
+    With anything open they cannot be replayed.
 
     Args:
         least: runs that have to be known; 1 where the run itself says which of its values differ from run to run.
+        by_origin: the one run that there is says it by where its values came from (see `one_run`).
     """
     made = CompiledActions()
-    if len(runs) < least:
+    if len(runs) < (1 if by_origin else least):
         made.open.append(Decision(what="the steps", why=f"{len(runs)} run is known: what differs between runs is not"))
         return made
+    optional = None
     shapes = {tuple(action.action for action in run.actions) for run in runs}
     if len(shapes) > 1:
-        told = " / ".join(", ".join(shape) or "nothing" for shape in sorted(shapes, key=len)[:3])
-        made.open.append(Decision(what="the steps", why=f"the runs did different things: {told}"))
-        return made
+        optional = optional_step(runs)
+        if optional is None:
+            told = " / ".join(", ".join(shape) or "nothing" for shape in sorted(shapes, key=len)[:3])
+            made.open.append(Decision(what="the steps", why=f"the runs did different things: {told}"))
+            return made
+        runs = [optional.rest(run) for run in runs]
     for index, several in enumerate(zip(*(run.actions for run in runs), strict=True)):
+        if optional is not None and index == optional.at:
+            _optional_node(optional, f"n{index + 1}", made)
+        if by_origin and (why := undecided(several[0], runs[0])):
+            made.open.append(Decision(what=f"step {index + 1} ({several[0].action})", why=why))
+            continue
         _node(f"n{index + 1}", several, runs, made)
     _unused(runs, made)
-    for node, following in zip(made.nodes, made.nodes[1:], strict=False):
-        made.nodes[made.nodes.index(node)] = node.model_copy(update={"next": following.id})
+    for index, (node, following) in enumerate(zip(made.nodes, made.nodes[1:], strict=False)):
+        if isinstance(node, ActionNode):
+            made.nodes[index] = node.model_copy(update={"next": following.id})
     return made
+
+
+def _optional_node(step: OptionalStep, following: str, made: CompiledActions) -> None:
+    """A branch that leads to the step where its element can be seen, and the step; `following` is behind them."""
+    before = len(made.nodes)
+    _node(f"{following}-if", [run.actions[step.at] for run in step.having], step.having, made)
+    if len(made.nodes) == before:  # it says itself why it is none
+        return
+    node = made.nodes.pop()
+    assert isinstance(node, ActionNode) and node.target is not None
+    seen, gone = (Condition(kind=kind, target=node.target) for kind in ("visible", "hidden"))
+    case = Case(when=(seen,), to=node.id)
+    says = f"is {node.target.name or 'its element'} there?"
+    made.nodes.append(BranchNode(id=f"{following}-is", cases=(case,), next=following, says=says))
+    made.nodes.append(node.model_copy(update={"post": (gone,)}))
 
 
 def _node(name: str, several: Sequence[ActionEvidence], runs: Sequence[SessionEvidence], made: CompiledActions) -> None:
     first = several[0]
-    what = f"step {name[1:]} ({first.action})"
+    what = f"step {name[1:].removesuffix('-if')} ({first.action})"
     if _COORDINATES & first.args.keys():
         made.open.append(Decision(what=what, why="it goes by coordinates, and those hold for one window only"))
         return

@@ -13,8 +13,10 @@ from shoal.agent.policies.rules.fields.schema import Property, properties_of
 from shoal.agent.policies.rules.values.words import best_likeness, phrase
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import address_parts
+from shoal.agent.workflows.format.absence import Absence
 from shoal.agent.workflows.format.branch import Branch, Channel, ChannelFamily, FieldNode, Signature
 from shoal.agent.workflows.format.version import Decision
+from shoal.agent.workflows.learning.compile_absence import absence_of
 from shoal.agent.workflows.learning.page_sample import PageSample, SampleChannel
 from shoal.agent.workflows.reading.channels import POSITIONAL, is_same_text, value_key
 
@@ -30,7 +32,6 @@ _ORDER: tuple[ChannelFamily, ...] = (
     "attribute",
     "meta",
     "structure",
-    "request",
 )
 _NAMED_WELL = 0.7
 _MOST_PARTS = 5
@@ -42,7 +43,7 @@ class CompiledPages:
     """What the samples taught."""
 
     branches: tuple[Branch, ...]  # empty: nothing that could be replayed
-    open: tuple[Decision, ...]  # what stayed a decision of the model, and why
+    open: tuple[Decision, ...]  # what stayed a decision of the model, and why: where there are branches, other pages
 
 
 def compile_pages(
@@ -50,44 +51,54 @@ def compile_pages(
 ) -> CompiledPages:
     """One branch for pages that are alike; where they are of several kinds, one for each kind with enough samples."""
     whole = _compile(samples, schema, name)
-    if isinstance(whole, Branch):
-        return CompiledPages((whole,), ())
+    if whole.branches:
+        return whole
     kinds: dict[str, list[PageSample]] = {}
     for sample in samples:
         kinds.setdefault(sample.shape, []).append(sample)
-    branches: list[Branch] = []
-    if len(kinds) > 1:
-        for number, some in enumerate(kinds.values()):
-            made = _compile(some, schema, f"{name}-{number + 1}")
-            branches += [made] if isinstance(made, Branch) else []
-    return CompiledPages(tuple(branches), tuple(whole))
+    if len(kinds) == 1:
+        return whole
+    made = [_compile(some, schema, f"{name}-{number + 1}") for number, some in enumerate(kinds.values())]
+    branches = tuple(branch for pages in made for branch in pages.branches)
+    if not branches:
+        return whole
+    return CompiledPages(branches, tuple(decision for pages in made for decision in pages.open))
 
 
-def _compile(samples: Sequence[PageSample], schema: Mapping[str, Json] | None, name: str) -> Branch | list[Decision]:
+def _compile(samples: Sequence[PageSample], schema: Mapping[str, Json] | None, name: str) -> CompiledPages:
     """The branch; or why there is none."""
     if len(samples) < LEAST_SAMPLES:
-        return [Decision(what="the pages", why=f"{len(samples)} of them is known, and one teaches nothing of the next")]
+        why = f"{len(samples)} of them is known, and one teaches nothing of the next"
+        return CompiledPages((), (Decision(what=f"pages like {samples[0].url}" if samples else "the pages", why=why),))
     properties = {prop.name: prop for prop in properties_of(schema or {})}
     names = list(dict.fromkeys([*properties, *(key for sample in samples for key in sample.record)]))
     claims = _claims(samples, names)
     fields: list[FieldNode] = []
     open_: list[Decision] = []
+    left: list[Decision] = []
     for field_name in names:
         prop = properties.get(field_name) or Property(field_name, frozenset(), False, False, (), ())
         made = _field(prop, samples, claims)
-        if isinstance(made, FieldNode):
-            fields.append(made)
-        else:
+        if isinstance(made, str):
             open_.append(Decision(what=f"field {field_name}", why=made))
+            continue
+        if (prop.nullable or not prop.required) and any(sample.record.get(field_name) is None for sample in samples):
+            absence = absence_of(field_name, samples)
+            if isinstance(absence, Absence):
+                made = made.model_copy(update={"may_be_null": True, "without": absence})
+            else:
+                left.append(Decision(what=f"pages without field {field_name}", why=absence))
+        fields.append(made)
     signature = _signature(samples)
     if isinstance(signature, str):
         open_.append(Decision(what="the item's page", why=signature))
     if open_ or isinstance(signature, str):
-        return open_
+        return CompiledPages((), tuple(open_))
     if not fields:
-        return [Decision(what="the record", why="it has no fields")]
+        return CompiledPages((), (Decision(what="the record", why="it has no fields"),))
     snapshots = tuple(sample.snapshot for sample in samples if sample.snapshot)
-    return Branch(id=name, signature=signature, fields=tuple(fields), learned_from=snapshots)
+    branch = Branch(id=name, signature=signature, fields=tuple(fields), learned_from=snapshots)
+    return CompiledPages((branch,), tuple(left))
 
 
 def _claims(samples: Sequence[PageSample], names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:

@@ -20,7 +20,7 @@ from shoal.agent.workflows.format.param import value_hash
 from shoal.agent.workflows.format.part import Part
 from shoal.agent.workflows.format.target import Target
 from shoal.agent.workflows.learning.origin import Origin, Sources, origin_of
-from shoal.agent.workflows.learning.page_sample import PageSample, sample_page
+from shoal.agent.workflows.learning.page_sample import PageLook, PageSample, sample_page
 from shoal.agent.workflows.learning.proposals import json_leaves
 from shoal.agent.workflows.told import NothingTold
 
@@ -28,12 +28,10 @@ KIND = "evidence"
 """Of the artifact that holds it: zlib-compressed JSON."""
 SNAPSHOT = "snapshot"
 """Of the artifacts that hold pages: zlib-compressed HTML."""
-_MOST_SNAPSHOT = 4_000_000
 _TEXT_JS = "() => document.body ? document.body.innerText : ''"
 _SAID_JS = """() => [...document.querySelectorAll('h1,h2,h3,[role=alert],[role=status],.message')]
   .filter((el) => el.checkVisibility()).map((el) => el.textContent.replace(/\\s+/g, ' ').trim().slice(0, 120))
   .filter(Boolean).slice(0, 20)"""
-_SNAPSHOT_JS = "() => document.documentElement.outerHTML"
 _NO_VALUES = frozenset({"bid", "from_bid", "to_bid"})
 _CONTROL = frozenset({"complete", "terminate", "answer", "report_infeasible", "noop"})
 
@@ -52,6 +50,7 @@ class ActionEvidence(Part):
     led_to: str = Field("", description="address after it, where it changed")
     value: str = Field("", description="what the field said after it")
     said: tuple[str, ...] = Field((), description="headings and messages that came with it, where they were noted")
+    offered: tuple[str, ...] | None = Field(None, description="hashes of what could be acted on before it, if known")
     screenshot: str | None = Field(None, description="artifact id of the page before it")
     task: int = Field(0, description="index of its task")
     step: int = Field(0, description="index of its step in the task")
@@ -156,6 +155,7 @@ class EvidenceBook:
                 url=noted.url,
                 led_to=result.effect.url or "",
                 value=result.effect.value or "",
+                offered=element.offered if element else None,
                 screenshot=screenshot,
                 task=task,
                 step=step,
@@ -168,9 +168,9 @@ class EvidenceBook:
         records: Sequence[Record],
         schema: Mapping[str, Json] | None,
         *,
+        look: PageLook | None = None,
         locale: str = "",
         snapshot: str = "",
-        status: int = 200,
     ) -> None:
         """Notes a page from which one record was extracted. Lists are not learned."""
         if len(records) != 1 or not isinstance(records[0].value, dict):
@@ -178,7 +178,7 @@ class EvidenceBook:
         began = time.monotonic()
         try:
             sample = await sample_page(
-                page, records[0].value, schema, self.item, status=status, locale=locale, exact=self.exact
+                page, records[0].value, schema, self.item, look=look, locale=locale, exact=self.exact
             )
             self.pages.append(sample.model_copy(update={"snapshot": snapshot}))
         except BrowserError:
@@ -234,13 +234,3 @@ async def said_on(page: Context) -> tuple[str, ...]:
     """
     texts = await page.read(_SAID_JS)
     return tuple(map(str, texts)) if isinstance(texts, list) else ()
-
-
-async def snapshot_of(page: Context) -> str:
-    """The document as it is now; "" for one that is too long to be kept.
-
-    Raises:
-        BrowserError: the page could not be asked.
-    """
-    html = str(await page.read(_SNAPSHOT_JS))
-    return html if len(html) <= _MOST_SNAPSHOT else ""

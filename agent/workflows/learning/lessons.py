@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 import zlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
@@ -16,13 +18,16 @@ from shoal.agent.workflows.learning.evidence import (
     EvidenceBook,
     NotedBefore,
     said_on,
-    snapshot_of,
 )
 from shoal.agent.workflows.learning.origin import Sources
+from shoal.agent.workflows.learning.page_sample import look_at
+from shoal.agent.workflows.told import NothingTold
 
 Keep = Callable[[str, bytes, str], Awaitable[str]]
 """Stores an artifact (kind, data, content type) and says its id."""
 _COMPRESSED = "application/zlib"
+_FAST = 1
+"""Of nine levels: the others make a page a tenth smaller, and take three times as long."""
 
 
 class Lessons:
@@ -77,23 +82,30 @@ class Lessons:
             self._book.after(result, noted, screenshot=screenshot, task=len(self._state.history), step=step)
 
     async def read(self, records: Sequence[Record], extract: ExtractSpec | None) -> None:
-        """Notes the page that `records` were read from, and keeps it as it is now."""
-        if not self._teaches() or len(records) != 1:
+        """Notes the page that `records` were read from, and keeps it as it is now.
+
+        Of a page with several records the page itself is kept, and nothing is learned from it.
+        """
+        if not self._teaches() or not records:
             return
         state = self._state
         schema: Mapping[str, Json] | None = extract.record_schema if extract is not None else None
-        if extract is not None and extract.many:
-            return
+        several = len(records) > 1 or (extract is not None and extract.many)
+        value, began = None if several else records[0].value, time.monotonic()
         try:
-            html = state.hidden.told(await snapshot_of(state.page))
-        except AgentError as error:
-            self._book.lost.append(f"page {state.page.url}: {error.message}")
+            look = await look_at(state.page, value if isinstance(value, dict) else {})
+        except (AgentError, NothingTold) as error:
+            self._book.lost.append(f"page {state.page.url}: {error}")
             return
+        finally:
+            self._book.seconds += time.monotonic() - began
         snapshot = ""
-        if html:
-            snapshot = await self._kept(SNAPSHOT, zlib.compress(html.encode("utf-8", "replace"), 6))
+        if html := state.hidden.told(look.html):
+            snapshot = await self._kept(SNAPSHOT, await asyncio.to_thread(_packed, html))
+        if several:
+            return
         locale = state.spec.browser.locale or ""
-        await self._book.read(state.page, records, schema, locale=locale, snapshot=snapshot)
+        await self._book.read(state.page, records, schema, look=look, locale=locale, snapshot=snapshot)
 
     async def keep(self) -> None:
         """Stores the evidence of a session that is completed, as one artifact."""
@@ -101,12 +113,12 @@ class Lessons:
             return
         said: tuple[str, ...] = ()
         try:
-            said = await said_on(self._state.page)
+            said = await said_on(self._state.page) if self._book.actions else ()
         except AgentError as error:
             self._book.lost.append(f"the last page: {error.message}")
         state = self._state
         book = self._book.book(state.page.url, said, state.spec.data, state.hidden.told)
-        await self._kept(KIND, book.packed())
+        await self._kept(KIND, await asyncio.to_thread(book.packed))
 
     async def _kept(self, kind: str, data: bytes) -> str:
         """The artifact's id; "" where the store is away. What was done is done: only the lesson is lost."""
@@ -115,3 +127,8 @@ class Lessons:
         except ArtifactsAway as away:
             self._book.lost.append(f"{kind}: {away.message}")
             return ""
+
+
+def _packed(html: str) -> bytes:
+    """A page as its artifact holds it."""
+    return zlib.compress(html.encode("utf-8", "replace"), _FAST)

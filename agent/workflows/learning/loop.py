@@ -5,7 +5,7 @@ The teacher is the job's own policy: a model, or the rules.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from shoal.agent.errors import WorkflowInvalid
@@ -17,6 +17,7 @@ from shoal.agent.workflows.judging.promotion import SHADOW_ITEMS, VersionFigures
 from shoal.agent.workflows.judging.repair import LEAST_MISSES, weakened, with_branch
 from shoal.agent.workflows.learning.compile_version import compile_version
 from shoal.agent.workflows.learning.evidence import SessionEvidence
+from shoal.agent.workflows.learning.optional_step import optional_nodes, without_optional
 
 _MORE_ITEMS = 2
 """Items that the teacher works out beyond the first where these taught too little."""
@@ -35,11 +36,12 @@ class Lessons:
 
     phase: Phase
     runs: Sequence[SessionEvidence]  # of the last items that the teacher worked out, oldest first
-    ended: int  # items that ended since the phase began, however they ended
+    ended: int  # items that ended since the phase began, without those that a workflow did alone
     figures: VersionFigures  # of the version, since the phase began
     rounds: int = 0  # how often the loop has begun to learn anew
     version: Version | None = None  # that is compared, replayed or repaired
     record_schema: Mapping[str, Json] | None = None
+    drift: str = ""  # how the version's records differ as a whole from the teacher's, in words
     at: str = ""  # ISO 8601
 
 
@@ -56,6 +58,11 @@ def next_step(known: Lessons) -> LearningStep:
             return LearningStep(Phase.OFF, "")
 
 
+def refused(known: Lessons, why: str) -> LearningStep:
+    """The next step where a version that was compiled is none that may be compared."""
+    return _more(known, _MORE_ITEMS, f"the repair is refused: {why}")
+
+
 def _compiled(known: Lessons) -> LearningStep:
     n = len(known.runs)
     if n < FIRST_ITEMS:
@@ -68,17 +75,30 @@ def _compiled(known: Lessons) -> LearningStep:
     made = compiled.version
     if made is None:
         return _more(known, _MORE_ITEMS, _words(compiled.open))
+    lacking = _lacked_once(known.runs[-MOST_LESSONS:])
+    if lacking and known.ended < _MOST_ITEMS:
+        told = f"one page lacks {', '.join(lacking)}, and two teach what a page without it looks like"
+        return _more(known, _MORE_ITEMS, told)
     old = _to_repair(known)
     if old is not None and not old.acts and not made.acts:
         # A branch is added, and none is overwritten: pages that are as they were are read as they were.
         repaired = old
         for branch in made.branches:
             repaired = with_branch(repaired, branch, at=known.at)
-        made = repaired
-    elif old is not None and (lost := weakened(old, made)):
-        return _more(known, _MORE_ITEMS, f"the repair is refused: {'; '.join(lost)}")
+        made = repaired.model_copy(update={"open": made.open})
+    elif old is not None:
+        if lost := weakened(old, made):
+            return refused(known, "; ".join(lost))
+        made = made.model_copy(update={"by": "repair"})
     why = f"{'repaired with' if old is not None else 'compiled from'} {n} items"
     return LearningStep(Phase.SHADOW, why, let_go=SHADOW_ITEMS, version=made, state="shadow")
+
+
+def _lacked_once(runs: Sequence[SessionEvidence]) -> list[str]:
+    """The fields that one page of `runs` lacks: another such page would teach what their absence looks like."""
+    records = [page.record for run in runs for page in run.pages]
+    names = dict.fromkeys(name for record in records for name in record)
+    return [name for name in names if sum(record.get(name) is None for record in records) == 1]
 
 
 def _to_repair(known: Lessons) -> Version | None:
@@ -110,7 +130,8 @@ def _compared(known: Lessons) -> LearningStep:
     differs = action_difference(known.version, known.runs[-SHADOW_ITEMS:])
     if promotion.to == "canary" and not differs:
         told = f"{figures.items - figures.misses} of {figures.items} items were the same by the teacher"
-        return LearningStep(Phase.REPLAY, told, state="canary")
+        # The version of an earlier job stays active: the comparison shows that it still holds.
+        return LearningStep(Phase.REPLAY, told, state="canary" if _to_repair(known) is None else None)
     return _broken(known, differs or promotion.why)
 
 
@@ -124,7 +145,7 @@ def _broken(known: Lessons, why: str) -> LearningStep:
 def _replayed(known: Lessons) -> LearningStep:
     assert known.version is not None
     figures, version = known.figures, known.version
-    risen = figures.misses >= LEAST_MISSES and figures.misses > _RISE * figures.items
+    risen = not known.drift and figures.misses >= LEAST_MISSES and figures.misses > _RISE * figures.items
     if risen and not figures.wrong and _to_repair(known) is not None and known.rounds + 1 < _MOST_ROUNDS:
         return LearningStep(Phase.ITEMS, f"version {version.number} missed {figures.misses} of {figures.items} items")
     promotion = next_state(version.state, figures)
@@ -135,7 +156,17 @@ def _replayed(known: Lessons) -> LearningStep:
         return _broken(known, _GIVEN_UP)
     if figures.wrong:
         return _broken(known, f"{figures.wrong} of its records were confirmed to be wrong")
+    if known.drift:
+        return _stopped(known)
     return LearningStep(Phase.REPLAY, promotion.why, state=promotion.to)
+
+
+def _stopped(known: Lessons) -> LearningStep:
+    """A version whose records are suspect as a whole: it replays no more until the teacher has read the same."""
+    told = f"stopped for drift: {known.drift}"
+    if known.rounds + 1 >= _MOST_ROUNDS:
+        return LearningStep(Phase.OFF, f"{told}, and the loop has begun to learn {known.rounds + 1} times")
+    return LearningStep(Phase.SHADOW, told)
 
 
 def action_difference(version: Version, runs: Sequence[SessionEvidence]) -> str:
@@ -149,20 +180,21 @@ def action_difference(version: Version, runs: Sequence[SessionEvidence]) -> str:
     if len(runs) < 2:
         return f"{len(runs)} items can be compared, and 2 are needed"
     try:
-        seen = compile_version(runs, version.record_schema)
+        seen = compile_version([without_optional(run, version) for run in runs], version.record_schema)
     except WorkflowInvalid as error:
         return error.message
     if seen.version is None:
         return _words(seen.open)
-    did, does = _steps(seen.version), _steps(version)
+    optional = {node.id for node in optional_nodes(version)}
+    did, does = _steps(seen.version), _steps(version, without=optional)
     if did == does:
         return ""
     place = next((n for n, (a, b) in enumerate(zip(did, does, strict=False)) if a != b), min(len(did), len(does)))
     return f"step {place + 1} of the teacher is another one than that of the version"
 
 
-def _steps(version: Version) -> list[tuple[Json, ...]]:
-    """What the action nodes of a version do, without how their elements are found."""
+def _steps(version: Version, without: Set[str] = frozenset()) -> list[tuple[Json, ...]]:
+    """What the action nodes of a version do, without how their elements are found, and without some nodes."""
     sources = {param.name: (param.source, param.path, param.transform) for param in version.params}
     return [
         (
@@ -172,7 +204,7 @@ def _steps(version: Version) -> list[tuple[Json, ...]]:
             *((name, arg.const, sources.get(arg.param or "", ()), arg.template) for name, arg in node.args.items()),
         )
         for node in version.nodes
-        if isinstance(node, ActionNode)
+        if isinstance(node, ActionNode) and node.id not in without
     ]
 
 

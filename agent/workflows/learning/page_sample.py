@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
@@ -19,12 +20,20 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import ChannelFamily
 from shoal.agent.workflows.format.part import Part
-from shoal.agent.workflows.learning.proposals import Proposal, propose
+from shoal.agent.workflows.learning.proposals import PROPOSE_JS, Proposal, proposed, texts_of
 from shoal.agent.workflows.reading.channels import states, value_key
 from shoal.agent.workflows.reading.page_guards import item_signs
 from shoal.agent.workflows.reading.page_view import PageView, place_key, view_of
 from shoal.agent.workflows.reading.shapes import raw_text, shape_at
 from shoal.agent.workflows.told import told_by
+
+_MOST_SNAPSHOT = 4_000_000
+"""Characters of a document that is kept."""
+_LOOK_JS = f"""(arg) => {{
+  const html = document.documentElement.outerHTML;
+  const told = {{places: ({PLACES_JS})(arg.places), offered: ({PROPOSE_JS})(arg.offered)}};
+  return JSON.stringify({{html: html.length <= arg.most ? html : '', ...told}});
+}}"""
 
 
 class SampleChannel(Part):
@@ -58,9 +67,38 @@ class PageSample(Part):
     currency: tuple[str, ...] = Field((), description="currencies of its numbers")
     landmarks: tuple[str, ...] = Field((), description="roles of its landmarks")
     shape: str = Field("", description="hash of its outline")
+    texts: tuple[str, ...] = Field((), description="the texts that can be seen, hashed, where a field may be null")
     scripts: bool = Field(False, description="scripts may have made it")
     snapshot: str = Field("", description="artifact id of the page as it was")
     session: int | None = Field(None, description="id of the session that read it")
+
+
+@dataclass(frozen=True, slots=True)
+class PageLook:
+    """One look at a page of which a record was read."""
+
+    html: str  # the document as it is now; "" for one that is too long to be kept
+    documents: tuple[tuple[str, Json], ...]  # its JSON values, each with the kind of its script
+    offered: Mapping[str, Json]  # what `propose.js` told of it
+
+
+async def look_at(page: Context, record: Mapping[str, Json]) -> PageLook:
+    """All that is kept of the open page, in one call.
+
+    Raises:
+        BrowserError: the page could not be asked.
+        NothingTold: it is no document.
+    """
+    places: dict[str, Json] = {"fields": {}, "records": None, "many": False, "near": False, "json": True}
+    asked = {"places": places, "offered": {"texts": texts_of(_stated(record))}, "most": _MOST_SNAPSHOT}
+    told = told_by(await page.read(_LOOK_JS, asked))
+    texts = PlacesPage.of(told_by(told["places"])).json
+    documents = tuple((text.kind, document.value) for text in texts for document in documents_of([text]))
+    return PageLook(str(told["html"]), documents, told_by(told["offered"]))
+
+
+def _stated(record: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: value for name, value in record.items() if value is not None}
 
 
 async def sample_page(
@@ -69,13 +107,14 @@ async def sample_page(
     schema: Mapping[str, Json] | None,
     item: LoopItem | None,
     *,
-    status: int = 200,
+    look: PageLook | None = None,
     locale: str = "",
     exact: bool = False,
 ) -> PageSample:
     """What the open page teaches about `record`, which somebody read from it.
 
     Args:
+        look: the page as it is; None: it is looked at here.
         exact: only places that state the very value teach something. Otherwise spaces, capitals and signs of texts make
             no difference.
 
@@ -84,13 +123,12 @@ async def sample_page(
         NothingTold: it is no document.
     """
     properties = {prop.name: prop for prop in properties_of(schema or {})}
-    asked = await page.read(PLACES_JS, {"fields": {}, "records": None, "many": False, "near": False, "json": True})
-    texts = PlacesPage.of(told_by(asked)).json
-    documents = [(text.kind, document.value) for text in texts for document in documents_of([text])]
-    values = {name: value for name, value in record.items() if value is not None}
-    offered = await propose(page, values, documents)
+    look = look or await look_at(page, record)
+    values = _stated(record)
+    offered = proposed(look.offered, values, look.documents)
     places = {place_key(proposal.place): proposal.place for field in offered.fields.values() for proposal in field}
-    view = await view_of(page, tuple(places.values()), status=status)
+    optional = not properties or any(prop.nullable or not prop.required for prop in properties.values())
+    view = await view_of(page, tuple(places.values()), texts=optional)
     reading = Reading(view.lang or locale, view.url)
     channels = {
         name: tuple(_channels(proposals, values[name], _property(name, properties), view, reading, exact=exact))
@@ -98,7 +136,7 @@ async def sample_page(
     }
     return PageSample(
         url=view.url,
-        status=status,
+        status=view.status,
         record=dict(record),
         signs=item_signs(view, item) if item is not None else (),
         label=item.label if item is not None else "",
@@ -109,6 +147,7 @@ async def sample_page(
         currency=_currencies(channels, properties, view.lang),
         landmarks=view.landmarks,
         shape=view.shape,
+        texts=view.texts or (),
         scripts=view.scripts,
     )
 

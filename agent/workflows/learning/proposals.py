@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from shoal.agent.browser import Context
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.values.values import Raw, Reading, convert
-from shoal.agent.policies.rules.values.vocabulary import CONCEPTS
+from shoal.agent.policies.rules.vocabulary.concepts import CONCEPTS
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.branch import ChannelFamily
-from shoal.agent.workflows.told import told_by
 
 PROPOSE_JS = (Path(__file__).parent / "propose.js").read_text(encoding="utf-8")
 _MOST: Mapping[ChannelFamily, int] = {
@@ -31,7 +29,6 @@ _MOST: Mapping[ChannelFamily, int] = {
     "attribute": 3,
     "css": 8,
     "structure": 6,
-    "request": 0,
 }
 """Places of one family that are kept for one field: those beyond say the same in other words."""
 _LONGEST_BOOLEAN = 60
@@ -91,19 +88,19 @@ def looks_of(value: Json) -> tuple[str, ...]:
     return ()
 
 
-async def propose(page: Context, values: Mapping[str, Json], documents: Sequence[tuple[str, Json]]) -> Proposed:
-    """The places of the open page that may state `values`.
+def texts_of(values: Mapping[str, Json]) -> list[str]:
+    """What `propose.js` is asked for."""
+    return sorted({look for value in values.values() for look in looks_of(value)})
+
+
+def proposed(view: Mapping[str, Json], values: Mapping[str, Json], documents: Sequence[tuple[str, Json]]) -> Proposed:
+    """The places of a page that may state `values`.
 
     Args:
+        view: what `propose.js` told of the page.
         documents: the page's JSON values, each with the selector of its script.
-
-    Raises:
-        NothingTold: the page answered something else.
     """
     looks = {name: looks_of(value) for name, value in values.items()}
-    asked = sorted({look for all_ in looks.values() for look in all_})
-    told = await page.read(PROPOSE_JS, {"texts": asked})
-    view = told_by(told)
     fields = {name: _limited(_of_field(view, documents, look)) for name, look in looks.items() if look}
     parts = (*map(str, view["parts"]), *map(str, view["ids"]))
     return Proposed(fields, parts, bool(view["password"]))
@@ -136,7 +133,12 @@ def _of_field(
 
 
 def _of_leaf(leaf: Mapping[str, Json], looks: Sequence[str]) -> Iterator[Proposal]:
-    if leaf["text"] and _holds(str(leaf["text"]), looks):
+    return places_of_leaf(leaf, lambda text: _holds(text, looks))
+
+
+def places_of_leaf(leaf: Mapping[str, Json], holds: Callable[[str], bool] = bool) -> Iterator[Proposal]:
+    """Every way to read one element that `propose.js` tells of, where what it reads there is what is looked for."""
+    if leaf["text"] and holds(str(leaf["text"])):
         for label in leaf["labels"]:
             yield from _made("label", {"label": label})
         if leaf["column"]:
@@ -146,7 +148,7 @@ def _of_leaf(leaf: Mapping[str, Json], looks: Sequence[str]) -> Iterator[Proposa
         for position in leaf["positions"]:
             yield from _made("structure", {"select": position})
     for name, value in leaf["attributes"]:
-        if not _holds(str(value), looks):
+        if not holds(str(value)):
             continue
         for css in leaf["css"][:3]:
             micro = "[itemprop=" in css.split(" ")[-1]

@@ -1,13 +1,25 @@
 (arg) => {
   // The places of a page that could be read again, each with its raw text: what a field's value is looked for in. Nothing
   // is judged here; Python compares the texts with the values, and the extractor reads what is left.
+  // `arg.texts`: what values look like. `arg.most` instead: so many places that can be seen, each with its box on the page;
+  // where `arg.many`, with ways within a record: an element that `arg.records` finds, or one of those that are repeated.
   const MAX_LEAVES = 4000, MAX_TEXT = 2000, MAX_ELEMENTS = 40000, LONG = 60;
   const squash = (text) => (text || '').replace(/\s+/g, ' ').trim();
   const SILENT = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'OPTION', 'SVG', 'PATH']);
   // Names that a program made up for one page or one build, such as css-1x2y3z or item_84713, find nothing on the next.
   const made = (name) => /\d{3,}|(?=[\w-]*\d)(?=[\w-]*[a-z])[a-z0-9_-]*[a-z]\d[a-z0-9]*\d|^[a-f0-9-]{8,}$|:r\w+:/i.test(name) || name.length > LONG;
   const esc = (name) => CSS.escape(name);
-  const single = (css) => { try { return document.querySelectorAll(css).length === 1; } catch { return false; } };
+  // Each selector is looked up once: elements of one kind are named alike, and a look-up goes through the whole page.
+  const looked = new Map();
+  function all(css) {
+    if (!looked.has(css)) { try { looked.set(css, [...document.querySelectorAll(css)]); } catch { looked.set(css, []); } }
+    return looked.get(css);
+  }
+  const counts = new Map();
+  function single(css) {
+    if (!counts.has(css)) { try { counts.set(css, document.querySelectorAll(css).length); } catch { counts.set(css, 0); } }
+    return counts.get(css) === 1;
+  }
   const idOf = (el) => el.id && !made(el.id) && single('#' + esc(el.id)) ? '#' + esc(el.id) : '';
   function position(el, anchored, known) {
     // By position, from the root, or (`anchored`) from the nearest id.
@@ -112,12 +124,52 @@
     const css = `meta[${key}="${el.getAttribute(key).replace(/["\\]/g, '\\$&')}"]`;
     if (single(css)) metas.push({css, text: el.content.slice(0, MAX_TEXT), micro: key === 'itemprop'});
   }
+  const POINTED = ['href', 'src', 'datetime', 'content', 'alt'], SMALLEST = 4, MAX_MS = 4000;
+  function pointed() {
+    // Places that a person can point at.
+    const seen = leaves.filter(([el, text, attributes]) => (text || attributes.some(([name]) => POINTED.includes(name))) && el.offsetWidth >= SMALLEST && el.offsetHeight >= SMALLEST
+      && el.checkVisibility({visibilityProperty: true})).slice(0, arg.most);
+    const until = performance.now() + MAX_MS;
+    return seen.flatMap(([el, text, attributes]) => {
+      if (performance.now() > until) return []; // so many look-ups in so large a page take too long
+      const box = el.getBoundingClientRect(), scope = arg.many ? recordOf(el) : null;
+      return {text, box: [box.x + scrollX, box.y + scrollY, box.width, box.height], attributes: attributes.filter(([name]) => POINTED.includes(name)),
+        css: scope ? within(el, scope.el) : arg.many ? [] : selectors(el), positions: arg.many ? [] : positions(el), labels: text && !arg.many ? labels(el) : [],
+        column: text && arg.many ? column(el) : '', micro: el.getAttribute('itemprop') || '', records: scope ? scope.css : ''};
+    });
+  }
+  function recordOf(el) {
+    // The record around an element: what `records` finds, else the topmost of what is repeated at least as often.
+    if (arg.records) {
+      const scope = all(arg.records).find((one) => one.contains(el));
+      return scope && scope !== el ? {el: scope, css: arg.records} : null;
+    }
+    let best = null, often = 2;
+    for (let up = el.parentElement; up && up !== document.body; up = up.parentElement) {
+      const css = simple(up).find((one) => one !== up.localName && !one.startsWith('#') && all(one).length >= often && !all(`${one} ${one}`).length)
+        || (/^(LI|TR|ARTICLE)$/.test(up.tagName) && all(up.localName).length >= often && !all(`${up.localName} ${up.localName}`).length ? up.localName : '');
+      if (css) { best = {el: up, css}; often = all(css).length; }
+    }
+    return best;
+  }
+  function within(el, scope) {
+    // Selectors that find the element alone in its record.
+    const inside = (css) => { try { return scope.querySelectorAll(css).length === 1; } catch { return false; } };
+    const found = simple(el).filter(inside), steps = [];
+    for (let at = el; at !== scope; at = at.parentElement) {
+      let nth = 1;
+      for (let s = at.previousElementSibling; s; s = s.previousElementSibling) if (s.localName === at.localName) nth += 1;
+      steps.unshift(`${at.localName}:nth-of-type(${nth})`);
+    }
+    return [...found, `:scope > ${steps.join(' > ')}`].slice(0, 4);
+  }
   // `arg.texts`: what values look like, in lower case without anything but letters and digits; only leaves that hold one
   // are described, since a description costs more than the look.
   const bare = (text) => text.toLowerCase().normalize('NFKC').replace(/[^\p{L}\p{N}]/gu, '');
   const asked = arg.texts;
   const wanted = (text) => { const said = bare(text); return said && asked.some((one) => one[0] === '*' ? said.length <= 60 : said.includes(one)); };
   const out = [];
+  if (arg.most) return JSON.stringify({width: document.documentElement.scrollWidth, scrolled: [scrollX, scrollY], leaves: pointed()});
   for (const [el, text, attributes] of leaves) {
     const kept = attributes.filter(([, value]) => wanted(value));
     const said = text && wanted(text);

@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shoal.agent.extraction.place import stated
+from shoal.agent.extraction.place import Stated, stated
+from shoal.agent.policies.rules.fields.no_values import is_placeholder
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.values.values import Reading
 from shoal.agent.policies.rules.values.words import squash
@@ -14,33 +15,42 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldSource, Reason
 from shoal.agent.workflows.format.branch import Channel, ChannelFamily, FieldNode
 from shoal.agent.workflows.misses import Miss, MissReason
+from shoal.agent.workflows.reading.absence import says_absent
 from shoal.agent.workflows.reading.page_view import PageView, place_key
-from shoal.agent.workflows.reading.shapes import fits_shape, raw_text, same_but_for_notation, shape_at
+from shoal.agent.workflows.reading.shapes import fits_shape, is_struck_out, raw_text, same_but_for_notation, shape_at
 from shoal.agent.workflows.verdict import ChannelRead, FieldRead
 
 POSITIONAL: frozenset[ChannelFamily] = frozenset({"css", "structure"})
 """Families that say where a value stands, and not what it is. A page that is rearranged moves all of them at once."""
 
-_FOR_MACHINES: frozenset[ChannelFamily] = frozenset({"json_ld", "json", "microdata", "meta", "request"})
+_FOR_MACHINES: frozenset[ChannelFamily] = frozenset({"json_ld", "json", "microdata", "meta"})
 
 
 def read_field(field: FieldNode, prop: Property, view: PageView, reading: Reading) -> FieldRead:
     """The value of `field` on the page of `view`.
 
     It is given when channels of as many families as `weakest` says agree, none says anything else, and, where the field
-    was learned with a channel that names it, one of those is among them.
+    was learned with a channel that names it, one of those is among them. Null is given where no channel says anything,
+    and the page says by a sign that was learned that it lacks the value.
     """
-    said = tuple(_said(channel, prop, view, reading) for channel in field.channels)
+    said = tuple(_said(channel, field, prop, view, reading) for channel in field.channels)
     return replace(_agreed(field, said, view), channels=said)
 
 
 def _agreed(field: FieldNode, said: Sequence[ChannelRead], view: PageView) -> FieldRead:
+    if (
+        field.may_be_null
+        and field.without is not None
+        and _say_nothing(field, said)
+        and says_absent(field.without, view)
+    ):
+        return FieldRead()
     fault = _fault(field, said)
     if fault is not None:
         return FieldRead(miss=fault)
     agreed = [answer for answer in said if answer.said.value is not None]
     if not agreed and field.may_be_null and field.absent in view.visible:
-        return FieldRead(hits=())
+        return FieldRead()
     families = tuple(dict.fromkeys(answer.channel.family for answer in agreed))
     if agreed and field.known and value_key(agreed[0].said.value) not in map(value_key, field.known):
         told = f"{agreed[0].said.value!r} was on none of the pages that were learned from, which all said the same"
@@ -58,12 +68,30 @@ def _agreed(field: FieldNode, said: Sequence[ChannelRead], view: PageView) -> Fi
     return FieldRead(best.said.value, source, raw_text(place), families)
 
 
-def _said(channel: Channel, prop: Property, view: PageView, reading: Reading) -> ChannelRead:
+def _say_nothing(field: FieldNode, said: Sequence[ChannelRead]) -> bool:
+    """Whether nothing stands at the places, or a text that says that there is no value.
+
+    Of a field that is known by a name, too, the position does not count: where its row is not, another row stands.
+    """
+    named = bool(field.families - POSITIONAL)
+    asked = [answer for answer in said if not (named and answer.channel.family == "structure")]
+    return all(answer.said.value is None and answer.said.ambiguous is None and _is_no_value(answer) for answer in asked)
+
+
+def _is_no_value(answer: ChannelRead) -> bool:
+    place = answer.said.place
+    return place is None or place.empty or (place.kind != "json" and is_placeholder(raw_text(place)))
+
+
+def _said(channel: Channel, field: FieldNode, prop: Property, view: PageView, reading: Reading) -> ChannelRead:
     said = stated(view.places.get(place_key(channel.place), ()), channel.place, prop, reading)
-    if said.value is None or said.place is None or not channel.shapes:
+    if said.value is None or said.place is None:
         return ChannelRead(channel, said)
+    if isinstance(said.value, str) and not (prop.enum or field.is_label) and is_placeholder(said.value):
+        return ChannelRead(channel, Stated(place=said.place, fault=f"says {said.place.shown}, which is no value"))
     shape = shape_at(said.place, prop)
-    if fits_shape(shape, channel.shapes):
+    unheld = not channel.shapes and not is_struck_out(said.place, prop)
+    if unheld or fits_shape(shape, channel.shapes):
         return ChannelRead(channel, said)
     mild = prop.types == {"boolean"} or same_but_for_notation(shape, channel.shapes)
     return ChannelRead(channel, said, shape or "none", mild)
@@ -75,7 +103,7 @@ def _fault(field: FieldNode, said: Sequence[ChannelRead]) -> Miss | None:
         if answer.said.fault:
             return _miss(MissReason.UNREADABLE, field, answer, answer.said.fault)
         if answer.misshapen and not (answer.mild and _borne_out(answer, said)):
-            known = " or ".join(answer.channel.shapes)
+            known = " or ".join(answer.channel.shapes) or "another"
             told = f"{answer.channel.family} has the shape {answer.misshapen!r}, and {known} was learned"
             return _miss(MissReason.SHAPE, field, answer, told)
     values: dict[str, ChannelRead] = {}

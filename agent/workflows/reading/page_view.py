@@ -6,18 +6,25 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from shoal.agent.browser import Context
 from shoal.agent.extraction.page_json import Document, documents_of, places_at
 from shoal.agent.extraction.place import Place
 from shoal.agent.extraction.places_page import PLACES_JS, PlacesPage
+from shoal.agent.policies.rules.fields.no_values import is_placeholder
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.branch import Branch
+from shoal.agent.workflows.reading.shapes import shape_of
 from shoal.agent.workflows.told import told_by
 
 FACTS_JS = (Path(__file__).parent / "facts.js").read_text(encoding="utf-8")
+_SHORT = 24
+"""Characters of a text that may be a value; a longer one is prose."""
+NO_VALUE = "none"
+"""The wording of a text that stands where a value is missing."""
 VIEW_JS = f"(arg) => JSON.stringify({{places: ({PLACES_JS})(arg.places), facts: ({FACTS_JS})(arg.facts)}})"
 
 
@@ -40,6 +47,9 @@ class PageView:
     scripts: bool = False  # scripts may still change it
     document: bool = False  # it is from a document alone, which no browser has opened
     places: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)  # by `place_key`
+    texts: tuple[str, ...] | None = (
+        None  # those that can be seen, as `hashed_text` has them; None: not asked, or not told
+    )
 
 
 def place_key(place: FieldPlace) -> str:
@@ -62,24 +72,17 @@ def places_of(branches: Iterable[Branch]) -> tuple[FieldPlace, ...]:
     return tuple({place_key(channel.place): channel.place for channel in channels}.values())
 
 
-async def view_of(
-    page: Context,
-    places: Sequence[FieldPlace],
-    selectors: Sequence[str] = (),
-    *,
-    status: int = 200,
-    rendered: bool = False,
-) -> PageView:
-    """The page that is open now, in one question.
+def needs_texts(branches: Iterable[Branch]) -> bool:
+    """Whether `branches` go by all texts of a page: by those they tell that it lacks a value."""
+    return any(field.without is not None for branch in branches for field in branch.fields)
 
-    Args:
-        rendered: a browser has to open it, where so far only its document was read.
 
-    Raises:
-        NothingTold: the page answered something else.
-    """
+def asked_of(
+    places: Sequence[FieldPlace], selectors: Sequence[str] = (), *, rendered: bool = False, texts: bool = False
+) -> dict[str, Any]:
+    """What `VIEW_JS` is asked of a page, or a document in its stead; arguments as in `view_of`."""
     in_page = {place_key(place): place for place in places if place.kind != "json"}
-    asked = {
+    return {
         "places": {
             "fields": {
                 key: {"kind": place.kind, "query": place.query, "attribute": place.attribute}
@@ -90,26 +93,43 @@ async def view_of(
             "near": False,
             "json": len(in_page) < len(places),
         },
-        "facts": {"selectors": list(selectors)},
+        "facts": {"selectors": list(selectors), "texts": texts},
         "paths": {place_key(place): place.query for place in places if place.kind == "json"},
         "rendered": rendered,
     }
-    answer = await page.read(VIEW_JS, asked)
-    told = told_by(answer)
-    return view_from(told_by(told.get("places")), told_by(told.get("facts")), places, status=status)
 
 
-def view_from(
-    told: Mapping[str, Json], facts: Mapping[str, Json], places: Sequence[FieldPlace], *, status: int = 200
+async def view_of(
+    page: Context,
+    places: Sequence[FieldPlace],
+    selectors: Sequence[str] = (),
+    *,
+    rendered: bool = False,
+    texts: bool = False,
 ) -> PageView:
+    """The page that is open now, in one question.
+
+    Args:
+        rendered: a browser has to open it, where so far only its document was read.
+        texts: all texts are told that can be seen. Only a browser tells them.
+
+    Raises:
+        NothingTold: the page answered something else.
+    """
+    answer = await page.read(VIEW_JS, asked_of(places, selectors, rendered=rendered, texts=texts))
+    told = told_by(answer)
+    return view_from(told_by(told.get("places")), told_by(told.get("facts")), places)
+
+
+def view_from(told: Mapping[str, Json], facts: Mapping[str, Json], places: Sequence[FieldPlace]) -> PageView:
     """The view that `places.js` and `facts.js` tell of."""
     looked = PlacesPage.of(told)
     documents = documents_of(looked.json)
     places_by_key = looked.records[0].places if looked.records else {}
-    outline = str(facts["outline"])
+    outline, texts = str(facts["outline"]), facts.get("texts")
     return PageView(
         url=str(facts["url"]),
-        status=status,
+        status=int(str(facts["status"])),
         lang=str(facts["lang"]),
         title=str(facts["title"]),
         headings=tuple(map(str, facts["headings"])),
@@ -128,7 +148,30 @@ def view_from(
             else places_by_key.get(place_key(place), ())
             for place in places
         },
+        texts=None if texts is None else tuple(hashed_text(str(place), str(text)) for place, text in texts),
     )
+
+
+def hashed_text(place: str, text: str) -> str:
+    """Where a text stands and its wording, as hashes, and what kind of text it is, each after a space."""
+    return f"{_short_hash(place)} {wording_of(text)} {_kind_of(text)}"
+
+
+def wording_of(text: str) -> str:
+    """The hash of a text; `none` for one that stands where a value is missing."""
+    return NO_VALUE if is_placeholder(text) else _short_hash(" ".join(text.split()).rstrip(" :：*"))
+
+
+def _kind_of(text: str) -> str:
+    """`long`, `short`, or of a short text with digits the hash of its shape."""
+    if len(text) > _SHORT:
+        return "long"
+    has_digit = any(sign.isdigit() for sign in text)
+    return _short_hash(shape_of(text, words=False)) if has_digit else "short"
+
+
+def _short_hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:10]
 
 
 def _in_json(place: FieldPlace, documents: Sequence[Document]) -> tuple[Place, ...]:

@@ -21,6 +21,8 @@ _PLAIN_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _LONGEST = 80
 """Characters of a shape: a longer text is prose, and has none."""
+_STRUCK_OUT = "struck out "
+"""Before the shape of a text that is struck through: it is what holds no longer."""
 
 
 def shape_of(text: str, *, words: bool) -> str:
@@ -69,7 +71,20 @@ def _is_unit(prop: Property) -> bool:
 
 
 def shape_at(place: Place, prop: Property) -> str:
-    """The shape of what stands at `place`; "" where values of `prop` have none."""
+    """The shape of what stands at `place`; "" where values of `prop` have none. What is struck through has another."""
+    return (_STRUCK_OUT if is_struck_out(place, prop) else "") + _shape_of_text(place, prop)
+
+
+def is_struck_out(place: Place, prop: Property) -> bool:
+    """Whether the value is struck through. Texts are read with what is struck through in them, other values without."""
+    if place.plain is None or not place.text.strip():
+        return False
+    wholly = not place.plain.strip()
+    is_text = not (prop.enum or prop.format or prop.types & {"number", "integer", "boolean"})
+    return wholly or (is_text and place.plain.split() != place.text.split())
+
+
+def _shape_of_text(place: Place, prop: Property) -> str:
     if not is_shaped(prop) or place.kind == "check":
         return ""
     text = raw_text(place)

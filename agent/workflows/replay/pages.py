@@ -11,8 +11,8 @@ from shoal.agent.support.moments import utc_now
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import Branch
 from shoal.agent.workflows.misses import Miss, MissReason
-from shoal.agent.workflows.reading.page_view import PageView, places_of, selectors_of, view_of
-from shoal.agent.workflows.reading.reading import read_page
+from shoal.agent.workflows.reading.branch_reader import read_page
+from shoal.agent.workflows.reading.page_view import PageView, needs_texts, places_of, selectors_of, view_of
 from shoal.agent.workflows.told import NothingTold
 from shoal.agent.workflows.verdict import PageRead
 
@@ -29,10 +29,11 @@ async def replay_page(
     item: LoopItem | None,
     schema: Mapping[str, Json] | None,
     *,
-    status: int = 200,
     locale: str = "",
 ) -> PageRead:
     """The record of the open page, or why there is none. On a page with scripts a miss is looked at again for seconds.
+
+    A null is final on such a page only when the seconds are over: a script may put the value there.
 
     Where only the page's document was read, and gives no record, a browser opens the page.
 
@@ -43,7 +44,7 @@ async def replay_page(
     deadline = time.monotonic() + _BUDGET_S
 
     async def look(*, rendered: bool = False) -> PageView:
-        return await view_of(page, places, selectors, status=status, rendered=rendered)
+        return await view_of(page, places, selectors, rendered=rendered, texts=needs_texts(branches))
 
     try:
         view = await look()
@@ -58,13 +59,15 @@ async def replay_page(
         await page.settle(quiet_s=_QUIET_S, budget_s=_BUDGET_S)
         view = await look()
     read = _read(view, branches, item, schema, locale)
-    while read.record is None and view.scripts and time.monotonic() < deadline and not _is_final(read):
+    unsure = read.record is None or read.has_null
+    while unsure and view.scripts and time.monotonic() < deadline and not _is_final(read):
         settled = await page.settle(quiet_s=2 * _QUIET_S, budget_s=max(_QUIET_S, deadline - time.monotonic()))
         again = await look()
-        if settled and again == view:
+        if settled and again == view and read.record is None:
             break
         view = again
         read = _read(view, branches, item, schema, locale)
+        unsure = read.record is None or read.has_null
     return read
 
 
@@ -102,7 +105,8 @@ async def read_rendered(
         BrowserError: the page could not be asked.
     """
     try:
-        view = await view_of(page, places_of(branches), selectors_of(branches), rendered=True)
+        places, selectors = places_of(branches), selectors_of(branches)
+        view = await view_of(page, places, selectors, rendered=True, texts=needs_texts(branches))
     except NothingTold as error:
         return _told_nothing(error)
     return _read(view, branches, item, schema, locale)

@@ -5,7 +5,8 @@ the kind says) the pages have drifted; before, they are as they were learned. Wh
 seed, kind and number, so a test computes it without asking the site. Pages of even seeds have no structured data.
 
 `/drift/SEED/form` is a form, and `/drift/SEED/received/N` thanks for the N-th one that was sent; `/drift/SEED/forms`
-tells all that came. With `?relabelled=1` the form's button and its first label have other words.
+tells all that came. With `?relabelled=1` the form's button and its first label have other words; with
+`?redesign_after=N` it is redesigned once N forms have come.
 """
 
 from __future__ import annotations
@@ -319,12 +320,23 @@ def _token(seed: int, n: int) -> str:
 # --- a form -------------------------------------------------------------------------------------------
 
 COLOURS = ("red", "green", "blue")
+_OLD_NAMES = {"q1": "name", "q2": "email", "q3": "colour"}
+"""Of the controls of the redesigned form, as the form had them before."""
 
 
-def form_page(seed: int, *, relabelled: bool = False) -> str:
-    """A form of three fields and a button."""
+def form_page(seed: int, *, relabelled: bool = False, redesigned: bool = False) -> str:
+    """A form of three fields and a button. Redesigned, it is called as before, and nothing else of it is the same."""
     name, button = ("Contact", "Submit request") if relabelled else ("Full name", "Send request")
     options = "".join(f"<option>{colour}</option>" for colour in COLOURS)
+    if redesigned:
+        body = (
+            f'<main><section><h1>Ask for a quote</h1></section><form method="post" action="/drift/{seed}/form"><ul>'
+            f'<li><label for="f1">{name}</label><div><input id="f1" name="q1" autocomplete="off"></div></li>'
+            '<li><label for="f2">E-mail</label><div><input id="f2" name="q2" autocomplete="off"></div></li>'
+            f'<li><select id="f3" name="q3">{options}</select> <label for="f3">Colour</label></li>'
+            f'<li><button id="f4" class="wide">{button}</button></li></ul></form></main>'
+        )
+        return _document("Ask for a quote", "en", "", body)
     body = (
         f'<main><h1>Ask for a quote</h1><form method="post" action="/drift/{seed}/form">'
         f'<p><label for="name">{name}</label> <input id="name" name="name" autocomplete="off"></p>'
@@ -340,11 +352,13 @@ _received: dict[int, list[dict[str, str]]] = {}
 
 async def _form(request: Request) -> Response:
     seed = int(request.path_params["seed"])
-    if request.method == "GET":
-        return HTMLResponse(form_page(seed, relabelled="relabelled" in request.query_params))
-    sent = await request.form()
     box = _received.setdefault(seed, [])
-    box.append({name: str(value) for name, value in sent.items()})
+    if request.method == "GET":
+        asked = request.query_params
+        redesigned = len(box) >= int(asked["redesign_after"]) if "redesign_after" in asked else False
+        return HTMLResponse(form_page(seed, relabelled="relabelled" in asked, redesigned=redesigned))
+    sent = await request.form()
+    box.append({_OLD_NAMES.get(name, name): str(value) for name, value in sent.items()})
     return RedirectResponse(f"/drift/{seed}/received/{len(box)}", 303)
 
 

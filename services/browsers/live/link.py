@@ -15,22 +15,25 @@ from shoal.agent.sessions.attended.attendance import Attendance, Standing
 from shoal.agent.sessions.hooks import DialogAnswer
 from shoal.agent.types import Action
 from shoal.agent.worker_messages import LiveRequest
+from shoal.services.browsers.live.steps import steps_update
 from shoal.services.events import LogEvent
 from shoal.services.live_messages import (
     DOWN,
     PING_S,
     Act,
-    DialogNews,
+    DialogUpdate,
     Done,
     Ended,
-    FrameNews,
+    FrameUpdate,
     HandBack,
     Keep,
-    News,
     Order,
     Reply,
-    StandingNews,
+    StandingUpdate,
+    StepsUpdate,
     Take,
+    TellSteps,
+    Update,
     Watch,
 )
 
@@ -38,6 +41,8 @@ log = structlog.get_logger()
 
 _SILENT_S = 3 * PING_S
 _POST_S = 10.0
+_STEPS_EVERY_S = 1.0
+"""Steps are looked at that often; a page that shows them asks less often."""
 _ORDERS = 16
 """Orders of one gateway that may be under way; a person has one, and a dialog's answer beside it."""
 _LINE_BYTES = 128 * 1024
@@ -55,10 +60,11 @@ class LiveLink:
         self._http = http
         self._url = f"{request.url}/v1/live/{request.ticket}"
         self._frames: asyncio.Task[None] | None = None
+        self._steps: asyncio.Task[None] | None = None
         self._orders: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Takes orders and tells news; a gateway that is gone ends it, and asks anew when it is back."""
+        """Takes orders and sends updates. It ends with its gateway, which asks again when it is back."""
         tasks = [
             asyncio.create_task(self._tell_standing(), name="live-standing"),
             asyncio.create_task(self._hear(), name="live-orders"),
@@ -66,7 +72,7 @@ class LiveLink:
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            tasks += [task for task in (self._frames, *self._orders) if task is not None]
+            tasks += [task for task in (self._frames, self._steps, *self._orders) if task is not None]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -91,6 +97,8 @@ class LiveLink:
             return
         if isinstance(order, Watch):
             self._show(order.on)
+        elif isinstance(order, TellSteps):
+            self._tell_steps(order.on)
         elif isinstance(order, Order) and len(self._orders) < _ORDERS:
             task = asyncio.create_task(self._obey(order), name="live-order")
             self._orders.add(task)
@@ -104,12 +112,34 @@ class LiveLink:
             self._frames.cancel()
             self._frames = None
 
+    def _tell_steps(self, on: bool) -> None:
+        """Begins or ends to tell the session's steps."""
+        if on and (self._steps is None or self._steps.done()):
+            self._steps = asyncio.create_task(self._send_steps(), name="live-steps")
+        elif not on and self._steps is not None:
+            self._steps.cancel()
+            self._steps = None
+
+    async def _send_steps(self) -> None:
+        """Tells what the session has done so far, whenever there is something new."""
+        told: StepsUpdate | None = None
+        try:
+            while not self._attendance.ended:
+                if (now := steps_update(self._attendance.tasks)) != told:
+                    await self._post(now)
+                    told = now
+                await asyncio.sleep(_STEPS_EVERY_S)
+        except httpx.HTTPError as error:
+            log.info(LogEvent.LIVE_LINK_LOST, error=f"{type(error).__name__}: {error}")
+        except Exception:  # the top of a loop: a view that breaks is no session's fault
+            log.exception(LogEvent.LOOP_FAILED, loop="live-steps")
+
     async def _send_frames(self) -> None:
         frames = self._attendance.frames(FrameOptions())
         try:
             async for frame in frames:
                 picture = base64.b64encode(frame.jpeg).decode()
-                await self._post(FrameNews(jpeg=picture, width=frame.width, height=frame.height))
+                await self._post(FrameUpdate(jpeg=picture, width=frame.width, height=frame.height))
         except httpx.HTTPError as error:
             log.info(LogEvent.LIVE_LINK_LOST, error=f"{type(error).__name__}: {error}")
         except Exception:  # the top of a loop: a view that breaks is no session's fault
@@ -119,10 +149,10 @@ class LiveLink:
 
     async def _tell_standing(self) -> None:
         """Tells how the session stands, whenever that changes, and at last that it is over."""
-        told: StandingNews | None = None
+        told: StandingUpdate | None = None
         try:
             while not self._attendance.ended:
-                now = _news(self._attendance.standing)
+                now = _standing_update(self._attendance.standing)
                 if now != told:
                     await self._post(now)
                     told = now
@@ -165,22 +195,22 @@ class LiveLink:
             return people.standing.url
         return ""
 
-    async def _post(self, news: News) -> None:
+    async def _post(self, update: Update) -> None:
         answer = await self._http.post(
             self._url,
-            content=news.model_dump_json(),
+            content=update.model_dump_json(),
             headers={"Content-Type": "application/json"},
             timeout=_POST_S,
         )
         answer.raise_for_status()
 
 
-def _news(standing: Standing) -> StandingNews:
+def _standing_update(standing: Standing) -> StandingUpdate:
     dialog = standing.dialog
-    return StandingNews(
+    return StandingUpdate(
         url=standing.url,
         control=standing.control.value,
         holder=standing.holder,
         withheld=standing.withheld,
-        dialog=DialogNews(kind=dialog.kind, message=dialog.message, default=dialog.default) if dialog else None,
+        dialog=DialogUpdate(kind=dialog.kind, message=dialog.message, default=dialog.default) if dialog else None,
     )

@@ -84,14 +84,14 @@ class PoliteNavigationGuard:
             crawl_delay_s = min(wish, LONGEST_CRAWL_DELAY_S)
         host = urlsplit(url).hostname
         if host and (delay_s > 0 or crawl_delay_s > 0):
-            await self._wait_for_turn(host, delay_s, crawl_delay_s)
+            await self._wait_for_rate_slot(host, delay_s, crawl_delay_s)
 
-    async def _wait_for_turn(self, host: str, delay_s: float, crawl_delay_s: float) -> None:
+    async def _wait_for_rate_slot(self, host: str, delay_s: float, crawl_delay_s: float) -> None:
         given = False
         while not given:
-            turn = await self._rate_slots.rate_slot(host, delay_s, crawl_delay_s)
-            await asyncio.sleep(turn.wait_s)
-            given = turn.given
+            slot = await self._rate_slots.rate_slot(host, delay_s, crawl_delay_s)
+            await asyncio.sleep(slot.wait_s)
+            given = slot.given
 
     async def _check_address(self, url: str) -> None:
         """Says in words what the filter would otherwise answer with a broken connection."""

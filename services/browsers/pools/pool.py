@@ -28,6 +28,9 @@ class WorkerStats:
     browsers: int  # Chromium processes
     browser_restarts: int
     held: Mapping[int, int]  # session: fence, of everything it has not reported yet
+    node: str = ""  # host name of the machine or pod that it runs on
+    age_s: float = 0.0  # since it was made
+    browser_age_s: float | None = None  # of its oldest browser; None: none runs
     rss_bytes: int = 0  # of the worker and its browsers, what their processes share counted once
     ends_in_s: float | None = None  # its node ends then: what it runs should end before, nothing should begin
     spending: Mapping[tuple[int, int], int] = field(default_factory=dict)  # model tokens, by session and fence

@@ -63,7 +63,7 @@ class BrowserWorkerActor:
         log.info(LogEvent.WORKER_OPENED, worker=name, pid=os.getpid())
         tracing.start(config.traces, "worker")
         # Only here: the dispatcher has this class, too, and would import Playwright and all of the agent for nothing.
-        parts = import_module("shoal.services.browsers.session_parts.parts")
+        parts = import_module("shoal.services.browsers.session_parts.real_parts")
         nodes = await asyncio.to_thread(node_addresses)
         self._worker = await parts.make_worker(name, replace(config, reach=config.reach.with_own(nodes)))
         interpreter.tune()

@@ -169,10 +169,10 @@ class SessionJournal:
             Unexpected: the store cannot say.
         """
         wish = RateSlotRequest(self._job, host, delay_s, crawl_delay_s)
-        turn = await self._outbox.ask(Report(self._session, self._fence, page=wish))
-        if not isinstance(turn, RateSlot):
-            raise Unexpected(f"no turn could be given for a page of {host}; the dispatcher's log says why")
-        return turn
+        slot = await self._outbox.ask(Report(self._session, self._fence, page=wish))
+        if not isinstance(slot, RateSlot):
+            raise Unexpected(f"no rate slot could be given for a page of {host}; the dispatcher's log says why")
+        return slot
 
     async def robots(self, origin: str) -> RobotsAnswer | None:
         """What the cluster knows of an origin's robots.txt; None when the store cannot say."""

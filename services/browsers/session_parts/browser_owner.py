@@ -68,6 +68,12 @@ class BrowserOwner:
         self._ending: set[asyncio.Task[None]] = set()
         self.restarts = 0  # browsers replaced because they died or hung
 
+    @property
+    def oldest_s(self) -> float | None:
+        """Seconds since the oldest of its browsers was started; None: none runs."""
+        processes = {*self._old, *filter(None, (self._current,))}
+        return max((time.monotonic() - process.started_at for process in processes), default=None)
+
     @asynccontextmanager
     async def lend(self) -> AsyncIterator[Browser]:
         """A running browser for one session.

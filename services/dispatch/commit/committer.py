@@ -14,9 +14,8 @@ from shoal.agent.status import Status
 from shoal.agent.types import Outcome
 from shoal.agent.worker_messages import Answer, Report
 from shoal.services.browsers.pools.pool import WorkerLost
-from shoal.services.dispatch.commit.retry import decide
-from shoal.services.dispatch.dispatch_state import DispatchState
-from shoal.services.dispatch.workers.lease_takeover import take_over
+from shoal.services.dispatch.commit.retry import finish_or_retry
+from shoal.services.dispatch.dispatch_state import DispatchState, take_over
 from shoal.services.dispatch.workers.worker_state import WorkerState
 from shoal.services.errors import StoreAway
 from shoal.services.events import LogEvent
@@ -157,7 +156,7 @@ class Committer:
     async def _give_up(self, worker: WorkerState, report: Report, why: str) -> None:
         """What cannot be stored: an outcome's session goes on when its lease, which is no longer renewed, has run out;
         checkpoints and items are refused, so that a session which waits for its mark stops before the action; a page
-        gets no turn and a robots.txt no answer, which their sessions are told."""
+        gets no rate slot and a robots.txt no answer, which their sessions are told."""
         log.error(LogEvent.REPORT_GIVEN_UP, session=report.session, worker=worker.name, why=why)
         self._state.metrics.delta.add("shoal_reports_given_up")
         if report.outcome is not None:
@@ -222,7 +221,7 @@ class Committer:
         if lease is None or lease.work.fence != report.fence:
             return Finish(report.session, report.fence, report.outcome)  # too late, the store will say
         limit, excused = self._state.config.max_attempts, self._excused.get(report.session) or 0
-        decided = decide(lease.work, report.outcome, max_attempts=limit, dice=self._dice, excused=excused)
+        decided = finish_or_retry(lease.work, report.outcome, max_attempts=limit, dice=self._dice, excused=excused)
         if not decided.counts:
             self._excused.put(report.session, excused + 1)
         return decided

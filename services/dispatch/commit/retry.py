@@ -12,7 +12,9 @@ from shoal.agent.worker_messages import Work
 from shoal.services.store.records import Finish
 
 
-def decide(work: Work, outcome: Outcome, *, max_attempts: int, dice: random.Random, excused: int = 0) -> Finish:
+def finish_or_retry(
+    work: Work, outcome: Outcome, *, max_attempts: int, dice: random.Random, excused: int = 0
+) -> Finish:
     """How the attempt is written: as it is, or, when another may succeed, queued again after a pause.
 
     Attempts count by their cause. One that failed by the installation itself does not, however many there are: the

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
+from shoal.agent.support.moments import loop_time
 from shoal.agent.worker_messages import Work
-from shoal.services.dispatch.clock import loop_time
 from shoal.services.dispatch.dispatch_state import DispatchState
 from shoal.services.dispatch.scheduling.fair_queue import Scarce
 from shoal.services.dispatch.scheduling.model_bound import ModelBound

@@ -140,6 +140,17 @@ class FairQueue:
         self._turn = 0  # breaks ties in the order of asking
         self._takes = _Typical()  # sessions of all tenants
 
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """Shares of tenants, as they are now."""
+        return self._weights
+
+    def set_weights(self, weights: Mapping[str, float]) -> None:
+        """From now on these are the shares; what a tenant was charged before stays."""
+        self._weights = weights
+        for name, tenant in self._tenants.items():
+            tenant.weight = weights.get(name, 1.0)
+
     def add(self, partitions: Iterable[Partition]) -> None:
         """These partitions have ready sessions behind their cursors."""
         for partition in partitions:

@@ -3,7 +3,7 @@ once."""
 
 from __future__ import annotations
 
-from shoal.services.dispatch.clock import loop_time
+from shoal.agent.support.moments import loop_time
 from shoal.services.dispatch.dispatch_state import DispatchState
 from shoal.services.store.store import Store
 
@@ -15,7 +15,7 @@ that was slow once is asked again soon."""
 _READ_S = 0.003
 """What a reading should take at most beyond that."""
 _LONGEST_REST_S = 30.0
-"""By then all partitions are read again, however many there are: news is a hint, this is the truth."""
+"""By then all partitions are read again, however many there are. Changes are a hint; this reading is complete."""
 
 
 class PartitionReader:

@@ -18,6 +18,7 @@ from shoal.agent.workflows.judging.phase import Phase
 from shoal.agent.workflows.misses import MissReason
 from shoal.services.browsers.pools.pool import WorkerStats
 from shoal.services.metrics_delta import Figures, MetricsDelta
+from shoal.services.store.learning.records import REPAIR_IS_OVER, Repair, RepairOutcome
 
 _FAMILIES: tuple[tuple[type[errors.AgentError], str], ...] = (
     (errors.BrowserError, "browser"),
@@ -92,8 +93,10 @@ class DispatchMetrics:
             self.delta.add("shoal_replay_hits", "field", family, n=0)
         for locator in get_args(Family):
             self.delta.add("shoal_replay_hits", "element", locator, n=0)
-        for outcome_of_repair in ("begun", "compiled", "given_up"):
+        for outcome_of_repair in get_args(RepairOutcome):
             self.delta.add("shoal_repairs", outcome_of_repair, n=0)
+        for end_of_repair in REPAIR_IS_OVER:
+            self.delta.begin("shoal_repair_seconds", end_of_repair)
         for phase in Phase:
             self.delta.add("shoal_learning_decisions", phase.value, n=0)
         for tier in ("http", "page", "session"):
@@ -123,6 +126,16 @@ class DispatchMetrics:
             for result in step.results:
                 delta.observe("shoal_action_seconds", seconds=result.seconds)
                 delta.add("shoal_actions", result.action.name, "ok" if result.error is None else "failed")
+
+    def learned(self, phase: Phase, repair: Repair | None) -> None:
+        """It was decided how a loop that learns goes on."""
+        self.delta.add("shoal_learning_decisions", phase.value)
+        if repair is None:
+            return
+        self.delta.add("shoal_repairs", repair.outcome)
+        if repair.outcome in REPAIR_IS_OVER:
+            self.delta.add("shoal_repair_calls", n=repair.calls)
+            self.delta.observe("shoal_repair_seconds", repair.outcome, seconds=repair.seconds)
 
     def _replayed(self, replay: Replay) -> None:
         """An item with a workflow has ended."""

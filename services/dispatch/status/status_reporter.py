@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.moments import loop_time
 from shoal.services.browsers.pools.pool import WorkerStats
-from shoal.services.dispatch.clock import loop_time
 from shoal.services.dispatch.commit.committer import Uncommitted
 from shoal.services.dispatch.dispatch_state import DispatchState
 from shoal.services.dispatch.scheduling.model_bound import ModelBound
@@ -60,7 +60,7 @@ class StatusReporter:
             "lanes_held": partitions,
             "held": self._by_job(held, now),
             "tenants": state.partitions.tenants(),
-            "weights": dict(state.config.tenant_weights),
+            "weights": dict(state.partitions.weights),
             "at_share": _at_share(state, slots),
             "rate": round(self._rate, 3),
             "room": room,
@@ -113,5 +113,6 @@ def _at_share(state: DispatchState, slots: int) -> list[str]:
 
 
 def _worker(stats: WorkerStats) -> dict[str, Json]:
-    names = ("name", "slots", "busy", "waiting", "browsers", "browser_restarts", "rss_bytes")
-    return {name: getattr(stats, name) for name in names}
+    names = ("name", "node", "slots", "busy", "waiting", "browsers", "browser_restarts", "rss_bytes")
+    age_s = None if stats.browser_age_s is None else round(stats.browser_age_s, 1)
+    return {**{name: getattr(stats, name) for name in names}, "age_s": round(stats.age_s, 1), "browser_age_s": age_s}

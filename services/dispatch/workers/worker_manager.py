@@ -9,10 +9,10 @@ from contextlib import suppress
 
 import structlog
 
+from shoal.agent.support.moments import loop_time
 from shoal.agent.worker_messages import JobLimits, LiveRequest, Report, Work
 from shoal.services.browsers.pools.pool import Pool, WorkerHandle, WorkerLost, WorkerStats
 from shoal.services.browsers.reports.report_batch import REPORT_BATCH_BYTES
-from shoal.services.dispatch.clock import loop_time
 from shoal.services.dispatch.dispatch_state import DispatchState
 from shoal.services.dispatch.workers.worker_state import WorkerState
 from shoal.services.events import LogEvent

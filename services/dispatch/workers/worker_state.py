@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from shoal.agent.support.moments import loop_time
 from shoal.agent.worker_messages import Answer
 from shoal.services.browsers.pools.pool import WorkerHandle
-from shoal.services.dispatch.clock import loop_time
 from shoal.services.dispatch.config import DispatchConfig
 
 

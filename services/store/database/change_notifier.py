@@ -1,4 +1,4 @@
-"""Waking those who wait for news: in this process, and from others by LISTEN/NOTIFY or by looking at the file."""
+"""Notifies callers that wait for a change: of this process, and of others by LISTEN/NOTIFY or a look at the file."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The tables, as SQLAlchemy Core metadata. `migrations` makes them; a test holds both equal.
 
-Times are seconds since the epoch. JSON sits in text columns that only `codec` reads (see there).
+Times are seconds since the epoch. JSON sits in text columns that only `codec` reads (see there). Some names stand for
+terms that the code has given up (`unborn`, `allowance`, `seats`): during an upgrade two versions read these tables.
 """
 
 from __future__ import annotations
@@ -85,6 +86,7 @@ job = Table(
     Column("in_totals", Boolean, nullable=False, server_default=_FALSE),  # `total` holds its counts of ended items
     Column("retry_below", BigInteger),  # of a retry that is not done: sessions below this id may still be reopened
     Column("incomplete", Text),  # of a job that is over: the sums of its sessions' `found` and `shown`
+    Column("submitted_by", Text),  # name of the key or person; null: unknown, it was stored by a program without this
     # Updated once per group commit: room on the page keeps those updates off the indexes.
     postgresql_with={"fillfactor": "50"},
 )
@@ -184,8 +186,8 @@ session = Table(
     Column("first_child", BigInteger),  # the children of its last loop have ids in a row from here
     Column("loop_children", Integer, nullable=False, server_default=_ZERO),  # how many those are
     Column("loop_state", Text),  # the storage state that its children start with
-    Column("seat_limit", Integer),  # at most so many children that are neither held nor final
-    Column("seats", Integer, nullable=False, server_default=_ZERO),  # children that are neither held nor final
+    Column("seat_limit", Integer),  # concurrency permits that there are
+    Column("seats", Integer, nullable=False, server_default=_ZERO),  # permits in use: children neither held nor final
     Column("stop_on_error", Boolean, nullable=False, server_default=_FALSE),
     Column("stopped", Boolean, nullable=False, server_default=_FALSE),  # a child failed, its siblings were canceled
     Column("reseating", Boolean, nullable=False, server_default=_FALSE),  # children are still held back, or let go
@@ -463,12 +465,22 @@ learning = Table(
     Column("figures", Text, nullable=False),  # JSON: counts of its items by name, since it began
     Column("before", Text, nullable=False),  # the same as they were when the phase began
     Column("lessons", Text, nullable=False),  # JSON: ids of the last sessions that a model worked out
+    Column("batch", Text, nullable=False, server_default=text("'{}'")),  # JSON: see `agent/workflows/judging/batch.py`
     Column("owner", Text, nullable=False),  # the dispatcher that decides
     Column("until", Double, nullable=False),  # the end of its lease
 )
 Index("learning_job", learning.c.job)
-_open = text("open")
-Index("learning_open", learning.c.loop, postgresql_where=_open, sqlite_where=_open)
+Index("learning_open", learning.c.loop, postgresql_where=text("open"), sqlite_where=text("open"))
+
+learned_record = Table(
+    "learned_record",
+    metadata,
+    Column("job", BigInteger, primary_key=True, autoincrement=False),
+    Column("loop", BigInteger, primary_key=True, autoincrement=False),
+    Column("key", Text, primary_key=True),  # hash of a record: no two items of a loop should have the same
+    Column("session", BigInteger, nullable=False),
+    Column("sure", Boolean, nullable=False),  # the loop's teacher read or confirmed it
+)
 
 audit = Table(
     "audit",

@@ -109,7 +109,7 @@ def _stop(tx: Tx, job: LockedJob, loop: int) -> BulkProgress:
 
 
 def _let_begun_go(tx: Tx, job: LockedJob, loop: int) -> BulkProgress:
-    """Gives children of a stopped loop their seats that have loops of their own, and were held when they were retried.
+    """Gives permits to children of a stopped loop that have loops of their own, and were held when they were retried.
 
     They have begun, so they go on; all others are over by now.
     """

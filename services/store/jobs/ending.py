@@ -24,7 +24,7 @@ from shoal.services.store.jobs.rows import LockedJob, close_those_over, finished
 from shoal.services.store.loops.staged_items import store_parts
 
 SLICE = 2_000
-"""Sessions that one transaction ends, or a part of a packed loop more: some 50 ms, in which its job, and on SQLite
+"""Sessions that one transaction ends, or a part of a compressed loop more: some 50 ms, in which its job, and on SQLite
 every other writer, waits."""
 
 

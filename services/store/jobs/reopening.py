@@ -54,7 +54,7 @@ class Parent:
 
     @property
     def free(self) -> int | None:
-        """Seats that are left; None: as many as one likes."""
+        """Permits that are left; None: as many as one likes."""
         return None if self.row.seat_limit is None else max(0, self.row.seat_limit - self.seats)
 
     def columns(self) -> dict[str, Json]:
@@ -104,7 +104,7 @@ def _open(tx: Tx, job: LockedJob, batch: Sequence[Row[Any]]) -> tuple[int, list[
         parents = _parents(tx, [*some, *loops])
         some = [row for row in some if row.parent is None or not _stops(parents[row.parent])]
         for row in loops:
-            if row.parent is not None:  # its own children are open: it has a seat, even where there is none
+            if row.parent is not None:  # its own children are open: it has a permit, even where there is none
                 parents[row.parent].pending += 1
                 parents[row.parent].seats += 1
         for row in sorted(some, key=lambda row: row.id):
@@ -127,7 +127,7 @@ def _stops(parent: Parent) -> bool:
 
 
 def _takes(parent: Parent) -> bool:
-    """Gives a parent one more child; whether there is a seat for it."""
+    """Gives a parent one more child; whether there is a permit for it."""
     parent.pending += 1
     if parent.free == 0:
         return False

@@ -85,7 +85,8 @@ def drop_sessions(tx: Tx, job: int, sessions: Sequence[int]) -> bool:
     tx.run("drop_sessions", ids=ids)
     if tx.rows("some_sessions", job=job, limit=1):
         return True
-    for query in ("drop_events", "drop_deliveries") if deleted else ("drop_events",):
+    parts = ("drop_learned_records", "drop_events", *(("drop_deliveries",) if deleted else ()))
+    for query in parts:
         if tx.run(query, job=job, n=_ROWS).rowcount == _ROWS:
             return True
     for table in (tables.staged, tables.job_pace, tables.learning):

@@ -82,10 +82,18 @@ class LockedJob:
             self.status = Status.RUNNING
             self.started_at = self.started_at or tx.now
 
-    def reopen(self, tx: Tx) -> None:
-        """It is over, and goes on by its owner's command, with its whole deadline before it."""
+    def require_sessions(self) -> None:
+        """Refuses what changes its sessions once its results are archived, and its rows are dropped in slices.
+
+        Raises:
+            WrongState: it is archived.
+        """
         if self.archive is not None:
             raise WrongState(f"job {job_id(self.id)} is archived: its sessions are gone", job=self.id)
+
+    def reopen(self, tx: Tx) -> None:
+        """It is over, and goes on by its owner's command, with its whole deadline before it."""
+        self.require_sessions()
         self.status = Status.QUEUED
         self.started_at = self.finished_at = self.expires_at = self.error = self.incomplete = None
         self.cancel_requested = False
@@ -230,6 +238,9 @@ def close_those_over(tx: Tx, jobs: Iterable[LockedJob], running: Mapping[int, Le
         job.incomplete = short.get(job.id)
         days = specs[job.id].artifacts.retention_days
         _close(tx, job, State(roots[job.root].state), roots[job.root].outcome, days)
+    if over:
+        canceled = [job.id for job in over if job.cancel_requested]
+        tx.run("end_learning_in", jobs=tx.many([job.id for job in over]), canceled=tx.many(canceled))
     return over
 
 
@@ -257,7 +268,7 @@ def _close(tx: Tx, job: LockedJob, state: State, outcome: str | None, days: int 
 
 def finished_events(tx: Tx, jobs: Sequence[LockedJob]) -> None:
     """Says that jobs are over."""
-    news = []
+    messages = []
     for job in jobs:
         data: Mapping[str, Json] = {
             "status": job.status.value,
@@ -267,14 +278,14 @@ def finished_events(tx: Tx, jobs: Sequence[LockedJob]) -> None:
             "incomplete": incomplete_json(job.incomplete),
         }
         tx.event(job.id, job.tenant, JobEvent.FINISHED, data)
-        news.append((job, data))
-    tell_webhooks(tx, JobEvent.FINISHED.value, news)
+        messages.append((job, data))
+    tell_webhooks(tx, JobEvent.FINISHED.value, messages)
 
 
-def tell_webhooks(tx: Tx, event: str, news: Sequence[tuple[LockedJob, Mapping[str, Json]]]) -> None:
+def tell_webhooks(tx: Tx, event: str, messages: Sequence[tuple[LockedJob, Mapping[str, Json]]]) -> None:
     """Puts messages about jobs into the outbox, where their owners asked for them."""
-    specs = specs_naming(tx, {job.id for job, _ in news}, "webhook")
-    announce(tx, (Message(job.id, job.tenant, specs[job.id], event, data) for job, data in news))
+    specs = specs_naming(tx, {job.id for job, _ in messages}, "webhook")
+    announce(tx, (Message(job.id, job.tenant, specs[job.id], event, data) for job, data in messages))
 
 
 def locked(row: Row[Any]) -> LockedJob:

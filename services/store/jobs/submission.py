@@ -16,13 +16,15 @@ from shoal.services.store.database import codec, tables
 from shoal.services.store.database.states import State
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs.rows import counts_json
-from shoal.services.store.jobs.words import words_of
 from shoal.services.store.records import Counts, NewJob, Submitted
 
 Key = tuple[str, str]  # tenant, idempotency key
 Result: TypeAlias = list[Submitted] | KeyReused
 
 _KEYS_PER_QUERY = 500
+
+_MOST_WORDS = 4_000
+"""Characters that are kept: what a job is about stands at its beginning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ def check(job: NewJob) -> None:
         BadInput: with the place of each fault.
     """
     texts = {"tenant": job.tenant, "domain": job.domain, "idempotency_key": job.spec.idempotency_key or ""}
+    texts["submitted_by"] = job.submitted_by or ""
     texts |= {f"labels/{name}": name + value for name, value in job.spec.labels.items()}
     faults = [place for place, text in texts.items() if "\0" in text or not _encodes(text)]
     if faults:
@@ -143,6 +146,7 @@ def _job_row(tx: Tx, id: int, root: int, job: NewJob) -> dict[str, Json]:
         "root": root,
         "deadline_at": None if job.spec.deadline_s is None else tx.now + job.spec.deadline_s,
         "created_at": tx.now,
+        "submitted_by": job.submitted_by,
     }
 
 
@@ -160,3 +164,11 @@ def _encodes(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def words_of(spec: JobSpec) -> str:
+    """The words by which people look a job up: goals, address and labels, in lower case."""
+    goal = spec.extract.goal if spec.extract is not None else None
+    parts = [part for part in (spec.goal, goal, spec.url) if part]
+    parts += [f"{name}:{value}" for name, value in spec.labels.items()]
+    return "\n".join(parts).lower()[:_MOST_WORDS].replace("\0", " ")

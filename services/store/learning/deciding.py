@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from sqlalchemy import Row
 
 from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.format.workflow import Scope, Workflow, schema_hash
+from shoal.agent.workflows.judging.batch import Batch
 from shoal.agent.workflows.judging.phase import LearningStep, Phase
 from shoal.agent.workflows.judging.promotion import CANARY_ITEMS, VersionFigures
 from shoal.agent.workflows.judging.repair import MOST_PER_DAY
+from shoal.agent.workflows.misses import MissReason
 from shoal.services.errors import NotFound, WrongState
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs.rows import LockedJob, lock_jobs, specs_of
-from shoal.services.store.learning.loops import frozen, version_in
-from shoal.services.store.learning.records import LearningDecided, LearningDue, LearningRow
+from shoal.services.store.learning.loops import BEGINS, frozen, version_in, wrong_in
+from shoal.services.store.learning.records import KeptPageKeys, LearningDecided, LearningDue, LearningRow
+from shoal.services.store.learning.repairs import repair_of
 from shoal.services.store.loops.concurrency import release
 from shoal.services.store.sessions.partitions import partitions_of
 from shoal.services.store.workflows import keeping, moves
@@ -26,6 +31,12 @@ from shoal.services.store.workflows.records import WorkflowRow
 
 _REPAIR_S = 600.0
 """How long a repair keeps others from beginning one; it has ended long before, unless its job was paused."""
+_KEPT_PAGES = 24
+"""So many kept pages is a repair tested on: the last ones."""
+_USUAL_ITEMS = "_usual_items"
+"""Among a loop's figures: items of its version when it was last trusted more, as a canary or in the shadow."""
+_USUAL_MISSES = "_usual_misses"
+"""Likewise: those of them that it missed."""
 _ALL_PAGES = ""
 """A loop repairs a workflow for all pages that it missed."""
 
@@ -53,12 +64,18 @@ def lend(tx: Tx, loop: int, owner: str, lasts_s: float) -> LearningDue | None:
         loop=loop,
         phase=Phase(row.phase),
         lessons=tuple(lesson.key for lesson in lessons),
-        ended=figures.get("ended", 0) - before.get("ended", 0),
+        ended=_taught(figures) - _taught(before),
         figures=_version_figures(Phase(row.phase), figures, before),
         rounds=row.rounds,
         version=_version(tx, job.tenant, row),
         record_schema=extract.record_schema if extract is not None else None,
+        drift=Batch.of(row.batch).drift(),
     )
+
+
+def _taught(figures: Mapping[str, int]) -> int:
+    """Items that ended and could teach something: those that a workflow did alone, and ended later, do not."""
+    return figures.get("ended", 0) - figures.get("replays", 0)
 
 
 def _version(tx: Tx, tenant: str, row: Row[Any]) -> Version | None:
@@ -79,7 +96,19 @@ def _version_figures(phase: Phase, figures: Mapping[str, int], before: Mapping[s
 
     if phase is Phase.SHADOW:
         return VersionFigures(since("shadow"), since("shadow_misses"), since("shadow_wrong"))
-    return VersionFigures(since("replays") + since("misses"), since("misses"), since("audits_wrong"))
+    usual = figures.get(_USUAL_MISSES, 0) / max(1, figures.get(_USUAL_ITEMS, 0))
+    wrong = wrong_in(figures) - wrong_in(before)
+    return VersionFigures(since("replays") + since("misses"), since("misses"), wrong, usual)
+
+
+def kept_pages(tx: Tx, loop: int, ids: Collection[str]) -> list[KeptPageKeys]:
+    """The last of the pages that a loop's versions were learned from. Those of other tenants are left out."""
+    job = next((row.job for row in tx.rows("learning_of", ids=tx.many([loop]))), None)
+    if job is None or not ids:
+        return []
+    (tenant,) = (row.tenant for row in tx.rows("claimed_jobs", ids=tx.many([job])))
+    rows = tx.rows("kept_pages", ids=tx.many(sorted(ids)), tenant=tenant, n=_KEPT_PAGES)
+    return [KeptPageKeys(row.id, row.key, row.evidence) for row in rows]
 
 
 def decide(tx: Tx, loop: int, owner: str, step: LearningStep) -> LearningDecided:
@@ -90,36 +119,84 @@ def decide(tx: Tx, loop: int, owner: str, step: LearningStep) -> LearningDecided
     row, job = locked
     if row.owner != owner or row.until <= tx.now:
         return LearningDecided(False)
+    over = _is_over(row)
+    if over:
+        step = _last(step)
     proposed, step = step, _if_it_may_repair(tx, job.tenant, row, step)
     refused = step != proposed
     name, number, body = row.workflow, row.version, row.body
     if step.version is not None:
         kept = _keep(tx, job.tenant, row, step.version)
         name, number, body = kept.name, kept.versions[-1].version.number, frozen(kept, kept.versions[-1])
-    if step.state is not None:
-        _move(tx, job.tenant, name, number, step)
+    kept_why = _move(tx, job.tenant, name, number, step) if step.state is not None else ""
+    figures = Counter(json.loads(row.figures))
+    repair = repair_of(figures, Phase(row.phase), step, tx.now)
+    if step.state == "active" or (row.phase == Phase.SHADOW and step.phase is Phase.REPLAY):
+        tried = _version_figures(Phase(row.phase), figures, json.loads(row.before))
+        figures[_USUAL_ITEMS], figures[_USUAL_MISSES] = tried.items, tried.misses
     new_phase = step.phase != row.phase or step.version is not None
-    anew = step.phase is Phase.ITEMS and row.phase != Phase.ITEMS
+    closes = step.phase.holds_back and row.phase == Phase.REPLAY
+    anew = closes or (step.phase is Phase.ITEMS and row.phase != Phase.ITEMS)
+    batch = Batch.of(row.batch)
+    stopped = row.phase == Phase.REPLAY and step.phase in (Phase.SHADOW, Phase.OFF) and step.state is None
+    if stopped:
+        _note_drift(tx, job.tenant, row, figures)
+    if new_phase:
+        batch.begin_anew(stopped=stopped and step.phase is Phase.SHADOW)
     tx.run(
         "write_learning",
         loop=loop,
         phase=step.phase.value,
         gated=step.phase.holds_back,
-        open=step.phase is not Phase.OFF,
-        why=step.why or row.why,
+        open=step.phase is not Phase.OFF and not over,
+        why=_told(row.why, step.why, kept_why),
         workflow=name,
         version=number,
         body=body,
         rounds=row.rounds + anew,
+        figures=json.dumps(figures),
         before=row.figures if new_phase or refused or _window_is_over(row) else row.before,
         lessons=json.dumps(_kept_lessons(row, step)),
+        batch=batch.text(),
     )
-    return LearningDecided(True, _let_go(tx, loop, job, step, closes=anew and row.phase == Phase.REPLAY))
+    if over:
+        return LearningDecided(True, repair=repair)
+    return LearningDecided(True, _let_go(tx, loop, job, step, closes=closes), repair)
+
+
+def _note_drift(tx: Tx, tenant: str, row: Row[Any], figures: Counter[str]) -> None:
+    """Counts that a loop's version is stopped, for what its records say together."""
+    name = f"miss_{MissReason.DRIFT}"
+    figures[name] += 1
+    with suppress(NotFound):  # the workflow was deleted
+        moves.add_figures(tx, tenant, row.workflow, row.version, {name: 1})
+
+
+def _is_over(row: Row[Any]) -> bool:
+    """Whether the loop has no item left that its decisions could let go."""
+    return Phase(row.phase).holds_back and not row.gated
+
+
+def _last(step: LearningStep) -> LearningStep:
+    """What is decided of a loop that is over: what becomes of its version. No other item will teach it anything."""
+    if not step.phase.holds_back:
+        return step
+    return LearningStep(Phase.OFF, f"the loop was over: {step.why}", state=step.state)
+
+
+def end_loops(tx: Tx, loops: Collection[int], jobs: Mapping[int, LockedJob]) -> None:
+    """Notes that loops are over. A repair that such a loop has begun, and compiled nothing for, is left to others."""
+    ids = tx.many(sorted(loops))
+    for row in tx.rows("learning_of", ids=ids):
+        if row.open and row.phase == Phase.ITEMS and row.workflow:
+            with suppress(NotFound):  # the workflow was deleted
+                moves.end_repair(tx, jobs[row.job].tenant, row.workflow, _ALL_PAGES, _owner(row.loop))
+    tx.run("end_learning", ids=ids)
 
 
 def _if_it_may_repair(tx: Tx, tenant: str, row: Row[Any], step: LearningStep) -> LearningStep:
     """The step, or replay as before where another loop repairs the workflow, or it was repaired too often today."""
-    owner = f"loop-{row.loop}"
+    owner = _owner(row.loop)
     try:
         if row.phase == Phase.REPLAY and step.phase is Phase.ITEMS and step.state is None:
             lease = moves.lease_repair(tx, tenant, row.workflow, _ALL_PAGES, owner, _REPAIR_S, MOST_PER_DAY)
@@ -129,6 +206,11 @@ def _if_it_may_repair(tx: Tx, tenant: str, row: Row[Any], step: LearningStep) ->
     except NotFound:  # the workflow was deleted: the loop goes on with what it has
         return step
     return step
+
+
+def _owner(loop: int) -> str:
+    """Whose a loop's leases on repairs are."""
+    return f"loop-{loop}"
 
 
 def _window_is_over(row: Row[Any]) -> bool:
@@ -165,16 +247,24 @@ def _name_of(scope: Scope) -> str:
     return f"{plain[:60]}-{schema_hash({'goal': scope.goal, 'schema': scope.record_schema})[:8]}"
 
 
-def _move(tx: Tx, tenant: str, name: str, number: int, step: LearningStep) -> None:
-    """Moves the loop's version, as far as it still goes there: a person may have put it elsewhere, or deleted it."""
+def _told(before: str, *why: str) -> str:
+    """Why the loop is where it is, behind what it began with: that stays readable."""
+    began = before.partition("; ")[0] if before.startswith(BEGINS) else ""
+    said = [reason for reason in why if reason]
+    return "; ".join([began, *said] if began else said) if said else before
+
+
+def _move(tx: Tx, tenant: str, name: str, number: int, step: LearningStep) -> str:
+    """Moves the loop's version; says why it stays where a person has put it elsewhere, or deleted it."""
     assert step.state is not None
     try:
         if step.state == "broken":
             moves.roll_back(tx, tenant, name, number, step.why)
         else:
             moves.move(tx, tenant, name, number, step.state, step.why)
-    except (NotFound, WrongState):
-        return
+    except (NotFound, WrongState) as stays:
+        return stays.message
+    return ""
 
 
 def _let_go(tx: Tx, loop: int, job: LockedJob, step: LearningStep, *, closes: bool) -> tuple[Any, ...]:
@@ -205,6 +295,15 @@ def replays(tx: Tx, jobs: Collection[int]) -> dict[int, bool]:
     return {row.job: bool(row.replays) for row in tx.rows("learning_jobs", ids=tx.many(sorted(jobs)))} if jobs else {}
 
 
+def running(tx: Tx) -> Sequence[Mapping[str, int]]:
+    """The counts of the items of each loop that runs and learns."""
+    return [_shown(row.figures) for row in tx.rows("learning_running")]
+
+
+def _shown(figures: str) -> Mapping[str, int]:
+    return {name: n for name, n in json.loads(figures).items() if not name.startswith("_")}
+
+
 def of_job(tx: Tx, job: int) -> Sequence[LearningRow]:
     """How far the loops of a job have learned."""
     return [
@@ -216,7 +315,7 @@ def of_job(tx: Tx, job: int) -> Sequence[LearningRow]:
             why=row.why,
             workflow=row.workflow,
             version=row.version,
-            figures={name: n for name, n in json.loads(row.figures).items() if not name.startswith("_")},
+            figures=_shown(row.figures),
         )
         for row in tx.rows("learning_of_job", job=job)
     ]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from shoal.agent.workflows.judging.phase import LearningStep
 from shoal.services.store.database.database import Database
 from shoal.services.store.learning import deciding
-from shoal.services.store.learning.records import LearningDecided, LearningDue, LearningRow
+from shoal.services.store.learning.records import KeptPageKeys, LearningDecided, LearningDue, LearningRow
 
 
 class LearningStore:
@@ -24,6 +24,10 @@ class LearningStore:
         """What decides, for one dispatcher; None where another one decides."""
         return await self._db.write(lambda tx: deciding.lend(tx, loop, owner, lasts_s))
 
+    async def kept_pages(self, loop: int, ids: Collection[str]) -> Sequence[KeptPageKeys]:
+        """The last of some pages that sessions of a loop's tenant have kept; those that are gone are left out."""
+        return await self._db.read(lambda tx: deciding.kept_pages(tx, loop, ids))
+
     async def decide(self, loop: int, owner: str, step: LearningStep) -> LearningDecided:
         """Writes what was decided, and lets items go that were held back."""
         return await self._db.write(lambda tx: deciding.decide(tx, loop, owner, step))
@@ -31,6 +35,10 @@ class LearningStore:
     async def replays(self, jobs: Collection[int]) -> Mapping[int, bool]:
         """Those of some jobs with a loop that learns; whether its items are replayed now, and need no model."""
         return await self._db.read(lambda tx: deciding.replays(tx, jobs))
+
+    async def running(self) -> Sequence[Mapping[str, int]]:
+        """The counts of the items of each loop that runs and learns."""
+        return await self._db.read(deciding.running)
 
     async def of_job(self, job: int) -> Sequence[LearningRow]:
         """How far the loops of a job have learned."""

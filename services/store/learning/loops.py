@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import Row
@@ -16,13 +17,16 @@ from shoal.agent.types import LearningLoop, LoopItem, Outcome
 from shoal.agent.worker_messages import LearnedUse
 from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.format.workflow import Scope, Workflow, write_workflow
+from shoal.agent.workflows.judging.batch import Batch
 from shoal.agent.workflows.judging.phase import FIRST_ITEMS, MOST_LESSONS, Phase
 from shoal.agent.workflows.judging.promotion import CANARY_ITEMS, SHADOW_ITEMS
 from shoal.agent.workflows.judging.sampling import is_audited
 from shoal.services.errors import NotFound
 from shoal.services.store.database import codec
 from shoal.services.store.database.transaction import Tx
-from shoal.services.store.learning.provisional import CONFIRMED
+from shoal.services.store.learning.provisional import is_provisional, note_ends, note_reopened, provisional_by
+from shoal.services.store.learning.repairs import note_calls
+from shoal.services.store.learning.same_records import note_doubted, note_records, read_again
 from shoal.services.store.workflows import keeping
 from shoal.services.store.workflows.records import VersionRow, WorkflowRow, usable
 
@@ -30,9 +34,13 @@ AUDITED = 0.02
 """Share of the replayed items that the teacher reads again."""
 _LEAST_AUDITS = 6
 _MOST_AUDITED = 0.2
+BEGINS = "begins with "
+"""Before the version that a loop began with, in why it is where it is."""
 _WEAK = 5
 """So many times as often are the records of a version audited that has weak fields."""
 _MOST_REOPENED = 10_000
+_OUTCOMES = 500
+"""So many outcomes are looked at together where records are in doubt."""
 _MISSES = 3
 """So many misses since the last decision are no accident: it is looked at."""
 
@@ -44,6 +52,7 @@ def begin_learning(tx: Tx, parent: Row[Any], tenant: str, scope: LearningLoop, n
     shadow.
     """
     start, why = _begins_with(tx, tenant, scope)
+    tx.run("forget_learned_records", job=parent.job, loop=parent.id)
     tx.run(
         "begin_learning",
         loop=parent.id,
@@ -69,7 +78,7 @@ def _begins_with(tx: Tx, tenant: str, learning: LearningLoop) -> tuple[tuple[Wor
         version = usable(row, None) if row is not None else None
         if row is None or version is None:
             return None, "no workflow is active for this site, goal and schema"
-        return (row, version), f"begins with {row.name}@{version.version.number}, learned by an earlier job"
+        return (row, version), f"{BEGINS}{row.name}@{version.version.number}, learned by an earlier job"
     name, _, number = learning.workflow.partition("@")
     try:
         row = keeping.get(tx, tenant, name)
@@ -78,7 +87,7 @@ def _begins_with(tx: Tx, tenant: str, learning: LearningLoop) -> tuple[tuple[Wor
     version = usable(row, int(number) if number else None)
     if version is None:
         return None, f"the workflow {learning.workflow!r} has no such version that may be replayed"
-    return (row, version), f"begins with {row.name}@{version.version.number}, as the job says"
+    return (row, version), f"{BEGINS}{row.name}@{version.version.number}, as the job says"
 
 
 def frozen(row: WorkflowRow, version: VersionRow) -> str:
@@ -93,14 +102,15 @@ class Learned:
     spec: JobSpec  # of the job, with the workflow where there is one
     phase: Phase
     share: float = 0.0  # of the items that are audited
+    again: Set[int] = frozenset()  # sessions that are audited, too, since other items have their records
 
-    def use(self, job: int, item: LoopItem | None) -> LearnedUse:
+    def use(self, job: int, session: int, item: LoopItem | None) -> LearnedUse:
         """What one item does with it."""
         if self.phase is Phase.ITEMS:
             return LearnedUse.TEACH
         if self.phase is Phase.SHADOW:
             return LearnedUse.SHADOW
-        audited = item is not None and is_audited(job, item.index, self.share)
+        audited = session in self.again or (item is not None and is_audited(job, item.index, self.share))
         return LearnedUse.AUDIT if audited else LearnedUse.REPLAY
 
 
@@ -108,7 +118,7 @@ def audited_share(items: int, *, weak: bool = False) -> float:
     """The share of a loop's items that is audited: of a short loop more, so that there are some.
 
     Args:
-        weak: the version has fields that are less sure than others.
+        weak: the version has fields that are less sure than others, or that may be null.
     """
     share = AUDITED * _WEAK if weak else AUDITED
     return max(share, min(_MOST_AUDITED, _LEAST_AUDITS / max(items, 1)))
@@ -131,8 +141,10 @@ def _learned(row: Row[Any], spec: JobSpec) -> Learned:
         return Learned(spec, phase)
     workflow = codec.load_json(row.body)
     (version,) = workflow["versions"]
-    weak = any(field.get("weak") for branch in version.get("branches", ()) for field in branch["fields"])
-    return Learned(spec.model_copy(update={"workflow": workflow}), phase, audited_share(row.items, weak=weak))
+    fields = [field for branch in version.get("branches", ()) for field in branch["fields"]]
+    weak = any(field.get("weak") or field.get("may_be_null") for field in fields)
+    share, again = audited_share(row.items, weak=weak), frozenset(Batch.of(row.batch).again)
+    return Learned(spec.model_copy(update={"workflow": workflow}), phase, share, again)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +166,13 @@ class Noted:
     over: Set[int]  # loops of which nothing is decided any more
 
 
-def note_items(tx: Tx, ended: Sequence[EndedItem]) -> Noted:
-    """Adds items that have ended to what their loops know."""
+def note_items(tx: Tx, ended: Sequence[EndedItem], closing: Set[int]) -> Noted:
+    """Adds items that have ended to what their loops know.
+
+    Args:
+        ended: in one commit, and stored already.
+        closing: loops of which no item begins any more. Their records in doubt stay: they are more than none.
+    """
     by_loop: dict[int, list[EndedItem]] = {}
     for item in ended:
         by_loop.setdefault(item.loop, []).append(item)
@@ -164,22 +181,29 @@ def note_items(tx: Tx, ended: Sequence[EndedItem]) -> Noted:
     for row in rows:
         figures, before = Counter(json.loads(row.figures)), json.loads(row.before)
         lessons: list[int] = json.loads(row.lessons)
-        was_wrong = figures["audits_wrong"]
-        for item in by_loop[row.loop]:
-            figures.update(_counted(item.outcome))
+        batch = Batch.of(row.batch)
+        was_wrong = _wrong(figures, batch)
+        items = by_loop[row.loop]
+        for item in items:
+            figures.update(_counted(item.outcome, again=item.session in batch.again))
+            note_calls(figures, item.outcome)
             lessons += [item.session] if _teaches(item) else []
-            _note_audit(figures, item)
-        if figures["audits_wrong"] > was_wrong:
+        note_ends(figures, (item.outcome for item in items))
+        opened: list[int] | None = None if row.loop in closing else []
+        if _wrong(figures, batch) > was_wrong:
             if not row.open:  # the version must not read again what it has read wrong
                 tx.run("learning_is_off", loop=row.loop, why="a record was confirmed to be wrong")
-            doubtful[row.loop] = _doubtful(tx, row, figures[CONFIRMED])
-            figures.update(reopened=len(doubtful[row.loop]))
-        due = row.phase == Phase.REPLAY and row.open and _is_due(figures, before)
+            if opened is not None:
+                opened = _doubtful(tx, row, figures, items)
+        again = _again(tx, row, batch, figures, items, opened)
+        doubtful[row.loop] = sorted([*(opened or ()), *again])
+        due = row.phase == Phase.REPLAY and row.open and (again or batch.drift() or _is_due(figures, before))
         tx.run(
             "note_learning",
             loop=row.loop,
             figures=json.dumps(figures),
             lessons=json.dumps(lessons[-MOST_LESSONS:]),
+            batch=batch.text(),
             due=bool(due or row.due),
         )
     return Noted(
@@ -189,35 +213,89 @@ def note_items(tx: Tx, ended: Sequence[EndedItem]) -> Noted:
     )
 
 
-def _note_audit(figures: Counter[str], item: EndedItem) -> None:
-    """Counts the records that no audit has confirmed since the last one that did: they are provisional."""
-    replay = item.outcome.replay
-    if replay is None or replay.shadow or item.outcome.status is not Status.COMPLETED:
-        return
-    if replay.audit == "right":
-        figures[CONFIRMED], figures["provisional"] = max(figures[CONFIRMED], item.session), 0
-    elif replay.whole:
-        figures["provisional"] += 1
+def _wrong(figures: Mapping[str, int], batch: Batch) -> int:
+    """How many records were confirmed to be wrong; those that a stopped version reads in its teacher's shadow, too."""
+    shadow = figures.get("shadow_wrong", 0) if batch.stopped else 0
+    return wrong_in(figures) + shadow
 
 
-def _doubtful(tx: Tx, row: Row[Any], good: int) -> list[int]:
-    """Items that the loop's version has read since the last audit that confirmed it, in the order of the loop.
+def wrong_in(figures: Mapping[str, int]) -> int:
+    """How many replayed records audits have confirmed to be wrong, whatever they were audited for."""
+    return figures.get("audits_wrong", 0) + figures.get("same_wrong", 0)
+
+
+def _again(
+    tx: Tx,
+    row: Row[Any],
+    batch: Batch,
+    figures: Counter[str],
+    items: Sequence[EndedItem],
+    opened: Collection[int] | None,
+) -> list[int]:
+    """Items that are read again, since others have their records; all records are added to the batch.
+
+    Args:
+        opened: items that are done anew already; None: no item of the loop begins any more.
+    """
+    if row.phase == Phase.OFF:
+        return []
+    ended = [(item.session, item.outcome) for item in items if not item.fanned_out]
+    doubted = note_records(tx, row, batch, ended)
+    if not doubted:
+        return []
+    version = version_in(row)
+    if version is not None and version.acts:
+        note_doubted(batch, figures, len(doubted))
+        return []
+    return [] if opened is None else read_again(tx, batch, figures, doubted.difference(opened))
+
+
+def _doubtful(tx: Tx, row: Row[Any], figures: Counter[str], ended: Sequence[EndedItem]) -> list[int]:
+    """Provisional items of the branches of a loop's version that errs, in the order of the loop. They are counted.
 
     What a version has sent is never sent again: of one that acts there are none.
+
+    Args:
+        ended: among them the one whose record is wrong: a version that the loop has given up may have read it.
     """
     version = version_in(row)
     if version is None or version.acts:
         return []
-    (span,) = tx.rows("span", id=row.loop)
-    read_by = f'%"replay":{{"workflow":"{row.workflow}","version":{row.version},"whole":true%'
-    rows = tx.rows(
-        "doubtful", loop=row.loop, good=good, first=span.first, last=span.last, read_by=read_by, n=_MOST_REOPENED
-    )
-    return sorted(item.id for item in rows)
+    keys = {branch.key for branch in version.branches}
+    for item in ended:
+        if item.outcome.replay is not None and item.outcome.replay.audit == "wrong":
+            keys |= set(item.outcome.replay.branches.split("+"))
+    doubtful: list[int] = []
+    for branches in provisional_by(figures, keys):
+        provisional = list(islice(_provisional_of(tx, row.loop, branches, figures), _MOST_REOPENED - len(doubtful)))
+        note_reopened(figures, branches, len(provisional))
+        doubtful += provisional
+    return sorted(doubtful)
 
 
-def _counted(outcome: Outcome) -> list[str]:
-    """The figures that one ended item adds 1 to."""
+def _provisional_of(tx: Tx, loop: int, branches: str, figures: Mapping[str, int]) -> Iterator[int]:
+    """Completed items whose provisional records some branches have read, the last ones first.
+
+    The store finds outcomes by a text that each of them holds. Records, too, may hold it, so each outcome is looked at.
+    """
+    (span,) = tx.rows("span", id=loop)
+    holds, below = f'%"branches":"{branches}"%', span.last + 1
+    while rows := tx.rows("doubtful", loop=loop, first=span.first, below=below, holds=holds, n=_OUTCOMES):
+        for row in rows:
+            replay = codec.load_outcome(row.outcome).replay
+            if replay is None or replay.branches != branches or not replay.whole or replay.shadow:
+                continue
+            if is_provisional(replay, figures):
+                yield row.id
+        below = rows[-1].id
+
+
+def _counted(outcome: Outcome, *, again: bool) -> list[str]:
+    """The figures that one ended item adds 1 to.
+
+    Args:
+        again: it was audited since another item has its record. The bound counts the uniform share of audits alone.
+    """
     replay, names = outcome.replay, ["ended"]
     if replay is None or replay.shadow:
         names.append("model")
@@ -229,7 +307,9 @@ def _counted(outcome: Outcome) -> list[str]:
         return [*names, *(["shadow_wrong"] if replay.audit == "wrong" else [])]
     names.append("replays" if replay.whole else "misses")
     names += [f"miss_{reason}" for reason in dict.fromkeys(replay.misses)]
-    if replay.audit in ("right", "wrong", "unclear"):
+    if again and replay.audit:
+        names.append(f"same_{replay.audit}")
+    elif replay.audit in ("right", "wrong", "unclear"):
         names += ["audits", f"audits_{replay.audit}"]
     return names
 
@@ -245,7 +325,8 @@ def _is_due(figures: Mapping[str, int], before: Mapping[str, int]) -> bool:
     def since(name: str) -> int:
         return figures.get(name, 0) - before.get(name, 0)
 
-    return since("audits_wrong") > 0 or since("misses") >= _MISSES or since("replays") >= CANARY_ITEMS
+    wrong = wrong_in(figures) > wrong_in(before)
+    return wrong or since("misses") >= _MISSES or since("replays") >= CANARY_ITEMS
 
 
 def version_in(row: Row[Any]) -> Version | None:

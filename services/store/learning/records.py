@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.version import Version
@@ -19,11 +20,35 @@ class LearningDue:
     loop: int  # session id
     phase: Phase
     lessons: tuple[str, ...]  # artifact keys of the evidence of the last items that a model worked out, oldest first
-    ended: int  # items that ended since the phase began
+    ended: int  # items that ended since the phase began, without those that a workflow did alone
     figures: VersionFigures  # of the version, since the phase began
     rounds: int  # how often the loop has begun to learn anew
     version: Version | None  # that is compared, replayed or repaired, in its state
     record_schema: Mapping[str, Json] | None  # of the job
+    drift: str = ""  # how the version's records differ as a whole from the teacher's, in words
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPageKeys:
+    """Where a page lies that a session has kept to learn from."""
+
+    id: str  # of its artifact
+    page: str  # artifact key
+    evidence: str  # likewise: of what the session did and read
+
+
+RepairOutcome = Literal["begun", "compiled", "proved", "given_up"]
+"""`compiled`: another version is compared; `proved`: it replays; `given_up`: nothing better was learned."""
+REPAIR_IS_OVER: tuple[RepairOutcome, ...] = ("proved", "given_up")
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What a decision means for the repair of a loop's version."""
+
+    outcome: RepairOutcome
+    calls: int = 0  # of a repair that is over: model calls of the items that ended in it
+    seconds: float = 0.0  # likewise: how long it took
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +57,7 @@ class LearningDecided:
 
     written: bool  # False: the lease was another's by then, and nothing was changed
     ready: tuple[Partition, ...] = ()  # whose items may begin by it
+    repair: Repair | None = None  # None: it is about no repair
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
-"""A loop's children: the first are stored with the parent's checkpoint, the rest is kept packed and stored bit by bit.
+"""A loop's children: the first are stored with the parent's checkpoint, the rest is compressed and stored in parts.
 
-While a session finds the items of its loop, they come in pieces, and lie packed under its attempt (`staged`): nothing,
-if that attempt does not end well. One transaction then makes the whole loop durable, however long it is: its ids are
-reserved, its first children are rows that can be claimed, the packed parts are its children to be (`pending`). Each of
-those parts becomes children in a transaction of its own, so that claims and outcomes go on in between. A dispatcher
-that dies on the way leaves parts that another takes up. No process ever holds more than a piece of a loop.
+While a session finds the items of its loop, they come in pieces, and lie compressed under its attempt (`staged`). They
+count for nothing if that attempt does not end well. One transaction then makes the whole loop durable, however long it
+is: its ids are reserved, its first children are rows that can be claimed, and the compressed parts are its pending
+children. Each part becomes children in a transaction of its own, so that claims and outcomes go on in between. A
+dispatcher that dies on the way leaves parts that another takes up. No process ever holds more than a piece of a loop.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ def open_loop(
     fan_out = outcome.fan_out
     assert fan_out is not None  # `_decide` gives WAITING to nothing else
     n, limit = fan_out.n, _limit(parent.depth, job, spec)
-    seats = len(fan_out.items) if limit is None else min(len(fan_out.items), limit)
-    seats = seats if most is None else min(seats, most)
+    permits = len(fan_out.items) if limit is None else min(len(fan_out.items), limit)
+    permits = permits if most is None else min(permits, most)
     first = tx.first.get("session", 1)  # a loop without items needs no ids
     tx.first = {**tx.first, "session": first + n}
     tx.run(
@@ -118,11 +118,11 @@ def open_loop(
         first=first,
         state=handed_down(fan_out.checkpoint),
         seat_limit=limit,
-        seats=seats,
+        seats=permits,
         stop_on_error=fan_out.on_error == "stop",
     )
     host = host_of(fan_out.checkpoint.url)
-    ready = store_children(tx, ChildBatch(parent, first, parent.children, fan_out.items, host), seats)
+    ready = store_children(tx, ChildBatch(parent, first, parent.children, fan_out.items, host), permits)
     if fan_out.later:
         _keep_for_later(tx, parent, first, host, fan_out.later)
     return OpenedLoop(n, ready)
@@ -164,21 +164,21 @@ def _limit(depth: int, job: LockedJob, spec: JobSpec) -> int | None:
 
 
 def store_children(
-    tx: Tx, some: ChildBatch, seats: int, *, otherwise: State = State.HELD, outcome: str | None = None
+    tx: Tx, some: ChildBatch, permits: int, *, otherwise: State = State.HELD, outcome: str | None = None
 ) -> list[Ready]:
-    """Stores children, the first `seats` of them queued; gives the first queued one on each domain.
+    """Stores children, the first `permits` of them queued; gives the first queued one on each domain.
 
     `outcome`: of all of them, as its column holds it, where `otherwise` is final.
     """
-    children = [{**child, "outcome": outcome} for child in _children(tx, some, seats, otherwise)]
+    children = [{**child, "outcome": outcome} for child in _children(tx, some, permits, otherwise)]
     tx.each("add_children", children)
     ready: dict[int, Ready] = {}
-    for child in children[:seats]:
+    for child in children[:permits]:
         ready.setdefault(child["domain"], Ready(child["job"], child["domain"], child["id"]))
     return list(ready.values())
 
 
-def _children(tx: Tx, some: ChildBatch, seats: int, otherwise: State) -> Iterator[dict[str, Json]]:
+def _children(tx: Tx, some: ChildBatch, permits: int, otherwise: State) -> Iterator[dict[str, Json]]:
     parent = some.parent
     for position, (item, host) in enumerate(zip(some.items, hosts_of(some.items, some.host), strict=True)):
         idx = some.idx + position
@@ -190,7 +190,7 @@ def _children(tx: Tx, some: ChildBatch, seats: int, otherwise: State) -> Iterato
             "idx": idx,
             "path": f"{parent.path}{idx:08x}",
             "domain": tx.hosts[host] if host else parent.domain,
-            "state": int(State.QUEUED if position < seats else otherwise),
+            "state": int(State.QUEUED if position < permits else otherwise),
             "item": codec.dump_item(item),
         }
 

@@ -36,9 +36,9 @@ def materialize(tx: Tx, part: Row[Any] | None) -> MaterializedChildren:
     (loop,) = tx.rows("loops", ids=tx.many([part.parent]))
     stored, ready = 0, []
     if not (job.is_ending(tx.now) or loop.stopped) and tx.rows("take_pending", first=part.first):
-        seats = part.n if loop.seat_limit is None else max(0, min(part.n, loop.seat_limit - loop.seats))
-        seats = 0 if loop.gated else seats
-        ready = store_children(tx, siblings_of(tx, part), seats)
-        tx.run("set_seats", id=loop.id, seat_limit=loop.seat_limit, seats=loop.seats + seats)
+        permits = part.n if loop.seat_limit is None else max(0, min(part.n, loop.seat_limit - loop.seats))
+        permits = 0 if loop.gated else permits
+        ready = store_children(tx, siblings_of(tx, part), permits)
+        tx.run("set_seats", id=loop.id, seat_limit=loop.seat_limit, seats=loop.seats + permits)
         stored = part.n
     return MaterializedChildren(stored, partitions_of(tx, ready, {job.id: job}), more=True)

@@ -10,6 +10,8 @@ from shoal.services.store.ids import job_id
 from shoal.services.store.read.reading import job_row
 
 _ORDER = tuple(Status)
+_FIRST_LETTER = ord("A")
+"""What the statement adds to each state."""
 
 
 def item_states(tx: Tx, job: int, tenant: str | None) -> bytes:
@@ -19,11 +21,10 @@ def item_states(tx: Tx, job: int, tenant: str | None) -> bytes:
         NotFound: there is no such job, or it is another tenant's.
     """
     paused = job_row(tx, job, tenant).status is Status.PAUSED
-    codes = {
-        int(state): _ORDER.index(Status.PAUSED if paused and state in QUEUED_STATES else state.status)
-        for state in State
-    }
-    return bytes(codes[state] for (state,) in tx.run("item_states", job=job))
+    shown = [Status.PAUSED if paused and state in QUEUED_STATES else state.status for state in State]
+    codes = bytes.maketrans(bytes(_FIRST_LETTER + state for state in State), bytes(map(_ORDER.index, shown)))
+    letters: str = tx.run("item_states", job=job).scalar_one() or ""
+    return letters.encode().translate(codes)
 
 
 def item_session(tx: Tx, job: int, place: int, tenant: str | None) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -20,9 +20,17 @@ from shoal.services.store.database.states import FINAL_STATES, QUEUED_STATES, St
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.ids import job_id, session_id
 from shoal.services.store.jobs.rows import Leased, leased, locked, spec_of, specs_of
-from shoal.services.store.learning.provisional import confirmed_up_to
+from shoal.services.store.learning.provisional import figures_of, is_provisional
 from shoal.services.store.loops.fanout import item_of
-from shoal.services.store.records import ArtifactRow, EventRow, JobFilter, JobRow, ResultRow, SessionDetail, SessionRow
+from shoal.services.store.records import (
+    ArtifactRow,
+    EventRow,
+    JobFilter,
+    JobRow,
+    ResultRow,
+    SessionDetail,
+    SessionRow,
+)
 from shoal.services.store.waiting_causes import WaitingCause
 
 _CURSOR = re.compile(r"([0-9a-f]*):(\d{1,9})")
@@ -129,6 +137,7 @@ def _job_row(tx: Tx, row: Row[Any], running: Leased) -> JobRow:
         concurrency=_limit(job.concurrency, spec.loop.concurrency if spec.loop else None),
         deadline_at=_when(job.deadline_at),
         token_limit=_limit(row.token_limit, spec.budget.job_tokens),
+        submitted_by=row.submitted_by,
     )
 
 
@@ -320,11 +329,11 @@ def result_step(
     step = place.step if most is None else min(place.step, most)
     rows = result_sessions(tx, job, place.path, inclusive=place.given is not None, limit=step)
     lines: list[ResultRow] = []
-    confirmed = confirmed_up_to(tx, (row.parent for row in rows))
+    figures = figures_of(tx, (row.parent for row in rows))
     for row in rows:
         skip = place.given or 0 if row.path == place.path else 0
         lines += islice(
-            result_lines(job, row, confirmed.get(row.parent, 0)),
+            result_lines(job, row, figures.get(row.parent)),
             skip,
             None if most is None else skip + most - len(lines),
         )
@@ -358,11 +367,11 @@ def result_sessions(tx: Tx, job: int, path: str, *, inclusive: bool, limit: int)
     ).all()
 
 
-def result_lines(job: int, row: Row[Any], confirmed: int = 0) -> Iterator[ResultRow]:
+def result_lines(job: int, row: Row[Any], figures: Mapping[str, int] | None = None) -> Iterator[ResultRow]:
     """One line per record of an item, then one per entry that is no valid one; or one line that says how it ended.
 
     Args:
-        confirmed: the last session of its loop whose replayed record an audit has confirmed; 0: none.
+        figures: of its loop; None where the loop does not learn.
     """
     state = State(row.state)
     outcome = codec.load_outcome(row.outcome) if row.outcome else Outcome(state.status)
@@ -376,8 +385,8 @@ def result_lines(job: int, row: Row[Any], confirmed: int = 0) -> Iterator[Result
         line = _result_row(
             job, row, replace(outcome, status=state.status, error=error, usage=usage), item, number, record
         )
-        replayed = record is not None and bool(record.workflow) and record.audit != "right"
-        yield replace(line, provisional=True) if replayed and row.id > confirmed else line
+        replay = outcome.replay if record is not None and record.workflow else None
+        yield replace(line, provisional=replay is not None and is_provisional(replay, figures or {}))
 
 
 def _result_row(
@@ -424,10 +433,22 @@ def event_page(tx: Tx, after: int, job: int | None, tenant: str | None, limit: i
         query = query.where(table.c.job == job)
     if tenant is not None:
         query = query.where(table.c.tenant == tenant)
-    return [
-        EventRow(row.seq, row.tenant, row.job, row.name, codec.load_json(row.data), when(row.at))
-        for row in tx.conn.execute(query)
-    ]
+    return list(map(event_row, tx.conn.execute(query)))
+
+
+def latest_events(tx: Tx, job: int, before: int | None, limit: int) -> list[EventRow]:
+    """The newest rows of a job's feed, before a number where one is given, the newest first."""
+    table = tables.event
+    is_there = table.c.job.not_in(select(tables.deleted.c.job))
+    query = select(table).where(table.c.job == job, is_there).order_by(table.c.seq.desc()).limit(limit)
+    if before is not None:
+        query = query.where(table.c.seq < before)
+    return list(map(event_row, tx.conn.execute(query)))
+
+
+def event_row(row: Row[Any]) -> EventRow:
+    """An event from its columns."""
+    return EventRow(row.seq, row.tenant, row.job, row.name, codec.load_json(row.data), when(row.at))
 
 
 def one_artifact(tx: Tx, artifact: str, tenant: str | None) -> ArtifactRow:

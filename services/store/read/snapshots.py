@@ -62,7 +62,7 @@ def _ready(tx: Tx, partitions: Sequence[tuple[int, int]]) -> dict[tuple[int, int
     partition = (session.c.job, session.c.domain)
     counted = (
         select(*partition, func.count().label("n"))
-        .where(text("state = 0"), tuple_(*partition).in_(partitions))
+        .where(text(f"state = {int(State.QUEUED)}"), tuple_(*partition).in_(partitions))
         .group_by(*partition)
     )
     return {(row.job, row.domain): int(row.n) for row in tx.conn.execute(counted)}

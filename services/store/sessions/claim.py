@@ -219,7 +219,7 @@ def _work(
         children=summary,
         seconds_left=job.seconds_left,
         job_tokens=job.tokens,
-        learned=None if learned is None else learned.use(row.job, item),
+        learned=None if learned is None else learned.use(row.job, row.id, item),
     )
 
 

@@ -37,7 +37,9 @@ from shoal.services.store.jobs.rows import (
     specs_naming,
     tell_webhooks,
 )
+from shoal.services.store.learning.deciding import end_loops
 from shoal.services.store.learning.loops import EndedItem, Noted, begin_learning, note_items
+from shoal.services.store.learning.provisional import figures_of, stamped
 from shoal.services.store.loops.concurrency import release
 from shoal.services.store.loops.fanout import OpenedLoop, open_loop
 from shoal.services.store.records import CommitResult, Finish
@@ -96,6 +98,7 @@ def write_group(tx: Tx, group: Sequence[Finish], per_domain: int | None = None) 
     current = _with_doubts(tx, current)
     loops = _loops(tx, {row.parent for row, _ in current if row.parent is not None})
     ends = [_decide(tx.now, row, report, jobs[row.job], loops.get(row.parent)) for row, report in current]
+    ends = _with_confirmations(tx, ends)
     _write_ends(tx, ends)
     _write_evidence(tx, ends, jobs)
     _metrics_delta(tx, ends, jobs)
@@ -185,6 +188,13 @@ def _decide(now: float, row: Row[Any], report: Finish, job: LockedJob, loop: Loo
         given_back = int(not report.counts)
         return End(row, State.DELAYED, outcome, ready_at=now + report.ready_in_s, given_back=given_back)
     return End(row, State[status.name], outcome)
+
+
+def _with_confirmations(tx: Tx, ends: Sequence[End]) -> list[End]:
+    """The ends; those of items that a workflow has read know how often its branches were confirmed before."""
+    replayed = {end.row.parent for end in ends if end.outcome.replay is not None}
+    figures = figures_of(tx, replayed)
+    return [replace(end, outcome=stamped(end.outcome, figures.get(end.row.parent, {}))) for end in ends]
 
 
 def _write_ends(tx: Tx, ends: Sequence[End]) -> None:
@@ -304,10 +314,9 @@ def _note_items(tx: Tx, ends: Sequence[End], loops: Mapping[int, Loop], jobs: Ma
             for end in ends
             if end.is_final and end.row.parent is not None
         ],
+        {loop.id for loop in loops.values() if jobs[loop.job].is_ending(tx.now) or loop.stopped},
     )
     for loop, items in noted.doubtful.items():
-        if jobs[loops[loop].job].is_ending(tx.now) or loops[loop].stopped:
-            continue  # nothing of it begins any more: a record in doubt is more than none
         tx.run("reopen_items", ids=tx.many(items), state=State.HELD)
         loops[loop].pending += len(items)
         jobs[loops[loop].job].ended[State.COMPLETED] -= len(items)
@@ -349,7 +358,7 @@ def _settle(tx: Tx, ends: Sequence[End], loops: Mapping[int, Loop], jobs: Mappin
     tx.each("store_loop_counts", written)
     resumed = [loop["id"] for loop in written if loop["raised"]]
     if resumed:
-        tx.run("end_learning", ids=tx.many(resumed))
+        end_loops(tx, resumed, jobs)
     return ready
 
 
@@ -366,7 +375,7 @@ def _stop(tx: Tx, loop: Loop, job: LockedJob, most: int) -> int:
 
 
 def _release(tx: Tx, loop: Loop) -> list[Ready]:
-    """Lets as many held children go as have a seat now."""
+    """Lets as many held children go as have a permit now."""
     if loop.gated or loop.seat_limit is None or loop.stopped or loop.pending <= loop.seats:
         return []
     if loop.state is not State.WAITING:
@@ -383,7 +392,7 @@ def _close(tx: Tx, jobs: Mapping[int, LockedJob]) -> tuple[int, ...]:
     """Writes the jobs with their events; gives those that are over now."""
     touched = [job for job in jobs.values() if job.written]
     running = leased(tx, [job.id for job in touched]) if touched else {}
-    news: list[tuple[LockedJob, Mapping[str, Json]]] = []
+    messages: list[tuple[LockedJob, Mapping[str, Json]]] = []
     for job in touched:
         now = running.get(job.id, Leased())
         counts = counts_json(job.counts(now.items))
@@ -396,8 +405,8 @@ def _close(tx: Tx, jobs: Mapping[int, LockedJob]) -> tuple[int, ...]:
         tx.event(job.id, job.tenant, JobEvent.PROGRESS, {"counts": counts, "sessions": sessions})
         if job.items_ended:
             ended = [{"id": session_id(session), "status": status.value} for session, status in job.items_ended]
-            news.append((job, {"sessions": ended}))
-    tell_webhooks(tx, SESSIONS_FINISHED, news)
+            messages.append((job, {"sessions": ended}))
+    tell_webhooks(tx, SESSIONS_FINISHED, messages)
     finished = close_those_over(tx, (job for job in touched if _may_be_over(job, running)), running)
     finished_events(tx, finished)
     save_all(tx, touched)

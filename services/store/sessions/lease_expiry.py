@@ -7,8 +7,9 @@ from typing import Any
 
 from sqlalchemy import Row
 
+from shoal.agent.errors import ActionUnconfirmed, DeadlinePassed, LeaseLost
 from shoal.agent.status import Status
-from shoal.agent.types import ErrorInfo, Outcome
+from shoal.agent.types import Outcome
 from shoal.services.store.database import codec
 from shoal.services.store.database.states import State, state_of
 from shoal.services.store.database.transaction import Tx
@@ -28,7 +29,7 @@ _ROUND_S = 4.0
 """What passes between two looks of a dispatcher at work, twice over."""
 _LATE_JOBS = 50
 """Jobs that one transaction comes to: each takes some statements, as many sessions of one job take few."""
-_TOO_LATE = ErrorInfo("DeadlinePassed", "deadline_passed", "the job's deadline passed", retryable=False)
+_TOO_LATE = DeadlinePassed("the job's deadline passed").info()
 
 
 def note_look(tx: Tx, lease_s: float) -> None:
@@ -98,10 +99,10 @@ def _report(row: Row[Any], max_attempts: int, why: str) -> Finish:
     pending = row.checkpoint is not None and codec.load_checkpoint(row.checkpoint).pending_action
     if pending:
         message = f"{why} inside an action that must not be repeated"
-        error = ErrorInfo("LeaseLost", "action_unconfirmed", message, retryable=False)
+        error = ActionUnconfirmed(message).info()
         outcome = Outcome(Status.UNSURE, error=error, reason=f"may have done: {pending}")
     else:
-        error = ErrorInfo("LeaseLost", "lease_lost", why, retryable=True)
+        error = LeaseLost(why).info()
         outcome = Outcome(Status.FAILED if row.attempt >= max_attempts else Status.QUEUED, error=error)
     return Finish(row.id, row.fence, outcome)
 

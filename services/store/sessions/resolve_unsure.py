@@ -26,7 +26,8 @@ def resolve_session(tx: Tx, session: int, how: UnsureAnswer, tenant: str | None)
 
     Raises:
         NotFound: it does not exist, or belongs to another tenant.
-        WrongState: it is not unsure, its job is canceled, or its loop is being stopped or summed up at this moment.
+        WrongState: it is not unsure, its job is archived or canceled, or its loop is being stopped or summed up at this
+            moment.
     """
     unsure = tx.rows("unsure", id=session)
     if not unsure:
@@ -39,6 +40,7 @@ def resolve_session(tx: Tx, session: int, how: UnsureAnswer, tenant: str | None)
     status = State(row.state).status
     if status is not Status.UNSURE:
         raise WrongState(f"session {session_id(session)} is {status}, not unsure", session=session, status=status.value)
+    job.require_sessions()
     if how == "done":
         _done(tx, job, row)
     else:
@@ -83,7 +85,7 @@ def _again(tx: Tx, job: LockedJob, row: Row[Any]) -> None:
 def _reopen_parent(tx: Tx, parent: int, *, child_waits: bool = False) -> State:
     """Lets a parent, and those above it, wait for one more child; gives how that child is queued.
 
-    A child that waits for its own loop takes a seat even where there is none, since its children already run.
+    A child that waits for its own loop takes a permit even where there is none, since its children already run.
 
     Raises:
         WrongState: a worker holds the parent just now, and has been told how its loop went; or the loop is stopped,
@@ -100,7 +102,7 @@ def _reopen_parent(tx: Tx, parent: int, *, child_waits: bool = False) -> State:
             raise WrongState(
                 f"session {session_id(parent)} stops this loop; settle again when that is done", session=parent
             )
-        # Of a loop that was stopped, whatever is open has begun: each has its seat, and those that were canceled none.
+        # Of a stopped loop all that is open has begun: each has its permit, and those that were canceled have none.
         taken = loop.pending_children if loop.stopped else loop.seats
         full = loop.seat_limit is not None and taken >= loop.seat_limit and not child_waits
         seats, pending = taken + (not full), loop.pending_children + 1

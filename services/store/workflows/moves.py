@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import insert, select, update
 
 from shoal.agent.types import Replay
+from shoal.agent.workflows.format.checks import unrun
 from shoal.agent.workflows.format.version import MOVES, State
 from shoal.services.errors import NotFound, WrongState
 from shoal.services.store.database.tables import workflow, workflow_figure, workflow_repair, workflow_version
@@ -38,6 +39,8 @@ def move(tx: Tx, tenant: str, name: str, number: int, state: State, why: str = "
             f"version {number} of {name!r} is {was}, and cannot become {state}: from there it goes to "
             f"{', '.join(MOVES[was])}"
         )
+    if state in ("shadow", "canary", "active"):
+        _check_runs(get(tx, tenant, name), number)
     if state == "active":
         _set(tx, number_of, "active", "retired", f"version {number} took its place")
     tx.conn.execute(
@@ -47,6 +50,17 @@ def move(tx: Tx, tenant: str, name: str, number: int, state: State, why: str = "
     )
     tx.conn.execute(update(workflow).where(workflow.c.id == number_of).values(changed_at=tx.now))
     return get(tx, tenant, name)
+
+
+def _check_runs(row: WorkflowRow, number: int) -> None:
+    """Lets a version pass that replay runs: one that was stored by an older release may hold other nodes.
+
+    Raises:
+        WrongState: it has a part that is not run.
+    """
+    version = next(kept.version for kept in row.versions if kept.version.number == number)
+    if faults := [f"{place}: {what}" for place, what in unrun(version)]:
+        raise WrongState(f"version {number} of {row.name!r} cannot be replayed: {'; '.join(faults)}")
 
 
 def roll_back(tx: Tx, tenant: str, name: str, number: int, why: str) -> int | None:
@@ -89,19 +103,31 @@ def add_figures(tx: Tx, tenant: str, name: str, number: int, counted: Mapping[st
 def note_replays(tx: Tx, replays: Sequence[tuple[str, Replay | None]]) -> None:
     """Adds what became of replays, each with its tenant, to the counts of their versions.
 
-    A workflow that was deleted meanwhile, or that a job brought along, has no counts. A sample is not counted:
-    its version may have been changed for it.
+    What ran beside a teacher, who gave the record, is no replay: it is counted under `shadow`. A workflow that was
+    deleted meanwhile, or that a job brought along, has no counts. A sample is not counted: its version may have been
+    changed for it.
     """
     counted: dict[tuple[str, str, int], Counter[str]] = {}
     for tenant, replay in replays:
         if replay is not None and replay.detail is None:
             figures = counted.setdefault((tenant, replay.workflow, replay.version), Counter())
-            names = {f"miss_{reason}" for reason in replay.misses}
-            names |= {f"miss_{reason}@{node}" for reason, node in zip(replay.misses, replay.missed_at, strict=False)}
-            figures.update(["replays" if replay.whole else "misses", *names])
+            figures.update(_counted(replay))
     for (tenant, name, number), figures in sorted(counted.items()):
         with suppress(NotFound):
             add_figures(tx, tenant, name, number, figures)
+
+
+def _counted(replay: Replay) -> set[str]:
+    """The counts of its version that one replay adds 1 to."""
+    if replay.shadow:
+        names = {"shadow"} if replay.whole else {"shadow", "shadow_misses"}
+        return names | ({"shadow_wrong"} if replay.audit == "wrong" else set())
+    names = {"replays" if replay.whole else "misses"}
+    names |= {f"miss_{reason}" for reason in replay.misses}
+    names |= {f"miss_{reason}@{node}" for reason, node in zip(replay.misses, replay.missed_at, strict=False)}
+    if replay.audit in ("right", "wrong", "unclear"):
+        names |= {"audits", f"audits_{replay.audit}"}
+    return names
 
 
 def lease_repair(

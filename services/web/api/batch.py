@@ -6,7 +6,7 @@ import asyncio
 import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import IO
 
 import orjson
@@ -73,7 +73,7 @@ def batch_routes(deps: GatewayDeps, authenticator: Authenticator, checker: SpecC
         require_type(request, LINES_TYPES)
         require_length(request, deps.options.batch_limit)
         outcomes: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  # closed by _contents
-        run = _Batch(deps, checker, quota, caller.tenant, request.headers.get("idempotency-key"), outcomes)
+        run = _Batch(deps, checker, quota, caller, request.headers.get("idempotency-key"), outcomes)
         try:
             await run.read(request)
         except BaseException:
@@ -105,12 +105,19 @@ class _Batch:
     """One batch while it is read."""
 
     def __init__(
-        self, deps: GatewayDeps, checker: SpecChecker, quota: Quota, tenant: str, key: str | None, outcomes: IO[bytes]
+        self,
+        deps: GatewayDeps,
+        checker: SpecChecker,
+        quota: Quota,
+        caller: Caller,
+        key: str | None,
+        outcomes: IO[bytes],
     ) -> None:
         self._deps = deps
         self._checker = checker
         self._quota = quota
-        self._tenant = tenant
+        self._caller = caller
+        self._tenant = caller.tenant
         self._key = key
         self._outcomes = outcomes
         self._waiting = _Waiting()
@@ -166,8 +173,8 @@ class _Batch:
             return error
         if self._key is not None and job.spec.idempotency_key is None:
             keyed = job.spec.model_copy(update={"idempotency_key": f"{self._key}:{number}"})
-            job = NewJob(tenant=job.tenant, spec=keyed, domain=job.domain)
-        return job
+            job = replace(job, spec=keyed)
+        return replace(job, submitted_by=self._caller.name or None)
 
     async def _admit(self, jobs: list[NewJob]) -> list[Submitted | ServiceError]:
         """Stores as many of a group as the tenant's quota has room for; the rest is refused line by line.

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from functools import partial
 
-import orjson
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
@@ -16,27 +14,23 @@ from shoal.services.errors import BadInput, StoreAway
 from shoal.services.events import JobEvent
 from shoal.services.metrics import Metrics
 from shoal.services.store import ids
-from shoal.services.store.records import EventRow
 from shoal.services.store.store import Store
-from shoal.services.web.api.views.jobs import event_data
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.lazy_route import LazyRoute
+from shoal.services.web.live.event_feed import PAGE, EventFeed, ToldEvent, told
 
-PAGE = 500
 PING_S = 15
-LOOK_S = 10.0
-"""A stream looks that often though nothing woke it: a missed notification must not silence it."""
-AT_MOST_EVERY_S = 0.2
-"""Pause between two looks of one stream, so that a busy store is not asked for every commit by every viewer."""
+OVER_S = 30.0
+"""A stream to which nothing came for so long asks whether its job is over."""
 RECONNECT_MS = 2000
 Holds = Callable[[], Awaitable[bool]]
 """Whether the key or login that a stream was opened with still opens it."""
 _MAX_SEQ = 2**63 - 1
 
 
-def feed_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
+def feed_routes(deps: GatewayDeps, authenticator: Authenticator, feed: EventFeed) -> APIRouter:
     """The routes of event streams."""
     router = APIRouter(prefix="/v1", tags=["events"], route_class=LazyRoute)
 
@@ -61,7 +55,7 @@ def feed_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
         start = resume_point(last_event_id, after)
         holds = partial(authenticator.holds, caller)
-        return await event_stream(deps.store, deps.metrics, row.id, start, follow=follow, holds=holds)
+        return await event_stream(deps, feed, row.id, start, follow=follow, holds=holds)
 
     return router
 
@@ -81,53 +75,71 @@ def resume_point(last_event_id: str | None, after: int | None) -> int:
     )
 
 
-async def event_stream(store: Store, metrics: Metrics, job: int, after: int, *, follow: bool, holds: Holds) -> Response:
+async def event_stream(
+    deps: GatewayDeps, feed: EventFeed, job: int, after: int, *, follow: bool, holds: Holds
+) -> Response:
     """The stream of `job` after an event; 204 where it is over, which tells a browser not to reconnect.
 
     It ends with the key that opened it: `holds` is asked before anything more is told.
     """
-    seen = await store.changed(0.0)
-    first = await store.events(job=job, after=after, limit=PAGE)
-    if follow and not first and (await store.job(job)).status in FINAL:
+    first = await deps.store.events(job=job, after=after, limit=PAGE)
+    if follow and not first and (await deps.store.job(job)).status in FINAL:
         return Response(status_code=204)
-    stream = _counted(metrics, _events(store, job, after, first, seen, follow=follow, holds=holds))
-    return EventSourceResponse(stream, ping=PING_S)
+    events = _followed(deps.store, feed, job, after, holds) if follow else _there(deps.store, job, after, holds)
+    return EventSourceResponse(_counted(deps.metrics, events), ping=PING_S)
 
 
-async def _counted(metrics: Metrics, events: AsyncIterator[ServerSentEvent]) -> AsyncIterator[ServerSentEvent]:
+async def _counted(metrics: Metrics, events: AsyncGenerator[Sequence[ToldEvent], None]) -> AsyncIterator[bytes]:
+    """The bytes of the stream. A store that is away ends it: the client comes back with the last id that it saw."""
     metrics.event_streams.inc()
     try:
-        async for event in events:
-            yield event
+        yield ServerSentEvent(retry=RECONNECT_MS, comment="shoal").encode()
+        async with aclosing(events):
+            async for several in events:
+                yield b"".join(event.data for event in several)
+    except StoreAway:
+        return
     finally:
         metrics.event_streams.dec()
 
 
-async def _events(
-    store: Store, job: int, after: int, page: list[EventRow], seen: int, *, follow: bool, holds: Holds
-) -> AsyncIterator[ServerSentEvent]:
-    """Rows as they come. A store that is away ends the stream: the client comes back with the last id it saw."""
-    yield ServerSentEvent(retry=RECONNECT_MS, comment="shoal")
-    try:
+async def _there(store: Store, job: int, after: int, holds: Holds) -> AsyncGenerator[Sequence[ToldEvent], None]:
+    """What the store has behind an event."""
+    while await holds():
+        page = [told(row) for row in await store.events(job=job, after=after, limit=PAGE)]
+        if page:
+            after = page[-1].seq
+            yield page
+        if len(page) < PAGE:
+            return
+
+
+async def _followed(
+    store: Store, feed: EventFeed, job: int, after: int, holds: Holds
+) -> AsyncGenerator[Sequence[ToldEvent], None]:
+    """What the store has behind an event, and then what comes, until the job is over."""
+    async with feed.following(job) as follower:
         while True:
-            looked_at = time.monotonic()
-            for row in page:
-                after = row.seq
-                yield ServerSentEvent(orjson.dumps(event_data(row)).decode(), event=row.name, id=str(row.seq))
-            if len(page) < PAGE:
-                if not follow or await _is_over(store, job, page):
-                    return
-                seen = await store.changed(LOOK_S, since=seen)
-                await asyncio.sleep(max(0.0, looked_at + AT_MOST_EVERY_S - time.monotonic()))
+            follower.overrun = False
+            last = ""
+            async with aclosing(_there(store, job, after, holds)) as pages:
+                async for page in pages:
+                    after, last = page[-1].seq, page[-1].name
+                    yield page
             if not await holds():
                 return
-            page = await store.events(job=job, after=after, limit=PAGE)
-    except StoreAway:
-        return
-
-
-async def _is_over(store: Store, job: int, page: list[EventRow]) -> bool:
-    """Whether no event will come any more: asked only when the last one says so, or when nothing came."""
-    if page and page[-1].name != JobEvent.FINISHED:
-        return False
-    return (await store.job(job)).status in FINAL
+            is_over = last in ("", JobEvent.FINISHED) and (await store.job(job)).status in FINAL
+            while not is_over:
+                came = [event for event in await follower.next(OVER_S) if event.seq > after]
+                if follower.ended or not await holds():
+                    return
+                if follower.overrun:
+                    break
+                if came:
+                    after = came[-1].seq
+                    yield came
+                # Asked only when the last event says so, or when nothing came for long.
+                asks = not came or came[-1].name == JobEvent.FINISHED
+                is_over = asks and (await store.job(job)).status in FINAL
+            if is_over:
+                return

@@ -89,9 +89,9 @@ def _add_workers(router: APIRouter, deps: GatewayDeps, rooms: LiveRooms) -> None
         return StreamingResponse(_lines(_asked_for(rooms, ticket)), media_type=_LINES)
 
     @router.post(
-        "/live/{ticket}", status_code=204, response_class=Response, summary="Tell news of a session (for workers)"
+        "/live/{ticket}", status_code=204, response_class=Response, summary="Send an update of a session (for workers)"
     )
-    async def news(request: Request, ticket: str) -> Response:
+    async def update(request: Request, ticket: str) -> Response:
         """A picture, how the session stands, or what became of an order."""
         require_token(request, deps.options.help_token)
         require_type(request, JSON_TYPES)

@@ -104,7 +104,7 @@ def question_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRoute
         job: str | None = Query(None, description="only those of this job"),
     ) -> Response:
         """What sessions of the caller's tenant wait for at this moment."""
-        asked = [row for row in await open_questions(store, caller) if job is None or row["job"] == job]
+        asked = await open_questions(store, caller, job=job)
         page = QuestionPage(questions=[QuestionView.model_validate(row) for row in asked])
         return Response(page.json_bytes(), media_type=JSON)
 
@@ -127,11 +127,20 @@ def question_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRoute
     return router
 
 
-async def open_questions(store: Store, caller: Caller) -> list[Mapping[str, Json]]:
-    """The questions of sessions that `caller` may see, which are not answered yet."""
+async def open_questions(
+    store: Store, caller: Caller, *, job: str | None = None, session: str | None = None
+) -> list[Mapping[str, Json]]:
+    """The questions of sessions that `caller` may see, which are not answered yet; those of one job or session."""
     answered = {name.removeprefix(_ANSWER) for name in await store.states(_ANSWER)}
     rows = [row for row, age_s in (await store.states(_QUESTION)).values() if age_s <= _OPEN_S]
-    return [row for row in rows if row["id"] not in answered and caller.sees in (None, row["tenant"])]
+    return [
+        row
+        for row in rows
+        if row["id"] not in answered
+        and caller.sees in (None, row["tenant"])
+        and job in (None, row["job"])
+        and session in (None, row["session"])
+    ]
 
 
 async def answer_question(store: Store, caller: Caller, question: str, answer: str) -> None:

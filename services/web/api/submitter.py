@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from shoal.services import tracing
 from shoal.services.errors import ServiceError, TooLarge
@@ -44,6 +45,7 @@ class Submitter:
             self._fits(body)
             job = await self._checker.check(body, caller.tenant, idempotency_key=idempotency_key)
             await self._admitted(job, caller)
+            job = replace(job, submitted_by=caller.name or None)
             (done,) = await self._deps.store.submit([job])
         except ServiceError as error:
             self._deps.metrics.submissions_refused.labels(error.code).inc()

@@ -11,13 +11,16 @@ from shoal.agent.errors import WorkflowInvalid
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.exchange.file_formats import ExportFormat, ImportFormat
 from shoal.agent.workflows.exchange.files import read_file, write_file
+from shoal.agent.workflows.exchange.job_fields import job_fields
 from shoal.agent.workflows.format.version import State
 from shoal.agent.workflows.format.workflow import Workflow, read_workflow, workflow_schema, write_workflow
 from shoal.services.errors import BadInput
+from shoal.services.store.workflows.records import WorkflowRow
 from shoal.services.web.api.jobs import JSON
 from shoal.services.web.api.views.workflows import (
     DifferenceView,
     ExportedView,
+    FieldsView,
     ImportedView,
     VersionDetail,
     WorkflowPage,
@@ -87,14 +90,8 @@ def _add_looking(router: APIRouter, deps: GatewayDeps, authenticator: Authentica
     ) -> Response:
         """The workflow in its own format. It holds no secrets, only their names."""
         row = await store.get(caller.tenant, name)
-        versions = row.versions if version is None else (version_of(row, version),)
-        made = Workflow(
-            name=row.name, scope=row.scope, versions=tuple(row_of_version.version for row_of_version in versions)
-        )
         headers = {"Content-Disposition": f'attachment; filename="{row.name}.json"'}
-        return Response(
-            orjson.dumps(write_workflow(made), option=orjson.OPT_INDENT_2), media_type=JSON, headers=headers
-        )
+        return Response(whole_file(row, version), media_type=JSON, headers=headers)
 
     @router.get("/workflows/{name}/diff", response_model=DifferenceView, summary="What differs between two versions")
     async def difference(
@@ -112,6 +109,16 @@ def _add_looking(router: APIRouter, deps: GatewayDeps, authenticator: Authentica
     async def version(name: str, number: int, caller: Caller = Depends(may_read)) -> Response:
         """The version with its graph."""
         return _answer(version_detail(version_of(await store.get(caller.tenant, name), number)))
+
+    @router.get(
+        "/workflows/{name}/versions/{number}/fields",
+        response_model=FieldsView,
+        summary="A version's fields as `extract.fields` of a job",
+    )
+    async def fields(name: str, number: int, caller: Caller = Depends(may_read)) -> Response:
+        """One place for each field of the version's first kind of page. What a job cannot say is in `lost`."""
+        written = job_fields(version_of(await store.get(caller.tenant, name), number).version)
+        return _answer(FieldsView(fields=written.fields, record_schema=written.record_schema, lost=written.lost))
 
     @router.get(
         "/workflows/{name}/versions/{number}/export",
@@ -150,7 +157,7 @@ def _add_changing(router: APIRouter, deps: GatewayDeps, authenticator: Authentic
         come behind its own, with new numbers."""
         caller = await may_control(request)
         require_type(request, JSON_TYPES)
-        given, lost = _imported(await read_body(request, deps.options.body_limit), kind, name)
+        given, lost = imported(await read_body(request, deps.options.body_limit), kind, name)
         row = await store.keep(caller.tenant, given)
         return _answer(imported_view(row, lost), 201)
 
@@ -188,11 +195,20 @@ def _add_changing(router: APIRouter, deps: GatewayDeps, authenticator: Authentic
         return Response(status_code=204)
 
 
-def _answer(view: WorkflowView | VersionDetail | DifferenceView | ExportedView, status: int = 200) -> Response:
+def _answer(
+    view: WorkflowView | VersionDetail | DifferenceView | ExportedView | FieldsView, status: int = 200
+) -> Response:
     return Response(view.json_bytes(), status_code=status, media_type=JSON)
 
 
-def _imported(body: bytes, kind: ImportFormat, name: str | None) -> tuple[Workflow, tuple[str, ...]]:
+def whole_file(row: WorkflowRow, version: int | None) -> bytes:
+    """A workflow in its own format: all of its versions, or one."""
+    versions = row.versions if version is None else (version_of(row, version),)
+    made = Workflow(name=row.name, scope=row.scope, versions=tuple(kept.version for kept in versions))
+    return orjson.dumps(write_workflow(made), option=orjson.OPT_INDENT_2)
+
+
+def imported(body: bytes, kind: ImportFormat, name: str | None) -> tuple[Workflow, tuple[str, ...]]:
     """The workflow of a file with drafts alone, and what of the file it does not say.
 
     Raises:

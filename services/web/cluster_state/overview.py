@@ -164,9 +164,11 @@ _OF_THE_CLUSTER = frozenset(
 
 
 def _for_tenant(snapshot: Snapshot, tenant: str) -> Snapshot:
-    """What one tenant may know of a snapshot: capacity, and of tenants only itself. The sites that sessions wait for
-    are other tenants' too; a session's own `wait` names its site."""
+    """What one tenant may know of a snapshot: capacity without names of machines, and of tenants only itself. The sites
+    that sessions wait for are other tenants' too; a session's own `wait` names its site."""
     shown = {key: value for key, value in snapshot.data.items() if key in _OF_THE_CLUSTER}
+    if "workers" in shown:
+        shown["workers"] = [{**worker, "node": ""} for worker in shown["workers"]]
     for key in ("tenants", "weights"):
         own = snapshot.data.get(key, {})
         if tenant in own:

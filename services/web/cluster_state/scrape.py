@@ -12,6 +12,7 @@ from prometheus_client.registry import Collector
 
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.judging.sampling import bound_of
 from shoal.services.errors import StoreAway
 from shoal.services.metrics import CATALOGUE, family, histogram_family, metric
 from shoal.services.metrics_delta import MetricsDelta
@@ -38,6 +39,7 @@ class Values:
     tenants: Mapping[tuple[str, Status], int]  # sessions
     waiting: Mapping[WaitingCause, int]  # sessions
     webhooks: Mapping[str, int]  # messages by state
+    learning: Sequence[Mapping[str, int]]  # what items came to, by loop that runs and learns
 
 
 async def read_values(store: Store) -> Values | None:
@@ -48,6 +50,7 @@ async def read_values(store: Store) -> Values | None:
         seen = overview_of(counts, snapshots, EVERYBODY)
         held = held_queues(seen)
         unclaimable = await store.unclaimable(list(held))
+        learning = await store.learning.running()
     except StoreAway:
         return None
     return Values(
@@ -56,6 +59,7 @@ async def read_values(store: Store) -> Values | None:
         counts,
         waiting_by_cause(seen, unclaimable, held),
         {str(state): n for state, n in webhooks.items()},
+        learning,
     )
 
 
@@ -75,8 +79,20 @@ class Snapshots(Collector):
         yield _by_label("shoal_sessions_waiting", {str(cause): n for cause, n in self._values.waiting.items()})
         yield _by_tenant(self._values.tenants)
         yield _by_label("shoal_webhooks", {"waiting": 0, "dead": 0, **self._values.webhooks})
+        yield from _of_learning(self._values.learning)
         yield from _of_snapshots(seen)
-        yield from _of_tallies(self._values.counted)
+        yield from _families_of_deltas(self._values.counted)
+
+
+def _of_learning(loops: Sequence[Mapping[str, int]]) -> Iterator[Family]:
+    """What loops have read that no audit has confirmed, and what their audits prove."""
+    yield _plain("shoal_provisional_records", sum(figures.get("provisional", 0) for figures in loops))
+    read = [figures for figures in loops if figures.get("provisional") or figures.get("audits")]
+    total: Counter[str] = Counter()
+    for figures in read:
+        total.update(figures)
+    largest = max((bound_of(figures).at_most for figures in read), default=0.0)
+    yield _by_label("shoal_audit_bound", {"all": bound_of(total).at_most if read else 0.0, "largest": largest})
 
 
 def _of_snapshots(seen: Overview) -> Iterator[Family]:
@@ -107,7 +123,7 @@ def _of_admission(models: list[Json]) -> Iterator[Family]:
     yield _plain("shoal_model_admission_limit", sum(limits) if models else math.inf)
 
 
-def _of_tallies(counted: Sequence[Snapshot]) -> Iterator[Family]:
+def _families_of_deltas(counted: Sequence[Snapshot]) -> Iterator[Family]:
     """What dispatchers and workers have counted, added up. Counters without labels are there from the beginning."""
     yield _plain("shoal_sessions_ended", sum(snapshot.number("ended") for snapshot in counted))
     yield _plain("shoal_sessions_ended_failed", sum(snapshot.number("failed") for snapshot in counted))

@@ -103,13 +103,17 @@ class Authenticator:
         require_scope(caller, scope)
 
     async def holds(self, caller: Caller) -> bool:
-        """Whether the key that let `caller` in still does; what goes on for long asks this again and again."""
+        """Whether the key or login of `caller` still gives what it gave. What goes on for long asks this again.
+
+        A person's next login may give another tenant or fewer scopes.
+        """
         if not caller.key_hash:
             return not self._required
         try:
-            return (await self.by_hash(caller.key_hash)).tenant == caller.tenant
+            now = await self.by_hash(caller.key_hash)
         except Unauthenticated:
             return False
+        return now.tenant == caller.tenant and now.scopes >= caller.scopes
 
     async def by_key(self, key: str) -> Caller:
         """The caller that `key` stands for.

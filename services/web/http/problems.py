@@ -28,6 +28,7 @@ STATUS: Mapping[type[errors.ServiceError], int] = {
     errors.TooLarge: 413,
     errors.NotJson: 415,
     errors.QuotaExceeded: 429,
+    errors.LoginProviderAway: 503,
     errors.StoreAway: 503,
     errors.StoreOutdated: 503,
     errors.ArtifactStoreAway: 503,

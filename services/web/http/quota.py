@@ -11,8 +11,8 @@ from shoal.services.store.records import NewJob
 from shoal.services.store.store import Store
 
 COUNTED_FOR_S = 1.0
-"""How long one count of the queue is used. What this gateway takes in meanwhile is added to it; by what others take in,
-a tenant may overshoot."""
+"""How long one count of the queue, and what is set for tenants, is used. What this gateway takes in meanwhile is added
+to it; by what others take in, a tenant may overshoot."""
 RETRY_AFTER_S = 30
 
 
@@ -21,13 +21,15 @@ class Quota:
 
     Args:
         limit: of each tenant.
-        own: other limits of single tenants.
+        own: other limits of single tenants; what an operator has set in the store counts before them.
     """
 
     def __init__(self, store: Store, limit: int, own: Mapping[str, int] | None = None) -> None:
         self._store = store
         self._limit = limit
-        self._own = own or {}
+        self._settings = own or {}
+        self._own = self._settings
+        self._limits_at = float("-inf")
         self._counted_at = float("-inf")
         self._waiting: dict[str, int] = {}
 
@@ -52,6 +54,9 @@ class Quota:
         return admitted
 
     async def _room(self, tenant: str, asked: int) -> int:
+        if time.monotonic() - self._limits_at > COUNTED_FOR_S:
+            self._own = {**self._settings, **(await self._store.tenants.limits()).quotas}
+            self._limits_at = time.monotonic()
         limit = self._limit_of(tenant)
         if limit <= 0:
             return asked

@@ -21,11 +21,13 @@ from shoal.services.live_messages import (
     Done,
     Down,
     Ended,
-    FrameNews,
-    News,
+    FrameUpdate,
     Order,
     Ping,
-    StandingNews,
+    StandingUpdate,
+    StepsUpdate,
+    TellSteps,
+    Update,
     Watch,
 )
 from shoal.services.store.store import Store
@@ -38,6 +40,8 @@ LINK_S = 8.0
 """How long an order waits for the worker: a dispatcher looks for requests every second."""
 ANSWER_S = 180.0
 """How long an order may take; a dialog of the page that waits for the person is in it."""
+FRESH_S = 5.0
+"""A picture that is no older shows the page as it is now."""
 _ORDERS = 32
 _LEFT_S = 3600.0
 """Requests older than this are forgotten."""
@@ -51,13 +55,16 @@ class Room:
         self.tenant = tenant
         self.ticket = secrets.token_urlsafe(32)
         self.viewers = 0
-        self.frame: FrameNews | None = None
+        self.frame: FrameUpdate | None = None
         self.frames = 0  # that came so far
-        self.standing: StandingNews | None = None
+        self.standing: StandingUpdate | None = None
+        self.steps: StepsUpdate | None = None  # what the session has done so far, as far as that was told
         self.ended = False
         self.requested = False  # its worker was asked for
+        self._frame_at = 0.0  # when the last one came
         self._link: object | None = None  # the worker's newest call
         self._asked = time.monotonic()
+        self._steps_asked = -REQUEST_S  # when its steps were last asked for
         self._orders: asyncio.Queue[Order] = asyncio.Queue(_ORDERS)
         self._pending: dict[str, asyncio.Future[Done]] = {}
         self._change = asyncio.Event()
@@ -81,6 +88,18 @@ class Room:
         """Somebody has just asked for something."""
         self._asked = time.monotonic()
 
+    def ask_for_steps(self) -> None:
+        """Somebody wants to see the session's steps, for some seconds."""
+        self.touch()
+        asked_before = self._wants_steps
+        self._steps_asked = time.monotonic()
+        if not asked_before:
+            self._tell()
+
+    @property
+    def _wants_steps(self) -> bool:
+        return time.monotonic() - self._steps_asked < REQUEST_S
+
     def admit(self) -> None:
         """Returns when one more person may look.
 
@@ -102,6 +121,20 @@ class Room:
             self.touch()
             self._tell()
 
+    async def picture(self, timeout_s: float) -> FrameUpdate | None:
+        """A picture of the page as it is now; None where no worker shows one in time, or it shows a secret."""
+        ends = time.monotonic() + timeout_s
+        if self.frame is not None and (self.viewers or time.monotonic() - self._frame_at < FRESH_S):
+            return self.frame  # a page on which nothing moves gives no other one
+        with self.viewing():
+            before = self.frames
+            while self.frames == before or self.frame is None:
+                left_s = ends - time.monotonic()
+                if left_s <= 0 or self.ended or (self.standing is not None and self.standing.withheld):
+                    return None
+                await self.changed(left_s)
+            return self.frame
+
     async def changed(self, timeout_s: float) -> None:
         """Returns once there is something new here, or after `timeout_s`."""
         with suppress(TimeoutError):
@@ -114,19 +147,22 @@ class Room:
 
     # --- the worker's side ---------------------------------------------------------------------------
 
-    def take(self, news: News) -> None:
+    def take(self, update: Update) -> None:
         """What the worker tells."""
-        if isinstance(news, FrameNews):
-            self.frame = news
+        if isinstance(update, FrameUpdate):
+            self.frame = update
             self.frames += 1
-        elif isinstance(news, StandingNews):
-            self.standing = news
-            if news.withheld:
+            self._frame_at = time.monotonic()
+        elif isinstance(update, StandingUpdate):
+            self.standing = update
+            if update.withheld:
                 self.frame = None
-        elif isinstance(news, Ended):
+        elif isinstance(update, StepsUpdate):
+            self.steps = update
+        elif isinstance(update, Ended):
             self.ended = True
-        elif (waits := self._pending.pop(news.id, None)) is not None and not waits.done():
-            waits.set_result(news)
+        elif (waits := self._pending.pop(update.id, None)) is not None and not waits.done():
+            waits.set_result(update)
         self._tell()
 
     async def down(self) -> AsyncIterator[Down]:
@@ -135,11 +171,15 @@ class Room:
         self.ended = False  # another attempt of the session, on another worker perhaps
         self._tell()
         watched: bool | None = None
+        told_steps = False
         try:
             while self.in_use and self._link is link and not self.ended:
                 if watched != (self.viewers > 0):
                     watched = self.viewers > 0
                     yield Watch(on=watched)
+                if told_steps != self._wants_steps:
+                    told_steps = not told_steps
+                    yield TellSteps(on=told_steps)
                 try:
                     async with asyncio.timeout(PING_S):
                         order = await self._next_order()
@@ -152,7 +192,7 @@ class Room:
         finally:
             if self._link is link:
                 self._link = None
-                self.frame = self.standing = None
+                self.frame = self.standing = self.steps = None
                 for waits in self._pending.values():
                     if not waits.done():
                         waits.set_exception(WrongState("The session's worker is gone."))

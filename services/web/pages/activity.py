@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from shoal.services.store.records import ActivitySpan
-from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.deps import GatewayDeps, Prices
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.queries import one_of
@@ -80,21 +80,23 @@ def add_activity(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, 
             caller=caller,
             chosen=chosen,
             ranges=RANGES.values(),
-            charts=charts(spans),
+            charts=charts(spans, deps.options.prices),
             spans=[span for span in reversed(spans) if span.jobs],
         )
 
 
-def charts(spans: Sequence[ActivitySpan]) -> list[Chart]:
+def charts(spans: Sequence[ActivitySpan], prices: Prices = Prices()) -> list[Chart]:
     """The charts of some spans, the oldest first."""
     items, good = sum(span.items for span in spans), sum(span.items_completed for span in spans)
     tried = items - sum(span.items_canceled for span in spans)
-    tokens, calls = sum(span.tokens for span in spans), sum(span.model_calls for span in spans)
+    tokens, calls = sum(map(_tokens, spans)), sum(span.model_calls for span in spans)
     pages = sum(span.pages for span in spans)
+    cost = prices.money(sum(span.prompt_tokens for span in spans), sum(span.completion_tokens for span in spans))
+    in_calls = f"{tokens:,} tokens in {calls:,} model calls"
     return [
         _stacked("Items that ended", f"{items:,} items of {sum(span.jobs for span in spans):,} jobs", spans),
         _shares("Success", f"{100 * good / tried:.1f} % of {tried:,} items" if tried else "no items", spans),
-        _amounts("Tokens", f"{tokens:,} tokens in {calls:,} model calls", spans, lambda span: span.tokens),
+        _amounts("Tokens", ", ".join(filter(None, (in_calls, cost))), spans, _tokens),
         _amounts("Pages", f"{pages:,} pages opened", spans, lambda span: span.pages),
     ]
 
@@ -134,6 +136,10 @@ def _amounts(title: str, total: str, spans: Sequence[ActivitySpan], amount: Call
 
 def _part(amount: int, most: int) -> float:
     return round(HEIGHT * amount / most, 2) if most else 0.0
+
+
+def _tokens(span: ActivitySpan) -> int:
+    return span.prompt_tokens + span.completion_tokens
 
 
 def _when(span: ActivitySpan) -> str:

@@ -1,4 +1,4 @@
-"""Who looks at the dashboard: a signed cookie that stands for an API key, and tokens against forged forms."""
+"""Who looks at the dashboard: a signed cookie that stands for a key or a person, and tokens against forged forms."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import time
 from fastapi import Request, Response
 
 from shoal.services.errors import NotAllowed, Unauthenticated
+from shoal.services.store.api_keys import PERSON
 from shoal.services.web.http.api_keys import EVERYBODY, Caller, Scope
 from shoal.services.web.http.audit import note_caller
 from shoal.services.web.http.auth import Authenticator, require_local, require_same_origin
@@ -17,6 +18,9 @@ from shoal.services.web.http.trusted_proxy import TrustedProxy
 
 COOKIE = "shoal_login"
 VALID_FOR_S = 12 * 3600
+_ATTEMPT_COOKIE = "shoal_openid"
+_ATTEMPT_S = 600
+"""How long a person may take at the provider."""
 
 
 class LoginNeeded(Unauthenticated):
@@ -24,13 +28,23 @@ class LoginNeeded(Unauthenticated):
 
 
 class LoginCheck:
-    """Lets callers in by their cookie. The cookie holds the key's hash, not the key: a revoked key ends its logins."""
+    """Lets callers in by their cookie. The cookie holds the key's hash, not the key: a revoked key ends its logins.
+
+    In place of a key's hash there may be that of a person who came by OpenID Connect.
+    """
 
     def __init__(
-        self, authenticator: Authenticator, secret: bytes, *, secure: bool, proxy: TrustedProxy = TrustedProxy()
+        self,
+        authenticator: Authenticator,
+        secret: bytes,
+        *,
+        secure: bool,
+        proxy: TrustedProxy = TrustedProxy(),
+        openid: bool = False,
     ) -> None:
         self._authenticator = authenticator
         self._proxy = proxy
+        self._openid = openid
         self._secret = secret
         self._secure = secure
 
@@ -57,7 +71,7 @@ class LoginCheck:
 
     async def _by_cookie(self, request: Request) -> Caller:
         key_hash = self._opened(request.cookies.get(COOKIE, ""))
-        if key_hash is None:
+        if key_hash is None or (key_hash.startswith(PERSON) and not self._openid):
             raise LoginNeeded
         try:
             return await self._authenticator.by_hash(key_hash)
@@ -81,19 +95,31 @@ class LoginCheck:
         """
         require_same_origin(request)
         caller = await self._authenticator.by_key(key)
-        body = f"{caller.key_hash}.{int(time.time()) + VALID_FOR_S}"
-        answer.set_cookie(
-            COOKIE,
-            f"{body}.{self._sign('login', body)}",
-            max_age=VALID_FOR_S,
-            httponly=True,
-            samesite="lax",
-            secure=self._secure or request.url.scheme == "https",
-        )
+        self.let_in(request, caller.key_hash, VALID_FOR_S, answer)
+
+    def let_in(self, request: Request, key_hash: str, lasts_s: int, answer: Response) -> None:
+        """Puts a login of a key or a person into `answer`."""
+        self._put(request, answer, COOKIE, "login", key_hash, lasts_s)
 
     def log_out(self, answer: Response) -> None:
         """Takes the login away."""
         answer.delete_cookie(COOKIE, httponly=True, samesite="lax")
+
+    def is_person(self, request: Request) -> bool:
+        """Whether `request` comes with the login of a person who came by OpenID Connect."""
+        return (self._opened(request.cookies.get(COOKIE, "")) or "").startswith(PERSON)
+
+    def begin_attempt(self, request: Request, attempt: str, answer: Response) -> None:
+        """Puts what a login elsewhere is known by into `answer`: text without dots, which the browser brings back."""
+        self._put(request, answer, _ATTEMPT_COOKIE, "attempt", attempt, _ATTEMPT_S)
+
+    def attempt(self, request: Request) -> str | None:
+        """What this browser's login elsewhere is known by; None: it began none, or too long ago."""
+        return self._opened(request.cookies.get(_ATTEMPT_COOKIE, ""), "attempt")
+
+    def end_attempt(self, answer: Response) -> None:
+        """Forgets the login elsewhere, so that its way back counts once."""
+        answer.delete_cookie(_ATTEMPT_COOKIE, httponly=True, samesite="lax")
 
     def form_token(self, request: Request) -> str:
         """What forms of this login must carry; a foreign page cannot read it."""
@@ -105,12 +131,23 @@ class LoginCheck:
         if not hmac.compare_digest(token.encode(), self.form_token(request).encode()):
             raise NotAllowed("This form is not valid any more; go back, reload the page and try again.")
 
-    def _opened(self, cookie: str) -> str | None:
+    def _put(self, request: Request, answer: Response, cookie: str, purpose: str, text: str, lasts_s: int) -> None:
+        body = f"{text}.{int(time.time()) + lasts_s}"
+        answer.set_cookie(
+            cookie,
+            f"{body}.{self._sign(purpose, body)}",
+            max_age=lasts_s,
+            httponly=True,
+            samesite="lax",
+            secure=self._secure or request.url.scheme == "https",
+        )
+
+    def _opened(self, cookie: str, purpose: str = "login") -> str | None:
         body, _, signature = cookie.rpartition(".")
-        if not hmac.compare_digest(signature.encode(), self._sign("login", body).encode()):
+        if not hmac.compare_digest(signature.encode(), self._sign(purpose, body).encode()):
             return None
-        key_hash, _, expires = body.partition(".")
-        return key_hash if expires.isdigit() and int(expires) > time.time() else None
+        text, _, expires = body.partition(".")
+        return text if expires.isdigit() and int(expires) > time.time() else None
 
     def _sign(self, purpose: str, text: str) -> str:
         digest = hmac.new(self._secret, f"{purpose}:{text}".encode(), hashlib.sha256).digest()

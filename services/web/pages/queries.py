@@ -52,14 +52,14 @@ class JobQuery:
         Raises:
             BadInput: a status, label or day is none.
         """
-        until = _day(self.until, "until")
+        until = day_of(self.until, "until")
         return JobFilter(
             tenant=tenant,
             statuses=statuses_of(self.status, "status"),
             labels=labels_of([self.label]) if self.label else {},
             text=self.q.replace("\0", ""),
             site=self.site.strip().replace("\0", ""),
-            since=_day(self.since, "since"),
+            since=day_of(self.since, "since"),
             until=until and until + timedelta(days=1),
             before=before,
             limit=limit,
@@ -90,7 +90,12 @@ def one_of(text: str, known: Sequence[T], field: str, noun: str = "") -> T:
     raise BadInput(f"There is no {noun or field} {text!r}: {reason}.", errors=[{"field": field, "reason": reason}])
 
 
-def _day(text: str, field: str) -> datetime | None:
+def day_of(text: str, field: str) -> datetime | None:
+    """The beginning of a day, UTC; None where none is given.
+
+    Raises:
+        BadInput: it is none.
+    """
     if not text:
         return None
     try:

@@ -16,6 +16,7 @@ from shoal.agent.support.json_value import Json
 from shoal.services.errors import ServiceError
 from shoal.services.events import JobEvent
 from shoal.services.store import ids
+from shoal.services.web.deps import Prices
 from shoal.services.web.http import problems
 from shoal.services.web.http.api_keys import Caller, Scope
 from shoal.services.web.http.lazy_route import LazyRoute
@@ -33,9 +34,14 @@ PAGE_HEADERS = {
 
 
 class Pages:
-    """Renders templates, errors included."""
+    """Renders templates, errors included.
 
-    def __init__(self, login_check: LoginCheck) -> None:
+    Args:
+        login_provider: where people can log in beside keys; "": nowhere.
+        prices: what costs are told by.
+    """
+
+    def __init__(self, login_check: LoginCheck, login_provider: str = "", prices: Prices = Prices()) -> None:
         self._login_check = login_check
         self._environment = Environment(
             loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -45,6 +51,8 @@ class Pages:
             job_id=ids.job_id,
             session_id=ids.session_id,
             delivery_id=ids.delivery_id,
+            login_provider=login_provider,
+            money=lambda usage: prices.money(usage.prompt_tokens, usage.completion_tokens),
             Status=Status,
             FINAL=FINAL,
             JobEvent=JobEvent,

@@ -21,6 +21,7 @@ from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator
 from shoal.services.web.http.lazy_route import add_routes
 from shoal.services.web.http.problems import of_http
+from shoal.services.web.live.event_feed import EventFeed
 from shoal.services.web.live.rooms import LiveRooms
 from shoal.services.web.pages.activity import add_activity
 from shoal.services.web.pages.admin.audit_log import add_audit_log
@@ -37,9 +38,11 @@ from shoal.services.web.pages.jobs.listing import add_job_list
 from shoal.services.web.pages.jobs.page import add_job_page
 from shoal.services.web.pages.jobs.records import add_records
 from shoal.services.web.pages.login import LoginCheck, local_path
+from shoal.services.web.pages.openid_login import add_openid_login
 from shoal.services.web.pages.rendering import HERE, Pages, let_in
 from shoal.services.web.pages.sessions.live import add_live
 from shoal.services.web.pages.sessions.page import add_session_page
+from shoal.services.web.pages.sessions.record_places import add_record_places
 from shoal.services.web.pages.sessions.recordings import add_recordings
 from shoal.services.web.pages.sessions.steps import add_steps
 from shoal.services.web.pages.submit.page import add_submit_page
@@ -64,23 +67,34 @@ def add_dashboard(
     submitter: Submitter,
     trier: Trier,
     rooms: LiveRooms,
+    feed: EventFeed,
 ) -> None:
     """Adds all pages to `app`. To browsers, an address that nothing has answers with a page, too."""
     options = deps.options
-    login_check = LoginCheck(authenticator, options.cookie_secret, secure=options.secure_cookies, proxy=options.proxy)
-    pages = Pages(login_check)
+    openid = options.openid
+    login_check = LoginCheck(
+        authenticator,
+        options.cookie_secret,
+        secure=options.secure_cookies,
+        proxy=options.proxy,
+        openid=openid.on,
+    )
+    pages = Pages(login_check, openid.provider, options.prices)
     router = APIRouter(include_in_schema=False, route_class=pages.route_class())
     _add_login(router, login_check, pages)
+    if openid.on:
+        add_openid_login(router, deps.store, openid, login_check, pages)
     add_job_list(router, deps, login_check, pages)
     add_records(router, deps, login_check, pages)
     add_item_map(router, deps, login_check)
     add_compare(router, deps, login_check, pages)
-    add_history(router, deps, login_check, pages)
-    add_job_page(router, deps, login_check, pages)
+    add_history(router, deps, login_check, pages, rooms)
+    add_job_page(router, deps, login_check, pages, feed)
     add_activity(router, deps, login_check, pages)
     add_attention(router, deps, login_check, pages)
-    add_session_page(router, deps, login_check, pages)
+    add_session_page(router, deps, login_check, pages, rooms)
     add_steps(router, deps, login_check, pages)
+    add_record_places(router, deps, login_check, pages)
     add_recordings(router, deps, login_check, pages)
     add_live(router, deps, login_check, pages, rooms)
     add_submit_page(router, deps, login_check, pages, submitter, trier)
@@ -149,7 +163,7 @@ def _add_static(router: APIRouter) -> None:
 def _add_login(router: APIRouter, login_check: LoginCheck, pages: Pages) -> None:
     @router.get("/login")
     async def form(request: Request, next: str = "/") -> Response:
-        return pages.page(request, "login.html", next=local_path(next), fault="")
+        return pages.page(request, "login.html", next=local_path(next), fault="", farewell="")
 
     @router.post("/login")
     async def log_in(request: Request, key: str = Form(max_length=200), next: str = Form("/")) -> Response:
@@ -157,12 +171,13 @@ def _add_login(router: APIRouter, login_check: LoginCheck, pages: Pages) -> None
         try:
             await login_check.log_in(request, key.strip(), answer)
         except Unauthenticated as error:
-            return pages.page(request, "login.html", status=401, next=local_path(next), fault=error.message)
+            fault = error.message
+            return pages.page(request, "login.html", status=401, next=local_path(next), fault=fault, farewell="")
         return answer
 
     @router.post("/logout")
     async def log_out(request: Request, token: str = Form("")) -> Response:
         login_check.check_form(request, token)
-        answer = RedirectResponse("/login", status_code=303)
+        answer = RedirectResponse("/login/ended" if login_check.is_person(request) else "/login", status_code=303)
         login_check.log_out(answer)
         return answer

@@ -6,7 +6,7 @@ Not in the spec itself: jobs that were stored before stay readable, and time zon
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from zoneinfo import available_timezones
 
@@ -23,9 +23,23 @@ _BROWSERS_OWN = frozenset(
 """Headers that only the browser itself can set; with one of them it refuses every page."""
 
 
+_NOT_YET: tuple[tuple[str, Callable[[JobSpec], bool]], ...] = (
+    ("browser.attach", lambda spec: spec.browser.attach is not None),
+    # A proxy of the job's own would lead past the filter that keeps browsers away from private addresses.
+    ("browser.proxy", lambda spec: spec.browser.proxy is not None),
+    ("browser.storage_state", lambda spec: spec.browser.storage_state is not None),
+    ("browser.headless", lambda spec: not spec.browser.headless),
+)
+
+
+NOT_YET_FIELDS = frozenset(field for field, _ in _NOT_YET)
+"""Fields of the job spec that this version does not do yet, by their path: refused, instead of being ignored."""
+
+
 def unbrowsable(spec: JobSpec) -> list[dict[str, str]]:
     """The fields of `spec` that cannot be as they are, as {field, reason}."""
-    faults = [*_of_actions(spec.action_sets), *_of_browser(spec.browser)]
+    not_yet = ((field, "not available in this version") for field, asked in _NOT_YET if asked(spec))
+    faults = [*not_yet, *_of_actions(spec.action_sets), *_of_browser(spec.browser)]
     return [{"field": field, "reason": reason} for field, reason in faults]
 
 

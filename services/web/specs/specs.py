@@ -24,7 +24,6 @@ from shoal.services.store.records import NewJob
 from shoal.services.store.workflows.workflow_store import WorkflowStore
 from shoal.services.web.specs.browser_checks import unbrowsable
 from shoal.services.web.specs.spec_checks import address_fault, login_addresses, undoable
-from shoal.services.web.specs.supported import unsupported
 from shoal.services.web.specs.workflows import WORKFLOW, check_learn, with_workflow, workflow_faults
 from shoal.services.webhooks.sender import unsendable
 
@@ -86,7 +85,7 @@ class SpecChecker:
 
     def _read(self, body: bytes, idempotency_key: str | None) -> JobSpec:
         spec = parse_spec(body, idempotency_key=idempotency_key)
-        faults = unsupported(spec) + unbrowsable(spec) + undoable(spec) + self._limits(spec)
+        faults = unbrowsable(spec) + undoable(spec) + self._limits(spec)
         faults += workflow_faults(spec)
         faults += [_fault(field, reason) for field, url in _urls(spec) if (reason := address_fault(url)) is not None]
         for field, url in _called(spec):

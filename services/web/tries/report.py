@@ -34,6 +34,7 @@ class Sampled:
     job: JobRow
     sessions: Sequence[SessionDetail]  # the root first, then in the order of the items
     seconds: float  # since it was asked for
+    pictures: Sequence[Mapping[str, Json]] = ()  # of pages where sessions ended, as `pictures_of` tells them
 
     @property
     def root(self) -> SessionDetail:

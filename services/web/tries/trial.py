@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from shoal.agent.spec import ArtifactsSpec
 from shoal.agent.status import FINAL
@@ -16,6 +16,7 @@ from shoal.services.store.store import Store
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.results.dropping import drop_small
 from shoal.services.web.tries.report import Sampled
+from shoal.services.web.tries.try_pictures import pictures_of
 
 _LOOK_S = 2.0
 """A try looks that often though nothing woke it: at its job, and at whether its caller still listens."""
@@ -33,16 +34,20 @@ Listens = Callable[[], Awaitable[bool]]
 """Whether the caller still waits for the answer."""
 
 
-def sample_of(job: NewJob, *, items: int, timeout_s: float) -> NewJob:
+def sample_of(job: NewJob, *, items: int, timeout_s: float, pictured: bool = False) -> NewJob:
     """The job of a try: few items, no evidence, no message to anybody, and an end of its own.
 
     Its retention is for the case that the gateway dies before it has deleted the job.
+
+    Args:
+        pictured: pages come with a picture to choose on, unless the job wants no pictures.
     """
     spec = job.spec
     deadline_s = timeout_s if spec.deadline_s is None else min(timeout_s, spec.deadline_s)
+    shots: Literal["errors", "none"] = "errors" if pictured and spec.artifacts.screenshots != "none" else "none"
     changes = {
         "sample": items,
-        "artifacts": ArtifactsSpec(screenshots="none", retention_days=1),
+        "artifacts": ArtifactsSpec(screenshots=shots, retention_days=1),
         "deadline_s": deadline_s,
         "max_attempts": min(_ATTEMPTS, spec.max_attempts),
         "priority": min(100, spec.priority + _PRIORITY),
@@ -67,7 +72,7 @@ async def run_try(
     (submitted,) = await deps.store.submit([job])
     try:
         heard = await _wait(deps.store, submitted.job, began + timeout_s, listens)
-        return tell(await _sampled(deps.store, submitted.job, began)) if heard else None
+        return tell(await _sampled(deps, submitted.job, began)) if heard else None
     finally:
         # Shielded: a request that is canceled must not leave its job to run and to be kept.
         await asyncio.shield(_delete(deps, submitted.job))
@@ -83,12 +88,14 @@ async def _wait(store: Store, job: int, until: float, listens: Listens) -> bool:
     return True
 
 
-async def _sampled(store: Store, job: int, began: float) -> Sampled:
+async def _sampled(deps: GatewayDeps, job: int, began: float) -> Sampled:
+    store = deps.store
     row = await store.job(job)
     sessions, _ = await store.sessions(job, limit=_MOST_SESSIONS)
     ordered = sorted(sessions, key=lambda session: session.id != row.root_session)
     details = [await store.session(session.id) for session in ordered]
-    return Sampled(row, details, time.monotonic() - began)
+    pictures = await pictures_of(deps.artifacts, details)
+    return Sampled(row, details, time.monotonic() - began, pictures)
 
 
 async def _delete(deps: GatewayDeps, job: int) -> None:

@@ -48,11 +48,17 @@ class Trier:
         timeout_s: float,
         listens: Listens,
         tell: Callable[[Sampled], V],
+        pictured: bool = False,
     ) -> V | None:
-        """As `attempt`, with what `tell` makes of the sample."""
+        """As `attempt`, with what `tell` makes of the sample.
+
+        Args:
+            pictured: it has pictures of its pages, with what can be pointed at.
+        """
         require_scope(caller, "read")
         try:
-            job = sample_of(await self._checker.check(body, caller.tenant), items=items, timeout_s=timeout_s)
+            checked = await self._checker.check(body, caller.tenant)
+            job = sample_of(checked, items=items, timeout_s=timeout_s, pictured=pictured)
             if not all(await self._quota.admits(caller.tenant, [job])):
                 raise self._quota.exceeded(caller.tenant)
         except ServiceError as error:

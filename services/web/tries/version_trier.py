@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 from shoal.agent.errors import WorkflowInvalid
+from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.workflow import Workflow, check_workflow
 from shoal.services.errors import BadInput
 from shoal.services.web.http.api_keys import Caller
@@ -34,6 +35,13 @@ class VersionTrier:
         Raises:
             NotAllowed, BadInput, QuotaExceeded, StoreAway.
         """
+        answer = await self.pictured_attempt(given, caller, timeout_s=timeout_s, listens=listens, pictured=False)
+        return None if answer is None else answer[0]
+
+    async def pictured_attempt(
+        self, given: VersionTry, caller: Caller, *, timeout_s: float, listens: Listens, pictured: bool = True
+    ) -> tuple[VersionTryView, Sequence[Mapping[str, Json]]] | None:
+        """As `attempt`, with pictures of the first pages where it ended, as `pictures_of` tells them."""
         ready = prepared(given)
         try:
             check_workflow(Workflow(name=given.name, scope=given.scope, versions=(ready.version,)))
@@ -46,7 +54,8 @@ class VersionTrier:
                 items=len(given.urls),
                 timeout_s=timeout_s,
                 listens=listens,
-                tell=partial(told, given, ready.unchecked),
+                tell=lambda sampled: (told(given, ready.unchecked, sampled), sampled.pictures),
+                pictured=pictured,
             )
         except BadInput as error:
             raise _as_given(error) from None

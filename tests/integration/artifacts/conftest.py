@@ -35,9 +35,15 @@ class S3Server:
         client.create_bucket(Bucket=name)
         client.close()
 
+    def remove(self, name: str) -> None:
+        """Deletes a bucket with what is in it."""
+        bucket = boto3.resource("s3", endpoint_url=self.url, region_name="us-east-1").Bucket(name)
+        bucket.objects.delete()
+        bucket.delete()
+
     def kill(self) -> None:
         self._process.kill()
-        self._process.wait(timeout=10)
+        self._process.wait(timeout=60)
 
 
 @pytest.fixture

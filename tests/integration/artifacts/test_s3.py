@@ -23,6 +23,14 @@ def options(server: Any, **more: Any) -> S3Options:
     return S3Options(endpoint_url=server.url, attempts=2, connect_timeout_s=2, **more)
 
 
+async def all_uploaded(store: SpillingArtifacts) -> None:
+    """Waits until nothing is left on the disk."""
+    limit = time.monotonic() + 30
+    while store.waiting:
+        assert time.monotonic() < limit, "the uploads never arrived"
+        await asyncio.sleep(0.02)
+
+
 async def test_a_signed_address_gives_the_bytes_with_type_and_name(shared_s3: Any) -> None:
     shared_s3.bucket("signed")
     store = S3Artifacts("signed", "p", options(shared_s3))
@@ -101,12 +109,32 @@ async def test_uploads_wait_on_disk_until_the_bucket_is_there(shared_s3: Any, tm
     assert await store.get("t/1") == b"one"
 
     shared_s3.bucket("comes-late")
-    limit = time.monotonic() + 30
-    while store.waiting:
-        assert time.monotonic() < limit, "the uploads never arrived"
-        await asyncio.sleep(0.02)
+    await all_uploaded(store)
     direct = S3Artifacts("comes-late", "", options(shared_s3))
     assert [await direct.get("t/1"), await direct.get("t/2")] == [b"one", b"two"]
     await direct.close()
     await store.close()
     assert list((tmp_path / "spill").iterdir()) == [], "nothing stays behind"
+
+
+async def test_a_bucket_that_is_deleted_while_it_is_used_is_away_and_named(shared_s3: Any, tmp_path: Path) -> None:
+    """No artifact is told as missing for it, and what is put meanwhile arrives in the bucket that takes its place."""
+    shared_s3.bucket("deleted")
+    store = open_artifacts("s3://deleted", ArtifactOptions(options(shared_s3), spill_dir=tmp_path / "spill"))
+    assert isinstance(store, SpillingArtifacts)
+    await store.put("t/before", b"before", "image/png")
+    shared_s3.remove("deleted")
+
+    named = "no bucket deleted; create it"
+    for asked in (store.check, lambda: store.get("t/before"), lambda: store.delete("t/before")):
+        with pytest.raises(ArtifactStoreAway, match=named):
+            await asked()
+    await store.put("t/after", b"after", "image/png")
+    assert await store.get("t/after") == b"after"
+
+    shared_s3.bucket("deleted")
+    await all_uploaded(store)
+    direct = S3Artifacts("deleted", "", options(shared_s3))
+    assert await direct.get("t/after") == b"after"
+    await direct.close()
+    await store.close()

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -35,6 +37,14 @@ _SHADOW = """<p>Before</p><div id=host></div><script>
 </script>"""
 _COVERED = "<input type=checkbox name=covered style='position:fixed;left:40px;top:40px'><div \
 style='position:fixed;left:0;top:0;width:300px;height:300px;background:#eee'>In front</div>"
+
+
+_EXPERIMENTS = (
+    *("browsergym-core==0.14.3", "browsergym-miniwob==0.14.3", "browsergym-experiments==0.14.3"),
+    *("dataclasses-json==0.6.7", "marshmallow==3.26.1", "typing-inspect==0.9.0"),
+    *("tiktoken==0.14.0", "regex==2026.11.19", "tqdm==4.70.1"),
+)
+"""BrowserGym's loop of experiments, and what it needs that is not here already."""
 
 
 class Reader:
@@ -378,3 +388,21 @@ def test_tags_of_no_standard_are_marked_when_asked_for(tmp_path: Path, reader: R
             assert ("bid" in told) is (tags == "all")
     with pytest.raises(ValueError, match="tags_to_mark"):
         gymnasium.make("shoal/openended", task_kwargs={"start_url": "about:blank"}, tags_to_mark="some")
+
+
+def test_an_experiment_of_its_own_loop_with_its_agent_and_its_task_runs(tmp_path: Path) -> None:
+    """AgentLab's experiments are made after it."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.integration.browser.browsergym_experiment", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=90,
+        env={**os.environ, "PYTHONPATH": str(cache.modules("browsergym", _EXPERIMENTS))},
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told.pop("err_msg") is None
+    (goal,) = told.pop("goal")
+    assert goal["text"].startswith("Click the button")
+    assert told.pop("actions")[0] == "click('99')"
+    assert told == {"n_steps": 2, "cum_reward": 1.0, "terminated": True, "truncated": False, "pictures": 3}

@@ -110,7 +110,7 @@ def cheapest(seen: Observation) -> str:
             minutes = int(found[1] or 0) * 60 + int(found[2] or 0)
         if found := re.search(r'\[(\d+) button "Book [^"]*\$(\d+)"', line):
             offers.append((int(found[2]), minutes, found[1]))
-    column = 1 if "duration" in seen.goal else 0
+    column = 1 if re.search("duration|shortest", seen.goal) else 0
     best = max if re.search("longest|expensive", seen.goal) else min
     return f"click('{best(offers, key=lambda offer: offer[column])[2]}')"
 

@@ -21,7 +21,8 @@ from tests.integration.browser.conftest import Site
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-PLACES = ["main", "iframe", "nested", "cross", "open", "closed", "framed"]
+PLACES = ["main", "nested", "cross", "closed", "framed"]
+"""A frame within a frame, a frame of another site, a closed shadow root, an open one within a frame."""
 
 
 class Hand:
@@ -195,7 +196,7 @@ async def test_downloads_from_everywhere(hand: Hand) -> None:
 
 async def test_waiting_for_what_comes_late(hand: Hand) -> None:
     await hand.do("click", "Later")
-    await hand.do("wait_for", text="late news", timeout=5)
+    await hand.do("wait_for", text="late news", timeout=60)
     await hand.do("wait_for", "Press me")
     timed_out = await hand.attempt("wait_for", text="never said", timeout=0.3)
     assert timed_out.error is not None and timed_out.error.code == "action_timeout"
@@ -283,10 +284,15 @@ async def test_links_and_history(main: Hand, site: Site) -> None:
     assert missing.error is not None and "404" in missing.error.message
 
 
-async def test_a_link_that_answers_without_content_leaves_the_page_and_does_not_wait(main: Hand, site: Site) -> None:
-    result = await main.do("click", "No content")
-    assert main.context.url == f"{site.url}/acts"
-    assert result.seconds < 5
+async def test_a_link_that_answers_without_content_leaves_the_page_and_does_not_wait(
+    browser: Browser, site: Site
+) -> None:
+    hand = Hand(await browser.new_context(ContextOptions(action_timeout_s=90, navigation_timeout_s=90)))
+    await hand.open(site, "main")
+    result = await hand.do("click", "No content")
+    assert hand.context.url == f"{site.url}/acts"
+    assert result.seconds < 45, "no limit is waited for"
+    await hand.context.close()
 
 
 async def test_a_window_that_the_page_opens_becomes_the_tab(main: Hand, site: Site) -> None:
@@ -365,12 +371,12 @@ async def test_downloads_land_in_the_named_folder_and_too_large_ones_do_not(
 
 
 async def test_a_download_that_grows_too_large_is_ended_while_it_comes(browser: Browser, site: Site) -> None:
-    hand = Hand(await browser.new_context(ContextOptions(max_download_bytes=20_000, download_timeout_s=60)))
+    hand = Hand(await browser.new_context(ContextOptions(max_download_bytes=20_000, download_timeout_s=100)))
     await hand.open(site, "main")
     result = await hand.attempt("download", "Endless")
     assert result.error is not None and "20000 are allowed" in result.error.message
     assert result.error.code == "download_failed"
-    assert result.seconds < 30  # it trickles for ever; the limit of time is a minute
+    assert result.seconds < 60, "it trickles for ever; the limit of time is 100 s"
     await hand.do("download", "Notes")
     await hand.context.close()
 
@@ -450,10 +456,10 @@ async def test_searching_with_a_configured_engine_and_code_when_it_is_allowed(br
 async def test_a_page_that_waits_long_for_its_turn_has_all_its_time_afterwards(browser: Browser, site: Site) -> None:
     async def navigation_guard(url: str) -> None:
         turn = asyncio.Event()
-        asyncio.get_running_loop().call_later(4.5, turn.set)  # longer than the action may take, and some grace
+        asyncio.get_running_loop().call_later(6.5, turn.set)  # longer than the action may take, and some grace
         await turn.wait()
 
-    options = ContextOptions(navigation_timeout_s=2, action_timeout_s=2, hooks=Hooks(navigation_guard=navigation_guard))
+    options = ContextOptions(navigation_timeout_s=4, action_timeout_s=4, hooks=Hooks(navigation_guard=navigation_guard))
     hand = Hand(await browser.new_context(options))
     assert (await hand.do("goto", url=f"{site.url}/second")).effect.url == f"{site.url}/second"
     await hand.open(site, "main")

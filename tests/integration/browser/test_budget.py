@@ -64,7 +64,7 @@ async def test_fifty_frames_take_one_budget_of_time(context: Context) -> None:
     seen = await context.observe(budget)
     assert len(names(seen)) <= 100
     assert seen.omitted >= 30  # of the frames that were not looked at each counts as one
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 10
 
 
 LISTENERS = """() => {

@@ -56,6 +56,32 @@ async def test_words_that_the_page_keeps_apart_are_not_glued(context: Context) -
     assert lines == ["$217.99 In stock", "4.5 12 reviews", "new sale now", "H2O and foo, bar", "a.b"]
 
 
+async def test_words_lie_apart_by_whatever_the_page_keeps_them_apart(context: Context) -> None:
+    lines, _ = await look(
+        context,
+        "<style>.by::before { content: ' · ' } .unit::after { content: 'EUR'; padding: 0 4px } x-price { margin: 5px }"
+        ".column { display: inline-block; width: 90px } .moved { position: relative; left: 20px }</style>"
+        "<p><span>Anna</span><span class=by>3 days ago</span></p><p><span class=unit>20</span><span>left</span></p>"
+        "<p><span class=column>Name</span><span>Ada</span></p><p><span>Total</span><x-price>30</x-price></p>"
+        "<p>off<span class=moved>set</span></p><p><b>un</b><i>broken</i><wbr>word</p>"
+        "<p style='width:40px'><span class=column style='width:40px'>one</span><span>two</span></p>"
+        "<a href=/lamp><span class=column>Lamp</span><span>12.00</span></a>",
+    )
+    texts = ["Anna 3 days ago", "20 left", "Name Ada", "Total 30", "off set", "unbrokenword", "one two"]
+    assert lines[:-1] == texts
+    assert lines[-1].endswith('link "Lamp 12.00"]')
+
+
+async def test_digits_that_are_raised_are_not_those_before_them(context: Context) -> None:
+    lines, _ = await look(
+        context,
+        "<style>.cents { font-size: 10px; vertical-align: top }</style>"
+        "<p>10<sup>6</sup> m<sup>2</sup>, 10<sup>-6</sup> in Oslo<sup>1</sup></p><p>1<sup>st</sup>, CO<sub>2</sub></p>"
+        "<p style='font-size:24px'>$217<span class=cents>99</span></p><p>12<small>34</small></p>",
+    )
+    assert lines == ["10^6 m^2, 10^-6 in Oslo^1", "1st, CO2", "$217^99", "1234"]
+
+
 async def test_an_old_price_is_told_from_the_new_one(context: Context) -> None:
     lines, tree = await look(
         context,
@@ -119,6 +145,22 @@ async def test_what_lies_below_the_window_does_not_say_that_it_is_in_it(context:
     tree = (await context.observe()).elements
     said = {one.text: one.in_viewport for one in walk_elements(tree) if one.text}
     assert said == {"above": True, "below": False, "far off": False, "cell": False}
+
+
+async def test_text_of_the_body_and_of_a_block_that_reaches_beyond_the_window_says_where_it_is(
+    context: Context,
+) -> None:
+    tall = "<div style='height:900px'></div>"
+    far = "".join(f"<div>line {n}</div>" for n in range(40))
+    await show(
+        context,
+        f"<div>first</div>bare<p>near</p><section>here {tall}<div>there</div> and <b>further</b> on<br>end</section>"
+        f"{tall}loose<div>own</div>{far}",
+    )
+    tree = (await context.observe()).elements
+    said = {one.text: one.in_viewport for one in walk_elements(tree) if one.text}
+    assert [text for text, inside in said.items() if inside] == ["first", "bare", "near", "here"]
+    assert {"there", "and further on", "end", "loose", "own", "line 39"} < said.keys()
 
 
 async def test_a_control_that_a_style_draws_is_called_as_its_picture(context: Context) -> None:

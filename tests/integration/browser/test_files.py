@@ -57,7 +57,7 @@ async def test_files_of_one_name_that_come_at_once_do_not_overwrite_each_other(c
 async def test_a_download_that_its_server_is_slow_to_begin_is_waited_for(
     context: Context, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(action_context, "_BEGIN_S", 0.3)
+    monkeypatch.setattr(action_context, "_BEGIN_S", 1.0)
     for link in ("<a href='/file/late.txt'>Late</a>", "<a href='/file/late.txt' download>Late</a>"):
         await context.goto(f"{site.url}/second")
         await context.read("html => { document.body.innerHTML = html }", link)
@@ -93,7 +93,7 @@ async def test_uploads_are_limited_wherever_they_come_from(
 
 
 async def test_an_upload_that_its_server_never_answers_leaves_nothing_behind(browser: Browser, site: Site) -> None:
-    context = await browser.new_context(ContextOptions(action_timeout_s=1, schemes=WRITTEN))
+    context = await browser.new_context(ContextOptions(action_timeout_s=3, schemes=WRITTEN))
     await context.goto("data:text/html,<input type=file aria-label=File>")
     field = (await ids(context))["File"]
     before = asyncio.all_tasks()

@@ -117,7 +117,7 @@ class Letter(Task):
 register_task("letter", Letter)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def env() -> Iterator[gymnasium.Env[dict[str, Any], str]]:
     made = gymnasium.make("shoal/letter", max_episode_steps=3, pre_observation_delay=0.01)
     yield made
@@ -140,6 +140,8 @@ def test_an_environment_of_gymnasium_with_the_observations_of_browsergym(
     bid = field["browsergym_id"]
     told = seen["extra_element_properties"][bid]
     assert (told["visibility"], told["clickable"], told["set_of_marks"], len(told["bbox"])) == (1.0, True, True, 4)
+    own = next(one for one in seen["axtree_object"]["nodes"] if one["name"]["value"] == "Go")
+    assert "browsergym_id" in own, "all tags have one, unless it is asked otherwise"
     strings = seen["dom_object"]["strings"]
     (nodes,) = (one["nodes"] for one in seen["dom_object"]["documents"])
     assert "INPUT" in [strings[number] for number in nodes["nodeName"]]
@@ -154,6 +156,51 @@ def test_an_environment_of_gymnasium_with_the_observations_of_browsergym(
     assert (reward, terminated, truncated) == (1.0, True, False)
     env.reset()
     assert [env.step("noop(1)")[3] for _ in range(3)] == [False, False, True]
+
+
+class Scripted(Task):
+    """A task whose script hands functions to Playwright's page."""
+
+    def setup(self, page: Blocking) -> tuple[str, dict[str, Any]]:
+        self.said: list[Any] = []
+        self.asked: list[str] = []
+        page.route("**/*", self.answer)
+        page.on("console", self.said.append)
+        page.expose_function("both", lambda first, second: [first, second])
+        page.goto("http://scripted.example/")
+        with page.expect_console_message(lambda said: said.text == "2") as second:
+            page.evaluate("() => { console.log(1); console.log(2) }")
+        page.remove_listener("console", self.said.append)
+        page.evaluate("() => console.log(3)")
+        button = page.query_selector("button")
+        told = page.evaluate(
+            "([button, more]) => [button.innerText, more.button === button]", [button, {"button": button}]
+        )
+        both = page.evaluate("() => both('a', 7)")
+        return "Look.", {"second": second.value.text, "told": told, "both": both}
+
+    def answer(self, route: Blocking) -> None:
+        self.asked.append(route.request.header_value("accept")[:9])
+        if route.request.url.endswith("/"):
+            route.fulfill(body="<button>Go</button><img src=/picture.png>", content_type="text/html")
+        else:
+            route.fulfill(body="", content_type="image/png")
+
+    def validate(self, page: Blocking, chat_messages: Sequence[Message]) -> tuple[float, bool, str, dict[str, Any]]:
+        waits = page.expect_event("console", lambda said: page.title() == "")
+        with pytest.raises(RuntimeError, match="within a predicate"), waits:
+            page.evaluate("() => console.log(4)")
+        return 1.0, True, "", {"said": [one.text for one in self.said], "asked": self.asked}
+
+
+def test_what_a_task_hands_to_the_page_is_called_with_objects_that_block() -> None:
+    register_task("scripted", Scripted)
+    with gymnasium.make("shoal/scripted") as env:
+        _, info = env.reset()
+        assert info["task_info"] == {"second": "2", "told": ["Go", True], "both": ["a", 7]}
+        _, reward, _, _, info = env.step("noop(0)")
+        assert reward == 1.0
+        assert info["task_info"] == {"said": ["1", "2"], "asked": ["text/html", "image/avi"]}
 
 
 def test_what_a_registration_fixes_is_not_replaced_and_what_it_suggests_is() -> None:
@@ -186,12 +233,11 @@ def test_an_answer_and_what_is_infeasible_end_an_episode(env: gymnasium.Env[dict
 
 
 def test_tags_of_no_standard_have_no_ids_where_that_is_asked() -> None:
-    for tags, there in (("all", True), ("standard_html", False)):
-        env = gymnasium.make("shoal/letter", tags_to_mark=tags)
-        seen, _ = env.reset()
-        node = next(one for one in seen["axtree_object"]["nodes"] if one["name"]["value"] == "Go")
-        assert ("browsergym_id" in node) is there
-        env.close()
+    env = gymnasium.make("shoal/letter", tags_to_mark="standard_html")
+    seen, _ = env.reset()
+    node = next(one for one in seen["axtree_object"]["nodes"] if one["name"]["value"] == "Go")
+    assert "browsergym_id" not in node
+    env.close()
 
 
 def test_the_user_is_waited_for_after_each_message() -> None:

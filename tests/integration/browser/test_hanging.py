@@ -36,7 +36,7 @@ async def test_a_chromium_that_hangs_is_ended_and_replaced(site: Site, monkeypat
             os.kill(pids[0], signal.SIGSTOP)
             assert (await browser.health()).alive, "that is all that can be seen from outside"
             reading = asyncio.create_task(context.goto(f"{site.url}/wanted"))
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 await owner.suspect(browser)
                 async with owner.lend() as other:
                     assert other is made[1]
@@ -53,10 +53,10 @@ async def test_a_chromium_that_hangs_is_ended_and_replaced(site: Site, monkeypat
 
 async def test_every_look_at_a_page_says_that_its_browser_hangs(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """An error that another browser mends: what a session was about to see is tried again."""
-    monkeypatch.setattr(call_deadlines, "_ANSWER_S", 1.0)
+    monkeypatch.setattr(call_deadlines, "_ANSWER_S", 3.0)
     browser = await launch()
-    context = await browser.new_context(ContextOptions(action_timeout_s=1.0))
-    bare = await browser.new_context(ContextOptions(action_timeout_s=1.0, reading=True))
+    context = await browser.new_context(ContextOptions(action_timeout_s=3.0))
+    bare = await browser.new_context(ContextOptions(action_timeout_s=3.0, reading=True))
     try:
         for one in (context, bare):
             await one.goto(f"{site.url}/second")
@@ -72,11 +72,11 @@ async def test_every_look_at_a_page_says_that_its_browser_hangs(site: Site, monk
 
 
 async def test_a_page_that_hangs_alone_is_told_as_such(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(call_deadlines, "_ANSWER_S", 1.0)
+    monkeypatch.setattr(call_deadlines, "_ANSWER_S", 3.0)
     browser = await launch()
     try:
         for reading in (False, True):
-            context = await browser.new_context(ContextOptions(action_timeout_s=1.0, reading=reading))
+            context = await browser.new_context(ContextOptions(action_timeout_s=2.0, reading=reading))
             await context.goto(f"{site.url}/second")
             with pytest.raises(ActionTimeout):  # a script of ours that takes long is no page that hangs
                 await context.read("() => new Promise(() => {})")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -13,7 +14,9 @@ import pytest
 import pytest_asyncio
 
 from shoal.agent.browser import Browser, Context, ContextOptions
+from shoal.agent.chromium import context_pool, context_reset
 from shoal.agent.chromium.acting.acting_context import ActingContext
+from shoal.agent.chromium.devtools import read_page
 from shoal.agent.chromium.devtools.protocol import DevTools
 from shoal.agent.chromium.devtools.reading_context import ReadingContext
 from shoal.agent.chromium.process.launch import launch
@@ -22,7 +25,10 @@ from shoal.agent.spec import BrowserSpec
 from shoal.agent.types import Action
 from tests.loopback import served
 
-SHARED = ContextOptions(reuse="job-1")
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+JOBS = (f"job-{n}" for n in itertools.count())
+"""Each test has a job of its own: all of them share a browser, and with it the contexts that are kept for a job."""
 
 PLANT = """
 const plant = async () => {
@@ -196,17 +202,30 @@ def site() -> Iterator[str]:
         yield url.replace("127.0.0.1", "localhost")  # by this name a secure context, as service workers want
 
 
-@pytest_asyncio.fixture
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine that is busy, too, a context is emptied before it is given up."""
+    for module in (context_pool, context_reset, read_page):
+        monkeypatch.setattr(module, "EMPTY_S", 30.0)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
     browser = await launch()
     yield browser
     await browser.close()
 
 
+@pytest.fixture
+def acting() -> ContextOptions:
+    """What the sessions of one job ask for."""
+    return ContextOptions(reuse=next(JOBS))
+
+
 @pytest.fixture(params=[False, True], ids=["acting", "reading"])
-def shared(request: pytest.FixtureRequest) -> ContextOptions:
-    """What the sessions of one job ask for, in both kinds of context."""
-    return replace(SHARED, reading=request.param)
+def shared(request: pytest.FixtureRequest, acting: ContextOptions) -> ContextOptions:
+    """The same in both kinds of context."""
+    return replace(acting, reading=request.param)
 
 
 def behind(context: Context) -> object:
@@ -355,7 +374,7 @@ async def test_another_job_gets_another_context(browser: Browser, site: str, sha
     await first.close()
 
     for options in (
-        replace(shared, reuse="job-2"),
+        replace(shared, reuse="another job"),
         replace(shared, browser=BrowserSpec(locale="de-DE")),
         ContextOptions(),
     ):
@@ -364,12 +383,14 @@ async def test_another_job_gets_another_context(browser: Browser, site: str, sha
         await other.close()
 
 
-async def test_cookies_to_begin_with_are_there_in_an_emptied_context_too(browser: Browser, site: str) -> None:
-    first = await planted(browser, site, SHARED)
+async def test_cookies_to_begin_with_are_there_in_an_emptied_context_too(
+    browser: Browser, site: str, acting: ContextOptions
+) -> None:
+    first = await planted(browser, site, acting)
     await first.close()
 
     cookie = {"name": "basket", "value": "7", "url": site}
-    second = await browser.new_context(replace(SHARED, storage_state={"cookies": [cookie], "origins": []}))
+    second = await browser.new_context(replace(acting, storage_state={"cookies": [cookie], "origins": []}))
     await second.goto(f"{site}/probe")
     assert behind(second) == behind(first)
     assert (await second.read(PROBE))["sent"] == "basket=7"
@@ -398,13 +419,15 @@ async def test_a_context_that_cannot_be_emptied_for_certain_is_closed(
     assert behind(second) != behind(first)
 
 
-async def test_what_a_session_s_observation_followed_is_forgotten(browser: Browser, site: str) -> None:
-    first = await browser.new_context(SHARED)
+async def test_what_a_session_s_observation_followed_is_forgotten(
+    browser: Browser, site: str, acting: ContextOptions
+) -> None:
+    first = await browser.new_context(acting)
     await first.goto(f"{site}/probe")
     seen = await first.observe()
     await first.close()
 
-    second = await browser.new_context(SHARED)
+    second = await browser.new_context(acting)
     await second.goto(f"{site}/probe")
     assert behind(second) == behind(first)
     assert (await second.observe()).elements == seen.elements

@@ -46,7 +46,7 @@ async def test_a_name_that_is_cut_within_an_emoji_and_text_that_is_no_unicode(co
     assert result.effect.value == "x\ufffdy"
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half a second of patience with an element, so that a page that blocks for one is beyond it."""
     monkeypatch.setattr(element, "_PATIENCE_MS", 500.0)
@@ -55,6 +55,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- clicks ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("hurried")
 @pytest.mark.parametrize("event", ["click", "mousedown"])
 async def test_a_handler_that_blocks_the_page_is_clicked_once(context: Context, event: str) -> None:
     busy = "n++; const end = Date.now() + 1000; while (Date.now() < end);"
@@ -65,6 +66,7 @@ async def test_a_handler_that_blocks_the_page_is_clicked_once(context: Context, 
     assert await context.read("() => document.querySelector('button').title") == "1"
 
 
+@pytest.mark.usefixtures("hurried")
 async def test_a_box_whose_handler_blocks_the_page_is_ticked_once(context: Context) -> None:
     busy = "n++; const end = Date.now() + 1000; while (Date.now() < end); title = n"
     found = await show(context, f"<script>let n = 0</script><input type=checkbox aria-label=Box onclick='{busy}'>")
@@ -73,6 +75,7 @@ async def test_a_box_whose_handler_blocks_the_page_is_ticked_once(context: Conte
     assert await context.read("() => document.querySelector('input').title") == "1"
 
 
+@pytest.mark.usefixtures("hurried")
 async def test_what_never_comes_to_rest_is_clicked_all_the_same(context: Context) -> None:
     style = "<style>@keyframes go { to { margin-left: 40px } } button { animation: go .2s infinite alternate }</style>"
     found = await show(context, f"{style}<button onclick='title = 1'>Go</button>")
@@ -111,7 +114,7 @@ async def test_a_site_that_closes_its_last_tab_leaves_an_empty_one(context: Cont
         assert (await context.act(Action(name, args))).error is None
     assert (await context.observe()).url == f"{site.url}/second"
     await context.read("() => { window.close() }")  # which a window that was opened by a page may do
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while (seen := await context.observe()).url != "about:blank":
             pass
     assert ([tab.url for tab in seen.tabs], seen.active_tab) == (["about:blank"], 0)
@@ -121,7 +124,7 @@ async def test_a_site_that_closes_its_last_tab_leaves_an_empty_one(context: Cont
 
 
 async def test_a_tab_in_the_background_that_hangs_or_crashed_is_still_listed(browser: Browser, site: Site) -> None:
-    context = await browser.new_context(ContextOptions(schemes=WRITTEN))
+    context = await browser.new_context(ContextOptions(action_timeout_s=60, schemes=WRITTEN))
     await context.goto(f"{site.url}/second")
     await context.observe()
     await context.read("() => { setTimeout(() => { for (;;); }, 200) }")
@@ -130,7 +133,7 @@ async def test_a_tab_in_the_background_that_hangs_or_crashed_is_still_listed(bro
     await context.act(Action("noop", {"wait_ms": 300}))
     started = time.monotonic()
     seen = await context.observe()
-    assert time.monotonic() - started < 5  # the limit of a call into a page is ten
+    assert time.monotonic() - started < 40, "the limit of a call into a page is not waited for"
     assert [tab.title for tab in seen.tabs] == ["Second", "Acts"]
     await context.close()
 
@@ -145,5 +148,5 @@ async def test_the_first_action_on_a_tab_whose_renderer_hangs_has_a_limit(browse
     started = time.monotonic()
     result = await context.act(Action("keyboard_press", {"key_comb": "Enter"}))
     assert result.error is not None and result.error.code == "action_timeout"
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < 60
     await context.close()

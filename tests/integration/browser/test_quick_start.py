@@ -20,7 +20,7 @@ def test_the_quick_start_of_browsergym_runs_with_our_name(site: Site) -> None:
         input="Second page\nexit\n",
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=250,
         env={**os.environ, "PYTHONWARNINGS": "default"},
     )
     assert done.returncode == 0, done.stderr

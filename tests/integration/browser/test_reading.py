@@ -52,12 +52,21 @@ async def test_a_cookie_of_one_partition_stays_in_it_when_the_context_moves(brow
     await context.close()
 
 
+async def test_a_job_that_dismisses_dialogs_is_read_past_playwright_too(browser: Browser, site: Site) -> None:
+    options = replace(READING, browser=BrowserSpec(dialogs="dismiss"), accept_dialogs=False)
+    context = await browser.new_context(options)
+    assert isinstance(context, ReadingContext)
+    await context.goto(f"{site.url}/second")
+    assert await context.read("() => { alert('Hello'); return confirm('Really?'); }") is False
+    await context.close()
+
+
 async def test_a_page_s_alerts_are_answered_and_its_own_moves_are_followed(browser: Browser, site: Site) -> None:
     context = await browser.new_context(READING)
     await context.goto(f"{site.url}/second")
     assert await context.read("() => { alert('Hello'); return confirm('Really?'); }") is True
     await context.read("() => history.pushState({}, '', '/pushed')")
-    assert await context.settle(quiet_s=0.05)
+    assert await context.settle(quiet_s=0.05, budget_s=60)
     assert context.url == f"{site.url}/pushed"
     assert (await context.goto(f"{site.url}/second#part")).url == f"{site.url}/second#part"
     assert (await context.goto(f"{site.url}/second#other")).url == f"{site.url}/second#other"
@@ -99,7 +108,7 @@ async def test_what_a_given_up_navigation_still_says_is_not_the_next_one_s(
 
 async def test_a_page_that_cannot_be_opened_again_stays_as_it_is(browser: Browser, site: Site) -> None:
     others = (await browser.health()).contexts
-    context = await browser.new_context(replace(READING, navigation_timeout_s=0.5))
+    context = await browser.new_context(replace(READING, navigation_timeout_s=3.0))
     await context.goto(f"{site.url}/second")
     await context.read("() => history.pushState({}, '', '/hang')")
     with pytest.raises(NavigationTimeout):

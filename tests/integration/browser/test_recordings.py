@@ -15,14 +15,13 @@ import pytest_asyncio
 
 from shoal.agent.browser import Browser, Context, ContextOptions
 from shoal.agent.chromium.acting.acting_context import ActingContext
-from shoal.agent.chromium.process.launch import launch
 from shoal.agent.chromium.recording import recorder
 from shoal.agent.sessions.traces.recording import told_recording
 from shoal.agent.types import Action
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-RECORDED = ContextOptions(recording=True)
+RECORDED = ContextOptions(recording=True, action_timeout_s=60)
 STRICT = {"Content-Security-Policy": "default-src 'none'; script-src 'sha256-none'; sandbox allow-forms"}
 FORM = """<!doctype html><title>Form</title><h1>A form</h1>
 <style>h1 { background: url(/picture.png); color: rgb(1, 2, 3) }</style>
@@ -58,8 +57,13 @@ HOSTILE = """<!doctype html><title>Hostile</title><h1 class="rr-block rr-mask rr
   setTimeout(() => { late.textContent = 'It came late'; for (let i = 0; i < 1000; i++) clearTimeout(i); }, 50);
 </script>"""
 ENDLESS = """<!doctype html><title>Endless</title><p id=p></p><script>
-  const turn = () => { p.textContent = 'x'.repeat(1000) + Math.random(); setTimeout(turn, 0); }; turn();
+  const turn = () => { p.textContent = 'x'.repeat(1000) + Math.random(); p.title++; setTimeout(turn, 0); }; turn();
 </script>"""
+LONG = """() => new Promise((done) => {
+  const look = () => document.getElementById("p").title > 400 ? done(true) : setTimeout(look, 20);
+  look();
+})"""
+"""Returns once the endless page has changed 400 times, by 1,000 characters each time."""
 MANY = "<!doctype html><title>Many</title><h1>Many</h1><script>document.write('<i></i>'.repeat(400))</script>"
 FRAMES = """<!doctype html><title>Frames</title><h1>Outside</h1><iframe src=/inner></iframe>
 <iframe src="http://localhost:{port}/stranger"></iframe>
@@ -104,13 +108,6 @@ def pages() -> Iterator[str]:
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
-
-
-@pytest_asyncio.fixture(loop_scope="session", scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    browser = await launch()
-    yield browser
-    await browser.close()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -220,7 +217,7 @@ async def test_a_page_that_changes_without_end_is_bounded(
     try:
         context = await browser.new_context(RECORDED)
         await context.goto(f"{pages}/endless")
-        await context.read("() => new Promise((done) => setTimeout(done, 1500))")
+        await context.read(LONG)
         await context.goto(f"{pages}/second")
         recording = await told(context)
         await context.close()
@@ -237,7 +234,7 @@ async def test_a_session_that_tells_too_much_is_recorded_to_its_bound(
     monkeypatch.setattr(recorder, "MOST_CHARS", 100_000)
     context = await browser.new_context(RECORDED)
     await context.goto(f"{pages}/endless")
-    await context.read("() => new Promise((done) => setTimeout(done, 1500))")
+    await context.read(LONG)
     await context.goto(f"{pages}/second")
     raw = await context.end_recording()
     await context.close()

@@ -62,11 +62,11 @@ async def test_a_context_opens_a_page_and_says_where_it_is(either: Browser, site
     assert (await context.screenshot()).data
     assert list(await context.downloads()) == []
     assert isinstance(await context.storage_state(), dict)
-    assert await context.settle(quiet_s=0.05)
+    assert await context.settle(quiet_s=0.05, budget_s=60)
 
 
 async def test_a_failed_action_is_a_result(either: Browser, site: Site) -> None:
-    context = await either.new_context(ContextOptions(action_timeout_s=2))
+    context = await either.new_context(ContextOptions())
     await context.goto(f"{site.url}/second")
     result = await context.act(Action("no_such_action"))
     assert result.error is not None

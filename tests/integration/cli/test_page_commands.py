@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import logging
 import os
 import socket
 import subprocess
@@ -14,8 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 from PIL import Image
+from typer.testing import CliRunner, Result
 
+from shoal.services.cli.app import app
 from shoal.services.cli.commands.pages.page_work import PageOptions, Picture, act_on_page, observe_page
 from shoal.services.cli.ending import Usage
 from shoal.services.settings import Settings
@@ -47,16 +51,32 @@ def page() -> Iterator[str]:
         yield f"{url}/"
 
 
-def shoal(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("SHOAL_")}
-    done = subprocess.run(
-        [sys.executable, "-c", "from shoal.services.cli import main; main()", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        env=environment,
-    )
-    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing of this machine's own Shoal gets into a test, and logs of a command end with it."""
+    for name in [name for name in os.environ if name.startswith("SHOAL_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("COLUMNS", "200")
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    structlog.reset_defaults()
+
+
+def shoal(*arguments: str, code: int = 0) -> Result:
+    """A command in this process: as a program, each would spend three seconds of CPU on imports."""
+    done = CliRunner().invoke(app, list(arguments))
+    assert done.exit_code == code, (done.exit_code, done.stdout, done.stderr, done.exception)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def program(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command as a program of its own."""
+    command = [sys.executable, "-c", "from shoal.services.cli import main; main()", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=250)
     assert "Traceback" not in done.stderr
     return done
 
@@ -151,7 +171,6 @@ def test_an_address_with_a_search_part_is_opened_with_and_without_its_scheme(pag
 
 
 def test_what_cannot_be_done_is_told_in_a_sentence(page: str) -> None:
-    assert "answered with 404" in shoal("observe", page + "next").stderr
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         unanswered = f"http://127.0.0.1:{closed.getsockname()[1]}/"
@@ -167,14 +186,14 @@ def test_the_catalogue_lists_every_action(page: str) -> None:
 
 
 def test_the_doctor_examines_this_machine() -> None:
-    findings = [json.loads(line) for line in shoal_any("doctor", "--json").splitlines()]
+    done = program("doctor", "--json")
+    assert done.returncode in (0, 3), done.stderr
+    findings = [json.loads(line) for line in done.stdout.splitlines()]
     assert {"python", "chromium"} <= {finding["name"] for finding in findings}
     assert all(finding["ok"] or finding["remedy"] for finding in findings)
 
 
-def shoal_any(*arguments: str) -> str:
-    """Output of a command that may end with 0 or 3."""
-    command = [sys.executable, "-c", "from shoal.services.cli import main; main()", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
-    assert done.returncode in (0, 3), done.stderr
-    return done.stdout
+def test_as_programs_they_print_the_page_alone_and_say_the_rest_on_standard_error(page: str) -> None:
+    done = program("observe", page + "next", "--json")
+    assert (done.returncode, json.loads(done.stdout)["title"]) == (0, "Second")
+    assert "answered with 404" in done.stderr

@@ -5,18 +5,19 @@ Each case starts a cluster. `make test` has a case for each signal and each mome
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.embedded import Up, demo_shop, start_up, up, wait_until
 
-pytestmark = pytest.mark.timeout(400)  # a cluster has to start
+pytestmark = pytest.mark.timeout(800)  # a cluster has to start
 
 END_S = 90.0
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
@@ -67,6 +68,14 @@ def test_a_cluster_that_a_script_started_in_the_background_ends_in_order() -> No
         signal.signal(signal.SIGINT, before)
 
 
+def name_in_group(process: psutil.Process, group: int) -> str:
+    """The name of a process of that group; "" for another one, or one that has just ended."""
+    try:
+        return process.name() if os.getpgid(process.pid) == group else ""
+    except (psutil.NoSuchProcess, ProcessLookupError):
+        return ""
+
+
 @pytest.mark.parametrize(
     "number",
     [
@@ -80,20 +89,25 @@ def test_a_cluster_at_work_ends_in_order(number: signal.Signals) -> None:
     with demo_shop() as shop, up(slots_per_worker="2") as one:
         job = one.submit({"url": f"{shop}/", "loop": {"from": {"select": "a"}}, "politeness": {"robots": False}})
         one.until(job, lambda row: bool(row["counts"]["running"]))
+        # A closed terminal, or a shell that ends, signals the whole group: Ray must be there while the cluster ends.
+        ours = os.getpgid(one.process.pid)
+        together = {name_in_group(process, ours) for process in one.tree()}
+        assert not together & {"raylet", "gcs_server"}, together
         one.process.send_signal(number)
         ended_in_order(one)
 
 
 def _twice(one: Up) -> None:
     one.process.send_signal(signal.SIGTERM)
-    wait_until(lambda: "stopping" in one.log.read_text(), 30, "it is stopping")
+    wait_until(lambda: "stopping" in one.log.read_text(), 90, "it is stopping")
     one.process.send_signal(signal.SIGINT)
 
 
 def _all_processes(one: Up) -> None:
     """As systemd does: each process of the service gets the signal, Ray's own included."""
     for process in [*one.tree(), one.process]:
-        process.send_signal(signal.SIGTERM)
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has ended with one before it
+            process.send_signal(signal.SIGTERM)
 
 
 def _at_once(one: Up) -> None:
@@ -108,15 +122,3 @@ def test_a_cluster_that_is_asked_in_other_ways_ends_in_order(ask: Callable[[Up],
     with up() as one:
         ask(one)
         ended_in_order(one)
-
-
-def test_what_is_sent_to_the_command_s_process_group_reaches_the_command_alone() -> None:
-    """A closed terminal, or a shell that ends: Ray must be there while the cluster ends in order."""
-    with up() as one:
-        ours = os.getpgid(one.process.pid)
-        together = {process.name() for process in one.tree() if os.getpgid(process.pid) == ours}
-        assert not together & {"raylet", "gcs_server"}, together
-        started = time.monotonic()
-        one.process.send_signal(signal.SIGHUP)
-        ended_in_order(one)
-        assert time.monotonic() - started < END_S

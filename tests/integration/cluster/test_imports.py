@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[3]
             "shoal.services.dispatch.actor",
             ("playwright", "openai", "pypdf", "dateparser", "boto3", "fastapi", "pyarrow"),
         ),
-        ("shoal.services.browsers.session_parts.parts", ("openai", "boto3", "fastapi", "sqlalchemy", "ray")),
+        ("shoal.services.browsers.session_parts.real_parts", ("openai", "boto3", "fastapi", "sqlalchemy", "ray")),
         ("shoal", ("pydantic", "httpx", "jsonschema", "playwright", "ray", "sqlalchemy", "fastapi", "pyarrow")),
         ("shoal.sync", ("jsonschema", "playwright", "ray", "sqlalchemy", "fastapi", "pyarrow", "pandas", "alembic")),
         ("shoal.page", ("ray", "sqlalchemy", "fastapi", "pyarrow", "pandas", "alembic", "boto3", "openai")),

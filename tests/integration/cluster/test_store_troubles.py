@@ -13,7 +13,7 @@ from tests import postgres
 from tests.embedded import Up, start_up, wait_until
 from tests.full_disk import small_disk
 
-pytestmark = pytest.mark.timeout(300)  # a cluster has to start
+pytestmark = pytest.mark.timeout(600)  # a cluster has to start
 
 
 def said(one: Up, what: str, seconds: float) -> None:
@@ -35,9 +35,9 @@ def test_a_cluster_says_that_its_disk_is_full_and_ends_when_its_database_is_dama
         try:
             said(one, "Shoal is up", 240)
             disk.fill()
-            said(one, "shoal.db is full: make room", 30)
+            said(one, "shoal.db is full: make room", 90)
             disk.empty()
-            said(one, "that is mended", 30)
+            said(one, "that is mended", 90)
             (disk.path / "shoal.db").write_bytes(b"\x5a" * (disk.path / "shoal.db").stat().st_size)
             (disk.path / "shoal.db-wal").write_bytes(b"")
             code = one.process.wait(120)
@@ -58,10 +58,13 @@ def test_connections_that_are_dropped_while_a_cluster_starts_do_not_end_it() -> 
 
         def drop() -> None:
             with psycopg.connect(server.url, autocommit=True) as connection:
-                while not stop.wait(0.4):
+                pause_s = 0.4
+                while not stop.wait(pause_s):
                     query = "select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = %s"
                     row = connection.execute(query, ["shoal"]).fetchone()
-                    dropped[0] += row[0] if row else 0
+                    if row and row[0]:
+                        dropped[0] += row[0]
+                        pause_s *= 1.5  # a machine that is slow needs longer for what it does between two of them
 
         dropping = threading.Thread(target=drop)
         dropping.start()

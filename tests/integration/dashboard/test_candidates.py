@@ -15,8 +15,8 @@ from tests.integration.dashboard.test_live import chromium
 from tests.live_world import live_world
 from tests.sites.registry.cache import Unreachable
 
-pytestmark = pytest.mark.timeout(180)
-expect.set_options(timeout=40_000)
+pytestmark = pytest.mark.timeout(360)
+expect.set_options(timeout=60_000)
 
 EVIL = "<img src=x onerror=\"document.title='owned'\">"
 SHOP = f"""<!doctype html><html lang=en><title>Kettle</title><main><h1>Kettle</h1><dl>
@@ -55,6 +55,7 @@ async def test_a_candidate_that_is_taken_sets_the_place_of_its_field(tmp_path: P
                 await page.emulate_media(color_scheme=scheme)
                 await page.screenshot(path=f"{folder}/candidates-{required}-{width}.png", full_page=True)
             await page.set_viewport_size({"width": 1280, "height": 900})
+            await page.emulate_media(color_scheme="light")
         await page.get_by_role("button", name="Take Steel for material").click()
         await expect(page.get_by_role("button", name="Take Steel for material")).to_have_text("Taken")
         written = json.loads(await page.locator("#json").input_value())

@@ -7,12 +7,14 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from shoal.agent.chromium.process.find import find_chromium
+from shoal.services.live_messages import PREFIX
 from tests.live_world import Agent, Live, live_world
-from tests.model_server import slow
+from tests.model_server import ModelServer, slow
 
 LOCKED = """<!doctype html><title><img src=x onerror="document.title='owned'"></title><body style="margin:0">
 <h1 style="margin:0;height:60px">Locked</h1>
@@ -27,6 +29,15 @@ LOCKED = """<!doctype html><title><img src=x onerror="document.title='owned'"></
     document.querySelector('h1').textContent = 'Wide open';
   };
 </script>"""
+
+
+TWICE = """<!doctype html><title><img src=x onerror="document.title='owned'"></title><h1>Locked</h1>
+<button onclick="if (this.dataset.once) document.querySelector('h1').textContent = 'Wide open';
+  this.dataset.once = 'yes'">Look</button>"""
+
+
+def as_written(server: ModelServer, body: dict[str, Any]) -> None:
+    """The agent's own answer."""
 
 
 @asynccontextmanager
@@ -45,7 +56,7 @@ async def opened(browser: Browser, live: Live, session: str) -> tuple[Page, list
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
     await page.goto(f"{live.url}/sessions/{session}/live")
-    await expect(page.locator("canvas[data-drawn]")).to_be_visible(timeout=20_000)
+    await expect(page.locator("canvas[data-drawn]")).to_be_visible(timeout=60_000)
     return page, complaints
 
 
@@ -66,7 +77,7 @@ async def test_a_person_takes_a_session_over_and_the_agent_goes_on(tmp_path: Pat
         await page.get_by_role("button", name="Take over").click()
         await expect(page.locator("#live-state")).to_contain_text("ends its step")
         live.model.release.set()
-        await expect(page.locator("#live-state")).to_contain_text("You have the page", timeout=20_000)
+        await expect(page.locator("#live-state")).to_contain_text("You have the page", timeout=60_000)
         asked = len(live.model.requests)
 
         await click_on(page, 700, 420)
@@ -75,7 +86,7 @@ async def test_a_person_takes_a_session_over_and_the_agent_goes_on(tmp_path: Pat
         await expect(page.locator("#live-dialog-text")).to_have_text("Open <b>the lock</b>?")
         assert live.heard == []
         await page.get_by_role("button", name="OK").click()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not live.heard:
                 await asyncio.sleep(0.05)
         assert live.heard == ["/unlock 4711"]
@@ -90,6 +101,31 @@ async def test_a_person_takes_a_session_over_and_the_agent_goes_on(tmp_path: Pat
         assert "mouse_click" in told and "keyboard_type" in told
         assert "4711" not in told, "what a person types may be a secret"
         assert any("I have entered the code" in str(body["messages"]) for body in live.model.requests)
-        await expect(page.locator("#live-state")).to_have_text("The session is over.", timeout=10_000)
+        await expect(page.locator("#live-state")).to_have_text("The session is over.", timeout=60_000)
         assert await page.title() != "owned"
         assert complaints == []
+
+
+async def test_the_page_of_a_running_session_shows_its_finished_steps(tmp_path: Path) -> None:
+    async with live_world(tmp_path, {"/": TWICE}, Agent("Look", "Wide open")) as live, chromium() as browser:
+        live.model.behaviours = [as_written, as_written, slow]
+        session = await live.job()
+        await live.asked(3)
+        assert await live.world.store.states(PREFIX) == {}, "no page of the session is open"
+        page = await browser.new_page()
+        await page.goto(f"{live.url}/sessions/{session}")
+        steps = page.locator("#so-far .step")
+        await expect(steps).to_have_count(1, timeout=60_000)
+        await expect(steps).to_contain_text("click")
+        await expect(page.locator("#so-far .task .badge")).to_have_text("running")
+        job = (await live.world.client.get(f"/v1/sessions/{session}")).json()["job"]
+        plan = await browser.new_page()
+        await plan.goto(f"{live.url}/jobs/{job}/history")
+        await expect(plan.locator("#so-far")).to_contain_text("Wait for Wide open", timeout=60_000)
+        await expect(plan.locator("#so-far")).to_contain_text("1 step")
+        live.model.release.set()
+        await expect(page.locator("#so-far")).to_have_count(0, timeout=60_000)
+        await expect(page.locator("main")).to_contain_text("Attempt 1")
+        await expect(page.locator(".step")).to_have_count(3)
+        await expect(page.locator(".step").first).to_contain_text("step in full")
+        assert await page.title() != "owned"

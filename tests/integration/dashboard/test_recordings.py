@@ -23,7 +23,7 @@ from tests.live_world import Live, live_world
 from tests.loopback import served
 from tests.sites.registry.cache import Unreachable
 
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=60_000)
 PASSWORD = "tops3cret-Word"
 LOGIN = """<!doctype html><title>Log in</title><h1>Welcome</h1><style>h1 { color: rgb(10, 20, 30) }</style>
 <input id=user><input id=pw type=password><button id=go>Go</button>

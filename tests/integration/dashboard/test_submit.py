@@ -19,7 +19,7 @@ from tests.integration.dashboard.served import Site, axe_source, serious_faults,
 from tests.sites.registry.cache import Unreachable
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=60_000)
 
 HOSTILE_NAME = "<img src=x onerror=document.title='owned'>"
 
@@ -88,6 +88,30 @@ async def test_the_form_follows_the_json_and_the_json_the_form(site: Site) -> No
     await expect(page.locator("#json")).to_have_value(re.compile("read on"))
     await page.get_by_role("button", name="Hand in").click()
     assert await spec_of(site, page) == {**text, "goal": "read on"}
+    assert complaints == []
+
+
+async def test_the_steps_of_a_login_are_written_as_json_and_cloned(site: Site) -> None:
+    steps = [{"wait_for": f"[title={json.dumps(EVIL)}]"}, {"click": "#in"}]
+    page, complaints = await site.page("/new")
+    await page.locator('input[name="url"]').fill("https://a.example/")
+    await page.locator('textarea[name="goal"]').fill("read")
+    await page.locator("details:has([name='login.steps'])").evaluate_all("all => all.forEach(one => one.open = true)")
+    await page.locator('input[name="login.url"]').fill("https://a.example/in")
+    await page.locator('[name="login.steps"]').fill("[")
+    await expect(page.locator('[data-path="login.steps"] .fault')).to_contain_text("line 1")
+    await page.locator('[name="login.steps"]').fill(json.dumps(steps))
+    await expect(page.locator("#verdict")).to_have_text("Valid: it can be handed in.")
+    await page.get_by_role("button", name="Hand in").click()
+    assert (await spec_of(site, page))["login"] == {"url": "https://a.example/in", "steps": steps}
+
+    await page.get_by_role("link", name="Clone").click()
+    await page.locator('textarea[name="goal"]').fill("read on")
+    await expect(page.locator("#verdict")).to_have_text("Valid: it can be handed in.")
+    await page.get_by_role("button", name="Hand in").click()
+    spec = await spec_of(site, page)
+    assert spec["goal"] == "read on"
+    assert spec["login"] == {"url": "https://a.example/in", "steps": steps}
     assert complaints == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +20,8 @@ from tests.integration.dashboard.test_traces import of_session
 from tests.live_world import Live, live_world
 from tests.sites.registry.cache import Unreachable
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(120)]
-expect.set_options(timeout=30_000)
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
+expect.set_options(timeout=60_000)
 
 EVIL = "<img src=x onerror=\"document.title='owned'\">"
 SCHEMA = {
@@ -227,10 +228,28 @@ async def test_the_page_fits_and_keeps_nobody_out(here: Shop, width: int, scheme
     assert await serious_faults(page, axe) == []
 
 
+async def test_a_workflow_is_downloaded_chosen_as_a_file_and_imported(here: Shop) -> None:
+    page, complaints = await here.page("/workflows/shop?version=1")
+    async with page.expect_download() as coming:
+        await page.get_by_role("link", name="Shoal's own file").click()
+    path = await (await coming.value).path()
+    text = path.read_text().replace('"shop"', '"shop-copy"')
+    await page.goto(f"{here.live.url}/workflows")
+    content = {"name": "shop.json", "mimeType": "application/json", "buffer": text.encode()}
+    await page.get_by_label("File", exact=True).set_input_files(content)
+    await expect(page.get_by_label("The file's text")).to_have_value(re.compile("shop-copy"))
+    await page.get_by_role("button", name="Import").click()
+    await expect(page.get_by_role("heading", name="shop-copy was imported")).to_be_visible()
+    await page.get_by_role("link", name="Look at it").click()
+    await expect(page.get_by_role("heading", name="Version 1", exact=True)).to_be_visible()
+    assert complaints == []
+
+
 async def test_a_node_is_edited_tested_on_a_live_page_and_saved_as_a_draft(here: Shop) -> None:
     page, complaints = await here.page("/workflows/shop?version=1")
     await page.get_by_role("link", name="Edit who").click()
     await expect(page.get_by_role("heading", name="Edit version 1")).to_be_visible()
+    await expect(page.get_by_alt_text("The page on which who was learned")).not_to_have_js_property("naturalWidth", 0)
     before = list(here.live.heard)
     await page.get_by_label("Addresses").fill(f"{here.live.site}form")
     await page.get_by_label("The loop's item").fill('{"who": "Ada"}')
@@ -275,7 +294,8 @@ async def test_the_editor_fits_and_keeps_nobody_out(here: Shop, width: int, sche
         page, complaints = await here.page(f"/workflows/shop/edit?version=1&node={node}", width, scheme)
         await page.get_by_role("button", name="Insert behind").click()
         await expect(page.get_by_role("alert")).to_be_visible()
-        await page.locator(".nodes button", has_text=node).first.click()
+        async with page.expect_navigation():
+            await page.locator(".nodes button", has_text=node).first.click()
         excess = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert (excess, complaints) == (0, [])
         if folder := os.environ.get("SHOTS"):

@@ -30,6 +30,12 @@ _FACTS = """<h1>Lamp</h1><nav><ul><li><a href="/a">UPC</a></li><li><a href="/b">
 <p class="price old" style="display:none">£99.00</p>
 <ul class="tags"><li>a</li><li>b</li></ul><b class="big" style="text-transform:uppercase">Quiet</b>"""
 
+_STRUCK = """<h1>Lamp</h1><s class="price">£20.00</s> <p class="big">Now <b>£12.50</b></p>
+<p>Was: <del>£20.00</del></p><del><p>Weight: 3 kg</p><p class="old">3 kg</p></del>
+<table><tr><th>Stock</th><td><s>7</s></td></tr><tr><th><s>Sizes</s></th><td>4 <strike>5</strike></td></tr></table>
+<p><b>Maker:</b> <s>Oak</s> Sons</p><dl><dt>Width</dt><dd><s>4</s> 5</dd></dl>
+<ul class="tags"><li>a</li><li><s>b</s></li></ul>"""
+
 _EDIT = """<h1>Edit user</h1><form method="post">
 <label for="n">Name</label><input id="n" name="name" value="Ada">
 <div class="form-row"><label for="r">Role</label><select id="r" name="role"><option value="1">Guest</option>
@@ -113,6 +119,7 @@ PAGES: dict[str, str] = {
     "/parts": _page(_PARTS),
     "/two-tables": _page(_PARTS + _PARTS),
     "/facts": _page(_FACTS),
+    "/struck": _page(_STRUCK),
     "/edit": _page(_EDIT),
     "/json-ld": _page(f'<h1>Lamp</h1><script type="application/ld+json">{json.dumps(_LD)}</script>'),
     "/state": _page(f"<h1>x</h1><script>window.__STATE__ = {json.dumps(_STATE)};</script>"),

@@ -124,7 +124,7 @@ async def compared(page: Context, url: str) -> tuple[int, list[str]]:
 
 
 @pytest.mark.parametrize(
-    "path", ["/parts", "/two-tables", "/facts", "/edit", "/json-ld", "/state", "/empty", "/spoken"]
+    "path", ["/parts", "/two-tables", "/facts", "/edit", "/json-ld", "/state", "/empty", "/spoken", "/struck"]
 )
 async def test_each_place_of_our_own_pages(bare: Context, site: str, path: str) -> None:
     assert path in PAGES

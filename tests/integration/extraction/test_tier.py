@@ -68,6 +68,12 @@ def answer(kind: str, n: int, headers: Any) -> tuple[int, dict[str, str], str | 
         return 404, {}, page("0.00")
     if kind == "soft404" and n == 6:
         return 200, {}, '<!doctype html><meta charset="utf-8"><h1>Not found</h1><p class="none">Try another</p>'
+    if kind == "wall" and n == 6:
+        return 200, {}, page(price, "<form><input type=password></form>").replace("<h1>Lamp", "<h1>Please log in")
+    if kind == "error" and n == 6:
+        return 200, {}, page(price).replace("<h1>Lamp", "<h1>Something went wrong")
+    if kind == "dialog":
+        return 200, {}, page(price, "<div style='display: none'><h2>Sign in</h2><input type=password></div>")
     if kind == "moved":
         return 302, {"Location": f"/plain/{n}"}, ""
     if kind == "latin":
@@ -221,6 +227,21 @@ async def test_the_one_page_that_is_otherwise_is_read_in_a_browser(tier: Tier, k
 async def test_a_page_that_only_says_that_it_is_gone_gives_no_record(tier: Tier) -> None:
     read = await tier.all("soft404")
     assert prices(read) == truth(of={6: "PlaceMissing"})
+
+
+@pytest.mark.parametrize("kind", ["wall", "error"])
+async def test_a_document_that_may_stand_in_the_page_s_place_is_looked_at_in_a_browser(tier: Tier, kind: str) -> None:
+    for n in range(1, 6):
+        tier.trust.visitor and setattr(tier.trust, "_begun", 10_000)
+        assert (await tier.read(kind, n))[0] == f"{n}.50"
+    assert (await tier.read(kind, 5))[1], "documents count by now"
+    assert not (await tier.read(kind, 6))[1]
+
+
+async def test_a_hidden_login_that_each_page_has_says_nothing_of_its_document(tier: Tier) -> None:
+    read = await tier.all("dialog", 30)
+    assert prices(read) == [f"{n}.50" for n in range(1, 30)]
+    assert tier.told["used"] > 10
 
 
 async def test_a_site_that_turns_such_requests_away_is_asked_no_more(tier: Tier) -> None:

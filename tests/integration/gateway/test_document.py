@@ -41,10 +41,10 @@ def served() -> Iterator[str]:
 
     thread = threading.Thread(target=lambda: asyncio.run(live()))
     thread.start()
-    assert ready.wait(20)
+    assert ready.wait(60)
     yield found[1]
     found[0].should_exit = True
-    thread.join(20)
+    thread.join(60)
 
 
 @schemathesis.serializer("application/x-ndjson")
@@ -71,7 +71,7 @@ def test_answers_are_what_the_document_says(served: str) -> None:
         @settings(max_examples=20, deadline=None, database=None, suppress_health_check=list(HealthCheck))
         @given(case=operation.as_strategy())
         def hold(case: schemathesis.Case) -> None:
-            answer = case.call(timeout=20)
+            answer = case.call(timeout=60)
             assert answer.status_code < 500, answer.text
             case.validate_response(answer, checks=CHECKS)
 

@@ -26,7 +26,7 @@ from tests.monitoring import fires, see_every_dashboard, see_every_metric
 from tests.postgres import own_server
 from tests.prometheus_server import Prometheus, prometheus
 
-pytestmark = pytest.mark.timeout(240)  # rules look back over some seconds
+pytestmark = pytest.mark.timeout(480)  # rules look back over some seconds
 
 
 def _good() -> Outcome:
@@ -115,8 +115,8 @@ async def _many_messages(store: Store) -> None:
 def _call(url: str) -> None:
     """A submission that is taken, and one that is not."""
     spec = {"url": "http://127.0.0.1/", "extract": {"schema": {"type": "object", "properties": {"a": {}}}}}
-    assert httpx.post(f"{url}/v1/jobs", json=spec, timeout=10).status_code == 201
-    assert httpx.post(f"{url}/v1/jobs", json=spec | {"colour": "red"}, timeout=10).status_code == 400
+    assert httpx.post(f"{url}/v1/jobs", json=spec, timeout=60).status_code == 201
+    assert httpx.post(f"{url}/v1/jobs", json=spec | {"colour": "red"}, timeout=60).status_code == 400
 
 
 async def test_prometheus_sees_every_metric_dashboards_have_data_and_alerts_fire(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ async def test_prometheus_sees_every_metric_dashboards_have_data_and_alerts_fire
             await store.close()
 
             def ask_in_vain() -> bool:
-                answers = [httpx.get(f"{url}/v1/status", timeout=20).status_code for _ in range(3)]
+                answers = [httpx.get(f"{url}/v1/status", timeout=60).status_code for _ in range(3)]
                 assert answers == [503] * 3
                 return {"ShoalStoreAway", "ShoalGatewayErrors"} <= seen.firing()
 

@@ -30,7 +30,7 @@ async def server() -> AsyncIterator[ModelServer]:
 
 @pytest.fixture
 async def policy(server: ModelServer) -> AsyncIterator[ModelPolicy]:
-    settings = ModelSettings(base_urls=(server.url,), model="tiny", timeout_s=5, retry_base_s=0.01)
+    settings = ModelSettings(base_urls=(server.url,), model="tiny", timeout_s=60, retry_base_s=0.01)
     model = OpenAICompatible(settings)
     yield ModelPolicy(model, None, render=plain)  # type: ignore[arg-type]
     await model.close()

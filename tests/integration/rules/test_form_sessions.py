@@ -16,7 +16,7 @@ from shoal.agent.types import Outcome
 from shoal.agent.worker_messages import Work
 from shoal.services.addresses import Reach
 from shoal.services.browsers.config import WorkerConfig
-from shoal.services.browsers.session_parts.parts import make_worker
+from shoal.services.browsers.session_parts.real_parts import make_worker
 from shoal.services.browsers.worker import Worker
 from tests.integration.rules.test_form_outcomes import Accounts, _Handler
 from tests.loopback import served

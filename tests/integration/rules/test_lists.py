@@ -16,24 +16,11 @@ from shoal.agent.policies.rules import RulesPolicy
 from shoal.agent.spec import JobSpec
 from shoal.agent.types import LoopItem
 from tests.loopback import served
+from tests.priced_parts import PARTS, SCHEMA, parts_table
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-SCHEMA = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {"name": {"type": "string"}, "price": {"type": "number"}},
-        "required": ["name", "price"],
-    },
-}
-PARTS = [(f"Part {n:02}", float(n % 3) + 0.5) for n in range(1, 58)]
 STYLE = "<style>td,th{padding:4px}</style>"
-
-
-def table(rows: list[tuple[str, float]]) -> str:
-    body = "".join(f"<tr><td>{name}</td><td>€ {price:.2f}</td></tr>" for name, price in rows)
-    return f"<table><thead><tr><th>Name</th><th>Price</th></tr></thead><tbody>{body}</tbody></table>"
 
 
 def page(title: str, body: str) -> str:
@@ -47,7 +34,7 @@ def by_link(number: int, *, count: bool) -> str:
     says = f"<p>Showing {10 * number - 9} to {min(57, 10 * number)} of 57 entries</p>" if count else ""
     following = f'<a href="?page={number + 1}">Next</a>' if number < 6 else "<span>Next</span>"
     links = " ".join(f'<a href="?page={n}">{n}</a>' if n != number else f"<b>{n}</b>" for n in range(1, 7))
-    return page("Parts", f"{table(part)}{says}<p class=pages>{links} {following}</p>")
+    return page("Parts", f"{parts_table(part)}{says}<p class=pages>{links} {following}</p>")
 
 
 SCRIPTED = """
@@ -65,6 +52,17 @@ document.getElementById('next').onclick = () => { at += 10; setTimeout(draw, 200
 draw();
 </script>
 """
+BROKEN = "An error happened while fetching the data"
+IN_PIECES = """<div role="complementary">%s<p id=says></p></div>
+<script>
+// Text by text and space by space, as libraries draw it.
+for (const [name, text] of [['', 'Showing'], ['', ' '], ['b', '1'], ['', ' '], ['', 'to'], ['', ' '], ['b', '10'],
+  ['', ' '], ['', 'of'], ['', ' '], ['b', '57'], ['', ' '], ['', 'results']]) {
+  const node = document.createTextNode(text), place = name ? document.createElement(name) : node;
+  if (name) place.append(node);
+  document.getElementById('says').append(place);
+}
+</script>"""
 GROWING = """
 <table><thead><tr><th>Name</th><th>Price</th></tr></thead><tbody id=list></tbody></table><p id=says></p>
 <button id=more>Load more</button>
@@ -158,7 +156,7 @@ def chapter(number: int) -> str:
     )
     link = f'<div class=related><a href="/manual/{names[number].lower()}.html">next</a></div>' if number < 3 else ""
     title = names[number - 1]
-    body = f"<ul>{links}</ul>{table(rows)}{link}"
+    body = f"<ul>{links}</ul>{parts_table(rows)}{link}"
     return page(title, body).replace("</head>", f"{following}</head>")
 
 
@@ -183,16 +181,29 @@ class _Handler(BaseHTTPRequestHandler):
             "/wait": lambda: time.sleep(0.2) or "",
             "/longer": lambda: page(
                 "Parts",
-                table(PARTS[: int(parse_qs(parts.query).get("rows", ["15"])[0])])
+                parts_table(PARTS[: int(parse_qs(parts.query).get("rows", ["15"])[0])])
                 + f'<a href="/longer/tip?rows=5">less</a> <a href="/longer/tip?rows={60}">more</a>',
             ),
-            "/longer/tip": lambda: page("Parts", table(PARTS) + '<a href="/longer/tip?rows=120">more</a>'),
-            "/elsewhere": lambda: page("Parts", table(PARTS[:15]) + '<p>Who we are: <a href="/prose">more</a></p>'),
-            "/boxed": lambda: page("Parts", BOXED % table(PARTS)),
-            "/stuck": lambda: page("Parts", table(PARTS[:10]) + "<p>Showing 1 to 10 of 57 entries</p>"),
+            "/longer/tip": lambda: page("Parts", parts_table(PARTS) + '<a href="/longer/tip?rows=120">more</a>'),
+            "/elsewhere": lambda: page(
+                "Parts", parts_table(PARTS[:15]) + '<p>Who we are: <a href="/prose">more</a></p>'
+            ),
+            "/boxed": lambda: page("Parts", BOXED % parts_table(PARTS)),
+            "/stuck": lambda: page("Parts", parts_table(PARTS[:10]) + "<p>Showing 1 to 10 of 57 entries</p>"),
+            "/broken": lambda: page(
+                "Parts",
+                parts_table(PARTS[:10]).replace("</tbody>", f"<tr><td colspan=2>{BROKEN}</td></tr></tbody>")
+                + "<button disabled>Next</button>",
+            ),
+            "/broken-links": lambda: page(
+                "Parts",
+                "<ul>" + "".join(f'<li><a href="/p/{n}">Part {n}</a></li>' for n in range(9)) + f"</ul><p>{BROKEN}</p>",
+            ),
+            "/issues": lambda: page("Issues", parts_table([(BROKEN, 1.5), *PARTS[:9]])),
+            "/in-pieces": lambda: page("Parts", IN_PIECES % parts_table(PARTS[:10])),
             "/sized": lambda: page(
                 "Parts",
-                table(PARTS if "size=100" in parts.query else PARTS[:10])
+                parts_table(PARTS if "size=100" in parts.query else PARTS[:10])
                 + f"<p>1-{57 if 'size=100' in parts.query else 10} of 57</p>"
                 + 'Show <a href="?size=25">25</a> <a href="?size=100">100</a>',
             ),
@@ -281,6 +292,36 @@ async def test_what_cannot_be_followed_is_said_to_be_missing(page: Context) -> N
     assert values(found) == PARTS[:10]
     assert (found.complete, found.shown) == (False, 57)
     assert "no way to the rest" in found.why
+
+
+async def test_a_count_that_is_drawn_in_pieces_beside_the_page_is_read(page: Context) -> None:
+    found, _ = await read(page, "/in-pieces")
+    assert values(found) == PARTS[:10]
+    assert (found.complete, found.shown) == (False, 57)
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"records": "tbody tr", "fields": {"name": {"select": "td"}, "price": {"select": "td + td"}}}]
+)
+async def test_a_list_whose_page_says_that_loading_failed_is_not_called_complete(
+    page: Context, given: dict[str, Any]
+) -> None:
+    found, _ = await read(page, "/broken", extract={"schema": SCHEMA, **given})
+    assert not found.complete
+    assert BROKEN in found.why
+    assert values(found)[:10] == PARTS[:10]
+
+
+async def test_an_issue_that_is_called_like_a_failure_is_a_record_like_others(page: Context) -> None:
+    found, _ = await read(page, "/issues")
+    assert values(found) == [(BROKEN, 1.5), *PARTS[:9]]
+    assert found.complete
+
+
+async def test_items_of_a_page_that_says_that_loading_failed_are_not_all(page: Context) -> None:
+    items, state = await collected(page, "/broken-links", {"select": "li a"})
+    assert len(items) == 9
+    assert BROKEN in state.cut
 
 
 async def test_a_list_that_says_that_it_is_empty_is_whole(page: Context) -> None:

@@ -134,7 +134,7 @@ async def behind_login(
 ORDERS = [{"name": f"Order {n}", "price": n + 0.5} for n in range(1, 7)]
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(240)
 async def test_a_job_logs_in_once_for_all_its_items(site: Accounts) -> None:
     async with world({}, parts=RealParts, slots=2) as here:
         row, told = await behind_login(here, site, LOGIN)
@@ -143,7 +143,7 @@ async def test_a_job_logs_in_once_for_all_its_items(site: Accounts) -> None:
     assert (site.logins, site.registered) == (1, 0)
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(240)
 async def test_a_login_that_ran_out_is_renewed_once_for_all_items(site: Accounts) -> None:
     site.forgets = True
     async with world({}, parts=RealParts, slots=2) as here:
@@ -153,7 +153,7 @@ async def test_a_login_that_ran_out_is_renewed_once_for_all_items(site: Accounts
     assert (site.logins, site.registered) == (2, 0)
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(240)
 async def test_a_login_that_the_site_refuses_ends_the_job_before_anything_is_collected(site: Accounts) -> None:
     async with world({}, parts=RealParts, slots=2) as here:
         row, told = await behind_login(here, site, {**LOGIN, "password": "wrong"})
@@ -170,7 +170,7 @@ STEPS = [
 ]
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(240)
 async def test_a_login_by_steps_does_what_the_job_says_and_is_inherited(site: Accounts) -> None:
     async with world({}, parts=RealParts, slots=2) as here:
         row, told = await behind_login(here, site, steps=STEPS)
@@ -181,9 +181,9 @@ async def test_a_login_by_steps_does_what_the_job_says_and_is_inherited(site: Ac
     assert "lovelace" not in shown
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(240)
 async def test_a_step_that_finds_nothing_is_named(site: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.agent.sessions.login_steps._FIND_S", 0.5)
+    monkeypatch.setattr("shoal.agent.sessions.login_steps._FIND_S", 3.0)
     async with world({}, parts=RealParts, slots=2) as here:
         row, told = await behind_login(here, site, steps=[STEPS[0], {"click": "button.nowhere"}])
     assert row.status is Status.FAILED

@@ -104,7 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Silence."""
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(240)
 @pytest.mark.parametrize("path", ["/linked", "/scripted", "/opening"])
 async def test_each_row_of_a_list_is_read_wherever_it_stood(path: str) -> None:
     with served(_Handler) as url:

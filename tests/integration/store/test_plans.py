@@ -15,9 +15,9 @@ from tests.store_world import BROKEN, DONE, links, loop, world
 
 pytestmark = pytest.mark.timeout(600)  # beside other rings on two cores
 
-ITEMS = 20_000
-LANES = 200
-LOOPS = 10
+ITEMS = 8_000
+LANES = 80
+LOOPS = 4
 ROUNDS = 20
 HELD = 100
 OFTEN = 100
@@ -103,7 +103,7 @@ async def test_news_reads_what_is_new_and_not_the_partitions_of_others(postgres_
 async def test_a_slice_of_another_concurrency_reads_what_it_changes(
     postgres_url: str, limit: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ending, "SLICE", 500)
+    monkeypatch.setattr(ending, "SLICE", ITEMS // 40)
     async with world(postgres_url) as w:
         with psycopg.connect(postgres_url, autocommit=True) as conn:
             conn.execute("alter table session set (autovacuum_enabled = false)")
@@ -123,7 +123,7 @@ async def test_a_slice_of_another_concurrency_reads_what_it_changes(
 async def test_a_slice_of_a_retry_reads_what_it_opens_and_what_is_above(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ending, "SLICE", 500)
+    monkeypatch.setattr(ending, "SLICE", ITEMS // 40)
     async with world(postgres_url) as w:
         with psycopg.connect(postgres_url, autocommit=True) as conn:
             conn.execute("alter table session set (autovacuum_enabled = false)")
@@ -145,7 +145,7 @@ async def test_a_slice_of_a_retry_reads_what_it_opens_and_what_is_above(
 async def test_a_slice_reads_what_it_ends_and_not_what_was_ended_before(
     postgres_url: str, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ending, "SLICE", 500)
+    monkeypatch.setattr(ending, "SLICE", ITEMS // 40)
     async with world(postgres_url) as w:
         with psycopg.connect(postgres_url, autocommit=True) as conn:
             conn.execute("alter table session set (autovacuum_enabled = false)")

@@ -39,7 +39,7 @@ async def rivals(url: str) -> AsyncIterator[tuple[World, psycopg.AsyncConnection
 async def blocked(conn: psycopg.AsyncConnection) -> None:
     """Returns once somebody of this database waits for a lock."""
     query = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while (await (await conn.execute(query)).fetchone()) == (0,):
             await asyncio.sleep(0.01)
 

@@ -163,6 +163,6 @@ async def test_who_watches_is_told_once_what_is_wrong_and_when_it_is_mended(monk
             raise one
 
     with pytest.raises(StoreBroken):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await heed(check, said.append)
     assert said == ["full", "that is mended: sessions go on", "damaged"]

@@ -14,11 +14,19 @@ import uvicorn
 
 from shoal.agent.browser import Browser, Context
 from shoal.agent.chromium.process.launch import launch
+from shoal.agent.documents import reader_process
 
 SITE = Path(__file__).resolve().parents[3] / "load-tests" / "site"
 sys.path.insert(0, str(SITE))
 
 from shop.app import create_app  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine that is busy, too, the process that reads documents answers before a browser reads them."""
+    monkeypatch.setattr(reader_process, "ANSWER_S", 60.0)
+    monkeypatch.setattr(reader_process, "READ_S", 10.0)
 
 
 @pytest.fixture(scope="session")

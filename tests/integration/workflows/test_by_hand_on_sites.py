@@ -21,7 +21,7 @@ from shoal.agent.workflows.format.workflow import read_workflow
 from tests.integration.workflows.test_sessions import Surroundings
 from tests.sites.registry import django_admin
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(600)]
 
 PASSWORD = "correct horse 7"
 PLACE = """(arg) => {

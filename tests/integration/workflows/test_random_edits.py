@@ -19,7 +19,7 @@ from tests.integration.workflows.learned import item_of, learn
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 EDIT_JS = (Path(__file__).parent / "edits.js").read_text()
-KINDS = ("rename", "alike", "wrap", "move", "duplicate", "copy", "delete", "swap", "number")
+KINDS = ("rename", "alike", "wrap", "move", "duplicate", "copy", "delete", "swap", "number", "data")
 EDITS = st.lists(
     st.tuples(st.sampled_from(KINDS), st.integers(0, 60), st.integers(0, 60), st.integers(0, 8)), min_size=1, max_size=6
 )
@@ -38,15 +38,18 @@ def states(texts: list[str], name: str, value: Json) -> bool:
     return False
 
 
-@pytest.mark.parametrize("kind", [Drift.NONE, Drift.PLAIN])
-async def test_a_record_is_what_the_edited_page_states(page: Context, site: str, kind: Drift) -> None:
-    learned = await learn(page, site, 4, kind)
+@pytest.mark.parametrize(("seed", "structured"), [(3, True), (4, False)])
+async def test_a_record_is_what_the_edited_page_states(page: Context, site: str, seed: int, structured: bool) -> None:
+    kind = Drift.NONE
+    learned = await learn(page, site, seed, kind)
+    families = {channel.family for field in learned.branches[0].fields for channel in field.channels}
+    assert ("json_ld" in families) is structured
     found: list[tuple[Json, Json]] = []
     records = 0
 
     async def tried(branch: Branch, edits: Json) -> None:
         nonlocal records
-        item = item_of(site, 4, kind, 6)
+        item = item_of(site, seed, kind, 6)
         await page.goto(item.value)
         told = json.loads(str(await page.read(EDIT_JS, edits)))
         got = await replay_page(page, (branch,), item, RECORD_SCHEMA)
@@ -69,4 +72,4 @@ async def test_a_record_is_what_the_edited_page_states(page: Context, site: str,
         await tried(learned.branches[0], edits)
     assert found == []
     assert records >= 5, "edits beside the facts must leave some records"
-    assert truth(4, kind, 6) is not None
+    assert truth(seed, kind, 6) is not None

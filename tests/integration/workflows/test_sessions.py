@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import urllib.request
+import zlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ import pytest_asyncio
 from shop.drift import COLOURS, RECORD_SCHEMA, START, Drift, truth
 from shop.oracle import Oracle
 
-from shoal.agent.browser import Browser
+from shoal.agent.browser import Browser, Context
 from shoal.agent.chromium.process.find import find_chromium
 from shoal.agent.models.openai_compatible import OpenAICompatible
 from shoal.agent.models.settings import ModelSettings
@@ -32,12 +33,13 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import ArtifactRef, Checkpoint, LoopItem, Outcome
-from shoal.agent.worker_messages import Work
+from shoal.agent.worker_messages import LearnedUse, Work
 from shoal.agent.workflows.exchange.playwright_script import write_playwright
+from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.format.workflow import read_workflow
 from shoal.agent.workflows.learning.compile_version import compile_version
 from shoal.agent.workflows.learning.evidence import SessionEvidence, unpacked
-from tests.integration.workflows.learned import item_of
+from tests.integration.workflows.learned import item_of, learn
 from tests.model_server import ModelServer, serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -73,14 +75,16 @@ class Surroundings:
 async def model() -> AsyncIterator[tuple[ModelPolicy, ModelServer]]:
     """The model policy, and the server behind it, which knows the truth."""
     async with serving(ModelServer(Oracle().reply)) as server:
-        client = OpenAICompatible(ModelSettings(base_urls=(server.url,), model="oracle", timeout_s=10))
+        client = OpenAICompatible(ModelSettings(base_urls=(server.url,), model="oracle", timeout_s=60))
         yield ModelPolicy(client, RulesPolicy()), server
         await client.close()
 
 
-async def run(browser: Browser, policy: Policy, spec: Json, item: LoopItem) -> tuple[Outcome, Surroundings]:
+async def run(
+    browser: Browser, policy: Policy, spec: Json, item: LoopItem | None, *, learned: LearnedUse | None = None
+) -> tuple[Outcome, Surroundings]:
     around = Surroundings()
-    work = Work(1, 1, 1, "t", 1, 1, JobSpec.model_validate(spec), item, None, None, None)
+    work = Work(1, 1, 1, "t", 1, 1, JobSpec.model_validate(spec), item, None, None, None, learned=learned)
     lent = SessionDependencies(
         browser=browser, policy=policy, navigation_guard=around, artifact_sink=around, journal=around, secrets=around
     )
@@ -124,6 +128,7 @@ async def test_pages_are_read_without_the_model_once_it_has_read_some(
         assert [one.value for one in outcome.records] == [truth(1, Drift.MOVED, n)], outcome.error
         assert (outcome.usage.model_calls, outcome.records[0].sources["price"].how) == (0, "workflow")
         assert replayed.report.done == ("read",)
+        assert outcome.replay is not None and outcome.replay.branches == compiled.version.branches[0].key
     assert len(server.requests) == asked
 
     tried = WorkflowPolicy("drift", compiled.version)
@@ -151,6 +156,43 @@ async def test_pages_are_read_without_the_model_once_it_has_read_some(
     assert [one.value for one in outcome.records] == [truth(1, Drift.MOVED, START)]
     assert backed.report.handed_over and outcome.usage.model_calls > 0
     assert evidence(around).pages, "what the model reads after a miss is what a repair learns from"
+
+
+async def test_an_extraction_keeps_to_its_conditions_and_to_what_its_miss_leads_to(
+    browser: Browser, site: str, model: tuple[ModelPolicy, ModelServer], page: Context
+) -> None:
+    policy, _ = model
+    compiled = await learn(page, site, 1, Drift.MOVED)
+    reading = {"url": f"{site}/drift/1/moved/", "goal": "Read it.", "extract": {"schema": RECORD_SCHEMA}}
+    spec: Json = {**reading, "artifacts": {"screenshots": "none"}}
+
+    def version(**node: Json) -> Version:
+        given = {"nodes": [{"id": "read", "kind": "extract", **node}], "branches": compiled.branches}
+        return Version.model_validate(given)
+
+    early = version(pre=[{"kind": "text", "value": "no page says this"}])
+    replayed = WorkflowPolicy("drift", early, policy)
+    outcome, _ = await run(browser, replayed, spec, item_of(site, 1, Drift.MOVED, 4))
+    assert [str(miss.reason) for miss in replayed.report.misses] == ["condition"]
+    assert replayed.report.handed_over and outcome.usage.model_calls > 0
+
+    replayed = WorkflowPolicy("drift", version(on_miss="fail"), policy)
+    outcome, _ = await run(browser, replayed, spec, item_of(site, 1, Drift.MOVED, START))
+    assert outcome.error is not None and outcome.error.code == "workflow_miss", outcome
+    assert (outcome.usage.model_calls, outcome.records) == (0, ())
+
+
+async def test_a_page_with_several_records_is_kept_and_teaches_nothing(browser: Browser, site: str) -> None:
+    spec: Json = {
+        "url": f"{site}/drift/1/none/?items=5",
+        "extract": {"records": "li", "fields": {"name": {"select": "a.link"}}},
+        "artifacts": {"screenshots": "none"},
+    }
+    outcome, around = await run(browser, RulesPolicy(), spec, None, learned=LearnedUse.TEACH)
+    assert (outcome.status, len(outcome.records)) == (Status.COMPLETED, 5), outcome.error
+    (kept,) = around.artifacts["snapshot"]
+    assert zlib.decompress(kept).decode().count('class="link"') == 5
+    assert "evidence" not in around.artifacts, "several records of one page are not learned"
 
 
 async def test_a_try_does_not_do_what_may_run_once_only_though_it_sends_nothing(browser: Browser, site: str) -> None:

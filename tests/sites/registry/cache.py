@@ -58,6 +58,20 @@ def pypi(name: str, packages: Sequence[str]) -> Path:
     return _made(f"pypi-{name}-" + _version_key(packages), install) / "venv" / "bin" / "python"
 
 
+def modules(name: str, packages: Sequence[str]) -> Path:
+    """A folder with the modules of these packages, without what they depend on: for a Python that has that already.
+
+    Raises:
+        Unreachable: they cannot be installed.
+    """
+
+    def install(folder: Path) -> None:
+        uv = str(Path(sys.executable).with_name("uv"))
+        _run([uv, "pip", "install", "-q", "--no-deps", "--target", str(folder), *packages])
+
+    return _made(f"modules-{name}-" + _version_key(packages), install)
+
+
 def npm(package: str) -> Path:
     """The files of an npm package, given with its version.
 

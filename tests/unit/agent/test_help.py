@@ -87,9 +87,13 @@ async def test_a_helper_is_asked_for_codes_questions_and_captchas() -> None:
     lent = hooks(helper, help={"webhook": "https://hooks.example/x", "timeout_s": 5})
     assert lent.verification_code and lent.ask_user and lent.solve_captcha
     assert await lent.verification_code(URL) == "123456"
-    assert await lent.ask_user("Which address?") == " 123456 "
+    assert await lent.ask_user("Which address?", URL) == " 123456 "
     assert await lent.solve_captcha(URL) is True
-    assert [(q.kind, q.timeout_s) for q in asked] == [("code", 5), ("question", 5), ("captcha", 5)]
+    assert [(q.kind, q.url, q.timeout_s) for q in asked] == [
+        ("code", URL, 5),
+        ("question", URL, 5),
+        ("captcha", URL, 5),
+    ]
 
 
 async def test_nobody_answers_in_time() -> None:

@@ -18,7 +18,19 @@ from shoal.agent.support.masking import (
     secrets_in,
     shown_spec,
 )
-from shoal.agent.types import Action, ActionResult, Effect, ErrorInfo, LoopItem, Outcome, Record, Step, Task
+from shoal.agent.types import (
+    Action,
+    ActionResult,
+    Effect,
+    ErrorInfo,
+    LoopItem,
+    Outcome,
+    PageError,
+    PageErrors,
+    Record,
+    Step,
+    Task,
+)
 
 SECRET = ["password", "Passwort", "user_password", "newPassword2", "PIN", "cvc", "card_number", "cardNumber", "token"]
 SECRET += [
@@ -92,12 +104,14 @@ def test_what_a_session_stores_holds_no_password_and_its_records_stay() -> None:
         ErrorInfo("ActionError", "action_failed", 'could not type tall "tree"', retryable=False),
         Effect(url="https://x.example/?p=tall+%22tree%22&pin=12", value="12"),
     )
-    steps = (Step(0, "https://x.example/?t=abc-def-ghi", "", (done,)),)
+    errors = PageErrors((PageError("network", "not abc-def-ghi", "https://x.example/?p=tall+%22tree%22"),))
+    steps = (Step(0, "https://x.example/?t=abc-def-ghi", "", (done,), page_errors=errors),)
     outcome = Outcome(
         Status.FAILED,
         (Record({"owner": "abc-def-ghi"}),),
         ErrorInfo("FormRefused", "form_incomplete", "no abc-def-ghi here", retryable=False),
         tasks=(Task("navigate", "log in", Status.FAILED, steps=steps),),
+        page_errors=errors,
     )
     shown = masker.outcome(outcome)
     (step,) = shown.tasks[0].steps
@@ -107,6 +121,8 @@ def test_what_a_session_stores_holds_no_password_and_its_records_stay() -> None:
     assert result.effect.url == f"https://x.example/?p={HIDDEN}&pin={HIDDEN}"
     assert result.effect.value == HIDDEN
     assert step.url == f"https://x.example/?t={HIDDEN}"
+    told = PageErrors((PageError("network", f"not {HIDDEN}", f"https://x.example/?p={HIDDEN}"),))
+    assert step.page_errors == shown.page_errors == told
     assert shown.error is not None and shown.error.message == f"no {HIDDEN} here"
     assert shown.records == outcome.records, "what pages state is the job's result"
     prompt = masker.text('{"data": {"pin": "12", "password": "tall \\"tree\\"", "room": "1212"}}')

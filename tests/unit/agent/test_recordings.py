@@ -18,7 +18,7 @@ from shoal.agent.sessions.traces.recorded_nodes import told_attributes, told_nod
 from shoal.agent.sessions.traces.recording import told_recording
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.testing.browser import FakeBrowser, FakePage
+from shoal.agent.testing.browser_double import FakeBrowser, FakePage
 from tests.unit.agent.test_traces import EXTRACT, URL, Notes, deps, work
 
 ROOT = Path(__file__).resolve().parents[3]

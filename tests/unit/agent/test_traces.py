@@ -18,7 +18,7 @@ from shoal.agent.sessions.traces.trace import told_trace
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.testing import FakeBrowser, FakePage
-from shoal.agent.testing.browser import FakeContext
+from shoal.agent.testing.browser_double import FakeContext
 from tests.cluster_world import EXTRACT
 from tests.unit.session.test_session import URL, Notes, deps, session, work
 

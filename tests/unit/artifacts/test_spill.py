@@ -18,7 +18,7 @@ def spilling(behind: MemoryArtifacts, folder: Path, limit_bytes: int = 10_000) -
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(28):
         while not condition():
             await asyncio.sleep(0.005)
 

@@ -37,14 +37,14 @@ async def test_a_launch_that_is_canceled_leaves_no_folder_no_process_and_no_driv
     )  # the package names the function so
     options = LaunchOptions(executable=sys.executable, sandbox="no", temp_dir=str(tmp_path))
     launching = asyncio.create_task(launch(options))
-    await asyncio.wait_for(started.wait(), 10)
+    await asyncio.wait_for(started.wait(), 60)
     launching.cancel()
     with pytest.raises(asyncio.CancelledError):
         await launching
     try:
         assert released == [True]
         assert list(tmp_path.iterdir()) == []
-        await asyncio.wait_for(begun[0].wait(), 10)
+        await asyncio.wait_for(begun[0].wait(), 60)
     finally:
         if begun[0].returncode is None:
             begun[0].kill()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack
+from types import SimpleNamespace
 
 import pytest
 from structlog.testing import capture_logs
@@ -11,7 +12,7 @@ from structlog.testing import capture_logs
 from shoal.agent.browser import ContextOptions
 from shoal.agent.errors import BrowserGone
 from shoal.agent.testing import FakeBrowser
-from shoal.agent.testing.browser import FakeContext
+from shoal.agent.testing.browser_double import FakeContext
 from shoal.services.browsers.config import BrowserLimits
 from shoal.services.browsers.session_parts import browser_owner as owner_module
 from shoal.services.browsers.session_parts.browser_owner import BrowserOwner
@@ -68,6 +69,23 @@ async def test_a_worn_out_browser_is_closed_when_its_last_session_ends() -> None
     await owner.close()
 
 
+async def test_the_age_of_the_oldest_browser_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(owner_module, "time", SimpleNamespace(monotonic=lambda: now))
+    owner = BrowserOwner(Launches(), BrowserLimits(max_sessions=1))
+    assert owner.oldest_s is None
+    async with AsyncExitStack() as first:
+        await first.enter_async_context(owner.lend())
+        now = 107.0
+        async with owner.lend():  # by a second browser
+            now = 110.0
+            assert (owner.running, owner.oldest_s) == (2, 10.0)
+            await first.aclose()
+            assert (owner.running, owner.oldest_s) == (1, 3.0)
+    await owner.close()
+    assert owner.oldest_s is None
+
+
 async def test_a_dead_browser_is_replaced_at_the_next_loan() -> None:
     launches = Launches()
     owner = BrowserOwner(launches, BrowserLimits())
@@ -114,7 +132,7 @@ async def test_a_browser_that_hangs_is_ended_under_its_sessions_and_replaced() -
     async with owner.lend() as browser:
         made[0].hung = True
         await owner.suspect(browser)
-        async with owner.lend() as other, asyncio.timeout(5):
+        async with owner.lend() as other, asyncio.timeout(14):
             assert other is made[1]
             while made[0].alive:
                 await asyncio.sleep(0.005)
@@ -129,7 +147,7 @@ async def test_a_dead_browser_that_nobody_uses_is_counted_too(monkeypatch: pytes
     async with owner.lend():
         pass
     launches.made[0].kill()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(14):
         while owner.running:
             await asyncio.sleep(0.005)
     assert (owner.restarts, metrics_delta.counts["shoal_browser_restarts",]) == (1, 1)
@@ -142,7 +160,7 @@ async def test_a_browser_that_holds_much_is_replaced_and_one_that_takes_all_is_e
     monkeypatch.setattr(owner_module, "_LOOK_EVERY_S", 0.01)
     launches = Launches()
     owner = BrowserOwner(launches, BrowserLimits(max_rss_bytes=1000))
-    async with owner.lend(), asyncio.timeout(5):
+    async with owner.lend(), asyncio.timeout(14):
         (first,) = launches.made
         first.rss_bytes = 1200
         while not owner._old:
@@ -163,7 +181,7 @@ async def test_pages_of_every_browser_that_runs_are_held_to_their_bounds(monkeyp
     monkeypatch.setattr(owner_module, "_RESTRAIN_EVERY_S", 0.01)
     launches = Launches()
     owner = BrowserOwner(launches, BrowserLimits(max_sessions=1, page_bytes=77))
-    async with owner.lend(), owner.lend(), asyncio.timeout(5):
+    async with owner.lend(), owner.lend(), asyncio.timeout(14):
         while not all(one.restrained for one in launches.made):
             await asyncio.sleep(0.005)
     assert [set(one.restrained) for one in launches.made] == [{77}, {77}]
@@ -176,7 +194,7 @@ async def test_an_idle_browser_is_closed(monkeypatch: pytest.MonkeyPatch) -> Non
     owner = BrowserOwner(launches, BrowserLimits(idle_s=0.02))
     async with owner.lend():
         pass
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(14):
         while launches.made[0].alive:
             await asyncio.sleep(0.005)
     assert owner.running == 0
@@ -204,7 +222,7 @@ async def test_browsers_are_still_replaced_after_one_could_not_be_tidied_up(monk
         for one in made:
             async with owner.lend() as browser:
                 assert browser is one
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(14):
                 while one.alive or owner.running:
                     await asyncio.sleep(0.005)
     failures = [line for line in logs if line["event"] == LogEvent.LOOP_FAILED]

@@ -9,7 +9,7 @@ from shoal.agent.browser import ContextOptions
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.testing import FakeBrowser, FakePage
-from shoal.agent.testing.browser import FakeContext
+from shoal.agent.testing.browser_double import FakeContext
 from shoal.agent.types import Checkpoint, Outcome
 from shoal.agent.worker_messages import Work
 from shoal.services.browsers.config import WorkerConfig
@@ -20,13 +20,13 @@ URL = "http://shop.example/"
 
 
 async def test_a_session_that_lost_its_lease_and_comes_back_runs_once_and_frees_its_slots() -> None:
-    pages = {URL: FakePage(read={"n": 1}, seconds=30)}
+    pages = {URL: FakePage(read={"n": 1}, seconds=300)}
     config = WorkerConfig(slots=2, artifacts_url="memory:")
     parts = FakeParts([], lambda: FakeBrowser(pages), config)
     worker = Worker("w", config, parts)
     spec = JobSpec.model_validate({"url": URL, "extract": EXTRACT})
     first = Work(1, 1, 1, "t", 1, 0, spec, None, None, None, None)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(18):
         await worker.submit([first])
         while not parts.browsers or not parts.browsers[0].visits:
             await asyncio.sleep(0.01)
@@ -54,7 +54,7 @@ async def test_a_session_that_is_stopped_before_its_first_step_reports_and_frees
     spec = JobSpec.model_validate({"url": URL, "extract": EXTRACT})
     await worker.submit([Work(1, 1, 1, "t", 1, 0, spec, None, None, None, None)])
     await worker.cancel([1])
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(18):
         (report,) = (await worker.pull(0, 0)).reports()
         assert report.outcome is not None
         assert report.outcome.status is Status.CANCELED
@@ -69,11 +69,11 @@ async def test_a_session_that_is_stopped_before_its_first_step_reports_and_frees
 
 async def test_a_session_that_is_told_to_stop_again_and_again_ends_its_page_in_peace() -> None:
     """The dispatcher says it with every look until it has the report."""
-    browser = SlowlyClosed({URL: FakePage(read={"n": 1}, seconds=30)})
+    browser = SlowlyClosed({URL: FakePage(read={"n": 1}, seconds=300)})
     config = WorkerConfig(slots=1, artifacts_url="memory:")
     worker = Worker("w", config, FakeParts([], lambda: browser, config))
     spec = JobSpec.model_validate({"url": URL, "extract": EXTRACT})
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(18):
         await worker.submit([Work(1, 1, 1, "t", 1, 0, spec, None, None, None, None)])
         while not browser.visits:
             await asyncio.sleep(0.01)
@@ -108,12 +108,12 @@ class SlowlyClosed(FakeBrowser):
 
 async def test_a_worker_that_ends_gives_back_what_it_is_still_handed() -> None:
     """Claimed a moment before: it must not wait for the whole end, and lose an attempt then."""
-    browser = FakeBrowser({URL: FakePage(read={"n": 1}, seconds=30)})
+    browser = FakeBrowser({URL: FakePage(read={"n": 1}, seconds=300)})
     config = WorkerConfig(slots=1, artifacts_url="memory:")
     worker = Worker("w", config, FakeParts([], lambda: browser, config))
     spec = JobSpec.model_validate({"url": URL, "extract": EXTRACT})
     late = Work(2, 5, 1, "t", 1, 0, spec, None, Checkpoint(), None, None)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(18):
         await worker.submit([Work(1, 1, 1, "t", 1, 0, spec, None, None, None, None)])
         while not browser.visits:
             await asyncio.sleep(0.01)
@@ -136,7 +136,7 @@ async def test_a_browser_that_was_lost_inside_an_action_is_replaced_though_the_s
     parts = FakeParts([], lambda: FakeBrowser(form(act_seconds=0.2)), config)
     worker = Worker("w", config, parts)
     spec = JobSpec.model_validate({"url": URL, "goal": "send", "data": {"a": 1}})
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(18):
         await worker.submit([Work(1, 1, 1, "t", 1, 0, spec, None, None, None, None)])
         (mark,) = (await worker.pull(0, 0)).reports()
         await worker.confirm(mark.serial, frozenset(), {})
@@ -164,7 +164,7 @@ async def test_a_session_whose_pages_were_cut_off_says_so_however_it_ends() -> N
     await worker.submit([Work(n, 1, n, "t", 1, 0, spec, None, None, None, None) for n, spec in ((1, good), (2, bad))])
     told: dict[int, Outcome] = {}
     seen = 0
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(18):
         while len(told) < 2:
             for report in (await worker.pull(seen, 0)).reports():
                 seen = report.serial

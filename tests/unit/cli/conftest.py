@@ -87,12 +87,12 @@ def serve(monkeypatch: pytest.MonkeyPatch, **options: Any) -> Iterator[Served]:
     thread = threading.Thread(target=lambda: asyncio.run(live()))
     thread.start()
     try:
-        assert ready.wait(20)
+        assert ready.wait(60)
         monkeypatch.setenv("SHOAL_GATEWAY", found[0].url)
         yield found[0]
     finally:
         end[0]()
-        thread.join(20)
+        thread.join(60)
         assert not thread.is_alive()
 
 

@@ -42,6 +42,30 @@ def test_a_file_is_imported_shown_activated_compared_exported_and_deleted(
     shoal("workflows", "show", "books", code=2)
 
 
+def test_what_a_version_leaves_to_the_model_is_shown(served: Served, shoal: Shoal, tmp_path: Path) -> None:
+    (version,) = BOOKS["versions"]
+    left = {"what": "pages without field price", "why": "1 of 3 pages lacks it, and 2 are needed"}
+    (tmp_path / "a.json").write_text(json.dumps({**BOOKS, "versions": [{**version, "open": [left]}]}))
+    shown = shoal("workflows", "import", str(tmp_path / "a.json"))
+    assert "version 1 leaves to the model: pages without field price: 1 of 3 pages lacks it" in shown.stderr
+    said = json.loads(shoal("workflows", "show", "books", "--json").stdout)
+    assert said["versions"][0]["open"] == [left]
+
+
+def test_the_fields_of_a_version_are_printed_as_a_job_takes_them(served: Served, shoal: Shoal, tmp_path: Path) -> None:
+    for name, workflow in (("a.json", BOOKS), ("b.json", edited("b.price"))):
+        (tmp_path / name).write_text(json.dumps(workflow))
+        shoal("workflows", "import", str(tmp_path / name))
+    (field,) = BOOKS["versions"][0]["branches"][0]["fields"]
+    for name in ("books", "books@1", "books@2"):
+        said = shoal("workflows", "fields", name)
+        assert json.loads(said.stdout)["extract"]["fields"] == {"price": field["channels"][0]["place"]}
+        assert "not in the fields: price: the agreement of label with css" in said.stderr
+        served.submit(**json.loads(said.stdout))
+    assert "'x' is no number" in shoal("workflows", "fields", "books@x", code=2).stderr
+    shoal("workflows", "fields", "books@7", code=2)
+
+
 def test_files_of_other_programs_are_imported_and_written_and_what_they_cannot_say_is_told(
     served: Served, shoal: Shoal, tmp_path: Path
 ) -> None:

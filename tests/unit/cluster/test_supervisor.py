@@ -67,7 +67,7 @@ class FakeActor:
 @pytest.fixture
 def looking(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Supervisor, list[FakeActor], list[FakeActor]]:
     """A supervisor without Ray, the actors that it started, and those that it killed."""
-    monkeypatch.setattr(guard, "ANSWER_S", 0.05)
+    monkeypatch.setattr(guard, "ANSWER_S", 0.5)
     monkeypatch.setattr(supervisor, "_LOOK_S", 0.01)
     monkeypatch.setattr(supervisor, "_AGAIN_S", 0.01)
     monkeypatch.setattr(ray, "init", lambda *_, **__: None)
@@ -86,7 +86,7 @@ def looking(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Supervisor
 
 
 async def until(met: Callable[[], object]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not met():
             await asyncio.sleep(0.005)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from shoal.agent.status import Status
-from shoal.services.dispatch.clock import loop_time
+from shoal.agent.support.moments import loop_time
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.store.records import CommitResult, Finish
 from tests.cluster_world import LOOP, shop, world
@@ -38,7 +38,7 @@ async def test_a_claimer_without_room_waits_whatever_pauses_are_over(monkeypatch
         monkeypatch.setattr(w.store, "finish", finish)
         monkeypatch.setattr(claimer, "claim_once", claim_once)
         job = await w.submit(loop=LOOP, extract={"schema": {"type": "object", "properties": {}}})
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(28):
             while state.signals.takes_reports:
                 await asyncio.sleep(0.01)
             state.domains.started(7_777, 7_777, 0.01, loop_time())

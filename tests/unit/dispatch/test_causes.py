@@ -41,7 +41,7 @@ FAILURES = 12
 
 def decided(error: AgentError, *, excused: int = 0) -> Finish:
     outcome = Outcome(Status.FAILED, error=error.info(), tasks=(Task("navigate", "look", Status.FAILED),))
-    return retry.decide(WORK, outcome, max_attempts=10, dice=random.Random(1), excused=excused)
+    return retry.finish_or_retry(WORK, outcome, max_attempts=10, dice=random.Random(1), excused=excused)
 
 
 @pytest.mark.parametrize("error", [ArtifactsAway(), NoRoom(), NoBrowser()])

@@ -47,7 +47,7 @@ async def test_a_session_that_becomes_ready_while_a_claim_finds_nothing_is_claim
 
         w.store.claim = claim  # type: ignore[method-assign]
         state.ready([_partition(30)])
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(28):
             while len(requests) < 2:
                 await asyncio.sleep(0.01)
         assert [request.after for request in requests[:2]] == [30, 10]

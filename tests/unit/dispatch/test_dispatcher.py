@@ -175,7 +175,7 @@ async def test_cancel_stops_what_runs_and_what_waits() -> None:
 
 
 async def test_a_paused_job_goes_on_where_it_was() -> None:
-    async with world(shop(20, seconds=0.05), slots=2) as w:
+    async with world(shop(20, seconds=0.2), slots=2) as w:
         job = await w.submit(loop=LOOP, extract=EXTRACT)
         await w.until(job, lambda row: row.counts.completed >= 3)
         await w.store.pause(job)

@@ -13,15 +13,8 @@ from shoal.agent.testing import FakePage
 from shoal.agent.types import Record
 from shoal.services.store.records import IncompleteLists
 from tests.cluster_world import FakeParts, PlainPolicy, world
+from tests.priced_parts import SCHEMA
 
-SCHEMA = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {"name": {"type": "string"}, "price": {"type": "number"}},
-        "required": ["name", "price"],
-    },
-}
 EXTRACT = {"schema": SCHEMA}
 GOOD = [{"name": "a", "price": 1.0}, {"name": "b", "price": 2.0}]
 

@@ -37,7 +37,7 @@ async def test_a_version_that_the_store_does_not_keep_leaves_the_items_to_the_mo
     monkeypatch.setattr(learner, "_next", computed)
     running = asyncio.create_task(learner.run())
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(28):
             while (told := (await store.learning.of_job(job))[0]).phase is not Phase.OFF:
                 assert not running.done(), running
                 await asyncio.sleep(0.01)

@@ -30,14 +30,14 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def until(met: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(28):
         while not met():
             await asyncio.sleep(0.01)
 
 
 async def told(w: World, workers: int) -> None:
     """Until the housekeeper has said that there are so many workers."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(28):
         while True:
             said = (await w.store.states("dispatcher/")).get("dispatcher/main")
             if said is not None and len(said[0]["workers"]) == workers:

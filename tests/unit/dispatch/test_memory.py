@@ -48,6 +48,6 @@ async def test_workers_of_one_machine_are_no_more_than_it_has_memory_for(
 
     monkeypatch.setattr(LocalWorker, "stats", told)
     config = DispatchConfig(workers=1, most_workers=10, per_domain=50, one_machine=True)
-    async with world(shop(100, seconds=0.05), slots=2, dispatch=config) as w, asyncio.timeout(20):
+    async with world(shop(100, seconds=0.05), slots=2, dispatch=config) as w, asyncio.timeout(28):
         assert (await w.final(await w.submit(loop=LOOP, extract=EXTRACT))).counts.completed == 100
         assert len(w.pool.workers) == 2, "the backlog is worth ten, the memory two"

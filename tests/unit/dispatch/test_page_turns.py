@@ -93,7 +93,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 async def walking(w: World, **fields: Any) -> int:
     """A job whose session has opened its first page."""
     job = await w.submit(extract=EXTRACT, **fields)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(28):
         while not any(parts.walker.opened for parts in ALL):
             await w.store.changed(0.02)
     return job
@@ -130,7 +130,7 @@ async def test_pages_keep_a_site_s_distance_over_workers_dispatchers_and_jobs() 
 
 async def test_a_job_that_wants_a_minute_between_its_pages_holds_up_no_other() -> None:
     async with world(SITE, parts=PoliteParts) as w:
-        slow = await walking(w, politeness={"robots": False, "delay_s": 60})
+        slow = await walking(w, politeness={"robots": False, "delay_s": 600})
         quick = await w.submit(extract=EXTRACT, politeness={"robots": False, "delay_s": 0.02})
         assert (await w.final(quick)).status is Status.COMPLETED
         assert (await w.store.job(slow)).counts.running == 1
@@ -147,7 +147,7 @@ async def test_a_session_that_is_canceled_while_its_page_waits_ends_at_once() ->
 
 async def test_a_session_whose_time_is_over_while_its_page_waits_ends_at_once() -> None:
     async with world(SITE, parts=PoliteParts) as w:
-        job = await walking(w, politeness=PATIENT, deadline_s=1)
+        job = await walking(w, politeness=PATIENT, deadline_s=5)
         assert (await w.final(job)).status is Status.FAILED
 
 
@@ -162,7 +162,7 @@ async def test_a_turn_that_the_store_cannot_give_fails_the_session_and_says_so(m
         assert (await w.final(job)).status is Status.FAILED
         (row,) = await w.store.results(job)
         assert row.error is not None
-        assert row.error.code == Unexpected.code and "no turn could be given" in row.error.message
+        assert row.error.code == Unexpected.code and "no rate slot could be given" in row.error.message
 
 
 async def test_a_page_gets_its_turn_when_the_store_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +196,7 @@ async def test_a_turn_that_could_not_be_told_is_told_with_the_next_one(monkeypat
         monkeypatch.setattr(worker, "confirm", confirm)
         polite = {"robots": False, "delay_s": 0.02}
         first = await w.submit(extract=EXTRACT, politeness=polite)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(28):
             while not told:
                 await w.store.changed(0.02)
         second = await w.submit(extract=EXTRACT, politeness=polite)
@@ -216,7 +216,7 @@ async def test_a_session_that_waits_for_its_turn_goes_on_under_a_successor(monke
         with monkeypatch.context() as broken:
             broken.setattr(w.store, "rate_slots", rate_slots)
             job = await w.submit(extract=EXTRACT, politeness={"robots": False, "delay_s": 0.02}, max_attempts=1)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(28):
                 await asked.wait()
         async with succession(w, DispatchConfig()):
             assert (await w.final(job)).status is Status.COMPLETED

@@ -9,8 +9,8 @@ import pytest
 
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
+from shoal.agent.support.moments import loop_time
 from shoal.agent.testing import FakePage
-from shoal.services.dispatch.clock import loop_time
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatch_state import DispatchState
 from shoal.services.dispatch.scheduling.partition_reader import PartitionReader, rest_s

@@ -13,7 +13,7 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.types import Outcome
 from shoal.agent.worker_messages import Work
-from shoal.services.dispatch.commit.retry import decide
+from shoal.services.dispatch.commit.retry import finish_or_retry
 from shoal.services.store.records import Finish
 
 WORK = Work(
@@ -33,7 +33,7 @@ WORK = Work(
 
 def decided(error: AgentError, *, attempt: int = 1, retry_after_s: float | None = None) -> Finish:
     outcome = Outcome(Status.FAILED, error=error.info(), retry_after_s=retry_after_s)
-    return decide(replace(WORK, attempt=attempt), outcome, max_attempts=10, dice=random.Random(1))
+    return finish_or_retry(replace(WORK, attempt=attempt), outcome, max_attempts=10, dice=random.Random(1))
 
 
 def test_what_passes_by_itself_is_tried_again_after_a_growing_pause() -> None:
@@ -61,4 +61,4 @@ def test_the_site_s_own_wish_is_the_least_pause_within_reason() -> None:
 
 def test_success_is_written_as_it_is() -> None:
     outcome = Outcome(Status.COMPLETED)
-    assert decide(WORK, outcome, max_attempts=10, dice=random.Random(1)) == Finish(1, 5, outcome)
+    assert finish_or_retry(WORK, outcome, max_attempts=10, dice=random.Random(1)) == Finish(1, 5, outcome)

@@ -34,21 +34,37 @@ async def test_a_tenant_s_sessions_hold_no_more_than_its_share_and_all_of_them_e
 
 
 async def test_another_tenant_begins_at_once_whatever_the_first_has_taken() -> None:
-    pages = shop(12, seconds=30.0) | {"http://quick.example/": shop(1)["http://shop.example/0"]}
+    pages = shop(12, seconds=300.0) | {"http://quick.example/": shop(1)["http://shop.example/0"]}
     async with world(pages, dispatch=SHARED) as w:
         hogs = await w.submit(tenant="big", loop=LOOP, extract=EXTRACT)
         await w.running(hogs, 2)
         quick = await w.submit(tenant="small", url="http://quick.example/", extract=EXTRACT)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(28):
             assert (await w.final(quick)).status is Status.COMPLETED
         assert (await w.store.job(hogs)).counts.running == 2
 
 
+async def test_a_weight_that_an_operator_sets_reaches_the_dispatcher_that_runs() -> None:
+    config = DispatchConfig(tenant_weights={"big": 2.0, "small": 3.0})
+    async with world(shop(1), dispatch=config) as w:
+
+        async def told(weights: dict[str, float]) -> None:
+            async with asyncio.timeout(28):
+                while [data["weights"] for data, _ in (await w.store.states("dispatcher/")).values()] != [weights]:
+                    await asyncio.sleep(0.05)
+
+        await told({"big": 2.0, "small": 3.0})
+        await w.store.tenants.change("big", {"weight": 0.5})
+        await told({"big": 0.5, "small": 3.0})
+        await w.store.tenants.change("big", {"weight": None})
+        await told({"big": 2.0, "small": 3.0})
+
+
 async def test_the_snapshot_names_tenants_at_their_share() -> None:
-    async with world(shop(12, seconds=30.0), dispatch=SHARED) as w:
+    async with world(shop(12, seconds=300.0), dispatch=SHARED) as w:
         job = await w.submit(tenant="big", loop=LOOP, extract=EXTRACT)
         await w.running(job, 2)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(28):
             while True:
                 told = [data for data, _ in (await w.store.states("dispatcher/")).values() if data.get("at_share")]
                 if told:

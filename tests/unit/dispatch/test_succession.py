@@ -50,8 +50,8 @@ async def test_what_fails_under_a_successor_is_tried_again() -> None:
 
 async def test_the_leases_of_adopted_workers_are_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_HOUSEKEEPING_S", 0.1)
-    config = DispatchConfig(lease_s=0.6)
-    async with world({URL: FakePage(read={"n": 1}, seconds=2)}, dispatch=config) as w:
+    config = DispatchConfig(lease_s=2.0)
+    async with world({URL: FakePage(read={"n": 1}, seconds=5)}, dispatch=config) as w:
         job = await w.submit(extract=EXTRACT, max_attempts=3)
         await w.until(job, lambda row: bool(w.browsers and w.browsers[0].visits))
         async with succession(w, config):
@@ -70,7 +70,7 @@ async def test_a_worker_that_cannot_be_started_does_not_hold_up_the_others(monke
         return await started(pool)
 
     monkeypatch.setattr(LocalPool, "start", start)
-    async with asyncio.timeout(20), world(shop(5), dispatch=DispatchConfig(workers=3)) as w:
+    async with asyncio.timeout(28), world(shop(5), dispatch=DispatchConfig(workers=3)) as w:
         job = await w.final(await w.submit(loop=LOOP, extract=EXTRACT))
         assert job.counts.completed == 5
         assert len(w.dispatcher.workers) == 1

@@ -40,7 +40,7 @@ async def begun(w: World, **fields: Any) -> int:
 
 async def counted(w: World, metric: str) -> float:
     """What the dispatcher has counted, as soon as its snapshot says it."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(28):
         while True:
             for snapshot, _ in (await w.store.states("dispatcher/")).values():
                 counts = {row[0]: row[-1] for row in snapshot["figures"]["counts"]}
@@ -71,7 +71,7 @@ async def test_a_worker_that_dies_while_the_store_is_away_for_a_moment_gives_its
 
 async def test_the_leases_of_a_worker_that_is_gone_are_not_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever keeps them from being ended at once, they run out."""
-    async with world({URL: FakePage(read={"n": 1}, seconds=0.5)}, dispatch=DispatchConfig(lease_s=0.5)) as w:
+    async with world({URL: FakePage(read={"n": 1}, seconds=0.5)}, dispatch=DispatchConfig(lease_s=1.5)) as w:
         its_own = w.store.expire_leases
 
         async def reap(*, owner: str | None = None, lease_s: float | None = None) -> ExpiredLeases:
@@ -124,7 +124,7 @@ async def test_an_outcome_that_cannot_be_stored_fails_its_session_with_the_reaso
 
 
 async def test_a_session_whose_outcome_can_in_no_way_be_stored_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with world(shop(10), dispatch=DispatchConfig(lease_s=0.5)) as w:
+    async with world(shop(10), dispatch=DispatchConfig(lease_s=2.0)) as w:
         its_own, victims = w.store.finish, set[tuple[int, int]]()
 
         async def finish(group: Sequence[Finish], **more: Any) -> CommitResult:
@@ -233,9 +233,9 @@ async def test_a_lease_that_ends_while_it_is_renewed_costs_its_session_s_next_at
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The store renews the old one no more, which says nothing of the new one."""
-    page = FakePage(seconds=0.6, raises=PageCrashed())
-    async with world({URL: page}, dispatch=DispatchConfig(lease_s=0.6)) as w:
-        its_own, again = w.store.renew, FakePage(read={"n": 1}, seconds=0.6)
+    page = FakePage(seconds=1.5, raises=PageCrashed())
+    async with world({URL: page}, dispatch=DispatchConfig(lease_s=1.5)) as w:
+        its_own, again = w.store.renew, FakePage(read={"n": 1}, seconds=1.5)
 
         async def renew(leases: Sequence[Renewal], **more: Any) -> frozenset[int]:
             if w.browsers and w.browsers[0].pages[URL] is page:

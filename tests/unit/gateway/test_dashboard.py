@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import time
 from collections.abc import AsyncIterator
@@ -17,6 +18,8 @@ from shoal.services.store import ids
 from shoal.services.web.http.api_keys import hash_key
 from shoal.services.web.http.auth import Authenticator
 from shoal.services.web.pages.filters import ago, call, clipped, place, size, span
+from shoal.services.web.pages.jobs import history, view_models
+from shoal.services.web.pages.jobs import page as job_page
 from shoal.services.web.pages.login import COOKIE, LoginCheck, local_path
 from tests.gateway_world import World, completed, failed, fan_out, loop_of, world
 
@@ -322,4 +325,46 @@ async def test_a_job_s_plan_is_a_tree_and_its_events_are_listed() -> None:
         for name in ("job.submitted", "job.fanned_out", "job.finished"):
             assert name in page
         assert (await here.client.get("/jobs/j999/history")).status_code == 404
-        assert "No event comes after this." in (await here.client.get(f"/jobs/{job}/history?after=999999")).text
+        assert page.index("job.finished") < page.index("job.submitted"), "the newest first"
+        assert "No event is older than these." in (await here.client.get(f"/jobs/{job}/history?before=1")).text
+
+
+async def test_a_job_s_events_go_back_from_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "EVENTS_SHOWN", 2)
+    async with world() as here:
+        job = await here.submit()
+        await here.run(lambda work: completed())
+        seen: list[str] = []
+        query = ""
+        while True:
+            page = (await here.client.get(f"/jobs/{job}/history{query}")).text
+            seen += re.findall(r"<b>(job\.\w+)</b>", page)
+            further = re.search(r'href="(\?before=\d+)#events"', page)
+            if further is None:
+                break
+            query = further[1]
+        assert seen == [event.name for event in reversed(await here.store.events())]
+        assert len(seen) > 2
+
+
+async def test_a_failure_s_code_leads_to_all_of_its_sessions_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view_models, "FAILURES_READ", 4)
+    monkeypatch.setattr(view_models, "CODES_READ", 8)
+    monkeypatch.setattr(job_page, "SESSIONS_SHOWN", 3)
+    async with world() as here:
+        job = await here.submit(loop={"values": [str(number) for number in range(30)]})
+
+        def each(work: Work) -> Outcome:
+            assert work.item is not None
+            return failed("fields_missing" if work.item.index % 5 == 0 else "navigation_timeout")
+
+        await here.run(loop_of([str(number) for number in range(30)], each))
+        page = (await here.client.get(f"/jobs/{job}")).text
+        assert 'href="?code=navigation_timeout#sessions"' in page
+        items, query = [], "?code=fields_missing"
+        while query:
+            listed = (await here.client.get(f"/jobs/{job}{query}")).text.partition('id="sessions"')[2]
+            items += re.findall(r'<td class="cell" title="(\d+)">', listed)
+            further = re.search(r'href="(\?[^"]*cursor=[^"]*)#sessions"', listed)
+            query = html.unescape(further[1]) if further else ""
+        assert items == ["0", "5", "10", "15", "20", "25"]

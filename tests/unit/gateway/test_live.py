@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import httpx
@@ -54,7 +54,7 @@ class Worker:
 
     async def link(self) -> None:
         """Finds the request that the gateway keeps in the store, and follows it."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(7.5):
             while not (requests := await self._here.store.states(PREFIX)):
                 await asyncio.sleep(0.01)
         ((request, _),) = requests.values()
@@ -73,8 +73,8 @@ class Worker:
             if "id" in self.told[-1]:
                 await self.say(kind="done", id=self.told[-1]["id"], url="https://shop.example/next")
 
-    async def say(self, **news: Any) -> httpx.Response:
-        return await self._here.client.post(f"/v1/live/{self.ticket}", json=news, headers=headers(TOKEN))
+    async def say(self, **update: Any) -> httpx.Response:
+        return await self._here.client.post(f"/v1/live/{self.ticket}", json=update, headers=headers(TOKEN))
 
     async def close(self) -> None:
         if self._task is not None:
@@ -204,21 +204,21 @@ async def test_pictures_are_streamed_until_the_key_ends(here: World, monkeypatch
     await worker.link()
     assert (await worker.say(**STANDING)).status_code == 204
     assert (await worker.say(kind="frame", jpeg=JPEG, width=1280, height=720)).status_code == 204
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(7.5):
         while "frame" not in dict(told):
             await asyncio.sleep(0.01)
     assert dict(told)["frame"] == {"jpeg": JPEG, "width": 1280.0, "height": 720.0}
     assert worker.told[0] == {"kind": "watch", "on": True}
     for wrong in ({"jpeg": "<script>"}, {"jpeg": JPEG, "width": 0}, {"kind": "other"}):
-        news = {"kind": "frame", "jpeg": JPEG, "width": 10, "height": 10, **wrong}
-        assert (await worker.say(**news)).status_code == 400
+        update = {"kind": "frame", "jpeg": JPEG, "width": 10, "height": 10, **wrong}
+        assert (await worker.say(**update)).status_code == 400
     good = False
-    await asyncio.wait_for(looking, 5)
+    await asyncio.wait_for(looking, 7.5)
     assert room.viewers == 0
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(7.5):
         while worker.told[-1] != {"kind": "watch", "on": False}:
             await asyncio.sleep(0.01)
-    assert await here.store.states(PREFIX) == {}, "nobody asks for the page any more"
+    assert await here.store.states(PREFIX) == {}, "no page asks any more"
     await worker.close()
 
 
@@ -234,6 +234,80 @@ async def test_a_stream_ends_with_its_session_and_so_many_may_look(here: World) 
 async def _held(here: World) -> list[Any]:
     spec = JobSpec(url="https://shop.example/", goal="look")
     return [Work(1, 1, 1, "acme", 1, 0, spec, None, None, None, None)]
+
+
+async def test_a_running_session_s_page_shows_what_its_worker_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rooms, "REQUEST_S", 3.0)
+    async with world(help_token=TOKEN, live_url="http://gateway:8700") as here:
+        job = await here.submit()
+        await here.claim()
+        assert await here.store.states(PREFIX) == {}, "no page of it is looked at"
+        shown = ""
+
+        async def look() -> None:
+            nonlocal shown
+            while True:
+                shown = (await here.client.get("/sessions/s1")).text
+                await asyncio.sleep(0.05)
+
+        async def until(met: Callable[[], bool]) -> None:
+            async with asyncio.timeout(30):
+                while not met():
+                    await asyncio.sleep(0.01)
+
+        looking = asyncio.create_task(look())
+        await until(lambda: "Its worker is asked what it has done so far." in shown)
+        worker = Worker(here)
+        await worker.link()
+        await until(lambda: {"kind": "tell_steps", "on": True} in worker.told)
+        assert {"kind": "watch", "on": True} not in worker.told, "no person looks at pictures"
+        evil = "<img src=x onerror=alert(1)>"
+        step = {"index": 0, "url": "https://shop.example/", "thought": evil, "results": []}
+        task = {"type": "navigate", "plan": f"look {evil}", "status": "running", "steps": [step]}
+        assert (await worker.say(kind="steps", tasks=[task], left_out=3)).status_code == 204
+        await until(lambda: "3 earlier steps come then, too." in shown)
+        plan = (await here.client.get(f"/jobs/{job}/history")).text
+        for page in (shown, plan):
+            assert "look &lt;img" in page and evil not in page
+        assert (await worker.say(kind="steps", tasks=[{"type": "x"}], left_out=0)).status_code == 400
+        room = here.app.state.live_rooms.by_ticket(worker.ticket)
+        assert room.linked
+        looking.cancel()
+        await asyncio.gather(looking, return_exceptions=True)
+        await until(lambda: not room.linked)  # no page of it is open: the worker is let go
+        await worker.close()
+
+
+async def test_one_picture_of_a_session_s_page_is_had_and_none_of_a_secret() -> None:
+    async with world(help_token=TOKEN, live_url="http://gateway:8700") as here:
+        await here.submit()
+        await here.claim()
+        asking = asyncio.create_task(here.client.get("/sessions/s1/live/picture"))
+        worker = Worker(here)
+        await worker.link()
+        async with asyncio.timeout(30):
+            while {"kind": "watch", "on": True} not in worker.told:
+                await asyncio.sleep(0.01)
+        await worker.say(kind="frame", jpeg=JPEG, width=10, height=10)
+        answer = await asking
+        assert (answer.status_code, answer.content) == (200, base64.b64decode(JPEG))
+        assert (answer.headers["content-type"], answer.headers["cache-control"]) == ("image/jpeg", "no-store")
+        await worker.say(**STANDING | {"withheld": True})
+        assert (await here.client.get("/sessions/s1/live/picture")).status_code == 204
+        assert (await here.client.get("/sessions/s9/live/picture")).status_code == 404
+        await worker.close()
+    async with world() as here:  # workers do not reach it
+        await here.submit()
+        await here.claim()
+        assert (await here.client.get("/sessions/s1/live/picture")).status_code == 204
+
+
+async def test_where_workers_do_not_reach_the_gateway_the_page_says_when_steps_come() -> None:
+    async with world() as here:
+        await here.submit()
+        await here.claim()
+        page = (await here.client.get("/sessions/s1")).text
+        assert "Its steps are shown when the attempt ends." in page and "SHOAL_LIVE_URL" in page
 
 
 def test_so_many_may_look() -> None:

@@ -71,22 +71,22 @@ async def test_many_who_want_one_name_ask_once_and_an_owner_alone_has_half_of_th
 
 async def test_names_that_hang_keep_nobody_elses_names_waiting(resolver: Resolver) -> None:
     """However many tenants do it: there is a thread for the next one."""
-    names = HostNames(at_once=16, resolve=resolver)
+    names = HostNames(at_once=16, timeout_s=15, resolve=resolver)
     with at_once(names, "a", 100), at_once(names, "b", 100), at_once(names, "c", 100):
         await until(lambda: resolver.now >= 10)
         began = time.monotonic()
         assert await names.addresses("shop.example", "good") == ("192.0.2.7",)
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 10, "not after the names that hang"
         assert "slow50.a.example" not in resolver.asked
 
 
 async def test_a_name_that_waits_behind_anothers_slow_names_is_asked_for_at_once(resolver: Resolver) -> None:
-    names = HostNames(at_once=4, resolve=resolver)
+    names = HostNames(at_once=4, timeout_s=15, resolve=resolver)
     with at_once(names, "bad", 2):
         await until(lambda: resolver.now == 2)
         waiting = asyncio.create_task(names.addresses("shop.example", "bad"))
         await asyncio.sleep(0)
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(10):
             assert await names.addresses("shop.example", "good") == ("192.0.2.7",)
             assert await waiting == ("192.0.2.7",)
 
@@ -103,11 +103,11 @@ async def test_a_share_is_given_back_when_the_resolver_gives_up_not_before(resol
 
 
 async def test_nobody_waits_for_a_name_that_somebody_has_waited_for_in_vain(resolver: Resolver) -> None:
-    names = HostNames(timeout_s=0.2, resolve=resolver)
+    names = HostNames(timeout_s=1, resolve=resolver)
     assert await names.addresses("slow.example") == ()
     began = time.monotonic()
     assert await asyncio.gather(*(names.addresses("slow.example") for _ in range(50))) == [()] * 50
-    assert time.monotonic() - began < 0.15
+    assert time.monotonic() - began < 0.9
     assert resolver.asked == ["slow.example"]
 
 

@@ -60,7 +60,7 @@ async def test_the_helper_of_a_session_waits_for_the_answer(here: World) -> None
             await asyncio.sleep(0.01)
         assert (found[0]["session"], found[0]["question"]) == ("s7", "Which address?")
         await here.client.post(f"/v1/questions/{found[0]['id']}", json={"answer": "The first."})
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             assert await waiting == "The first."
 
 

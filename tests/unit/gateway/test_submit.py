@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest_asyncio
 from shoal.services.addresses import Reach
 from shoal.services.store.records import JobFilter
 from shoal.services.web.specs.specs import SpecRules
-from tests.gateway_world import World, api_world
+from tests.gateway_world import World, api_world, world
 
 SPEC = {"url": "https://shop.example/", "goal": "read the prices"}
 
@@ -52,6 +53,22 @@ async def test_a_job_is_stored_and_answered_with_its_place(here: World) -> None:
     assert (job["id"], job["status"]) == (body["id"], "queued")
     assert job["spec"] == {**SPEC, "labels": {"team": "a"}, "priority": 3}
     assert job["counts"]["expected"] == 1
+
+
+async def test_a_job_keeps_the_name_of_the_key_that_it_was_handed_in_with() -> None:
+    async with world(auth=True) as locked:
+        ada, ben = [await locked.key("submit", "read", name=name) for name in ("Ada", "<b>Ben</b>")]
+        one = await locked.client.post("/v1/jobs", json=SPEC, headers={"Authorization": f"Bearer {ada}"})
+        lines = "\n".join(json.dumps({**SPEC, "goal": goal}) for goal in ("a", "b"))
+        headers = {"Authorization": f"Bearer {ben}", "Content-Type": "application/x-ndjson", "Idempotency-Key": "k"}
+        many = await locked.client.post("/v1/jobs:batch", content=lines, headers=headers)
+        jobs = [one.json()["id"], *(json.loads(line)["job"] for line in many.text.splitlines())]
+        seen = [(await locked.client.get(f"/v1/jobs/{job}", headers=headers)).json()["submitted_by"] for job in jobs]
+        assert seen == ["Ada", "<b>Ben</b>", "<b>Ben</b>"]
+        await locked.client.post("/login", data={"key": ada})
+        assert '<dd class="name" title="Ada">Ada</dd>' in (await locked.client.get(f"/jobs/{jobs[0]}")).text
+        page = (await locked.client.get(f"/jobs/{jobs[1]}")).text
+        assert "&lt;b&gt;Ben&lt;/b&gt;" in page and "<b>Ben</b>" not in page
 
 
 async def test_the_same_idempotency_key_gives_the_same_job(here: World) -> None:

@@ -265,12 +265,30 @@ async def test_what_became_of_replays_is_counted_with_their_version(w: World) ->
         Replay("books", 1, True),
         Replay("books", 1, True),
         Replay("books", 1, False, ("shape", "shape"), missed_at=("read", "read")),
+        Replay("books", 1, True, audit="right"),
+        Replay("books", 1, False, ("audit",), missed_at=("read",), audit="wrong"),
+        Replay("books", 1, True, shadow=True, audit="right"),
+        Replay("books", 1, True, shadow=True, audit="wrong"),
+        Replay("books", 1, False, ("shape",), shadow=True),
     ]
     for end in ends:
         await job_of(w, "workflow:books")
         await w.finish(await w.claim(), lambda _, end=end: Outcome(Status.COMPLETED, replay=end))  # type: ignore[misc]
     figures = (await w.client.get(f"{URL}/books")).json()["versions"][0]["figures"]
-    assert figures == {"replays": 2, "misses": 1, "miss_shape": 1, "miss_shape@read": 1}
+    assert figures == {
+        "replays": 3,
+        "misses": 2,
+        "miss_shape": 1,
+        "miss_shape@read": 1,
+        "miss_audit": 1,
+        "miss_audit@read": 1,
+        "audits": 2,
+        "audits_right": 1,
+        "audits_wrong": 1,
+        "shadow": 3,
+        "shadow_misses": 1,
+        "shadow_wrong": 1,
+    }, "what was compared is no replay"
     await job_of(w, "workflow:books")
     await w.client.delete(f"{URL}/books")
     await w.finish(await w.claim(), lambda _: Outcome(Status.COMPLETED, replay=ends[0]))

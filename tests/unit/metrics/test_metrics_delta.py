@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import get_args
 from unittest.mock import AsyncMock
 
 import pytest
@@ -13,10 +14,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from shoal.agent.errors import NavigationTimeout, RecordInvalid
 from shoal.agent.status import Status
 from shoal.agent.types import Action, ActionResult, Outcome, Record, Step, Task, Usage
+from shoal.agent.workflows.judging.phase import Phase
 from shoal.services.browsers.pools.pool import WorkerStats
 from shoal.services.dispatch.status.dispatch_metrics import DispatchMetrics, failure_of
 from shoal.services.metrics import CATALOGUE
 from shoal.services.metrics_delta import MetricsDelta
+from shoal.services.store.learning.records import Repair, RepairOutcome
 from shoal.services.store.store import open_store
 from shoal.services.store.waiting_causes import WaitingCause
 from shoal.services.web.cluster_state.overview import Overview, Snapshot
@@ -59,12 +62,20 @@ def _outcome() -> Outcome:
     )
 
 
+LOOPS = (
+    {"ended": 8, "model": 8},  # it has not replayed yet
+    {"ended": 400, "replays": 390, "provisional": 4, "audits": 300, "audits_right": 300},
+    {"ended": 70, "replays": 60, "provisional": 60},
+)
+"""What items came to in loops that run."""
+
+
 def _scraped(counting: DispatchMetrics) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
     data = json.loads(json.dumps({"figures": counting.delta.figures(), "queue_age_s": 4.0}))
     said = Snapshot(data, 0.5)
     seen = Overview(sessions={Status.QUEUED: 2}, dispatchers={"main": said})
     tenants = {(f"t{n:02}", Status.QUEUED): n + 1 for n in range(25)}
-    return _samples(Values(seen, [said], tenants, {WaitingCause.SLOT: 2}, {"dead": 1}))
+    return _samples(Values(seen, [said], tenants, {WaitingCause.SLOT: 2}, {"dead": 1}, LOOPS))
 
 
 def _samples(values: Values | None) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
@@ -99,6 +110,35 @@ def test_an_outcome_is_counted_once_and_shown_by_the_gateway() -> None:
     assert seen["shoal_queue_age_seconds", ()] == 4
     assert seen["shoal_webhooks", (("state", "dead"),)] == 1
     assert seen["shoal_webhooks", (("state", "waiting"),)] == 0
+
+
+def test_what_audits_have_not_confirmed_and_what_they_prove_is_told_of_all_loops() -> None:
+    seen = _scraped(DispatchMetrics())
+    assert seen["shoal_provisional_records", ()] == 64
+    assert seen["shoal_audit_bound", (("of", "all"),)] == pytest.approx(0.00994, abs=1e-5)
+    assert seen["shoal_audit_bound", (("of", "largest"),)] == 1.0, "of one loop nothing is known"
+    idle = _samples(Values(Overview({}, {}), [], {}, {}, {}, ()))
+    assert idle["shoal_audit_bound", (("of", "all"),)] == idle["shoal_provisional_records", ()] == 0
+
+
+def test_a_repair_is_counted_with_its_calls_and_time_once_it_is_over() -> None:
+    counting = DispatchMetrics()
+    before = _scraped(counting)
+    for outcome in get_args(RepairOutcome):
+        assert before["shoal_repairs_total", (("outcome", outcome),)] == 0
+    assert before["shoal_repair_calls_total", ()] == 0
+    for over in ("proved", "given_up"):
+        assert before["shoal_repair_seconds_count", (("outcome", over),)] == 0
+    counting.learned(Phase.ITEMS, Repair("begun"))
+    counting.learned(Phase.SHADOW, Repair("compiled"))
+    counting.learned(Phase.REPLAY, Repair("proved", calls=11, seconds=42.0))
+    counting.learned(Phase.REPLAY, None)
+    seen = _scraped(counting)
+    assert [seen["shoal_repairs_total", (("outcome", outcome),)] for outcome in get_args(RepairOutcome)] == [1, 1, 1, 0]
+    assert seen["shoal_repair_calls_total", ()] == 11
+    assert seen["shoal_repair_seconds_sum", (("outcome", "proved"),)] == 42
+    assert seen["shoal_repair_seconds_count", (("outcome", "proved"),)] == 1
+    assert seen["shoal_learning_decisions_total", (("phase", "replay"),)] == 2
 
 
 def test_steps_of_earlier_attempts_are_not_counted_again() -> None:

@@ -132,12 +132,12 @@ async def test_a_server_that_takes_no_connection_is_away() -> None:
         full = stack.enter_context(_full())
         (server,) = await servers(stack, 1)
         gone = f"http://127.0.0.1:{full.getsockname()[1]}/v1"
-        both = await client_of(stack, gone, server.url, connect_timeout_s=0.2, retries=1)
+        both = await client_of(stack, gone, server.url, connect_timeout_s=1.0, retries=1)
         for n in range(10):  # some of these loops belong to the one that is gone
             assert (await both.ask(replace(ASK, affinity=f"loop {n}"))).text
-        alone = await client_of(stack, gone, connect_timeout_s=0.2, retries=0, patience_s=20)
+        alone = await client_of(stack, gone, connect_timeout_s=1.0, retries=0, patience_s=20)
         waiting = asyncio.create_task(alone.ask(ASK))
-        await asyncio.wait([waiting], timeout=0.6)
+        await asyncio.wait([waiting], timeout=2.5)
         assert not waiting.done()
         await alone.use([server.url])
         assert (await waiting).text
@@ -183,7 +183,7 @@ async def test_patience_ends() -> None:
         started = time.monotonic()
         with pytest.raises(ModelUnavailable):
             await client.ask(ASK)
-        assert 0.3 <= time.monotonic() - started < 5
+        assert 0.3 <= time.monotonic() - started < 60
 
 
 async def test_an_error_of_the_server_is_not_waited_for() -> None:

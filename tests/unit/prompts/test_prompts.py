@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -16,6 +20,8 @@ from shoal.agent.policies.model.requests.shared_frames import Fold
 from shoal.agent.types import LoopItem
 from shoal.prompts import as_json, inline, render, render_parts, untrusted
 from tests.unit.prompts.cases import CASES, PAGE, SNAPSHOTS, TEXT, rendered
+
+FOLDER = Path(prompts.__file__).resolve().parent
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -89,7 +95,7 @@ CHANGES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "another item": ({"item": LoopItem(4, "https://shop.example/p/4", is_link=True)}, ["task"]),
     "more done": ({"tasks": [], "steps": []}, ["task", "now"]),
     "another mini goal": ({"mini_goal": "Pay"}, ["now"]),
-    "a failed action": ({"page": replace(PAGE, last_error="gone")}, ["now"]),
+    "a failed action": ({"page": replace(PAGE, last_error="gone"), "steps": []}, ["now"]),
 }
 
 
@@ -99,6 +105,32 @@ def test_what_changes_stands_behind_what_stays(change: str) -> None:
     changed, blocks = CHANGES[change]
     before, after = render_parts(name, **variables), render_parts(name, **{**variables, **changed})
     assert [block for block in before if before[block] != after.get(block)] == blocks
+
+
+def test_a_failure_that_the_last_step_tells_is_not_told_twice() -> None:
+    name, variables = CASES["step_full"]
+    error = variables["page"].last_error
+    assert render(name, **variables).count(error) == 1
+    assert render(name, **{**variables, "steps": []}).count(error) == 1
+
+
+def test_each_sentence_says_which_goal_it_means() -> None:
+    """The job's or the mini goal: in the prompts, and in what a model is told of a reply that cannot be used."""
+    texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.j2"))}
+    texts |= {f"{path.name}:{line}": words for path, line, words in problems()}
+    assert len(texts) > 60
+    said = {name: re.sub(r"\{[{%#].*?[}%#]\}", "", text).casefold() for name, text in texts.items()}
+    unclear = r"(?:\S+\s+){0,2}(?<!job's )(?<!mini )\bgoal\b"
+    assert {name: words for name, text in said.items() for words in re.findall(unclear, text)} == {}
+
+
+def problems() -> Iterator[tuple[Path, int, str]]:
+    """The words with which replies are refused or doubted."""
+    for path in (FOLDER.parent / "agent").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("ReplyProblem", "ReplyDoubt"):
+                said = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+                yield path, node.lineno, " ".join(words for words in said if isinstance(words, str))
 
 
 def test_history_only_grows() -> None:

@@ -11,7 +11,7 @@ from shoal.agent.policies.model import ModelPolicy
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.testing import FakePage, ScriptedModel
-from shoal.agent.testing.browser import body, text
+from shoal.agent.testing.browser_double import body, text
 from shoal.agent.types import Basis, Checkpoint, ChildrenSummary, Element, LoopItem, Outcome, Task
 from shoal.agent.worker_messages import Work
 from tests.unit.agent.model.pages import el

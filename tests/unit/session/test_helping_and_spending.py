@@ -20,7 +20,7 @@ from shoal.agent.sessions.hooks import Hooks
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.testing import FakeBrowser, FakePage, ScriptedModel
-from shoal.agent.testing.browser import FakeContext
+from shoal.agent.testing.browser_double import FakeContext
 from shoal.agent.types import Action, Checkpoint, ChildrenSummary, LoopItem, Record, Step, Usage
 from tests.acceptance.test_model import PLAN
 from tests.cluster_world import EXTRACT, LOOP, PlainPolicy, shop

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from shoal.agent.sessions.loops.learning import learns
+from shoal.agent.policies.workflow import WorkflowPolicy
+from shoal.agent.sessions.loops.learning import learns, teaches
 from shoal.agent.spec import JobSpec
-from shoal.agent.types import LearningLoop, LoopItem
+from shoal.agent.status import Status
+from shoal.agent.types import Checkpoint, LearningLoop, LoopItem, Step, Task
 from shoal.agent.worker_messages import Work
 from shoal.agent.workflows.format.workflow import goal_hash, schema_hash
 from tests.cluster_world import PlainPolicy
+from tests.store_contract.workflows import learned
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 LINKS = {"from": {"select": "a"}}
@@ -95,3 +99,23 @@ def test_where_a_browser_opens_each_page_the_rules_teach_nothing(fields: dict[st
 def test_rules_do_not_teach_loops_of_values() -> None:
     values = [LoopItem(0, '{"name": "Ada"}', is_link=False)]
     assert learns(work(**NO_PICTURES), Instant(), values, 1000) is None
+
+
+def test_a_run_of_which_only_the_end_is_seen_teaches_nothing() -> None:
+    deciding, step = Deciding(), Step(0, "https://shop.example/", "", ())
+    assert teaches(work(), deciding)
+    for known in (
+        Checkpoint(steps=(step,)),
+        Checkpoint(history=(Task("navigate", "go", Status.COMPLETED, steps=(step,)),)),
+    ):
+        assert not teaches(replace(work(), checkpoint=known), deciding), "an attempt was lost before"
+    assert teaches(replace(work(), checkpoint=Checkpoint(url="https://shop.example/", confirmed=())), deciding)
+
+    (version,) = learned().versions
+    replaying = WorkflowPolicy("books", version, deciding)
+    assert not teaches(work(), replaying)
+    missed = replace(replaying.report, handed_over=True)
+    replaying._report = missed
+    assert teaches(work(), replaying), "the workflow has done nothing, so the model did all"
+    replaying.has_acted = True
+    assert not teaches(work(), replaying)

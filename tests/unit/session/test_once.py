@@ -196,10 +196,10 @@ async def test_a_session_whose_time_is_over_after_it_sent_is_unsure() -> None:
     class Waits(Does):
         async def step(self, state: SessionState, goal: str, steps: Sequence[Step]) -> StepDecision:
             if steps:
-                await asyncio.sleep(30)
+                await asyncio.sleep(300)
             return await super().step(state, goal, steps)
 
-    outcome, _, _ = await run(work(**SEND), pages, policy=Waits(CLICK), limits=SessionLimits(session_s=0.3))
+    outcome, _, _ = await run(work(**SEND), pages, policy=Waits(CLICK), limits=SessionLimits(session_s=1.5))
     assert outcome.status is Status.UNSURE
     assert f"click on {URL} was done, and then: the session ran" in outcome.reason
 

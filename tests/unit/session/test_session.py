@@ -359,8 +359,8 @@ async def test_an_action_that_must_not_be_repeated_runs_once_whatever_breaks_whe
 
 
 async def test_a_session_that_fails_within_such_an_action_is_unsure_at_once() -> None:
-    pages = {URL: FakePage(actions={"fill 1": ""}, act_seconds=5)}
-    outcome, browser, _ = await run(work(**ONCE), pages, policy=Sender(), limits=SessionLimits(session_s=0.2))
+    pages = {URL: FakePage(actions={"fill 1": ""}, act_seconds=300)}
+    outcome, browser, _ = await run(work(**ONCE), pages, policy=Sender(), limits=SessionLimits(session_s=1.5))
     assert outcome.status is Status.UNSURE
     assert outcome.error is not None
     assert f"fill on {URL}" in outcome.error.message

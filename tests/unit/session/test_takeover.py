@@ -21,6 +21,7 @@ from shoal.agent.sessions.attended.attendance import Attendance, Control
 from shoal.agent.sessions.attended.human_help import Question
 from shoal.agent.sessions.attended.takeover import TAKEN_OVER, OrTakeover
 from shoal.agent.sessions.hooks import DialogAnswer, DialogAsked
+from shoal.agent.sessions.tasks.person_task import BY_HAND
 from shoal.agent.status import Status
 from shoal.agent.support.masking import HIDDEN
 from shoal.agent.support.redaction import Redactor
@@ -41,7 +42,7 @@ PAGES = {
 
 
 async def until(met: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(18):
         while not met():
             await asyncio.sleep(0.001)
 
@@ -49,8 +50,8 @@ async def until(met: Callable[[], bool]) -> None:
 class Comes(Attendance):
     """A person who asks for the page as soon as the session runs."""
 
-    def begin(self, page: Context, hidden: Redactor, *, closed_to: str = "") -> None:
-        super().begin(page, hidden, closed_to=closed_to)
+    def begin(self, page: Context, hidden: Redactor, **more: Any) -> None:
+        super().begin(page, hidden, **more)
         self.take("lease", "Ada")
 
 
@@ -78,7 +79,7 @@ async def test_what_a_person_does_are_steps_of_the_session() -> None:
     assert (outcome.status, [record.value for record in outcome.records]) == (Status.COMPLETED, [{"n": 8}])
     by_hand = outcome.tasks[0]
     assert (by_hand.plan, by_hand.reason) == (
-        session.BY_HAND,
+        BY_HAND,
         "Ada had taken the page over and handed it back: I have logged in",
     )
     clicked, typed, end = by_hand.steps

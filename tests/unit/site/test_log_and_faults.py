@@ -140,5 +140,5 @@ def test_the_command_says_where_it_serves_drops_connections_and_ends_when_told()
                 assert dropped["status"] == 200 and not dropped["complete"]
         finally:
             process.terminate()
-            _, errors = process.communicate(timeout=20)
+            _, errors = process.communicate(timeout=60)
     assert errors == ""

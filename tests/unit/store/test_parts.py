@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -19,6 +20,8 @@ from shoal.agent.types import (
     FieldSource,
     LoopItem,
     Outcome,
+    PageError,
+    PageErrors,
     Reason,
     Record,
     Step,
@@ -46,10 +49,19 @@ def test_what_is_no_job_id_names_no_job(text: str) -> None:
         ids.parse_job(text)
 
 
+ERRORS = PageErrors((PageError("network", "404", "https://x/a.js", 2),), left_out=1)
+
+
 def test_outcomes_tasks_and_checkpoints_survive_their_columns() -> None:
     error = ErrorInfo("Timeout", "navigation_timeout", "too slow", retryable=True)
     action = ActionResult(Action("click", {"bid": "12"}, submits=True), error=error, value=[1, None])
-    task = Task("navigate", "go", Status.COMPLETED, result={"a": 1}, steps=(Step(0, "https://x/", "t", (action,)),))
+    task = Task(
+        "navigate",
+        "go",
+        Status.COMPLETED,
+        result={"a": 1},
+        steps=(Step(0, "https://x/", "t", (action,), page_errors=ERRORS),),
+    )
     source = FieldSource("json-ld", "script", confirmed=True, sureness="certain", why=Reason.BORNE_OUT)
     other = FieldCandidate("red", "selector", ".color", "weak", Reason.AMBIGUOUS)
     record = Record({"price": 1.5}, {"price": source}, "https://x/", "now", {"color": (other,)})
@@ -58,7 +70,8 @@ def test_outcomes_tasks_and_checkpoints_survive_their_columns() -> None:
     whole = Outcome(
         Status.WAITING, (record,), error, "why", ("C1",), tasks=(task,), usage=Usage(1, 2, 3, 4, 5), fan_out=fan_out
     )
-    bare = Outcome(Status.WAITING, (record,), error, "why", ("C1",), usage=Usage(1, 2, 3, 4, 5))
+    whole = replace(whole, page_errors=ERRORS)
+    bare = replace(whole, tasks=(), fan_out=None)
     assert codec.load_outcome(codec.dump_outcome(whole)) == bare
     assert codec.load_tasks(codec.dump_tasks((task,))) == (task,)
     assert codec.load_checkpoint(codec.dump_checkpoint(checkpoint)) == checkpoint
@@ -66,6 +79,14 @@ def test_outcomes_tasks_and_checkpoints_survive_their_columns() -> None:
     assert '"class":"Timeout"' in (codec.dump_error(error) or "")
     spec = JobSpec.model_validate({"url": "https://x/", "extract": {"schema": {"type": "object"}}})
     assert codec.load_spec(codec.dump_spec(spec)) == spec
+
+
+def test_steps_stored_before_they_carried_errors_of_pages_are_still_read() -> None:
+    step = '{"index":0,"url":"u","thought":"t","results":[]}'
+    stored = f'[{{"type":"navigate","plan":"go","status":"completed","steps":[{step}]}}]'
+    (task,) = codec.load_tasks(stored)
+    assert task.steps == (Step(0, "u", "t", ()),)
+    assert codec.dump_tasks((task,)) == stored, "and a step without errors takes no more room"
 
 
 def test_an_outcome_stored_before_values_said_how_sure_they_are_is_still_read() -> None:

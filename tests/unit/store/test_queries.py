@@ -50,6 +50,11 @@ def _bare(sql: str) -> str:
             "select 1 from a where x = any(array(select y from c where z in (1, 2) for update of c skip locked)) "
             "order by x for no key update",
         ),
+        (
+            "select string_agg(chr(65 + x), '') from a where strpos(y, :y) > 0 order by z collate \"C\"",
+            "select group_concat(char(65 + x), '') from a where instr(y, :y) > 0 order by z",
+            "select string_agg(chr(65 + x), '') from a where strpos(y, %(y)s) > 0 order by z collate \"C\"",
+        ),
     ],
 )
 def test_what_one_text_becomes(written: str, sqlite: str, postgresql: str) -> None:

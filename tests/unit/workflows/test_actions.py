@@ -201,6 +201,46 @@ def test_one_run_and_runs_that_did_different_things_teach_nothing() -> None:
     assert made.version is None and "different things" in made.open[0].why
 
 
+def alone(**given: str) -> SessionEvidence:
+    """The one run of a job with these data, that filed a form with the name of it."""
+    leaves = {f"data $.{name}": value_hash(value) for name, value in given.items()}
+    run = form_run("", name="Ada Lovelace", origin="data", led="17", said="Thank you, Ada Lovelace")
+    fill, *rest = run.actions
+    fill = fill.model_copy(update={"origins": {"value": Origin(kind="data", path="$.name")}})
+    return run.model_copy(update={"actions": (fill, *rest), "leaves": leaves, "said": (*run.said, "Number 17", "Sent")})
+
+
+def test_one_run_of_a_job_teaches_by_where_its_values_came_from() -> None:
+    made = compile_version([alone(name="Ada Lovelace")], None, by_origin=True)
+    assert made.version is not None, made.open
+    fill, choose, send = made.version.nodes
+    assert fill.args["value"].param == "name" and choose.args["options"].const == "blue"  # type: ignore[union-attr]
+    assert [(param.source, param.path) for param in made.version.params] == [("data", "$.name")]
+    assert [(one.kind, one.value) for one in send.post] == [
+        ("url", "https://f.example/received/{}"),
+        ("text", "Sent"),
+    ], "what a page says of one run alone is no condition for others"
+    values = values_of(made.version, {"name": "Eve"}, None, ())
+    assert values == {"name": "Eve"}
+
+
+def test_what_one_run_does_not_say_stays_a_decision_of_the_model() -> None:
+    run = alone(name="Ada Lovelace")
+    fill, choose, send = run.actions
+    thought = choose.model_copy(update={"origins": {"options": Origin(kind="model")}})
+    made = compile_version([run.model_copy(update={"actions": (fill, thought, send)})], None, by_origin=True)
+    assert made.version is None
+    assert [(one.what, "from the model alone" in one.why) for one in made.open] == [("step 2 (select_option)", True)]
+
+    assert send.target is not None
+    order = send.model_copy(update={"target": send.target.model_copy(update={"name": "Send order 4711 now"})})
+    for number in ("4711", 4711):
+        leaves = {**run.leaves, "data $.order": value_hash(number)}
+        called = run.model_copy(update={"actions": (fill, choose, order), "leaves": leaves})
+        made = compile_version([called], None, by_origin=True)
+        assert made.version is None and "$.order" in made.open[0].why, made.open
+
+
 def test_evidence_is_read_as_it_was_packed() -> None:
     one = form_run('{"name": "Ada"}', name="Ada")
     assert unpacked(one.packed()) == one

@@ -12,9 +12,10 @@ from shoal.agent.errors import ActionRefused
 from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.types import Action, ActionResult, Effect
 from shoal.agent.workflows.by_hand.drafting import drafted
-from shoal.agent.workflows.by_hand.hand_book import HandBook, _template
+from shoal.agent.workflows.by_hand.hand_book import HandBook
 from shoal.agent.workflows.format.workflow import read_workflow
 from shoal.agent.workflows.learning.evidence import SessionEvidence
+from shoal.agent.workflows.learning.one_run import address_of_all_runs
 
 URL = "https://desk.example/"
 
@@ -173,4 +174,4 @@ def test_nothing_that_was_done_is_no_workflow() -> None:
     ],
 )
 def test_addresses_of_one_run(url: str, template: str) -> None:
-    assert _template(url) == template
+    assert address_of_all_runs(url) == template

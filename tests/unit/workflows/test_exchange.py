@@ -16,7 +16,7 @@ from shoal.agent.workflows.exchange.file_formats import ExportFormat, ImportForm
 from shoal.agent.workflows.exchange.files import read_file, write_file
 from shoal.agent.workflows.exchange.playwright_script import write_playwright
 from shoal.agent.workflows.exchange.recorder import read_recording, write_recording
-from shoal.agent.workflows.format.node import ActionNode, ModelNode, WaitNode
+from shoal.agent.workflows.format.node import ActionNode, WaitNode
 from shoal.agent.workflows.format.version import MOST_NODES
 from shoal.agent.workflows.format.workflow import read_workflow, write_workflow
 from tests.unit.workflows.test_format import FORM
@@ -109,25 +109,27 @@ def _automa(*blocks: Json) -> str:
     return json.dumps({"name": "x", "drawflow": {"nodes": nodes, "edges": edges}})
 
 
-def test_an_automa_file_becomes_nodes_and_what_has_none_goes_to_the_model() -> None:
+def test_an_automa_file_becomes_nodes() -> None:
     text = _automa(
         ("trigger", {}),
         ("new-tab", {"url": "https://forms.example/", "updatePrevTab": True}),
         ("forms", {"type": "text-field", "selector": "#name", "value": "Ada"}),
-        ("javascript-code", {"code": "alert(1)"}),
         ("event-click", {"selector": "#send", "description": "Send"}),
     )
     read = read_automa(text, "quote")
     nodes = read.workflow.versions[0].nodes
-    assert [node.kind for node in nodes] == ["action", "action", "model", "action"]
-    assert isinstance(nodes[2], ModelNode)
-    assert any("javascript-code is no action" in one for one in read.lost)
+    assert [node.kind for node in nodes] == ["action", "action", "action"]
     assert any("block b2: one selector" in one for one in read.lost)
-    assert not any("block b4" in one for one in read.lost)
+    assert not any("block b3" in one for one in read.lost)
     written = write_automa(read.workflow.versions[0], "quote")
     again = read_automa(written.text, "quote").workflow.versions[0]
     assert [getattr(node, "action", "") for node in again.nodes] == ["goto", "fill", "click"]
-    assert any("n3: a model node" in one for one in written.lost)
+
+
+def test_an_automa_block_that_no_node_does_is_refused_by_its_name() -> None:
+    text = _automa(("trigger", {}), ("event-click", {"selector": "#a"}), ("javascript-code", {"code": "alert(1)"}))
+    with pytest.raises(WorkflowInvalid, match=r"block b2: .*javascript-code.* remove the block first"):
+        read_automa(text, "quote")
 
 
 def test_an_automa_file_that_loops_is_refused_by_its_block() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from shoal.agent.errors import WorkflowInvalid
 from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.format.branch import Signature
 from shoal.agent.workflows.format.workflow import (
     goal_hash,
     read_workflow,
@@ -132,6 +133,28 @@ def test_the_published_schema_takes_what_is_written() -> None:
             "once",
         ),
         ("nodes.1.on_miss", "branch", "versions[0].nodes[1]", "go together"),
+        ("nodes.1.on_miss", "retry", "versions[0].nodes[1].on_miss", "`retry` of 'n2' is not run"),
+        (
+            "nodes.2",
+            {"id": "n3", "kind": "model", "goal": "go on"},
+            "versions[0].nodes[2]",
+            "end the workflow before it",
+        ),
+        ("nodes.2", {"id": "n3", "kind": "person", "question": "Is it?"}, "versions[0].nodes[2]", "job `help`"),
+        ("nodes.2", {"id": "n3", "kind": "call", "workflow": "other"}, "versions[0].nodes[2]", "other workflow here"),
+        (
+            "nodes.2",
+            {"id": "n3", "kind": "loop", "over": "email", "each": "row", "body": "n1"},
+            "versions[0].nodes[2]",
+            "'n3' is a loop node, and replay runs none: let the job's `loop`",
+        ),
+        ("nodes.2.post", [{"kind": "text", "value": "ok"}], "versions[0].nodes[2].post", "put a guard node behind"),
+        (
+            "nodes.2",
+            {"id": "n3", "kind": "extract", "on_miss": "branch", "otherwise": "n4"},
+            "versions[0].nodes[2].on_miss",
+            "no other node follows its miss",
+        ),
         ("params.1.sensitive", False, "versions[0].params[1]", "`sensitive`"),
         ("params.1.name", "email", "versions[0].params[1]", "there twice"),
         ("params.0.path", "$.[", "versions[0].params[0].path", "no JSONPath"),
@@ -172,6 +195,16 @@ def test_hashes_do_not_depend_on_writing() -> None:
     assert goal_hash("File  a\nQuote") == goal_hash("file a quote") != goal_hash("file a claim")
     assert schema_hash({"a": 1, "b": 2}) == schema_hash({"b": 2, "a": 1}) != schema_hash({"a": 1})
     assert goal_hash(None) == schema_hash(None) == ""
+
+
+def test_a_branch_has_the_key_of_what_it_reads_and_on_which_pages() -> None:
+    (version,) = read_workflow(FORM).versions
+    branch = version.branches[0]
+    assert version.branch_key(branch.id) == branch.key
+    assert branch.model_copy(update={"id": "other", "learned_from": ("a",)}).key == branch.key
+    assert branch.model_copy(update={"fields": (branch.fields[0], branch.fields[0])}).key != branch.key
+    assert branch.model_copy(update={"signature": Signature(url="https://other.example/{}")}).key != branch.key
+    assert version.branch_key("no such") == ""
 
 
 def test_the_example_of_the_docs_is_a_workflow() -> None:

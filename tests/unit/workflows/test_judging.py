@@ -19,7 +19,7 @@ from shoal.agent.workflows.judging.audit import (
 )
 from shoal.agent.workflows.judging.promotion import VersionFigures, next_state
 from shoal.agent.workflows.judging.repair import weakened, with_branch
-from shoal.agent.workflows.judging.sampling import audit_bound, is_audited
+from shoal.agent.workflows.judging.sampling import audit_bound, bound_of, is_audited
 
 # --- audits -------------------------------------------------------------------------------------------
 
@@ -34,7 +34,11 @@ def test_the_bound_is_a_sentence_that_is_true() -> None:
     assert str(audit_bound(59, 0)) == "0 of 59 audited records wrong: at most 5 % wrong at 95%"
     assert str(audit_bound(0, 0)) == "no record was audited: nothing is known of how many are wrong"
     assert audit_bound(3, 3).at_most == 1.0
-    with pytest.raises(ValueError, match="4 wrong of 3"):
+    assert str(audit_bound(59, 0, 1)) == "0 of 59 audited records wrong, 1 unclear: at most 7.8 % wrong at 95%"
+    assert audit_bound(59, 0, 1).at_most == audit_bound(59, 1).at_most, "what proves nothing may be wrong"
+    assert bound_of({"audits": 300, "audits_right": 300, "replays": 900}) == audit_bound(300, 0)
+    assert bound_of({"audits": 59, "audits_right": 57, "audits_wrong": 1, "audits_unclear": 1}) == audit_bound(59, 1, 1)
+    with pytest.raises(ValueError, match="4 wrong and 0 unclear of 3"):
         audit_bound(3, 4)
 
 

@@ -7,11 +7,15 @@ from dataclasses import replace
 
 import pytest
 
+from shoal.agent.spec import FieldPlace
+from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.judging.phase import Phase
 from shoal.agent.workflows.judging.promotion import VersionFigures
+from shoal.agent.workflows.learning.compile_version import compile_version
 from shoal.agent.workflows.learning.evidence import SessionEvidence
 from shoal.agent.workflows.learning.loop import Lessons, action_difference, next_step
+from tests.unit.cli.test_workflows import evidence
 from tests.unit.workflows.test_actions import form_run
 
 NAMES = ("Ada", "Bob", "Cy", "Dot", "Eve", "Flo", "Gus", "Hal")
@@ -33,6 +37,33 @@ def test_three_items_are_enough_for_a_version_that_is_compared_first() -> None:
     step = next_step(ITEMS)
     assert (step.phase, step.let_go, step.state) == (Phase.SHADOW, 5, "shadow")
     assert step.version is not None and len(step.version.nodes) == 3
+
+
+def test_a_field_that_one_page_lacks_is_worth_more_items_until_too_many_ended() -> None:
+    def run(n: int, sale: float | None) -> SessionEvidence:
+        record: dict[str, Json] = {"price": f"{n}.50", "sale": sale}
+        channels = {"price": evidence(n).pages[0].channels["price"]}
+        if sale is not None:
+            channels["sale"] = tuple(
+                channel.model_copy(update={"place": place, "raw": f"{sale}"})
+                for channel, place in zip(channels["price"], SALE_PLACES, strict=True)
+            )
+        (page,) = evidence(n).pages
+        return evidence(n).model_copy(
+            update={"pages": (page.model_copy(update={"record": record, "channels": channels}),)}
+        )
+
+    runs = [run(1, 1.25), run(2, None), run(3, 2.25)]
+    step = next_step(replace(ITEMS, runs=runs))
+    assert (step.phase, step.let_go, step.version) == (Phase.ITEMS, 2, None)
+    assert step.why == "one page lacks sale, and two teach what a page without it looks like"
+    step = next_step(replace(ITEMS, runs=runs, ended=9))
+    assert step.phase is Phase.SHADOW and step.version is not None, step.why
+    assert [decision.what for decision in step.version.open] == ["pages without field sale"]
+    assert next_step(replace(ITEMS, runs=[run(n, n + 0.25) for n in (1, 2, 3)])).phase is Phase.SHADOW
+
+
+SALE_PLACES = (FieldPlace(label="Sale"), FieldPlace(select="p.sale"))
 
 
 def test_items_that_left_no_evidence_are_made_up_for_until_too_many_ended() -> None:
@@ -68,6 +99,12 @@ def test_a_version_replays_when_it_did_what_the_model_did(
     step = next_step(shadow(figures))
     assert (step.phase, step.state) == (phase, state), step.why
     assert step.let_go == (2 if phase is Phase.SHADOW else 0)
+
+
+def test_the_version_of_an_earlier_job_stays_active_when_it_still_does_what_the_model_did() -> None:
+    active = version().model_copy(update={"state": "active"})
+    step = next_step(replace(shadow(VersionFigures(items=5)), version=active))
+    assert (step.phase, step.state) == (Phase.REPLAY, None), step.why
 
 
 def test_a_version_does_not_replay_when_the_model_did_something_else() -> None:
@@ -130,3 +167,53 @@ def test_a_version_that_misses_is_repaired_or_goes_on_and_the_model_does_what_it
     assert (step.phase, step.state) == (Phase.REPLAY, None)
     risen = Lessons(Phase.REPLAY, RUNS, ended=4, figures=VersionFigures(items=4, misses=3), rounds=3, version=old)
     assert next_step(risen).phase is Phase.REPLAY, "it was repaired too often"
+
+
+def test_a_form_whose_elements_are_found_otherwise_is_repaired_and_one_that_means_something_else_is_not() -> None:
+    old_runs = [form_run('{"name": "Ada"}', name="Ada", led="1"), form_run('{"name": "Bob"}', name="Bob", led="2")]
+    compiled = compile_version(old_runs, None)
+    assert compiled.version is not None and compiled.version.acts
+    old = compiled.version.model_copy(update={"state": "active"})
+    runs = [redesigned(form_run(f'{{"name": "Cy{n}"}}', name=f"Cy{n}", led=f"{n}")) for n in range(3)]
+    step = next_step(Lessons(Phase.ITEMS, runs, ended=3, figures=VersionFigures(), rounds=1, version=old))
+    assert (step.phase, step.state) == (Phase.SHADOW, "shadow"), step.why
+    assert step.version is not None and step.version.by == "repair"
+    assert step.version.nodes[0].target != old.nodes[0].target  # type: ignore[union-attr]
+
+    renamed = [redesigned(run, name="Company") for run in runs]
+    step = next_step(Lessons(Phase.ITEMS, renamed, ended=3, figures=VersionFigures(), rounds=1, version=old))
+    assert step.phase is Phase.ITEMS and "it is done to another element" in step.why
+    assert "a condition post is gone" in step.why
+
+
+def redesigned(run: SessionEvidence, name: str = "") -> SessionEvidence:
+    """The run on a page whose elements have other selectors, and whose field has another name where one is given."""
+    made = []
+    for action in run.actions:
+        assert action.target is not None
+        found_by = tuple(
+            way.model_copy(update={"value": f"ul {way.value}-new"}) if way.family == "css" else way
+            for way in action.target.locators
+        )
+        update: Json = {"locators": found_by}
+        if name and action.action == "fill":
+            update["name"] = name
+        made.append(action.model_copy(update={"target": action.target.model_copy(update=update)}))
+    return run.model_copy(update={"actions": tuple(made)})
+
+
+def test_a_version_whose_batch_drifts_is_compared_again_in_the_state_that_it_has() -> None:
+    active = version().model_copy(update={"state": "active"})
+    replayed = Lessons(Phase.REPLAY, RUNS, ended=0, figures=VersionFigures(items=30), version=active, drift="no price")
+    step = next_step(replayed)
+    assert (step.phase, step.state, step.version) == (Phase.SHADOW, None, None)
+    assert step.why == "stopped for drift: no price"
+    step = next_step(replace(replayed, rounds=3))
+    assert step.phase is Phase.OFF and "has begun to learn 4 times" in step.why
+    step = next_step(replace(replayed, figures=VersionFigures(items=30, wrong=1)))
+    assert (step.phase, step.state) == (Phase.ITEMS, "broken"), "a wrong record breaks it"
+    confirmed = Lessons(Phase.SHADOW, RUNS, ended=5, figures=VersionFigures(items=5), version=active)
+    step = next_step(confirmed)
+    assert (step.phase, step.state) == (Phase.REPLAY, None)
+    step = next_step(replace(confirmed, figures=VersionFigures(items=5, wrong=1)))
+    assert (step.phase, step.state) == (Phase.ITEMS, "broken")

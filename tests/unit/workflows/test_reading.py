@@ -13,11 +13,12 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import Branch, Channel, FieldNode, Signature
 from shoal.agent.workflows.misses import MissReason
+from shoal.agent.workflows.reading.branch_reader import read_page
 from shoal.agent.workflows.reading.channels import holds_text
 from shoal.agent.workflows.reading.page_guards import fits_template
 from shoal.agent.workflows.reading.page_view import PageView, place_key
-from shoal.agent.workflows.reading.reading import read_page
 from shoal.agent.workflows.reading.shapes import fits_shape, shape_of
+from shoal.agent.workflows.verdict import PageRead
 
 URL = "https://shop.example/p/7"
 ITEM = LoopItem(7, URL, True, "Oak stool")
@@ -33,6 +34,9 @@ LD = FieldPlace.model_validate({"json": "$.offers.price"})
 
 def shown(text: str) -> tuple[Place, ...]:
     return (Place("p", "selector", text=text),)
+
+
+STRUCK = (Place("p", "selector", text="€12.50", plain=""),)
 
 
 def ld(value: Json) -> tuple[Place, ...]:
@@ -123,6 +127,8 @@ def test_two_kinds_of_places_are_enough(places: dict[str, tuple[Place, ...]]) ->
         ({"css": shown("$12.50"), "path": shown("$12.50")}, MissReason.SHAPE),
         ({"css": shown("€12.50 / kg"), "path": shown("€12.50 / kg")}, MissReason.SHAPE),
         ({"css": shown("€12,50"), "path": shown("€12,50"), "ld": ()}, MissReason.SHAPE),
+        ({"css": STRUCK, "path": STRUCK, "ld": ()}, MissReason.SHAPE),  # it was asked once
+        ({"css": STRUCK, "path": STRUCK}, MissReason.SHAPE),
         ({"name": shown("Elm stool"), "title": shown("Elm stool")}, MissReason.NOT_THE_ITEM),
     ],
 )
@@ -130,6 +136,55 @@ def test_what_does_not_agree_is_a_miss(places: dict[str, tuple[Place, ...]], rea
     read = read_page(with_places(**places), (BRANCH,), ITEM, SCHEMA)
     assert read.record is None
     assert reason in [miss.reason for miss in read.misses]
+
+
+MAKER, MAKER_PATH = FieldPlace(select="p.maker"), FieldPlace(select="main > p:nth-of-type(2)")
+MADE = BRANCH.model_copy(
+    update={
+        "fields": (
+            FieldNode(
+                name="maker",
+                channels=(Channel(family="css", place=MAKER), Channel(family="structure", place=MAKER_PATH)),
+            ),
+        )
+    }
+)
+
+
+def made_by(place: Place, branch: Branch = MADE, schema: Json = True) -> PageRead:
+    """What a page gives whose maker is a free text, which has no shape."""
+    view = replace(VIEW, places={place_key(MAKER): (place,), place_key(MAKER_PATH): (place,)})
+    return read_page(view, (branch,), ITEM, schema if isinstance(schema, dict) else None)
+
+
+@pytest.mark.parametrize("text", ["n/a", "N/A", "TBD", "—", "Unknown", "(none selected)", "-", "Loading"])
+def test_what_stands_where_a_value_is_missing_is_no_value(text: str) -> None:
+    read = made_by(Place("p", "selector", text=text))
+    assert (read.record, [miss.reason for miss in read.misses]) == (None, [MissReason.UNREADABLE])
+    choice = {"type": "object", "properties": {"maker": {"enum": [text, "Oak & Sons"]}}}
+    assert made_by(Place("p", "selector", text=text), schema=choice).record is not None, "the schema has it as a value"
+
+
+def test_a_text_that_is_struck_through_is_another_than_was_learned() -> None:
+    assert made_by(Place("p", "selector", text="Oak & Sons", plain="Oak & Sons")).record is not None
+    for plain in ("", "Sons"):
+        gone = Place("p", "selector", text="Oak & Sons", plain=plain)
+        assert [miss.reason for miss in made_by(gone).misses] == [MissReason.SHAPE]
+
+
+def test_a_price_beside_one_that_is_struck_through_is_read() -> None:
+    both = (Place("p", "selector", text="€20.00 €12.50", plain="€12.50", parts=("€12.50",)),)
+    read = read_page(with_places(css=both, path=both), (BRANCH,), ITEM, SCHEMA)
+    assert read.record is not None and read.record.value["price"] == 12.5, read.misses
+
+
+def test_a_field_that_was_struck_through_on_all_pages_is_read_as_it_was() -> None:
+    was = [channel.model_copy(update={"shapes": ("struck out €9.99",)}) for channel in BRANCH.fields[1].channels[1:]]
+    price = BRANCH.fields[1].model_copy(update={"channels": tuple(was)})
+    branch = BRANCH.model_copy(update={"fields": (BRANCH.fields[0], price)})
+    read = read_page(with_places(css=STRUCK, path=STRUCK), (branch,), ITEM, SCHEMA)
+    assert read.record is not None and read.record.value["price"] == 12.5, read.misses
+    assert [miss.reason for miss in read_page(VIEW, (branch,), ITEM, SCHEMA).misses] == [MissReason.SHAPE]
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ class Given:
         """
         named = any(reference in text for text in self.texts)
         if not reference or not (named or reference in self.downloads):
-            raise ReplyProblem("no file of that name is given by the goal or the data", repr(reference[:80]))
+            raise ReplyProblem("no file of that name is given by the job's goal or data", repr(reference[:80]))
 
 
 def given(state: SessionState, seen: Observation) -> Given:

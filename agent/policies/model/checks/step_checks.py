@@ -113,7 +113,7 @@ def check_values(decision: StepDecision, reply: Json, known: Callable[[], GivenV
         read=lambda reply: _retyped(decision, dict(zip(doubted, reply["values"], strict=True))),
         otherwise=_retyped(decision, dict.fromkeys(doubted)),
     )
-    raise ReplyDoubt("neither the goal nor the data give these values", decision, part=part)
+    raise ReplyDoubt("neither the job's goal nor its data give these values", decision, part=part)
 
 
 def _values_schema(n: int) -> dict[str, Json]:
@@ -153,7 +153,9 @@ def check_progress(decision: StepDecision, root: Element) -> None:
     if any(action.name == "complete" for action in actions):
         wrong = [element for element in walk(root) if element.visible and "invalid" in element.states]
         if wrong:
-            raise ReplyDoubt("the page marks fields as invalid: is the goal really reached?", decision, _named(wrong))
+            raise ReplyDoubt(
+                "the page marks fields as invalid: is the mini goal really reached?", decision, _named(wrong)
+            )
     pressed = {str(action.args.get("bid")) for action in actions if action.name in ("click", "dblclick")}
     filled = {str(action.args.get("bid")) for action in actions}
     for form in (element for element in walk(root) if element.tag == "form" or element.role == "form"):
@@ -284,16 +286,16 @@ def _may_send(element: Element) -> bool:
 
 
 def _ordered(actions: list[Action], *, achieved: bool) -> tuple[Action, ...]:
-    """WAIT only by itself; COMPLETE only by itself, and only when the model says that the goal is reached."""
+    """WAIT only by itself; COMPLETE only by itself, and only when the model says that the mini goal is reached."""
     busy = [action for action in actions if action.name not in _ENDS and action.name != "noop"]
     if busy:
-        return tuple(busy)  # whether the goal is reached is for the page to show that comes after them
+        return tuple(busy)  # whether the mini goal is reached is for the page to show that comes after them
     if any(action.name == "complete" for action in actions):
         if not achieved:
             raise ReplyProblem("COMPLETE contradicts user_goal_achieved, which is false")
         return tuple(action for action in actions if action.name == "complete")[:1]
     if achieved:
-        return (Action("complete", {}, "the goal is reached"),)
+        return (Action("complete", {}, "the mini goal is reached"),)
     if not actions:
         raise ReplyProblem("there is no action: choose at least one, WAIT if there is nothing else to do")
     return tuple(actions[:1])

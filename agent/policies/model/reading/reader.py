@@ -17,8 +17,9 @@ from shoal.agent.decisions.extract import (
     schema_from,
 )
 from shoal.agent.errors import FieldsMissing
-from shoal.agent.grounding.claims import says_empty, stated_count, unproven, without
+from shoal.agent.grounding.claims import says_empty, stated_count, texts_of, unproven, without
 from shoal.agent.grounding.page_text import PageText
+from shoal.agent.grounding.part_claims import part_told
 from shoal.agent.models.model import Ask
 from shoal.agent.models.reply import Answer, ReplyDoubt
 from shoal.agent.policies.model.reading.whole_lists import Reading, in_whole
@@ -65,11 +66,15 @@ class ModelExtractor:
         shown = _shown(answers, text)
         cut_off = any(answer.cut_off for answer in answers)
         missing = fields_missing(values, extract)
+        records = tuple(Record(value, text.sources(value, "model"), state.page.url) for value in values)
+        counted = bool(shown) and len(values) >= (shown or 0)
+        why = part_told(text.lines, texts_of(records)) if extract.many and not counted else ""
         enough = whole and len(values) >= (shown or 0) if extract.many else not fields_lacking(missing, extract)
         return Extraction(
-            records=tuple(Record(value, text.sources(value, "model"), state.page.url) for value in values),
-            empty=not values and says_empty(text.whole),
-            complete=enough and not cut_off,
+            records=records,
+            empty=not values and not why and says_empty(text.whole),
+            complete=enough and not cut_off and not why,
+            why=why,
             missing=missing,
             prompt=_joined(answers),
             shown=shown if extract.many else None,

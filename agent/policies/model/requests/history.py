@@ -93,14 +93,18 @@ def _told(task: Task) -> Line:
         "plan": _short(task.plan, _PLAN_CHARS),
         "result": _bounded(task.result),
         "reason": _short(task.reason, _ERROR_CHARS),
-        "steps": [_in_a_line(step) for step in task.steps[-_STEPS_TOLD:]],
+        "steps": _in_lines(task.steps[-_STEPS_TOLD:]),
     }
 
 
-def _in_a_line(step: Step) -> str:
-    """A finished task's step: what was done on which page, and what came of it."""
-    done = "; ".join(f"{_named_call(result.action)} -> {_outcome(result)}" for result in step.results)
-    return _short(f"on {step.url}: {done or 'looked'}", _STEP_CHARS)
+def _in_lines(steps: Sequence[Step]) -> list[str]:
+    """A finished task's steps, a line each: what was done and what came of it; on which page, where that changes."""
+    lines, page = list[str](), ""
+    for step in steps:
+        done = "; ".join(f"{_named_call(result.action)} -> {_outcome(result)}" for result in step.results) or "looked"
+        lines.append(_short(done if step.url == page else f"on {step.url}: {done}", _STEP_CHARS))
+        page = step.url
+    return lines
 
 
 def _named_call(action: Action) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
+
+from cachetools import LRUCache
 
 from shoal.agent.decisions.extract import asks_addresses
 from shoal.agent.decisions.step import CallOffer
@@ -32,7 +33,7 @@ class Jobs:
         self._calls = calls
         self._images = images
         self._points = points
-        self._proposed: OrderedDict[tuple[str, ...], Json] = OrderedDict()
+        self._proposed: LRUCache[tuple[str, ...], Json] = LRUCache(_REMEMBERED)
 
     def words(self, spec: JobSpec) -> dict[str, Json]:
         """A job in the words of its caller."""
@@ -87,8 +88,6 @@ class Jobs:
     def propose(self, spec: JobSpec, schema: Json) -> None:
         """Notes the schema of a job that has none: all its sessions get the same fields."""
         self._proposed[_key(spec)] = schema
-        while len(self._proposed) > _REMEMBERED:
-            self._proposed.popitem(last=False)
 
     def reads_addresses(self, state: SessionState) -> bool:
         """Whether this session's pages are shown with the addresses of links and pictures, since they will be read.

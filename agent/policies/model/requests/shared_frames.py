@@ -81,11 +81,6 @@ def folded(page: str, frame: Frame) -> tuple[Run, ...]:
     return (*runs, "\n".join(lines[told:])) if told < len(lines) else tuple(runs)
 
 
-def unfolded(runs: Sequence[Run], frame: Frame) -> str:
-    """The page that `folded` was given."""
-    return "\n".join(run if isinstance(run, str) else "\n".join(frame.lines[run.first - 1 : run.last]) for run in runs)
-
-
 def _common(page: Sequence[str], at: int, frame: Sequence[str], start: int) -> int:
     """How many lines from `at` on are those of the frame from `start` on."""
     most = min(len(page) - at, len(frame) - start)

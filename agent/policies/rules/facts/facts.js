@@ -6,7 +6,9 @@
   const chosen = arg && arg.records ? new Map(arg.records.map((one, i) => [document.querySelector(one), i])) : null;
   // Parts of the words that the schema asks for: elements whose names hold none of them are not worth sending.
   const asked = arg && arg.words && arg.words.length ? new RegExp(arg.words.join('|'), 'i') : null;
-  const MAX_NODES = 25000, MAX_NAMED = 1500, MAX_PAIRS = 800, MAX_TEXT = 5000, MAX_OWN = 100000, MAX_BLOCKS = 2000, LONG = 300;
+  // Words of ids and classes that may say of a block that it is about something else: Python judges them.
+  const APART = new RegExp(`(?:^|[^a-z])(?:${arg.apart.join('|')})(?:y|ies|s)?(?![a-z])`, 'i');
+  const MAX_NODES = 25000, MAX_NAMED = 1500, MAX_PAIRS = 800, MAX_TEXT = 5000, MAX_OWN = 100000, MAX_BLOCKS = 2000, MAX_AROUND = 400, LONG = 300;
   let longLeft = MANY ? 600000 : 60000;  // characters of long texts that are sent in all
   const SKIP = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'IFRAME', 'OBJECT', 'CANVAS', 'VIDEO', 'AUDIO',
     'SELECT', 'OPTION', 'TEXTAREA', 'DATALIST', 'HEAD']);
@@ -28,7 +30,7 @@
   const out = {
     url: address, type: document.contentType || '', drawn: document.querySelector('pre[data-document-source]') ? 1 : 0, title: document.title, lang: document.documentElement.lang || '', canonical,
     ready: document.readyState, busy: '', empty: [], scripts: 0, truncated: false,
-    jsonld: [], meta: [], items: [], pairs: [], headings: [], named: [], anchors: [], text: '', aside: '', groups: [],
+    jsonld: [], meta: [], items: [], pairs: [], headings: [], named: [], anchors: [], text: '', apart: [], aside: '', groups: [],
   };
 
   // --- head ----------------------------------------------------------------------------------------
@@ -298,6 +300,25 @@
   const titles = h1s.length ? [] : [...document.querySelectorAll('.title,#title,.page-title,.pagetitle')].slice(0, 20)
     .filter((el) => !el.closest('nav,aside,footer') && line(el.textContent).length > 2);
   const titled = document.title ? titles.find((el) => line(document.title).includes(line(el.textContent))) : titles.length === 1 ? titles[0] : null;
+  // The heading that the document's title is of: what holds it is about the page's own record, whatever its id or its
+  // classes are made of. They may be made of the record's name, such as `about-laundry-basket`, or of its categories.
+  // A title also names the shop, the category or another product. So a page's only h1 is asked alone; on other pages
+  // one heading must be named, and the title must begin with it.
+  const SEPARATOR = /[|–—·•:»«/-]/;
+  function placeInTitle(el) {
+    const text = line(el.textContent), whole = line(document.title), at = text.length > 2 ? whole.indexOf(text) : -1;
+    if (at < 0) return -1;
+    const before = whole.slice(0, at).trim().slice(-1), after = whole.slice(at + text.length).trim().slice(0, 1);
+    return (!before || SEPARATOR.test(before)) && (!after || SEPARATOR.test(after)) ? at : -1;
+  }
+  function headingOfDocument() {
+    if (titled) return titled;
+    if (h1s.length === 1) return placeInTitle(h1s[0]) < 0 ? null : h1s[0];
+    const inTitle = [...document.querySelectorAll('h1,h2,h3')].slice(0, 50).filter((el) => placeInTitle(el) >= 0);
+    const outermost = inTitle.filter((el) => !inTitle.some((other) => other !== el && other.contains(el)));
+    return outermost.length === 1 && placeInTitle(outermost[0]) === 0 ? outermost[0] : null;
+  }
+  const ownHeading = headingOfDocument();
   const NAMES = [[/^(site-?|page-?|top-?|global-?)?(nav|navbar|navigation|menu|breadcrumbs?|pagination|pager|topbar)$/i, 'nav'],
     [/^(site-?|page-?|global-?)?footer$/i, 'footer'], [/^(site-?|page-?|global-?)?header$/i, 'header'],
     [/^(left-?|right-?)?side-?bar$/i, 'aside']];
@@ -331,9 +352,14 @@
   // --- the walk ------------------------------------------------------------------------------------
   let nodes = 0, order = 0, ownLength = 0, besideLength = 0;
   const own = [], beside = [];  // joined once: a growing string would be copied again and again
+  const apart = [];  // texts of blocks that may be about something else: ids and classes around them, and their parts
   let sink = out;
   const newSink = (el) => ({items: [], pairs: [], headings: [], named: [], text: '', s: selector(el)});
   const names = (el) => (el.id ? el.id + ' ' : '') + (typeof el.className === 'string' ? el.className : '');
+  // Those of an element's names that may say that it is about something else. Pages that are styled by classes have
+  // dozens of others on each element. A capital letter begins a word: `relatedItems`.
+  const tellsApart = (said) => APART.test(said.replace(/([a-z0-9])([A-Z])/g, '$1-$2'));
+  const tellingApart = (el) => { const said = names(el); return said && tellsApart(said) ? said.split(/\s+/).filter(tellsApart).join(' ') : ''; };
 
   function pair(how, label, value, el, ctx, parts, more) {
     label = line(label).replace(/[:：]\s*$/, '');
@@ -348,7 +374,7 @@
     sink.pairs.push({how, l: label, t: value, s: selector(el), v: ctx.hidden ? 0 : 1, r: ctx.region, o: order,
       x: ctx.target ? 1 : 0, h: link ? link.href : picture ? picture.currentSrc || picture.src : '', p: parts || [],
       z: stamp ? stamp.getAttribute('datetime') || stamp.getAttribute('value') || stamp.getAttribute('aria-label') : '',
-      st: struck ? 1 : 0, ar: ctx.around, ...more});
+      st: struck ? 1 : 0, ar: ctx.around, nm: ctx.names, ...more});
   }
 
   function named(el, text, ctx, parts, at, sized) {
@@ -602,7 +628,7 @@
   function walk(el, ctx, depth) {
     const at = ++order;
     let text = '', blocks = false, headed = false;
-    const parts = [];
+    const parts = [], ownText = ctx.apart || own;
     const groups = el.childElementCount && !chosen && !(MANY && ctx.grid && headedColumns(el)) ? repeats(el) : [];
     const memberOf = new Map();
     for (const members of groups) {
@@ -621,7 +647,7 @@
       if (child.nodeType === 3) {
         const data = child.data;
         if (!data.trim()) {
-          if (data) { text += ' '; own.push(' '); }
+          if (data) { text += ' '; ownText.push(' '); if (ctx.region || ctx.card) beside.push(' '); }
           continue;
         }
         const said = data.replace(/\s+/g, ' ');
@@ -629,12 +655,12 @@
         parts.push(data.trim());
         if (!ctx.hidden && !ctx.struck) {
           if (ctx.region || ctx.card) { if ((besideLength += said.length) < 20000) beside.push(said); }
-          else if ((ownLength += said.length) < MAX_OWN) own.push(said);
+          else if ((ownLength += said.length) < MAX_OWN) ownText.push(said);
         }
         continue;
       }
       if (child.nodeType !== 1) continue;
-      if (child.tagName === 'BR' || child.tagName === 'HR') { text += '\n'; own.push('\n'); continue; }
+      if (child.tagName === 'BR' || child.tagName === 'HR') { text += '\n'; ownText.push('\n'); beside.push('\n'); continue; }
       if (!ctx.card && !ctx.region && isControl(child)) controlPair(child, ctx);
       if (SKIP.has(child.tagName)) continue;
       if (++nodes > MAX_NODES || depth > 200) { out.truncated = true; break; }
@@ -655,14 +681,18 @@
         struck: ctx.struck || (child.childElementCount < 4 && style.textDecorationLine.includes('line-through')) || /^(DEL|S|STRIKE)$/.test(child.tagName),
         inside: ctx.inside || /^(MAIN|ARTICLE)$/.test(child.tagName) || child.getAttribute('role') === 'main',
         target: ctx.target || child === target, item: ctx.item, prop: false, item_: null,
-        around: (names(el) + ' ' + ctx.around).slice(0, 120),
+        names: child.contains(ownHeading) ? '' : tellingApart(child), around: ctx.within, within: ctx.within, apart: ctx.apart,
       };
+      if (inner.names) {
+        inner.within = (inner.names + ' ' + ctx.within).slice(0, MAX_AROUND);
+        if (!MANY && block && !child.querySelector('h1')) apart.push([inner.within, inner.apart = []]);
+      }
       if (!MANY && (inner.card || (inner.region && inner.region !== 'aside'))) {
         // Menus, footers and teasers of other things hold no fact of this page's own record, only words beside it.
         // They are the larger part of many pages, and each element that is walked costs as much as all its text.
         const said = line(child.textContent).slice(0, 4000);
         if (said && !hidden && !inner.struck && (besideLength += said.length) < 20000) beside.push('\n', said, '\n');
-        if (block) { blocks = true; own.push('\n'); }
+        if (block) { blocks = true; ownText.push('\n'); }
         if (!hidden || ctx.hidden) text += block ? '\n' + said + '\n' : said;
         continue;
       }
@@ -671,7 +701,7 @@
       if (!child.firstChild && !hidden && !inner.region && /^(DIV|SECTION|MAIN|ARTICLE|UL|OL|DL|TABLE|TBODY|SPAN|P|H1|H2)$/.test(child.tagName)) nothingYet(child);
       const prop = propOf(child);
       if (prop) inner.prop = true;
-      if (block) { own.push('\n'); beside.push('\n'); }
+      if (block) { ownText.push('\n'); beside.push('\n'); }
       const outer = sink;
       const group = !isMember ? null : chosen ? out.groups[0] : memberOf.get(child);
       if (group && group.blocks.length < MAX_BLOCKS) { sink = newSink(child); group.blocks.push(sink); }
@@ -684,7 +714,7 @@
         if (isRow(child)) recordRow(child, inner);
         sink = outer;
       }
-      if (block) { blocks = true; own.push('\n'); beside.push('\n'); }
+      if (block) { blocks = true; ownText.push('\n'); beside.push('\n'); }
       if (prop && (ctx.item || !inner.item_)) {
         const value = inner.item_ || propValue(child, clean(sub)).slice(0, MAX_TEXT);
         if (ctx.item) for (const name of prop.split(/\s+/)) (ctx.item.props[name] = ctx.item.props[name] || []).push(inner.item_ ? value : {t: value, s: selector(child), v: hidden ? 0 : 1, h: child.href || child.src || '', shown: clean(sub).slice(0, 300)});
@@ -769,12 +799,13 @@
   }
 
   if (document.body) {
-    const start = {hidden: false, region: '', card: false, struck: false, inside: false, target: false, item: null, prop: false, item_: null, around: ''};
+    const start = {hidden: false, region: '', card: false, struck: false, inside: false, target: false, item: null, prop: false, item_: null, names: '', around: '', within: '', apart: null};
     start.item = itemOf(document.body, '', false, false);
     if (start.item) out.items.push(start.item);
     walk(document.body, start, 0);
   }
   out.text = clean(own.join('')).slice(0, MAX_OWN);
+  out.apart = apart.map(([around, said]) => [around, clean(said.join(''))]).filter(([, said]) => said);
   out.aside = clean(beside.join('')).slice(0, 20000);
   return JSON.stringify(out);
 }

@@ -11,7 +11,10 @@ from pathlib import Path
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
+from shoal.agent.grounding.part_claims import LOADING
 from shoal.agent.policies.rules.facts.page_parts import Anchor, Heading, Item, LabeledValue, NamedElement
+from shoal.agent.policies.rules.values.words import phrase
+from shoal.agent.policies.rules.vocabulary.labels import AROUND
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
 
@@ -48,7 +51,17 @@ class Facts:
     @property
     def text(self) -> str:
         """Visible text of the main record: without navigation, header, footer, asides and repeated blocks."""
+        return "\n".join((self.plain_text, *(text for _, text in self.set_apart)))
+
+    @property
+    def plain_text(self) -> str:
+        """`text` without the blocks that are `set_apart`."""
         return str(self.data.get("text", ""))
+
+    @property
+    def set_apart(self) -> list[tuple[str, str]]:
+        """Blocks of `text` that may be about something else: the ids and classes around each, and its text."""
+        return [(str(around), str(text)) for around, text in self.data.get("apart", ())]
 
     @property
     def beside(self) -> str:
@@ -59,8 +72,15 @@ class Facts:
     def busy(self) -> str:
         """What says by itself that content is still coming, in words; "" when nothing does."""
         said = str(self.data.get("busy") or "")
-        waits = _LOADING.search(self.text[:2000]) if self.scripted and not said else None
-        return f'the text "{waits.group().strip()}"' if waits else said
+        if said or not self.scripted:
+            return said
+        lines = (match.group().strip() for match in _LOADING.finditer(self.text[:2000]))
+        waits = next((line for line in lines if not self._is_name(line)), "")
+        return f'the text "{waits}"' if waits else ""
+
+    def _is_name(self, line: str) -> bool:
+        """Whether a line is what the document is called, in words of its own: "Loading ramp"."""
+        return " " in line and line[-1] not in ".…" and line in self.title
 
     @property
     def bare(self) -> bool:
@@ -155,10 +175,11 @@ class BlockGroup:
         return cls(int(said["n"]), str(said["r"]), str(said.get("h") or ""), blocks)
 
 
+_APART = sorted({word.removesuffix("y") for text in AROUND for word in phrase(text)})
+"""Words, without their endings, of the names of blocks that may be about something else: the page's script sets their
+text apart."""
 _LOADING = re.compile(
-    r"(?mi)^[^\S\n]*(?:loading|please wait|just a moment|l[äa]dt|wird geladen|bitte warten|chargement|cargando"
-    r"|na[čc][íi]t[áa]n[íi])"
-    r"[\w ]{0,20}(?:\.{2,}|…)?[^\S\n]*$"
+    rf"(?mi)^[^\S\n]*(?:{LOADING}|just a moment)[\w ]{{0,20}}(?:\.{{2,}}|…)?[^\S\n]*$",
 )
 
 
@@ -178,7 +199,8 @@ async def read_facts(
     With `words`, of the elements known by class or id only those whose names hold one of them. With `records`, the
     elements of these selectors are the blocks, and each has its position among them as `i`.
     """
-    answer = await page.read(FACTS_JS, {"many": many, "words": list(words), "records": records and list(records)})
+    asked = {"many": many, "words": list(words), "apart": _APART, "records": records and list(records)}
+    answer = await page.read(FACTS_JS, asked)
     data = readable_json(answer) if isinstance(answer, str) else answer
     if not isinstance(data, Mapping):
         raise BrowserError("the page answered no facts")

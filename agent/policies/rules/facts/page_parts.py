@@ -72,7 +72,8 @@ class LabeledValue(NamedTuple):
     exact: str  # the value as it is written for machines; "" where only the text says it
     link: str  # where it leads, or a picture's address
     struck: bool  # struck through
-    around: str  # ids and classes of the elements around it
+    names: str  # of the element that holds label and value: those ids and classes that may say that it is foreign
+    around: str  # likewise of the elements around that one
     in_fragment: bool  # within the part that the address names
     order: int  # place in the document
     box: str  # the table, list or form that it is a line of; "" outside of one
@@ -97,6 +98,7 @@ class LabeledValue(NamedTuple):
             exact=str(said.get("z", "")),
             link=str(said.get("h", "")),
             struck=bool(said.get("st")),
+            names=str(said.get("nm", "")),
             around=str(said.get("ar", "")),
             in_fragment=bool(said.get("x")),
             order=int(said.get("o", 0)),
@@ -131,7 +133,7 @@ class NamedElement(NamedTuple):
     link: str  # where it leads, or a picture's address
     alt: str  # of a picture
     font_size: float  # CSS pixels; 0 where it was not measured
-    around: str  # ids and classes of the elements around it
+    around: str  # ids and classes of the elements around it that may say that it is foreign
 
     @classmethod
     def of(cls, said: Mapping[str, Json]) -> Self:

@@ -12,15 +12,16 @@ from shoal.agent.policies.rules.facts.facts import Facts
 from shoal.agent.policies.rules.facts.page_parts import LabeledValue, NamedElement
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.values.values import Raw
-from shoal.agent.policies.rules.values.vocabulary import (
-    AROUND,
-    CONCEPTS,
-    LOOSE_SYNONYMS,
-    META_ABOUT_THE_PAGE,
-    NAMING_DATA,
-    STRUCK_WORDS,
+from shoal.agent.policies.rules.values.words import (
+    NEUTRAL_WORDS,
+    QUALIFIER_WORDS,
+    UNIT_WORDS,
+    Phrase,
+    best_likeness,
+    phrase,
 )
-from shoal.agent.policies.rules.values.words import QUALIFIER_WORDS, Phrase, best_likeness, phrase
+from shoal.agent.policies.rules.vocabulary.concepts import CONCEPTS, LOOSE_SYNONYMS, META_ABOUT_THE_PAGE
+from shoal.agent.policies.rules.vocabulary.labels import AROUND, NAMING_DATA, STRUCK_WORDS
 
 TRUST: Mapping[str, float] = {
     "json-ld": 0.99,
@@ -54,6 +55,9 @@ _LABEL_WORDS = frozenset(
 _LOOKS = frozenset(phrase("color colour text bold large"))
 """Words at the end of a class name that say how a value looks: `price_color` names a price."""
 _AROUND_WORDS = frozenset(word for text in AROUND for word in phrase(text))
+_CONCEPT_WORDS = frozenset(word for concept in CONCEPTS for name in concept.names for word in phrase(name))
+_NAME_WORDS = 12
+"""Words of a record's name that are looked for in ids and classes, and words of those."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +94,18 @@ def candidates_of(facts: Facts) -> list[Candidate]:
     """All candidates of a page, in no particular order."""
     candidates = [_of_stated(value) for value in structured(facts)]
     candidates += _of_meta(facts)
-    candidates += map(_of_pair, facts.pairs)
-    candidates += [candidate for element in facts.named for candidate in _of_named(element)]
+    own = _own_name(facts)
+    candidates += [_of_pair(pair, own) for pair in facts.pairs]
+    candidates += [candidate for element in facts.named for candidate in _of_named(element, own)]
     candidates += _of_headings(facts)
     return _placed(candidates, facts)
+
+
+def text_of_record(facts: Facts) -> str:
+    """The visible text of the page's own record: without the blocks that say by id or class that they are about
+    something else."""
+    own = _own_name(facts)
+    return "\n".join((facts.plain_text, *(text for around, text in facts.set_apart if not _is_foreign(around, own))))
 
 
 def _placed(candidates: list[Candidate], facts: Facts) -> list[Candidate]:
@@ -113,12 +125,23 @@ def _placed(candidates: list[Candidate], facts: Facts) -> list[Candidate]:
 def block_candidates(block: Facts) -> list[Candidate]:
     """The candidates of one repeated block, relative to it."""
     named = tuple(block.named)
-    candidates = list(map(_of_pair, block.pairs))
-    candidates += [candidate for element in named for candidate in _of_named(element)]
+    own = _own_name(block) or next((_name(link.text) for link in named if link.tag == "a" and link.text), ())
+    candidates = [_of_pair(pair, own, of_block=True) for pair in block.pairs]
+    candidates += [candidate for element in named for candidate in _of_named(element, own, of_block=True)]
     candidates += _of_headings(block)
     candidates += _of_link(block, named)
     candidates += map(_of_stated, block_values(block))
     return candidates
+
+
+def _own_name(facts: Facts) -> Phrase:
+    """The first words of the highest heading."""
+    headings = [heading for heading in facts.headings if heading.visible and not heading.region and heading.text]
+    return _name(min(headings, key=lambda heading: (heading.level, heading.order)).text) if headings else ()
+
+
+def _name(text: str) -> Phrase:
+    return phrase(text)[:_NAME_WORDS]
 
 
 def wanted_words(prop: Property) -> frozenset[str]:
@@ -233,7 +256,7 @@ def _of_meta(facts: Facts) -> Iterator[Candidate]:
             )
 
 
-def _of_pair(pair: LabeledValue) -> Candidate:
+def _of_pair(pair: LabeledValue, own: Phrase = (), *, of_block: bool = False) -> Candidate:
     return Candidate(
         pair.how,
         pair.selector,
@@ -242,7 +265,7 @@ def _of_pair(pair: LabeledValue) -> Candidate:
         visible=pair.visible,
         struck=pair.struck,
         aside=pair.region == "aside",
-        foreign=_is_foreign(pair.around),
+        foreign=_is_foreign(pair.around, own if of_block else ()) or _is_foreign(pair.names, own),
         in_fragment=pair.in_fragment,
         order=pair.order,
         box=pair.box,
@@ -253,11 +276,17 @@ def _of_pair(pair: LabeledValue) -> Candidate:
     )
 
 
-def _of_named(element: NamedElement) -> Iterator[Candidate]:
+def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> Iterator[Candidate]:
+    """The element by its id and classes, and by each of its data.
+
+    Args:
+        own: the record's name, of which they may be made.
+        of_block: so may those of what is around it.
+    """
     tag = element.tag
     if tag in _LABEL_TAGS:
         return
-    labels = [phrase(token) for token in element.names.split()]
+    labels = [_without_name(label, own) or label for label in map(phrase, element.names.split())]
     labels += [label[:-1] for label in labels if len(label) > 1 and label[-1] in _LOOKS]
     labels += [phrase(element.property.split(":")[-1])] if element.property else []
     labels += [phrase(element.rel)] if element.rel else []
@@ -279,7 +308,7 @@ def _of_named(element: NamedElement) -> Iterator[Candidate]:
         visible=element.visible,
         struck=element.struck or any(set(label) & set(STRUCK_WORDS) for label in labels),
         aside=element.region == "aside",
-        foreign=_is_foreign(element.around) or any(_is_foreign(token) for token in element.names.split()),
+        foreign=_is_foreign(element.around, own if of_block else ()) or _is_foreign(element.names, own),
         in_fragment=element.in_fragment,
         size=element.font_size,
         order=element.order,
@@ -301,16 +330,37 @@ def _of_named(element: NamedElement) -> Iterator[Candidate]:
             )
 
 
-def _is_foreign(around: str) -> bool:
+def _is_foreign(around: str, own: Phrase = ()) -> bool:
+    """Whether ids and classes say of a block that it is about something else than the record, whose name is `own`."""
     for token in around.split():
-        words = set(phrase(token))
+        words = set(_without_name(phrase(token), own))
         if words & _AROUND_WORDS and not words & _STATING:
             return True
     return False
 
 
-_STATING = frozenset(phrase("add to buy no not non has have with without empty hide hidden collapsed layout"))
-"""Words of a class name that says what a block has or does, and not what it is: `has-sidebar`, `dt-empty-footer`."""
+_STATING = frozenset(
+    phrase(
+        "add to buy no not non has have with without empty hide hidden collapsed layout cat category tag taxonomy "
+        "collection"
+    )
+)
+"""Words of a class name that says what a block has, does or belongs to, and not what it is: `has-sidebar`,
+`dt-empty-footer`, `product_cat-accessories`."""
+_TELLS_NOTHING = NEUTRAL_WORDS | QUALIFIER_WORDS | _AROUND_WORDS | UNIT_WORDS | _CONCEPT_WORDS
+"""Words of which ids and classes are made on any page: a name of these alone is not recognised in them."""
+
+
+def _without_name(words: Phrase, own: Phrase) -> Phrase:
+    """The words of an id or a class without the record's name, or two words or more of it, such as a slug has."""
+    if len(words) > _NAME_WORDS:
+        return words
+    for start in range(len(words) - 1):
+        for end in range(len(words), start + 1, -1):
+            run = words[start:end]
+            if not _TELLS_NOTHING.issuperset(run) and any(run == own[at : at + len(run)] for at in range(len(own))):
+                return words[:start] + _without_name(words[end:], own)
+    return words
 
 
 def _of_headings(facts: Facts) -> Iterator[Candidate]:
@@ -360,6 +410,8 @@ def section_candidates(facts: Facts, prop: Property) -> list[Candidate]:
     candidates = []
     for anchor in sorted(facts.anchors, key=lambda section: (not section.named, section.order)):
         value = _id_value(anchor.id, prop.phrases)
+        if not anchor.named and phrase(anchor.id) == phrase(anchor.text) and not any(map(str.isdigit, value)):
+            continue  # the id is made of the heading: "SKU scanner" is a name
         # Where the address names the section its id holds, whatever the heading makes of it.
         if value and (anchor.named or re.search(rf"(?<![\w.]){re.escape(value)}(?![\w.]*\w)", anchor.text)):
             candidates.append(

@@ -17,6 +17,7 @@ from shoal.agent.policies.rules.fields.candidates import (
     fit_of,
     likeness_to,
     section_candidates,
+    text_of_record,
     wanted_words,
 )
 from shoal.agent.policies.rules.fields.choosing import (
@@ -283,7 +284,11 @@ def page_reader(facts: Facts, locale: str = "", answers: Sequence[FetchedJson] =
     reading = Reading(facts.lang or locale, facts.url)
     candidates = candidates_of(facts)
     return FieldReader(
-        candidates, reading, VisibleText(facts.text, reading, candidates), facts, subject_values(answers, facts)
+        candidates,
+        reading,
+        VisibleText(text_of_record(facts), reading, candidates),
+        facts,
+        subject_values(answers, facts),
     )
 
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 from shoal.agent.policies.rules.fields.candidates import Candidate
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.values.values import Raw
-from shoal.agent.policies.rules.values.vocabulary import CONCEPTS, NO_VALUE
 from shoal.agent.policies.rules.values.words import Phrase, fold, phrase, squash
+from shoal.agent.policies.rules.vocabulary.concepts import CONCEPTS
+from shoal.agent.policies.rules.vocabulary.value_words import NO_VALUE
 from shoal.agent.support.json_value import Json
 
 _PLACEHOLDERS = frozenset(squash(text) for text in NO_VALUE)
@@ -28,7 +29,7 @@ def is_no_value(prop: Property, candidate: Candidate, value: Json, names: Collec
     text = value.strip()
     if ("term",) in candidate.labels:  # what is explained may be a sign: ">>>", "--"
         return not text
-    if not text or squash(text.strip("<>[]() ")) in _PLACEHOLDERS or not text.strip("-–—_.… /"):
+    if is_placeholder(text):
         return True
     if candidate.how == "control":
         return False
@@ -41,6 +42,12 @@ def is_no_value(prop: Property, candidate: Candidate, value: Json, names: Collec
         return True
     # The head of a list that is drawn with plain boxes: "Name" beside "Status".
     return candidate.how == "label" and said in names
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether `text` stands where a value is missing: "n/a", "TBD", a dash, or nothing at all."""
+    said = text.strip()
+    return not said.strip("-–—_.… /") or squash(said.strip("<>[]() ")) in _PLACEHOLDERS
 
 
 def without_label(raw: Raw, prop: Property) -> Raw:

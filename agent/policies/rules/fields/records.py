@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from shoal.agent.grounding.claims import says_empty, stated_count
+from shoal.agent.grounding.claims import says_empty, stated_count, texts_of
+from shoal.agent.grounding.part_claims import failure_told
 from shoal.agent.policies.policy import Extraction
 from shoal.agent.policies.rules.facts.facts import BlockGroup, Facts
 from shoal.agent.policies.rules.fields.candidates import block_candidates
@@ -44,8 +45,10 @@ def read_records(
             records.append(Record(read.value, read.sources, facts.url, stamp, read.candidates))
             lacking.update(read.missing)
     cut = best[1].size > len(best[1].blocks)
-    complete = not cut and (total is None or total <= len(records))
-    return Extraction(tuple(records), complete, missing=tuple(lacking), shown=total)
+    failed = failure_told(text, texts_of(records))
+    complete = not cut and not failed and (total is None or total <= len(records))
+    why = f"the page says {failed!r}" if failed else ""
+    return Extraction(tuple(records), complete, why=why, missing=tuple(lacking), shown=total)
 
 
 def read_blocks(

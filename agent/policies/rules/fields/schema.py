@@ -7,8 +7,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from shoal.agent.policies.rules.values.vocabulary import CONCEPTS, Concept
 from shoal.agent.policies.rules.values.words import NEUTRAL_WORDS, UNIT_WORDS, Phrase, phrase
+from shoal.agent.policies.rules.vocabulary.concepts import CONCEPTS, Concept
 from shoal.agent.schemas.bounds import LONG_SCHEMA
 from shoal.agent.spec import schema_text
 from shoal.agent.support.bounded_cache import bounded_cache

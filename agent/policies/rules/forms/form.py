@@ -9,7 +9,8 @@ from typing import Literal, Self
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
-from shoal.agent.policies.rules.values.vocabulary import (
+from shoal.agent.policies.rules.values.words import Phrase, phrase
+from shoal.agent.policies.rules.vocabulary.form_vocabulary import (
     AUTOCOMPLETE,
     BUTTON_AVOID,
     BUTTON_NEXT,
@@ -17,7 +18,6 @@ from shoal.agent.policies.rules.values.vocabulary import (
     FORM_FILLER,
     TYPE_NAMES,
 )
-from shoal.agent.policies.rules.values.words import Phrase, phrase
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
 from shoal.agent.types import Element, Observation

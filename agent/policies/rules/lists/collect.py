@@ -8,12 +8,17 @@ from dataclasses import dataclass, field
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import BadSelector
-from shoal.agent.grounding.claims import stated_count, stated_part
+from shoal.agent.grounding.claims import says_empty, stated_count, stated_part
+from shoal.agent.grounding.part_claims import failure_told
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules.lists.growing import longer_page, scroll_to_end
+from shoal.agent.policies.rules.lists.halting import halted
+from shoal.agent.policies.rules.lists.list_end import RowWait, read_list_end
 from shoal.agent.policies.rules.lists.list_page import LinkGroup, ListPage, ListRow, read_list_page
 from shoal.agent.policies.rules.lists.onward import (
+    Onward,
     certainly_css,
+    is_page_of,
     next_step,
     open_next,
     press,
@@ -21,8 +26,8 @@ from shoal.agent.policies.rules.lists.onward import (
 )
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.policies.rules.planning import is_address
-from shoal.agent.policies.rules.values.vocabulary import LOOP_FILLER
 from shoal.agent.policies.rules.values.words import NEUTRAL_WORDS, Phrase, overlap, phrase, squash
+from shoal.agent.policies.rules.vocabulary.page_words import LOOP_FILLER
 from shoal.agent.spec import LoopSpec
 from shoal.agent.support.web_addresses import without_fragment
 from shoal.agent.types import Action, LoopItem
@@ -42,6 +47,7 @@ class Collector:
     state: SessionState
     loop: LoopSpec
     _seen: set[str] = field(default_factory=set)
+    _texts: set[str] = field(default_factory=set)  # of the items
     _pages: set[str] = field(default_factory=set)
     _count: int = 0
     _group: str = ""  # the group that the first page settled on
@@ -53,6 +59,10 @@ class Collector:
     _rows_seen: int = 0  # over all pages, items that are told twice included
     _stated: int | None = None  # how many items the first page says that there are
     _grew: bool = False  # scrolling brought further items, so a link to more of them brings no others
+    _row_wait: RowWait = field(default_factory=RowWait)
+    _is_next: bool = False  # the page was opened by a link whose address numbers the pages of the list
+    _at_rest: bool = True  # the requests of the last action ended
+    _turned: bool = False  # a button brought further items: it is the list's own
     _paged: bool = False  # a link to a next page was followed: the list has pages and does not grow
 
     async def items(self) -> AsyncIterator[LoopItem]:
@@ -65,7 +75,11 @@ class Collector:
         for number in range(1, source.max_pages + 1):
             page = await self._read_page()
             if self._is_foreign(page):
+                if self._is_next:
+                    self.state.cut = f"{page.address}, the next page, shows {page.title or page.heading!r}"
                 return
+            if self._is_next and not self._rows(page) and not says_empty(page.text):
+                self.state.cut = f"{page.address}, the next page, shows no items"
             self._pages.add(page.address)
             # A page that scripts turn mostly keeps its address: its rows are found again by turning it as often.
             address = page.url.rstrip("#")
@@ -77,6 +91,9 @@ class Collector:
                 yield item
             if self._full:
                 return
+            failed = failure_told(page.text, {row.text for row in self._rows(page)})
+            if failed:
+                self.state.cut = f"{page.address} says {failed!r}"
             if page.cut:
                 self.state.cut = f"{page.address} shows more than {page.cut:,} things; the rest was not read"
             if number == source.max_pages:
@@ -84,7 +101,15 @@ class Collector:
                     self.state.cut_after(number)
                 return
             if not await self._go_on(page, bool(fresh)):
+                await self._note_end()
                 return
+
+    async def _note_end(self) -> None:
+        """Keeps what the page says of there being more than was collected, where its own count does not settle that."""
+        if self.state.cut or (self._stated is not None and self.state.listed is None):
+            return
+        end = await read_list_end(self.state.page)
+        self.state.cut = end.cut_by(self._texts)
 
     def _is_foreign(self, page: ListPage) -> bool:
         """Whether the next page that was opened shows another list. The caller's own `next` is taken at its word."""
@@ -130,12 +155,16 @@ class Collector:
             self._count += 1
 
     async def _read_page(self) -> ListPage:
-        """The page's links; read again once settled when they seem not to be there yet."""
-        page = await read_links(self.state.page, self.loop, counts=self._first is None)
-        if self._rows(page) or not (page.scripted or page.busy or not page.loaded):
+        """The page's links; read again once settled when they, or some of them, seem not to be there yet."""
+        page = await read_links(self.state.page, self.loop, counts=True)
+        there = bool(self._rows(page))
+        if not (page.scripted or page.busy or not page.loaded):
+            return page
+        coming = await self._row_wait.wait(self.state.page, {row.text for row in self._rows(page)})
+        if there and not coming:
             return page
         await self.state.page.settle(budget_s=_SETTLE_S)
-        return await read_links(self.state.page, self.loop, counts=self._first is None)
+        return await read_links(self.state.page, self.loop, counts=True)
 
     def _rows(self, page: ListPage) -> Sequence[ListRow]:
         assert self.loop.source is not None
@@ -197,6 +226,7 @@ class Collector:
             if key in self._seen or not value:
                 continue
             self._seen.add(key)
+            self._texts.add(row.text)
             yield LoopItem(self._count, value, link, row.text, turns=0 if link else self._turns)
             self._count += 1
 
@@ -217,14 +247,41 @@ class Collector:
         if step is not None and step.url:
             if without_fragment(step.url) in self._pages:
                 return False
+            self._is_next = is_page_of(page.address, step.url)
             await open_next(self.state, step.url)
             self._paged = True
             return True
         if not found_new or (step is None and self._paged):
             return False
-        if step is not None:
-            return await press(self.state, step) and await self._something_new()
-        return await self._scroll(page) or await self._longer_page(page)
+        if step is not None and not await self._turn(page, step):
+            return False
+        return step is not None or await self._scroll(page) or await self._longer_page(page)
+
+    async def _turn(self, page: ListPage, step: Onward) -> bool:
+        """Presses what leads on; False where that brought no further items, and what keeps it from there is noted."""
+        before = await read_list_end(self.state.page)
+        if not await press(self.state, step):
+            if self._turned or step.select:  # elsewhere a button of that name may be hidden, or another thing's
+                self.state.cut = self.state.cut or f"{step.button!r} takes no click after page {self._turns + 1:,}"
+            return False
+        if await self._something_new():
+            self._turned = True
+            return True
+        own = [self._key(row) for row in self._rows(page)]
+        now = [self._key(row) for row in self._rows(await read_links(self.state.page, self.loop))]
+        halt = await halted(
+            self.state.page,
+            step,
+            before,
+            self._turns + 1,
+            known=self._texts,
+            lost="" if now == own else "the page shows other or no items after it",
+            anew=bool(now) and now != own and self._seen.issuperset(now),
+            at_rest=self._at_rest,
+            turned=self._turned,
+        )
+        self.state.cut = self.state.cut or halt.why
+        return False
 
     async def _longer_page(self, page: ListPage) -> bool:
         """Opens the page that a link called "more" leads to; False where it does not show these items and others."""
@@ -257,7 +314,7 @@ class Collector:
         """Whether items come that were not there before the last action."""
         if not await self._has_new():
             await wait_for_change(self.state.page, limit_s=_CHANGE_S)
-        await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
+        self._at_rest = await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
         return await self._has_new()
 
     async def _has_new(self) -> bool:

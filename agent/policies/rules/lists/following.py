@@ -10,9 +10,12 @@ from dataclasses import dataclass, field, replace
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import PlaceMissing
+from shoal.agent.grounding.claims import texts_of
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.lists.growing import extent, further, longer_page, scroll_to_end
+from shoal.agent.policies.rules.lists.halting import halted
 from shoal.agent.policies.rules.lists.inner_scroll import InnerList, inner_list
+from shoal.agent.policies.rules.lists.list_end import ListEnd, RowWait, read_list_end
 from shoal.agent.policies.rules.lists.list_page import ListPage, read_ways_on
 from shoal.agent.policies.rules.lists.onward import (
     Onward,
@@ -58,10 +61,15 @@ async def read_whole_list(
         NavigationError: a next page answers with an error.
     """
     held = await extent(state.page)
-    first = await read(state)
-    if not first.records or _is_whole(first, len(first.records)):
+    first, row_wait = await read(state), RowWait()
+    known = texts_of(first.records)
+    if first.records and not _is_whole(first, len(first.records)) and await row_wait.wait(state.page, known):
+        first = await read(state)
+    if not first.records:
+        return await doubted(state.page, first)
+    if _is_whole(first, len(first.records)):
         return first
-    following = _Following(state, read, first, asked, held)
+    following = _Following(state, read, first, asked, held, row_wait)
     while following.pages < most and not _is_whole(following.first, len(following.records)):
         try:
             if not await following.go_on() and not await following.look_again():
@@ -70,6 +78,14 @@ async def read_whole_list(
             following.why = f"page {following.pages + 1:,} shows no records: {error.message}"
             break
     return await following.outcome(most)
+
+
+async def doubted(page: Context, read: Extraction) -> Extraction:
+    """What was read of a list, not called complete where the open page says that there may be more."""
+    if not read.complete or (read.records and _is_whole(read, len(read.records))):
+        return read
+    why = (await read_list_end(page)).cut_by(texts_of(read.records))
+    return replace(read, complete=False, empty=False, why=why) if why else read
 
 
 async def goes_on(page: Context, asked: str | None) -> bool:
@@ -94,6 +110,7 @@ class _Following:
     first: Extraction
     asked: str | None
     held: str  # how much the page held before it was read last
+    _row_wait: RowWait
     pages: int = 1
     records: list[Record] = field(default_factory=list)
     _page: Sequence[Record] = ()  # the records of the page that was read last
@@ -107,8 +124,13 @@ class _Following:
     _inner: InnerList | None = None  # the region of the page in which the list is scrolled
     _grew: bool = False  # scrolling brought further records, so a link to more of them brings no others
     _looked_again: bool = False  # at the first page, after it came to rest
+    _halted: str = ""  # why the last way on brought nothing, where that may not be the list's end
+    _not_its: set[str] = field(default_factory=set)  # buttons that turned something else on the page
+    _turned: bool = False  # a button brought other records: it is the list's own
+    _looked: Extraction | None = None  # what was read after the last action, whether there was anything new in it
+    _at_rest: bool = True  # the requests of the last action ended
     _scrolled: bool = False  # the page that is open was scrolled to the end of that region, or has none
-    why: str = ""  # why the caller's way on did not lead to the list's end
+    why: str = ""  # why the way on did not lead to the list's end
 
     def __post_init__(self) -> None:
         self.records = list(self.first.records)
@@ -128,11 +150,17 @@ class _Following:
         if self.asked:
             return await self._go_as_asked(page, self.asked)
         step = next_step(page, None)
-        if step is None or not (self._short or is_pager(page, step)):
-            return await self._larger_page(page) or await self._scroll(page) or await self._longer_page(page)
+        if step is None or step.button in self._not_its or not (self._short or is_pager(page, step)):
+            return await self._without_step(page)
         if step.url:
             return await self._open(page, step)
-        return not step.sends and await press(self.state, step) and await self._take_changed()
+        if step.sends:
+            return False
+        return await self._turn(page, step) or (step.button in self._not_its and await self._without_step(page))
+
+    async def _without_step(self, page: ListPage) -> bool:
+        """Moves on where no link or button leads to a next page."""
+        return await self._larger_page(page) or await self._scroll(page) or await self._longer_page(page)
 
     async def look_again(self) -> bool:
         """Whether the first page shows by now how long its list is, or a way on: scripts draw rows before a pager."""
@@ -164,6 +192,41 @@ class _Following:
         self.why = f"{asked} brought no other records after page {self.pages:,}"
         return False
 
+    async def _turn(self, page: ListPage, step: Onward) -> bool:
+        """Presses what leads on, and reads what that brought; what keeps it from the list's end is noted."""
+        before = await read_list_end(self.state.page)
+        if not await press(self.state, step):
+            if self._turned or step.select:  # elsewhere a button of that name may be hidden, or another thing's
+                self._halt(f"{step.button!r} takes no click after page {self.pages:,}")
+            return False
+        if await self._take_changed():
+            self._turned = True
+            return True
+        self._halt(await self._why(step, before))
+        return False
+
+    async def _why(self, step: Onward, before: ListEnd) -> str:
+        """Why the press that was just made is not the list's end, as far as the page tells."""
+        told, own = _told(self._looked) if self._looked is not None else (), _told_of(self._page)
+        halt = await halted(
+            self.state.page,
+            step,
+            before,
+            self.pages,
+            known=texts_of(self.records),
+            lost="" if told == own else "the page shows other or no records after it",
+            anew=told != own and told in self._readings,
+            at_rest=self._at_rest,
+            turned=self._turned,
+        )
+        if halt.not_its:
+            self._not_its.add(step.button)
+        return halt.why
+
+    def _halt(self, why: str) -> None:
+        """Keeps why a way on did not lead to further records; the first reason stands until some come."""
+        self._halted = self._halted or why
+
     async def _next_rows(self) -> bool:
         """Reads further rows of a region that scrolls by itself, of which a grid draws only those in sight."""
         if self._scrolled:
@@ -186,12 +249,13 @@ class _Following:
         if self._others:  # this page is a part of the list, and was asked for as a part
             return replace(self.first, complete=not self._cut, shown=None)
         whole = not self._cut and (shown is None or count >= shown)
-        why = "" if whole else _NO_WAY
-        if self.why and not (shown is not None and count >= shown):
-            whole, why = False, self.why
+        why = "" if whole else self.first.why or _NO_WAY
+        halt = self.why or self._halted
+        if halt and not (shown is not None and count >= shown):
+            whole, why = False, halt
         if self.pages >= most and not (shown is not None and count >= shown):
             whole, why = False, f"the list was read up to page {self.pages:,}, which is as far as was asked for"
-        return replace(self.first, records=tuple(self.records), complete=whole, why=why)
+        return await doubted(self.state.page, replace(self.first, records=tuple(self.records), complete=whole, why=why))
 
     @property
     def _short(self) -> bool:
@@ -210,8 +274,28 @@ class _Following:
         after = await read_ways_on(self.state.page, self.asked)
         if not self.asked and not same_list(self._start, after):
             await self.state.page.goto(page.address)  # what ends here is the first list, on its own page
+            if is_page_of(page.address, step.url):
+                self._halt(f"{step.url}, the next page, shows {after.title or after.heading!r} instead of the list")
             return False
-        return self._take(await self.read(self.state))
+        part = await self.read(self.state)
+        if part.records and await self._rest():
+            part = await self.read(self.state)
+        if self._take(part):
+            return True
+        self._halt(self._nothing_there(part, after, step.url))
+        return False
+
+    def _nothing_there(self, part: Extraction, after: ListPage, url: str) -> str:
+        """Why a next page without further records is not the list's end; "" where it says or shows that it is."""
+        if not part.records:
+            return "" if part.empty else f"{url}, the next page, shows no records"
+        step = asked_step(after, self.asked) if self.asked else next_step(after, None)
+        goes_on = step is not None and without_fragment(step.url) not in {*self._addresses, after.address}
+        return f"{url}, the next page, shows the same records again" if goes_on else ""
+
+    async def _rest(self) -> bool:
+        """Waits for rows that the page says are coming; False where it says nothing of the kind."""
+        return await self._row_wait.wait(self.state.page, texts_of(self.records))
 
     def _is_an_item(self, url: str) -> bool:
         """Whether the next page is one of the loop's values: then another session reads it."""
@@ -282,7 +366,8 @@ class _Following:
 
     async def _take_changed(self, looks: int = 1) -> bool:
         """Reads what an action brought; waits for it, and looks again, where it is not there yet."""
-        await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
+        self._at_rest = await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
+        await self._rest()
         if self._inner is not None:
             await self._inner.to_top(self.state)
         part = await self.read(self.state)
@@ -290,8 +375,10 @@ class _Following:
             if _told(part) not in self._readings:
                 break
             await wait_for_change(self.state.page, limit_s=_CHANGE_S)
-            await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
+            self._at_rest = await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
+            await self._rest()
             part = await self.read(self.state)
+        self._looked = part
         return self._take(part)
 
     def _take_rows(self, part: Extraction) -> bool:
@@ -318,13 +405,19 @@ class _Following:
         self.records += part.records if new is None else new
         self._page, self._part = part.records, part
         self._of_page, self._scrolled = Counter(told), False
-        self._cut = self._cut or _is_cut(part)
+        if _is_cut(part):
+            self._cut, self.why = True, self.why or part.why
+        self._halted = ""
         self.pages += 1
         return True
 
 
 def _told(part: Extraction) -> tuple[str, ...]:
-    return tuple(json.dumps(record.value, sort_keys=True) for record in part.records)
+    return _told_of(part.records)
+
+
+def _told_of(records: Sequence[Record]) -> tuple[str, ...]:
+    return tuple(json.dumps(record.value, sort_keys=True) for record in records)
 
 
 def _is_cut(part: Extraction) -> bool:

@@ -144,28 +144,54 @@
   const rel = document.querySelector('link[rel~="next"][href], a[rel~="next"][href]');
   if (rel && web(rel)) out.relNext = address(rel).href;
   else if (rel && strange(rel)) out.astray.push(written(rel));
+  const PAGER = '[class*="paginat" i],[class*="pager" i],[class*="paging" i],[id*="paginat" i],[id*="pager" i],[aria-label*="paginat" i],.pages';
+  const inPager = (el) => Boolean(el.closest(PAGER));
+  const namesOf = (el) => (el.getAttribute('class') || '') + ' ' + (el.id || '');
+  // A control that shows nothing but a drawing says by its names where it leads, and so does its entry of the pager.
+  const drawnNext = (el) => {
+    const entry = el.parentElement && el.parentElement.localName === 'li' ? el.parentElement : el;
+    const names = [el, entry, ...el.querySelectorAll('*')].map(namesOf).join(' ');
+    return /(^|[-_\s])(next|(chevron|angle|arrow|caret)[-_]?right)([-_\s]|$)/i.test(names) && !/prev|left|last|double/i.test(names);
+  };
+  const said = (el) => line(el.textContent || (el.localName === 'input' ? el.value : ''));
+  // The way to an element by its place among its siblings: one of many that no name tells apart.
+  const placeOf = (el) => {
+    const steps = [];
+    for (let n = el; n && n !== document.documentElement; n = n.parentElement) steps.unshift(`${n.localName}:nth-child(${[...n.parentElement.children].indexOf(n) + 1})`);
+    return steps.join(' > ');
+  };
   const control = (el) => {
     const target = el.closest('a[href],button,[role="button"],[role="link"]') || el.querySelector('a[href],button,[role="button"]') || el;
-    const off = target.disabled || target.getAttribute('aria-disabled') === 'true' || Boolean(target.closest('.disabled,[aria-disabled="true"]'));
-    return {h: isLink(target) && usable(target) ? address(target).href : '', t: line(target.textContent).slice(0, 80), a: target.getAttribute('aria-label') || '',
-      ti: target.title || '', c: (typeof target.className === 'string' ? target.className : '') + ' ' + (target.id || ''), rel: target.getAttribute('rel') || '',
+    const entry = target.parentElement && target.parentElement.localName === 'li' ? target.parentElement : target;
+    const off = target.disabled || target.getAttribute('aria-disabled') === 'true' || Boolean(target.closest('.disabled,[aria-disabled="true"]'))
+      || [target, entry].some((n) => /(^|[-_\s])disabled([-_\s]|$)/i.test(n.getAttribute('class') || ''));
+    const link = isLink(target) && usable(target) ? address(target).href : '', text = said(target).slice(0, 80), pager = inPager(target);
+    const drawn = pager && !text && !target.getAttribute('aria-label') && !target.title && drawnNext(target);
+    return {h: link, t: text, a: target.getAttribute('aria-label') || '',
+      ti: target.title || '', c: (typeof target.className === 'string' ? target.className : '') + ' ' + (target.id || ''), rel: drawn ? 'next' : target.getAttribute('rel') || '',
+      s: pager && !link ? placeOf(target) : '',
       post: target.form && /^(submit|image)$/.test(target.type) && target.form.method === 'post' ? 1 : 0, off: off ? 1 : 0, v: shown(target) ? 1 : 0};
   };
   const nexts = query('next');
   out.nextCss = nexts && nexts.length ? nexts.slice(0, 5).map(control) : null;
   const short = [];
-  for (const el of document.querySelectorAll('a[href],button,[role="button"]')) {
-    const text = line(el.textContent);
+  const BUTTONS = 'a[href],button,[role="button"],input[type="button"]';
+  // A pager may be made of any elements: those that take a click are known by the pointer that browsers show over them.
+  const pressed = [...document.querySelectorAll(PAGER)].flatMap((pager) => [...pager.querySelectorAll('a:not([href]),li,span,div')])
+    .filter((el) => !el.closest(BUTTONS) && !el.querySelector(BUTTONS) && !el.querySelector('a,li,span,div') && getComputedStyle(el).cursor === 'pointer');
+  for (const el of new Set([...document.querySelectorAll(BUTTONS), ...pressed])) {
+    const text = said(el);
     if (text.length > 40 && !el.getAttribute('aria-label')) continue;
     short.push(el);
     if (short.length > 4000) break;
   }
   out.controls = short.filter((el) => {
-    const said = line(el.textContent) + (el.getAttribute('aria-label') || '') + el.title;
-    return said && (arg.controls ? true : /^\d{1,5}$/.test(line(el.textContent)) || said.length <= 60);
+    const name = said(el) + (el.getAttribute('aria-label') || '') + el.title;
+    return name ? arg.controls || /^\d{1,5}$/.test(said(el)) || name.length <= 60 : inPager(el);
   }).slice(-600).map(control);
   // The number of the page we are on: the one number in a pager that is not a link, or that is marked as current.
-  const current = document.querySelector('[aria-current="page"],[aria-current="true"],.pagination .active,.pagination .current,.pager .active,.pager .current');
+  const current = [...document.querySelectorAll('[aria-current="page"],[aria-current="true"],.active,.current,.selected')].find((el) => inPager(el) && /\d/.test(el.textContent))
+    || document.querySelector('[aria-current="page"],[aria-current="true"],.pagination .active,.pagination .current,.pager .active,.pager .current');
   out.current = current ? line(current.textContent) : '';
   return JSON.stringify(out);
 }

@@ -78,6 +78,7 @@ class Control:
     sends: bool  # it sends a form by POST
     disabled: bool
     visible: bool
+    place: str = ""  # selector of a button in a pager; "" for a link, and for buttons elsewhere
 
     @classmethod
     def of(cls, said: Mapping[str, Json]) -> Self:
@@ -92,6 +93,7 @@ class Control:
             sends=bool(said["post"]),
             disabled=bool(said["off"]),
             visible=bool(said["v"]),
+            place=str(said.get("s", "")),
         )
 
     @property

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl
 
+from shoal.agent.browser import Context
 from shoal.agent.errors import BadSelector, NavigationError
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules.lists.list_page import Control, ListPage
-from shoal.agent.policies.rules.values.vocabulary import MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
 from shoal.agent.policies.rules.values.words import fold, overlap, phrase, squash
+from shoal.agent.policies.rules.vocabulary.page_words import MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
 from shoal.agent.support.web_addresses import address_parts, without_fragment
-from shoal.agent.types import Action, Element
+from shoal.agent.types import Action, Element, Observation
 
 _CERTAINLY_CSS = re.compile(r"[#\[>*]|\.[A-Za-z_]|:[a-z]")
 
@@ -30,8 +31,13 @@ class Onward:
     url: str = ""  # where a link leads
     label: str = ""  # of a button: what it is called
     aria_label: str = ""  # of a button: its name for those who do not see it, where it has one
-    select: str = ""  # of one that the caller named by CSS: the selector
+    select: str = ""  # of one that the caller named by CSS, or of a button in a pager: the selector
     sends: bool = False  # it sends a form by POST
+
+    @property
+    def button(self) -> str:
+        """What tells a button from others; "" for a link."""
+        return self.select or self.label
 
 
 _NAMED_PAGE = re.compile(r"(?:page|seite|pagina|side|strana) \d{1,5}")
@@ -128,11 +134,15 @@ def _begins(control: Control, known: frozenset[str]) -> bool:
 
 
 def _numbered(page: ListPage, controls: Sequence[Control]) -> Onward | None:
-    """The link whose text is the number after the current page's."""
-    numbers = {int(link.text): link for link in controls if _PAGE_NUMBER.fullmatch(link.text) and link.link}
+    """The link, or the button of a pager, whose text is the number after the current page's."""
+    named = [control for control in controls if _PAGE_NUMBER.fullmatch(control.text)]
+    numbers = {int(link.text): link for link in named if link.link}
     here = re.search(r"\d+", page.current)
     if here is not None:
         now = int(here.group())
+        # A button for the next page that is disabled says that the last page is open, whatever the numbers say.
+        ended = any(control.visible and control.disabled and _says_next(control) for control in page.controls)
+        numbers = {int(button.text): button for button in named if button.place and not ended} | numbers
     else:  # the current page is the number that is missing between the links, or that links to itself
         own = [number for number, link in numbers.items() if without_fragment(link.link) == page.address]
         gaps = [n for n in range(1, max(numbers, default=0)) if n not in numbers]
@@ -146,7 +156,7 @@ def _step(control: Control | None) -> Onward | None:
         return None
     if control.link:
         return Onward(url=control.link)
-    return Onward(label=control.label, aria_label=control.aria_label, sends=control.sends)
+    return Onward(label=control.label, aria_label=control.aria_label, select=control.place, sends=control.sends)
 
 
 def find_button(root: Element, step: Onward) -> Element | None:
@@ -228,11 +238,11 @@ def _unnumbered(name: str) -> str:
 
 
 def is_pager(page: ListPage, step: Onward) -> bool:
-    """Whether a way on plainly belongs to a list: by its address, by page numbers beside it, or by its words."""
+    """Whether a way on plainly belongs to a list: by its address or place, by numbers beside it, or by its words."""
     if step.url and is_page_of(page.address, step.url):
         return True
     numbered = any(control.visible and _PAGE_NUMBER.fullmatch(control.text) for control in page.controls)
-    return bool(page.current) or numbered or squash(step.label) in _MORE
+    return bool(page.current or step.select) or numbered or squash(step.label) in _MORE
 
 
 # --- going there --------------------------------------------------------------------------------------
@@ -249,13 +259,19 @@ async def open_next(state: SessionState, url: str) -> None:
         raise NavigationError(f"the next page answered {landing.status}", url=url, status=landing.status)
 
 
+async def button_id(page: Context, seen: Observation, step: Onward) -> str | None:
+    """The id of the button of a way on: by its selector, else by what it is called; None where it is not there."""
+    (bid,) = await page.locate([step.select]) if step.select else (None,)
+    if bid is not None:
+        return bid
+    button = find_button(seen.elements, step)
+    return button.bid if button is not None else None
+
+
 async def press(state: SessionState, step: Onward) -> bool:
     """Presses the button that brings further items; False when it is not there or takes no click."""
     seen = await state.page.observe()
-    (bid,) = await state.page.locate([step.select]) if step.select else (None,)
-    if bid is None:
-        button = find_button(seen.elements, step)
-        bid = button.bid if button is not None else None
+    bid = await button_id(state.page, seen, step)
     if bid is None:
         return False
     result = await state.turn_page(Action("click", {"bid": bid}, "to the next items"))

@@ -12,7 +12,7 @@ from shoal.agent.policies.rules.fields.candidates import name_stems
 from shoal.agent.policies.rules.fields.records import read_block
 from shoal.agent.policies.rules.fields.schema import properties_of
 from shoal.agent.policies.rules.lists.list_page import read_ways_on
-from shoal.agent.policies.rules.lists.onward import find_button, next_step, walk
+from shoal.agent.policies.rules.lists.onward import button_id, next_step, walk
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.policies.rules.values.words import squash
 from shoal.agent.support.moments import utc_now
@@ -62,10 +62,10 @@ async def _turn(state: SessionState, seen: Observation, item: LoopItem) -> StepD
     if step is None:
         by = {"dx": 0, "dy": page.height}
         return StepDecision("the list grows when it is scrolled", (Action("scroll", by, _TURN),))
-    button = None if step.url else find_button(seen.elements, step)
-    if button is None:
+    bid = None if step.url else await button_id(state.page, seen, step)
+    if bid is None:
         raise ItemNotFound(f"{seen.url} has no way on to the row {item.value[:80]!r} that was there", item=item.value)
-    return StepDecision("the row is on a later page of the list", (Action("click", {"bid": button.bid}, _TURN),))
+    return StepDecision("the row is on a later page of the list", (Action("click", {"bid": bid}, _TURN),))
 
 
 async def wait_for_turn(state: SessionState, steps: Sequence[Step]) -> None:

@@ -9,8 +9,8 @@ from babel.numbers import NumberFormatError, parse_decimal
 
 from shoal.agent.policies.rules.values.currencies import CODE, CURRENCY_SIGNS
 from shoal.agent.policies.rules.values.locales import locale_of
-from shoal.agent.policies.rules.values.vocabulary import FORMERLY, OUT_OF, STARS
 from shoal.agent.policies.rules.values.words import fold, squash
+from shoal.agent.policies.rules.vocabulary.value_words import FORMERLY, OUT_OF, STARS
 
 _SPACES = " \u00a0\u202f\u2009"
 _NUMBER = re.compile(

@@ -39,6 +39,11 @@ spec:
           valueFrom:
             secretKeyRef: {name: {{ . | quote }}, key: {{ $.Values.gateway.existingWebhookSecretKey | quote }}}
         {{- end }}
+        {{- with .Values.gateway.existingOidcSecret }}
+        - name: SHOAL_OIDC_CLIENT_SECRET
+          valueFrom:
+            secretKeyRef: {name: {{ . | quote }}, key: {{ $.Values.gateway.existingOidcSecretKey | quote }}}
+        {{- end }}
         {{- include "shoal.helpEnv" . | nindent 8 }}
         {{- if and .Values.help.enabled (not .Values.settings.live_url) }}
         # A worker that shows a session to people calls the very gateway that they look at, not the Service.

@@ -155,7 +155,7 @@ class Watcher:
     async def _came(self) -> list[JobRow]:
         """Jobs that were submitted since the last look; at first none."""
         before = self._newest
-        newest = await self.store.jobs(JobFilter(limit=1))  # mostly there is no news, and this is cheap
+        newest = await self.store.jobs(JobFilter(limit=1))  # mostly nothing has changed, and this is cheap
         self._newest = max((before or 0, *(row.id for row in newest)))
         if before is None or self._newest <= before:
             return []
@@ -234,7 +234,7 @@ class Bars:
     @classmethod
     @contextmanager
     def on(cls, console: Console) -> Iterator[Bars]:
-        """Bars at the end of a terminal. Drawn when there is news: an idle cluster costs nothing."""
+        """Bars at the end of a terminal. Drawn when something changed, so an idle cluster costs nothing."""
         columns = (TextColumn("{task.description}"), BarColumn(20), TextColumn("{task.fields[told]}"))
         with Progress(*columns, console=console, transient=True, auto_refresh=False) as progress:
             yield cls(progress)

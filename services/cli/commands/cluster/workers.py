@@ -10,6 +10,7 @@ import typer
 from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import Exit, tell
 from shoal.services.cli.options import AsJson, Gateway
+from shoal.services.cli.pace import duration
 from shoal.services.cli.running import finish, settings_of_process
 from shoal.services.cli.tables import print_rows
 
@@ -30,11 +31,15 @@ def workers(gateway: Gateway = "", as_json: AsJson = False) -> None:
             page = await client.workers()
         print_rows(
             page["workers"],
-            ("worker", "slots busy", "waiting", "restarts", "memory", ""),
+            ("worker", "node", "age", "slots busy", "waiting", "browsers", "oldest", "restarts", "memory", ""),
             lambda row: [
                 row["name"],
+                row["node"],
+                _span(row["age_s"]),
                 f"{row['busy']} of {row['slots']}",
                 str(row["waiting"]),
+                str(row["browsers"]),
+                _span(row["browser_age_s"]),
                 str(row["browser_restarts"]),
                 f"{row['rss_bytes'] // _MIB} MiB",
                 "leaving" if row["leaving"] else "",
@@ -63,3 +68,7 @@ def drain(
         return Exit.DONE
 
     finish(work())
+
+
+def _span(seconds: float | None) -> str:
+    return "" if seconds is None else duration(seconds)

@@ -53,7 +53,8 @@ async def learned(client: Api, job: str, name: str, items: int) -> Learned:
             "them out, and the job's artifacts must not be dropped"
         )
     schema = spec.extract.record_schema if spec.extract is not None else None
-    compiled = compile_version(runs, schema, at=datetime.now(UTC).isoformat(timespec="seconds"))
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    compiled = compile_version(runs, schema, at=at, by_origin=spec.loop is None)
     if compiled.version is None:
         return Learned(None, len(runs), compiled.open)
     site = _site(runs, spec)

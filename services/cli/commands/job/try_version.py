@@ -35,7 +35,7 @@ def try_(
     """
 
     async def work() -> Exit:
-        workflow, number = _named(name)
+        workflow, number = named(name)
         asked = {
             "urls": urls,
             "version": number,
@@ -55,7 +55,12 @@ def try_(
     finish(work())
 
 
-def _named(name: str) -> tuple[str, int | None]:
+def named(name: str) -> tuple[str, int | None]:
+    """The workflow's name and the version's number of `NAME@2`; None where no version is named.
+
+    Raises:
+        Usage: what is behind the name is no number.
+    """
     workflow, at, version = name.partition("@")
     if at and not (version.isdecimal() and 0 < int(version) < 10**6):
         raise Usage(f"{version!r} is no number of a version: write NAME@2")

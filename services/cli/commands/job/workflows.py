@@ -28,12 +28,14 @@ Number = Annotated[int, typer.Argument(metavar="VERSION", min=1, help="Number of
 def add_to(app: typer.Typer) -> None:
     """Adds these commands to `app`."""
     workflows = typer.Typer(
-        no_args_is_help=True, help="Workflows: list, show, compare, try, activate, retire, import, export, delete."
+        no_args_is_help=True,
+        help="Workflows: list, show, compare, try, print fields, activate, retire, import, export, delete.",
     )
     workflows.command("list")(listing)
     workflows.command("show")(show)
     workflows.command("diff")(difference)
     workflows.command("try")(try_version.try_)
+    workflows.command("fields")(fields)
     workflows.command("activate")(activate)
     workflows.command("retire")(retire)
     workflows.command("import")(take)
@@ -92,6 +94,7 @@ def _print(workflow: Json, *, as_json: bool) -> None:
     for version in workflow["versions"]:
         figures = version["figures"]
         done = f"{figures.get('replays', 0):g} replayed, {figures.get('misses', 0):g} missed"
+        done += f", {figures.get('audits', 0):g} audited, {figures.get('audits_wrong', 0):g} wrong"
         cells.append(
             [
                 str(version["number"]),
@@ -103,6 +106,9 @@ def _print(workflow: Json, *, as_json: bool) -> None:
             ]
         )
     print_table(("version", "from", "state", "by", "items", "why"), cells)
+    for version in workflow["versions"]:
+        for decision in version["open"]:
+            tell(f"version {version['number']} leaves to the model: {decision['what']}: {decision['why']}")
 
 
 def difference(
@@ -221,6 +227,33 @@ def export(
         for loss in written.lost:
             tell(f"not exported: {loss}")
         print(written.text)
+        return Exit.DONE
+
+    finish(work())
+
+
+def fields(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME[@VERSION]", help="Without a version: the active one, else the newest.")
+    ],
+    gateway: Gateway = "",
+    as_json: AsJson = False,
+) -> None:
+    """Print what a version reads as `extract` of a job, with `fields` to edit. What a job cannot say is told."""
+
+    async def work() -> Exit:
+        workflow, number = try_version.named(name)
+        async with client_of(settings_of_process(), gateway) as client:
+            if number is None:
+                row = await client.workflow(workflow)
+                number = row["active"] or row["versions"][-1]["number"]
+            said = await client.workflow(workflow, f"versions/{number}/fields")
+        for loss in said["lost"]:
+            tell(f"not in the fields: {loss}")
+        if not said["fields"]:
+            return Exit.FAILED
+        extract = {"fields": said["fields"]} | ({"schema": said["schema"]} if said["schema"] is not None else {})
+        print(json.dumps({"extract": extract}, ensure_ascii=False, indent=None if as_json else 2))
         return Exit.DONE
 
     finish(work())

@@ -14,6 +14,8 @@ One text serves both databases:
 | `= any(array(select …))` | as it is: found once, then looked up | `in (select …)` |
 | `for update`, `for no key update`, … | as it is | left out: it has one writer |
 | `indexed by …` | left out: it knows its figures | as it is |
+| `collate "C"` | as it is: the order of bytes | left out: its own order is that one |
+| `strpos(…)`, `string_agg(…)`, `chr(…)` | as it is | `instr(…)`, `group_concat(…)`, `char(…)` |
 
 `Tx.each` runs a query for many rows: once where PostgreSQL's text has `:rows`, else once for each row.
 """
@@ -33,6 +35,9 @@ _ROWS = re.compile(r"\brows\(([^()]+?)(?:\s+order by (\w+)( \w+)?)?\)")
 _ARRAY = "= any(array("
 _LOCK = re.compile(r"\s+for (?:no key )?update\b(?: of \w+)?(?: skip locked)?")
 _HINT = re.compile(r" indexed by \w+")
+_COLLATION = ' collate "C"'
+_SQLITE_NAMES = {"strpos": "instr", "string_agg": "group_concat", "chr": "char"}
+_FUNCTION = re.compile(rf"\b({'|'.join(_SQLITE_NAMES)})(?=\()")
 _PARAMETER = re.compile(r"(?<![:\w]):(\w+)")
 
 
@@ -48,6 +53,7 @@ def _for_sqlite(sql: str) -> str:
     sql = _MANY.sub(r"in (select value from json_each(:\1))", sql)
     sql = _VALUES_OF.sub(r"json_each(:\1)", sql)
     sql = _ROWS.sub(lambda match: f"values ({', '.join(_value(column, ':') for column in _columns(match))})", sql)
+    sql = _FUNCTION.sub(lambda match: _SQLITE_NAMES[match[1]], sql.replace(_COLLATION, ""))
     return _LOCK.sub("", _without_arrays(sql))
 
 

@@ -10,6 +10,15 @@ update session set children = children + :n, pending_children = :n, first_child 
   reseating = false
 where id = :id
 
+-- name: admit_person
+-- Makes or renews the key of a person who has logged in elsewhere; gives no row where that person is shut out.
+insert into api_key (name, tenant, scopes, key_hash, created_at, expires_at)
+values (:name, :tenant, :scopes, :key_hash, :now, :expires_at)
+on conflict (key_hash) do update set name = excluded.name, tenant = excluded.tenant, scopes = excluded.scopes,
+  expires_at = excluded.expires_at
+where api_key.revoked_at is null
+returning *
+
 -- name: begin_learning
 -- Notes that a loop learns; an earlier loop of the same session learns no more.
 insert into learning (loop, job, site, goal, record_schema, phase, gated, open, due, items, why, workflow, version, body,
@@ -19,13 +28,35 @@ values (:loop, :job, :site, :goal, :record_schema, :phase, true, true, false, :i
 on conflict (loop) do update set site = excluded.site, goal = excluded.goal, record_schema = excluded.record_schema,
   phase = excluded.phase, gated = true, open = true, due = false, items = excluded.items, why = excluded.why,
   workflow = excluded.workflow, version = excluded.version, body = excluded.body, rounds = 0, figures = '{}',
-  before = '{}', lessons = '[]', owner = '', until = 0
+  before = '{}', lessons = '[]', batch = '{}', owner = '', until = 0
 
 -- name: learning_of
 -- How far some loops have learned.
 select loop, job, site, goal, record_schema, phase, gated, open, due, items, why, workflow, version, body, rounds,
-  figures, before, lessons, owner, until
+  figures, before, lessons, batch, owner, until
 from learning where loop in many(:ids, bigint)
+
+-- name: learned_records
+-- The items of a loop that have certain records.
+select key, session, sure from learned_record where job = :job and loop = :loop and key in many(:keys, text)
+
+-- name: keep_learned_record
+-- Notes which item of a loop has a record.
+insert into learned_record (job, loop, key, session, sure) values (:job, :loop, :key, :session, :sure)
+on conflict (job, loop, key) do update set session = excluded.session, sure = excluded.sure
+
+-- name: drop_learned_records
+-- Forgets records of the loops of a job, some at a time.
+delete from learned_record where job = :job and (loop, key) in (
+  select loop, key from learned_record where job = :job order by loop, key limit :n)
+
+-- name: forget_learned_records
+-- Forgets the records of a loop: its session opens another one.
+delete from learned_record where job = :job and loop = :loop
+
+-- name: ended_items
+-- Some items of a loop as they stand, with what their last attempt gave.
+select id, state, item, outcome from session where id in many(:ids, bigint)
 
 -- name: learning_of_job
 -- How far the loops of a job have learned.
@@ -35,15 +66,21 @@ select loop, phase, gated, items, why, workflow, version, rounds, figures from l
 -- What items came to in those of some loops that learn, or did.
 select loop, figures from learning where loop in many(:ids, bigint)
 
+-- name: learning_running
+-- What items came to in the loops of which something may still be decided.
+select figures from learning indexed by learning_open where open
+
 -- name: learning_jobs
 -- Those of some jobs with a loop of which something may still be decided, and whether a workflow does its items.
 select job, max(case when phase = 'replay' then 1 else 0 end) as replays
 from learning where job in many(:ids, bigint) and open group by job
 
 -- name: learning_due
--- Loops of which something is to be decided, and that no dispatcher decides on.
+-- Loops of which something is to be decided, and that no dispatcher decides on. Of a loop that is over, it is decided what
+-- becomes of a version that was compared up to its last item.
 select l.loop, l.job from learning l indexed by learning_open join session s on s.id = l.loop
-where l.open and l.until <= :now and s.state = {WAITING} and not s.stopped and (l.due or (l.gated and s.seats = 0))
+where l.open and l.until <= :now and ((l.phase = 'shadow' and not l.gated)
+  or (s.state = {WAITING} and not s.stopped and (l.due or (l.gated and s.seats = 0))))
 
 -- name: lease_learning
 -- Makes one dispatcher the one that decides.
@@ -51,12 +88,13 @@ update learning set owner = :owner, until = :until where loop = :loop
 
 -- name: note_learning
 -- Writes what items of a loop came to.
-update learning set figures = :figures, lessons = :lessons, due = :due where loop = :loop
+update learning set figures = :figures, lessons = :lessons, batch = :batch, due = :due where loop = :loop
 
 -- name: write_learning
 -- Writes what was decided.
 update learning set phase = :phase, gated = :gated, open = :open, due = false, why = :why, workflow = :workflow,
-  version = :version, body = :body, rounds = :rounds, before = :before, lessons = :lessons, owner = '', until = 0
+  version = :version, body = :body, rounds = :rounds, figures = :figures, before = :before, lessons = :lessons, batch = :batch,
+  owner = '', until = 0
 where loop = :loop
 
 -- name: learning_is_off
@@ -64,23 +102,35 @@ where loop = :loop
 update learning set phase = 'off', why = :why where loop = :loop and not open
 
 -- name: end_learning
--- Nothing is decided any more of some loops: they are over.
-update learning set open = false, gated = false where loop in many(:ids, bigint)
+-- Some loops are over: of them it is decided only what becomes of a version that was compared.
+update learning set open = (open and phase = 'shadow'), gated = false where loop in many(:ids, bigint)
+
+-- name: end_learning_in
+-- Nothing is decided any more of the loops of jobs that are over, save what becomes of a version that was compared. What
+-- they hold back stays so: a retry lets it go.
+update learning set open = false
+where job in many(:jobs, bigint) and open and (gated or phase <> 'shadow' or job in many(:canceled, bigint))
 
 -- name: end_learning_of
 -- Nothing is decided any more of the loops of a job that hold items back.
 update learning set open = false, gated = false, phase = 'off', why = :why where job = :job and gated
 
 -- name: doubtful
--- The last completed items of a loop, behind an id, that a version has read as a whole and no audit confirmed.
-select id from session where id > :good and id between :first and :last and parent = :loop and children = 0
-  and state = {COMPLETED} and outcome like :read_by and outcome not like '%"audit":"right"%'
+-- Completed items of a loop whose outcome holds a text, the last ones first, from below an id on.
+select id, outcome from session where id >= :first and id < :below and parent = :loop and children = 0
+  and state = {COMPLETED} and outcome like :holds
 order by id desc limit :n
 
 -- name: lessons
 -- Where the evidence of some sessions lies.
 select session, key from artifact where job = :job and session in many(:ids, bigint) and kind = 'evidence'
 order by session
+
+-- name: kept_pages
+-- Where pages lie that sessions of a tenant have kept, and the evidence of these sessions.
+select p.id, p.key, e.key as evidence from artifact p
+join artifact e on e.job = p.job and e.session = p.session and e.kind = 'evidence'
+where p.id in many(:ids, text) and p.tenant = :tenant and p.kind = 'snapshot' order by p.created_at desc, p.id limit :n
 
 -- name: stage_items
 -- Keeps a part of the items that a session has found for its loop, once.
@@ -477,9 +527,12 @@ update session set state = {HELD} where id in many(:ids, bigint) and state = {QU
 select id from session where id in many(:ids, bigint) and state = {WAITING} and pending_children = 0
 
 -- name: bounded_of
--- Those of some loops of which not all that is ready may begin: they are stopped, or have more of it than seats.
-select id, job, stopped, seat_limit from session
-where id in many(:ids, bigint) and state = {WAITING} and (stopped or (reseating and seats > seat_limit))
+-- Those of some loops of which not all that is ready may begin: they are stopped, have more of it than seats, or have begun
+-- to learn anew, so that none may.
+select s.id, s.job, s.stopped, case when l.gated then 0 else s.seat_limit end as seat_limit
+from session s left join learning l on l.loop = s.id
+where s.id in many(:ids, bigint) and s.state = {WAITING}
+  and (s.stopped or (s.reseating and (l.gated or s.seats > s.seat_limit)))
 
 -- name: put_back
 -- Takes sessions back from a claim that may not begin: the attempt does not count.
@@ -534,6 +587,10 @@ from job where id in many(:ids, bigint)
 -- name: specs
 -- The specs of jobs.
 select id, spec from job where id in many(:ids, bigint)
+
+-- name: specs_naming
+-- The specs of those of some jobs that have a field of that name.
+select id, spec from job where id in many(:ids, bigint) and strpos(spec, cast(:name as text)) > 0
 
 -- name: wanted_jobs
 -- Those of some jobs whose running sessions may go on.
@@ -739,6 +796,11 @@ select * from pace where domain in many(:domains, integer) order by domain for n
 -- What is known of some origins' robots.txt, locked in order: two dispatchers must not both send somebody there.
 select * from robots where origin in many(:origins, text) order by origin for no key update
 
+-- name: add_robots
+-- Makes the rows of origins that are asked for the first time; in the order in which they are locked.
+insert into robots (origin) select value from values_of(:origins, text) where true order by value collate "C"
+on conflict (origin) do nothing
+
 -- name: prune_robots
 -- Forgets some robots.txt that have run out and that no worker is fetching, or asking for at this moment.
 delete from robots where origin = any(array(
@@ -777,9 +839,9 @@ rows(id bigint, job bigint, parent bigint, depth smallint, idx integer, path tex
 
 -- name: add_jobs
 -- Stores jobs.
-insert into job (id, tenant, key, spec, priority, politeness, root, status, deadline_at, created_at)
+insert into job (id, tenant, key, spec, priority, politeness, root, status, deadline_at, created_at, submitted_by)
 rows(id bigint, tenant text, key text, spec text, priority smallint, politeness text, root bigint, {QUEUED},
-  deadline_at double precision, created_at double precision)
+  deadline_at double precision, created_at double precision, submitted_by text)
 
 -- name: add_labels
 -- Stores labels of jobs.
@@ -808,10 +870,6 @@ insert into delivery (tenant, job, event, url, body, state, due_at, created_at)
 rows(tenant text, job bigint, event text, url text, body text, state smallint, at double precision,
   at double precision order by n integer)
 
--- name: item_states
--- How each item of a job stands, in item order.
-select state from session where job = :job and depth > 0 and children = 0 order by path
-
 -- name: item_at
 -- The session of an item, by its place among all items of its job.
 select id from session where job = :job and depth > 0 and children = 0 order by path limit 1 offset :place
@@ -831,3 +889,8 @@ where case when :host <> '' then d.host = :host else
   r.n > 0 or p.most is not null or p.blocked_until > :now or p.delay_s > 0
   or p.own_most is not null or p.own_delay_s is not null or p.own_pause_until > :now end
 order by coalesce(r.n, 0) desc, d.host limit :n
+
+-- name: item_states
+-- How each item of a job stands, in item order: one letter each, since 100,000 rows would cost three times as much.
+select string_agg(chr(65 + state), '') from (
+  select state from session where job = :job and depth > 0 and children = 0 order by path) as item

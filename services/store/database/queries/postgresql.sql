@@ -135,10 +135,6 @@ select pg_notify('shoal', '')
 -- The database's clock.
 select cast(extract(epoch from clock_timestamp()) as double precision)
 
--- name: specs_naming
--- The specs of those of some jobs that have a field of that name.
-select id, spec from job where id = any(cast(:ids as bigint[])) and strpos(spec, cast(:name as text)) > 0
-
 -- name: claim_deliveries
 -- Gives out webhook messages that are due, the :each oldest of a tenant at most: first to tenants that have least under
 -- way, among equals by chance. Walks from tenant to tenant, so that no backlog hides another's messages; what another
@@ -159,8 +155,3 @@ update delivery set due_at = :until, attempts = attempts + 1 where id = any(arra
   where due.place <= :each and d.state = {DELIVERY_WAITING} and d.due_at <= :now
   order by due.place, random() limit :n for update of d skip locked))
 returning *
-
--- name: add_robots
--- Makes the rows of origins that are asked for the first time.
-insert into robots (origin) select o from unnest(cast(:origins as text[])) as o order by o collate "C"
-on conflict (origin) do nothing

@@ -106,10 +106,6 @@ returning session.id, session.job
 -- Adds rows to the feed; the one writer keeps them in order of commit.
 insert into event (job, tenant, name, data, at) values (:job, :tenant, :name, :data, :at)
 
--- name: specs_naming
--- The specs of those of some jobs that have a field of that name.
-select id, spec from job where id in (select value from json_each(:ids)) and instr(spec, :name) > 0
-
 -- name: claim_deliveries
 -- Gives out webhook messages that are due, the :each oldest of a tenant at most: first to tenants that have least under
 -- way, among equals by chance. Walks from tenant to tenant, so that no backlog hides another's messages.
@@ -127,7 +123,3 @@ due as (
 update delivery set due_at = :until, attempts = attempts + 1 where id in (
   select id from due where place <= :each order by place, random() limit :n)
 returning *
-
--- name: add_robots
--- Makes the rows of origins that are asked for the first time.
-insert into robots (origin) select value from json_each(:origins) where true on conflict (origin) do nothing

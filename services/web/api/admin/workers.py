@@ -24,10 +24,13 @@ class WorkerView(View):
     """One browser worker."""
 
     name: str
+    node: str = Field("", description="host name of the machine or pod that it runs on; empty: not told")
+    age_s: float | None = Field(None, description="seconds since it was made")
     slots: int
     busy: int = Field(description="sessions that run")
     waiting: int = Field(description="sessions that it holds beyond its slots")
     browsers: int
+    browser_age_s: float | None = Field(None, description="of its oldest browser; null: none runs")
     browser_restarts: int = Field(description="browsers replaced because they died or hung")
     rss_bytes: int
     leaving: bool = Field(description="it is given no more sessions and ends; another takes its place")

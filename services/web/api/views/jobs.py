@@ -12,7 +12,7 @@ from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import shown_spec
 from shoal.agent.types import Basis
-from shoal.agent.workflows.judging.sampling import audit_bound
+from shoal.agent.workflows.judging.sampling import bound_of
 from shoal.services.store import ids
 from shoal.services.store.learning.records import LearningRow
 from shoal.services.store.records import EventRow, JobRow
@@ -54,6 +54,9 @@ class JobSummary(View):
         None, description="of a job that has ended: what its lists are known to lack; null: nothing"
     )
     cancel_requested: bool
+    submitted_by: str | None = Field(
+        None, description="name of the key or person that handed it in, as it was then; null: unknown"
+    )
     created_at: Time
     started_at: Time | None
     finished_at: Time | None
@@ -80,8 +83,10 @@ class LearningView(View):
     figures: dict[str, int] = Field(
         description="items by what became of them: `ended` in all, by the teacher alone (`model`), in `shadow`, "
         "`replays`, `misses`, "
-        "`miss_REASON`, `audits` and `audits_wrong`; `provisional`: replayed since an audit last confirmed a record; "
-        "`reopened`: done anew, since one was wrong"
+        "`miss_REASON`, `audits` and `audits_wrong`; `same_right` and `same_wrong`: read again by the teacher, since "
+        "another item had the same record; `provisional`: replayed since an audit last confirmed what the "
+        "same branches read; `reopened`: done anew, since one was wrong; `repairs` that are over and proved, and "
+        "`repair_calls`: model calls of the items in all that are over"
     )
     bound: str = Field(description="what the audits of replayed records prove, in words")
 
@@ -96,7 +101,7 @@ class LearningView(View):
             why=row.why,
             workflow=f"{row.workflow}@{row.version}" if row.workflow else "",
             figures=dict(figures),
-            bound=str(audit_bound(figures.get("audits", 0), figures.get("audits_wrong", 0))),
+            bound=str(bound_of(figures)),
         )
 
 
@@ -139,7 +144,18 @@ class JobView(JobSummary):
 
 
 def _job_fields(row: JobRow) -> dict[str, Json]:
-    own = ("id", "tenant", "status", "counts", "usage", "error", "incomplete", "cancel_requested", "root_session")
+    own = (
+        "id",
+        "tenant",
+        "status",
+        "counts",
+        "usage",
+        "error",
+        "incomplete",
+        "submitted_by",
+        "cancel_requested",
+        "root_session",
+    )
     times = ("created_at", "started_at", "finished_at")
     asked = {"url": row.spec.url, "goal": row.spec.goal, "labels": row.spec.labels, "priority": row.priority}
     return {**{name: getattr(row, name) for name in own + times}, **asked}

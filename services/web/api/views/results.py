@@ -14,6 +14,15 @@ from shoal.services.store.records import ResultRow
 from shoal.services.web.api.views.base import ErrorView, ItemView, JobId, SessionId, View
 
 
+class BoxView(View):
+    """A rectangle in CSS pixels, from the page's top left corner."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
 class SourceView(View):
     """Where a field's value came from."""
 
@@ -22,6 +31,14 @@ class SourceView(View):
     confirmed: bool
     sureness: Sureness
     why: str
+    box: BoxView | None = Field(None, description="of its element on the record's picture; null or missing: unknown")
+
+
+class RecordPictureView(View):
+    """A picture of the page that a record was read from."""
+
+    artifact: str
+    shows: BoxView = Field(description="the part of the page that it shows")
 
 
 class CandidateView(View):
@@ -42,6 +59,7 @@ class RecordView(View):
     candidates: dict[str, tuple[CandidateView, ...]]
     url: str
     at: str
+    picture: RecordPictureView | None = Field(None, description="null: none was kept of the page as it was read")
 
 
 class QuotationView(View):
@@ -103,7 +121,8 @@ class ResultView(View):
         description="what its teacher's reading said of a record that a workflow read; empty: none was asked for",
     )
     provisional: bool = Field(
-        False, description="a workflow read the record, and no audit of its loop has confirmed a record since"
+        False,
+        description="a workflow read the record, and no audit has confirmed since what the same branches read",
     )
     usage: SpentView
 
@@ -127,6 +146,7 @@ def result_line(row: ResultRow) -> dict[str, Json]:
             field: {
                 **{"how": source.how, "where": source.where, "confirmed": source.confirmed},
                 **{"sureness": source.sureness, "why": source.why},
+                **({} if source.box is None else {"box": asdict(source.box)}),
             }
             for field, source in (record.sources.items() if record else ())
         },

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
+from shoal.agent.types import PageErrors
 from shoal.services.store.records import SessionDetail, SessionRow
 from shoal.services.store.waiting_causes import WaitingCause
 from shoal.services.web.api.views.base import ErrorView, ItemView, JobId, SessionId, Time, UsageView, View
@@ -129,6 +130,22 @@ class ActionResultView(View):
     seconds: float
 
 
+class PageErrorView(View):
+    """An error that a page's console or the network told."""
+
+    kind: Literal["console", "network"]
+    text: str = Field(description="as the page told it, clipped, without secrets")
+    where: str = Field(description='the address that was asked for, or the script and its line; "": unknown')
+    times: int = Field(description="it came so often")
+
+
+class PageErrorsView(View):
+    """Errors of a page's console and network in some time."""
+
+    told: list[PageErrorView] = Field(description="each once, the first first")
+    left_out: int = Field(description="how many more came")
+
+
 class StepView(View):
     """One observe, decide, act."""
 
@@ -140,6 +157,7 @@ class StepView(View):
     prompt: str | None
     seconds: float
     at: str  # when its actions began, as ISO 8601 in UTC; "" unknown
+    page_errors: PageErrorsView = Field(description="that came since the step before it ended")
 
 
 class TaskView(View):
@@ -177,6 +195,7 @@ class SessionDetailView(SessionView):
 
     evidence: EvidenceView | None = Field(description="of an unsure session, until it is settled")
 
+    page_errors: PageErrorsView = Field(description="of its last attempt, after its last step")
     record_list: list[RecordView]
     attempts: list[list[TaskView]] = Field(description="tasks with their steps, by attempt, the oldest first")
     artifacts: list[ArtifactView]
@@ -188,6 +207,7 @@ class SessionDetailView(SessionView):
         return cls.model_validate(
             {
                 **_session_fields(detail.row, wait),
+                "page_errors": outcome.page_errors if outcome else PageErrors(),
                 "record_list": list(outcome.records) if outcome else [],
                 "attempts": [list(tasks) for tasks in detail.attempts],
                 "artifacts": list(detail.artifacts),

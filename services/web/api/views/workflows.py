@@ -20,6 +20,13 @@ class WorkflowScopeView(View):
     record_schema: str = Field(serialization_alias="schema", description="hash of the record's schema")
 
 
+class DecisionView(View):
+    """What stayed with the model, and why."""
+
+    what: str = Field(description="the pages, the step or the value")
+    why: str
+
+
 class VersionSummary(View):
     """One version of a workflow, without its graph."""
 
@@ -31,8 +38,11 @@ class VersionSummary(View):
     by: Maker = Field(description="what made it")
     at: str = Field(description="when it was made")
     fields: list[str] = Field(description="the fields that it reads")
+    open: list[DecisionView] = Field(description="what stayed with the model: such pages are misses")
     figures: dict[str, float] = Field(
-        description="counts: `replays`, `misses`, by reason (`miss_shape`) and by reason and node (`miss_shape@read`)"
+        description="counts: `replays`, `misses`, by reason (`miss_shape`) and by reason and node (`miss_shape@read`); "
+        "`audits` of replayed records, `audits_right`, `audits_wrong` and `audits_unclear`; `shadow`: compared with "
+        "the teacher, whose record was taken, of these `shadow_misses` and `shadow_wrong`"
     )
 
 
@@ -66,6 +76,16 @@ class ExportedView(View):
     format: str
     text: str = Field(description="the file")
     lost: tuple[str, ...] = Field(description="what the version says and the file cannot, by node")
+
+
+class FieldsView(View):
+    """What a version reads, as a job's own `extract`."""
+
+    fields: dict[str, Json] = Field(description="as `extract.fields` of a job")
+    record_schema: dict[str, Json] | None = Field(
+        serialization_alias="schema", description="as `extract.schema` of a job; null: the version has none"
+    )
+    lost: tuple[str, ...] = Field(description="what the version says and a job's fields cannot")
 
 
 class WorkflowPage(View):
@@ -131,5 +151,6 @@ def _told(row: VersionRow) -> Mapping[str, Json]:
         "by": version.by,
         "at": version.at,
         "fields": list(names),
+        "open": [DecisionView(what=decision.what, why=decision.why) for decision in version.open],
         "figures": dict(row.figures),
     }

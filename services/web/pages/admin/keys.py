@@ -1,4 +1,4 @@
-"""API keys: made, listed and revoked by callers with the scope `admin`."""
+"""API keys and people who log in elsewhere: listed, made and revoked by callers with the scope `admin`."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ def add_keys(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, page
     store = deps.store
 
     async def page(request: Request, caller: Caller, made: str = "", status: int = 200) -> Response:
+        rows = sorted(await store.keys(), key=lambda key: (key.revoked_at is not None, -key.id))
         return pages.page(
             request,
             "admin/keys.html",
             status=status,
             caller=caller,
-            keys=sorted(await store.keys(), key=lambda key: (key.revoked_at is not None, -key.id)),
+            keys=[row for row in rows if not row.person],
+            people=[row for row in rows if row.person],
             scopes=SCOPES,
             roles=ROLES,
             role_of=role_of,
@@ -76,6 +78,19 @@ def add_keys(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, page
     ) -> Response:
         login_check.check_form(request, token)
         row = await store.revoke_key(key)
+        note_detail(request, f"{row.name} of {row.tenant}")
+        return RedirectResponse("/admin/keys", status_code=303)
+
+    @router.post("/admin/people/{key}/restore")
+    async def restore(
+        request: Request,
+        key: int = Path(ge=1, le=2**31 - 1),
+        token: str = Form(""),
+        caller: Caller = Depends(let_in(login_check, "admin")),
+    ) -> Response:
+        """Lets a person log in again who was shut out."""
+        login_check.check_form(request, token)
+        row = await store.restore_person(key)
         note_detail(request, f"{row.name} of {row.tenant}")
         return RedirectResponse("/admin/keys", status_code=303)
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
-from pydantic import ValidationError
 
-from shoal.services.errors import BadInput
 from shoal.services.store.records import SiteChanges
 from shoal.services.web.api.admin.sites import SitePatch, change_site, host_of_path, site_view, site_views
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.audit import note_nothing
+from shoal.services.web.pages.admin.forms import number_of, patch_of
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
-from shoal.services.web.specs.specs import told_of
 
 SHOWN = 200
 _MINUTE_S = 60.0
@@ -59,8 +56,11 @@ def add_sites(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
         caller: Caller = Depends(let_in(login_check, "admin")),
     ) -> Response:
         login_check.check_form(request, token)
-        patch = {"concurrency": _number("concurrency", concurrency, int), "delay_s": _number("delay_s", delay_s, float)}
-        await change_site(request, deps.store, host, _patch(patch))
+        patch = {
+            "concurrency": number_of("concurrency", concurrency, int),
+            "delay_s": number_of("delay_s", delay_s, float),
+        }
+        await change_site(request, deps.store, host, patch_of(SitePatch, patch))
         return RedirectResponse(_address(host_of_path(host)), status_code=303)
 
     @router.post("/sites/{host}/pause")
@@ -72,9 +72,9 @@ def add_sites(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
         caller: Caller = Depends(let_in(login_check, "admin")),
     ) -> Response:
         login_check.check_form(request, token)
-        lasts = _number("minutes", minutes, float)
+        lasts = number_of("minutes", minutes, float)
         pause_s = {} if lasts is None else {"pause_s": lasts * _MINUTE_S}
-        await change_site(request, deps.store, host, _patch({"paused": True, **pause_s}))
+        await change_site(request, deps.store, host, patch_of(SitePatch, {"paused": True, **pause_s}))
         return RedirectResponse(_address(host_of_path(host)), status_code=303)
 
     @router.post("/sites/{host}/resume")
@@ -88,20 +88,3 @@ def add_sites(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
 
 def _address(host: str) -> str:
     return f"/sites/{quote(host, safe='')}"
-
-
-def _number(field: str, text: str, kind: type[int] | type[float]) -> int | float | None:
-    if not text.strip():
-        return None
-    try:
-        return kind(text)
-    except ValueError:
-        raise BadInput(f"{field} must be a number.", errors=[{"field": field, "reason": "must be a number"}]) from None
-
-
-def _patch(fields: dict[str, Any]) -> SitePatch:
-    try:
-        return SitePatch(**fields)
-    except ValidationError as error:
-        faults = told_of(error, SitePatch)
-        raise BadInput(f"{faults[0]['field']} {faults[0]['reason']}.", errors=faults) from None

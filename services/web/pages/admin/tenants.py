@@ -2,54 +2,52 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi.responses import RedirectResponse
 
-from shoal.agent.status import Status
-from shoal.services.web.cluster_state.overview import every_snapshot
+from shoal.services.web.api.admin.tenants import TenantPatch, any_tenant_view, change_tenant, tenant_views
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.pages.admin.forms import number_of, patch_of
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
 
 
-@dataclass(frozen=True, slots=True)
-class TenantLine:
-    """One tenant."""
-
-    name: str
-    keys: int  # that are valid now
-    running: int  # sessions
-    queued: int  # sessions
-    quota: int  # sessions that may be queued; 0: no limit
-    weight: float | None  # its share of slots beside others'; None: no dispatcher runs that could say so
-
-
 def add_tenants(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
-    """Adds the page of tenants."""
+    """Adds the page of tenants, and one of each."""
 
     @router.get("/admin/tenants")
     async def listing(request: Request, caller: Caller = Depends(let_in(login_check, "admin"))) -> Response:
-        return pages.page(request, "admin/tenants.html", caller=caller, tenants=await _tenants(deps))
+        tenants = await tenant_views(deps)
+        return pages.page(request, "admin/tenants.html", caller=caller, tenants=tenants)
+
+    @router.get("/admin/tenant")
+    async def named(name: str = "", caller: Caller = Depends(let_in(login_check, "admin"))) -> Response:
+        """The page of a tenant whose name was typed."""
+        return RedirectResponse(_address(name.strip()), status_code=303)
+
+    @router.get("/admin/tenants/{tenant}")
+    async def show(request: Request, tenant: str, caller: Caller = Depends(let_in(login_check, "admin"))) -> Response:
+        """One that has nothing yet has a page, too: something can be set for it before it gets a key."""
+        view = await any_tenant_view(deps, tenant)
+        return pages.page(request, "admin/tenant.html", caller=caller, tenant=view)
+
+    @router.post("/admin/tenants/{tenant}")
+    async def change(
+        request: Request,
+        tenant: str,
+        token: str = Form(""),
+        quota: str = Form("", max_length=20),
+        weight: str = Form("", max_length=20),
+        caller: Caller = Depends(let_in(login_check, "admin")),
+    ) -> Response:
+        login_check.check_form(request, token)
+        fields = {"quota": number_of("quota", quota, int), "weight": number_of("weight", weight, float)}
+        await change_tenant(request, deps, tenant, patch_of(TenantPatch, fields))
+        return RedirectResponse(_address(tenant), status_code=303)
 
 
-async def _tenants(deps: GatewayDeps) -> list[TenantLine]:
-    """Those with a key, a quota, a weight or open sessions, by name."""
-    sessions = await deps.store.open_by_status()
-    valid = [key.tenant for key in await deps.store.keys() if key.revoked_at is None and key.left_s > 0]
-    fresh = [snapshot.data for snapshot in (await every_snapshot(deps.store)).values() if snapshot.fresh]
-    weights = {name: float(weight) for data in fresh for name, weight in data.get("weights", {}).items()}
-    own = deps.options.tenant_quotas
-    names = {tenant for tenant, _ in sessions} | set(valid) | weights.keys() | own.keys()
-    return [
-        TenantLine(
-            name,
-            valid.count(name),
-            sessions.get((name, Status.RUNNING), 0),
-            sessions.get((name, Status.QUEUED), 0),
-            own.get(name, deps.options.tenant_queued),
-            weights.get(name, 1.0) if fresh else None,
-        )
-        for name in sorted(names)
-    ]
+def _address(tenant: str) -> str:
+    return f"/admin/tenants/{quote(tenant, safe='')}"

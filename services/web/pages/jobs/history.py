@@ -13,6 +13,8 @@ from shoal.services.store.records import JobRow, SessionRow
 from shoal.services.store.store import Store
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.live.progress import progress_of
+from shoal.services.web.live.rooms import LiveRooms
 from shoal.services.web.pages.jobs.view_models import look
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
@@ -39,7 +41,7 @@ class SessionPlan:
     nodes: tuple[PlanNode, ...]
 
 
-def add_history(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
+def add_history(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages, rooms: LiveRooms) -> None:
     """Adds the page."""
 
     @router.get("/jobs/{job}/history")
@@ -47,17 +49,19 @@ def add_history(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, p
         request: Request,
         job: str,
         caller: Caller = Depends(let_in(login_check, "read")),
-        after: int = Query(0, ge=0, le=2**63 - 1),
+        before: int | None = Query(None, ge=1, le=2**63 - 1, description="only events before this one"),
     ) -> Response:
         store = deps.store
         row = await store.job(ids.parse_job(job), tenant=caller.sees)
-        events = await store.events(job=row.id, after=after, limit=EVENTS_SHOWN + 1)
+        plan = await plan_of(store, row)
+        events = await store.latest_events(row.id, before=before, limit=EVENTS_SHOWN + 1)
         return pages.page(
             request,
             "job/history.html",
             caller=caller,
             job=look(row, await store.now()),
-            plan=await plan_of(store, row),
+            plan=plan,
+            progress=await progress_of(rooms, plan.row, row.tenant),
             events=events[:EVENTS_SHOWN],
             following=events[EVENTS_SHOWN - 1].seq if len(events) > EVENTS_SHOWN else None,
         )

@@ -9,32 +9,35 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Form, Header, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from shoal.agent.status import Status
+from shoal.agent.status import FINAL, Status
 from shoal.agent.support.masking import shown_spec
 from shoal.services.errors import NotFound
 from shoal.services.store import ids
 from shoal.services.web.api.events import event_stream, resume_point
 from shoal.services.web.api.jobs import CONTROLS, Verb, control_job, job_end
+from shoal.services.web.api.questions import open_questions
 from shoal.services.web.api.results import Format, written
 from shoal.services.web.api.sessions import explained
 from shoal.services.web.api.views.jobs import LearningView
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.live.event_feed import EventFeed
 from shoal.services.web.pages.jobs.change_form import changes_of
-from shoal.services.web.pages.jobs.view_models import failures, first_results, look
+from shoal.services.web.pages.jobs.records import RecordQuery, matching, record_query
+from shoal.services.web.pages.jobs.view_models import failed_sessions, failures, first_results, paced
 from shoal.services.web.pages.login import LoginCheck
-from shoal.services.web.pages.queries import statuses_of
+from shoal.services.web.pages.queries import LONGEST, statuses_of
 from shoal.services.web.pages.rendering import Pages, let_in
 from shoal.services.web.results.result_lines import job_lines
 
 SESSIONS_SHOWN = 25
 
 
-def add_job_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
+def add_job_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages, feed: EventFeed) -> None:
     """Adds the page of one job, and what its forms and links lead to."""
     _add_page(router, deps, login_check, pages)
     _add_control(router, deps, login_check)
-    _add_streams(router, deps, login_check)
+    _add_streams(router, deps, login_check, feed)
 
 
 def _add_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
@@ -44,6 +47,7 @@ def _add_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
         job: str,
         caller: Caller = Depends(let_in(login_check, "read")),
         sessions: str = "",
+        code: str = Query("", max_length=LONGEST, description="of a failure: only its sessions"),
         cursor: str | None = None,
     ) -> Response:
         store = deps.store
@@ -52,16 +56,20 @@ def _add_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
         ).seq  # before anything is read: the page is told of what comes later
         row = await store.job(ids.parse_job(job), tenant=caller.sees)
         chosen = statuses_of(sessions, "sessions")
-        rows, after = await store.sessions(row.id, statuses=chosen, after=cursor, limit=SESSIONS_SHOWN)
+        if code:
+            rows, after = await failed_sessions(store, row, chosen, code, cursor, SESSIONS_SHOWN)
+        else:
+            rows, after = await store.sessions(row.id, statuses=chosen, after=cursor, limit=SESSIONS_SHOWN)
         groups, more_failures = await failures(store, row)
         end = await job_end(store, row)
         return pages.page(
             request,
             "job/page.html",
             caller=caller,
-            job=look(row, await store.now()),
+            job=await paced(store, row),
             seen=seen,
             end=end,
+            questions=[] if row.status in FINAL else await open_questions(store, caller, job=ids.job_id(row.id)),
             learning=[LearningView.of(learned) for learned in await store.learning.of_job(row.id)],
             spec=shown_spec(row.spec),
             controls=CONTROLS,
@@ -71,8 +79,9 @@ def _add_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
             sessions=rows,
             waits=await explained(store, row, rows),
             chosen=sessions,
+            code=code,
             statuses=list(Status),
-            following=after and "?" + urlencode({"sessions": sessions, "cursor": after}) + "#sessions",
+            following=after and "?" + urlencode({"sessions": sessions, "code": code, "cursor": after}) + "#sessions",
             can_control=caller.may("control"),
         )
 
@@ -114,7 +123,7 @@ def _add_control(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck) 
         return RedirectResponse(f"/jobs/{ids.job_id(row.id)}", status_code=303)
 
 
-def _add_streams(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck) -> None:
+def _add_streams(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, feed: EventFeed) -> None:
     @router.get("/jobs/{job}/events")
     async def events(
         request: Request,
@@ -126,12 +135,16 @@ def _add_streams(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck) 
         row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
         start = resume_point(last_event_id, after)
         holds = partial(login_check.holds, request, caller)
-        return await event_stream(deps.store, deps.metrics, row.id, start, follow=True, holds=holds)
+        return await event_stream(deps, feed, row.id, start, follow=True, holds=holds)
 
     @router.get("/jobs/{job}/results")
     async def results(
-        job: str, format: Format = Format.JSONL, caller: Caller = Depends(let_in(login_check, "read"))
+        job: str,
+        format: Format = Format.JSONL,
+        caller: Caller = Depends(let_in(login_check, "read")),
+        asked: RecordQuery = Depends(record_query),
     ) -> Response:
+        """The lines that match, in item order: all of them, also where the table shows the first ones alone."""
         row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
         headers = {"Content-Disposition": f'attachment; filename="{ids.job_id(row.id)}.{format}"'}
-        return await written(row, await job_lines(deps, row), format, headers)
+        return await written(row, matching(await job_lines(deps, row), asked), format, headers)

@@ -17,6 +17,7 @@ from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.queries import LONGEST, one_of, statuses_of
 from shoal.services.web.pages.rendering import Pages, let_in
+from shoal.services.web.pages.sessions.record_places import record_key
 from shoal.services.web.results.result_lines import Line, job_lines, page_of_lines
 
 LINES_SHOWN = 100
@@ -30,7 +31,8 @@ SURENESS = ("certain", "likely", "weak", "unconfirmed")
 class RecordQuery:
     """Which lines a table shows and how, as its address says it."""
 
-    q: str = ""  # in any field
+    q: str = ""  # words, in any field or in `field`
+    field: str = ""  # the one field of the records in which the words are looked for
     status: str = ""
     sure: str = ""  # some field of the record is so sure only
     sort: str = ""  # a column
@@ -43,6 +45,11 @@ class RecordQuery:
     def in_order(self) -> bool:
         """Whether the lines are simply those of the job, in item order."""
         return not (self.q or self.status or self.sure or self.sort)
+
+    @property
+    def filters(self) -> bool:
+        """Whether only some of the lines are asked for."""
+        return bool(self.q or self.status or self.sure)
 
     def address(self, **changes: Json) -> str:
         """The query of an address that asks for this, but for `changes`, from the first line on unless they say so."""
@@ -74,6 +81,16 @@ class RecordTable:
         source = line["sources"].get(column)
         return "" if source is None else source["sureness"] if source["confirmed"] else "unconfirmed"
 
+    @staticmethod
+    def placed(line: Line) -> bool:
+        """Whether a picture shows where a field of the line's record stands."""
+        return any(source.get("box") for source in line["sources"].values())
+
+    @staticmethod
+    def key(line: Line) -> str:
+        """Names the line's record among those of its session."""
+        return record_key(line["record"], {name: source["where"] for name, source in line["sources"].items()})
+
 
 def add_records(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     """Adds the page of a job's records."""
@@ -83,25 +100,13 @@ def add_records(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, p
         request: Request,
         job: str,
         caller: Caller = Depends(let_in(login_check, "read")),
-        q: str = Query("", max_length=LONGEST),
-        status: str = Query("", max_length=20),
-        sure: str = Query("", max_length=20),
-        sort: str = Query("", max_length=LONGEST),
-        order: str = Query("up", max_length=4),
-        sources: str = Query("", max_length=1),
-        after: str = Query("", max_length=LONGEST),
-        skip: int = Query(0, ge=0, le=LINES_SORTED),
+        asked: RecordQuery = Depends(record_query),
     ) -> Response:
         row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
-        statuses_of(status, "status")
-        if sure:
-            one_of(sure, SURENESS, "sureness")
-        one_of(order, ("up", "down"), "order")
-        asked = RecordQuery(q.strip(), status, sure, sort, order, sources, after, skip)
         schema = row.spec.extract.record_schema if row.spec.extract else None
         named = tuple((schema or {}).get("properties") or ())
         if asked.in_order:
-            lines, following = await page_of_lines(deps, row, after or None, LINES_SHOWN)
+            lines, following = await page_of_lines(deps, row, asked.after or None, LINES_SHOWN)
             chosen = [line async for line in lines]
             table = _table(chosen, named, following and asked.address(after=following), None, True)
         else:
@@ -117,6 +122,36 @@ def add_records(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, p
             sureness=SURENESS,
             most=LINES_SORTED,
         )
+
+
+def record_query(
+    q: str = Query("", max_length=LONGEST),
+    field: str = Query("", max_length=LONGEST),
+    status: str = Query("", max_length=20),
+    sure: str = Query("", max_length=20),
+    sort: str = Query("", max_length=LONGEST),
+    order: str = Query("up", max_length=4),
+    sources: str = Query("", max_length=1),
+    after: str = Query("", max_length=LONGEST),
+    skip: int = Query(0, ge=0, le=LINES_SORTED),
+) -> RecordQuery:
+    """What an address asks for.
+
+    Raises:
+        BadInput: there is no such status, sureness or order.
+    """
+    statuses_of(status, "status")
+    if sure:
+        one_of(sure, SURENESS, "sureness")
+    one_of(order, ("up", "down"), "order")
+    return RecordQuery(q.strip(), field, status, sure, sort, order, sources, after, skip)
+
+
+async def matching(lines: AsyncIterator[Line], asked: RecordQuery) -> AsyncIterator[Line]:
+    """Those of `lines` that are asked for, however many there are."""
+    async for line in lines:
+        if matches(line, asked):
+            yield line
 
 
 async def _chosen(lines: AsyncIterator[Line], asked: RecordQuery, named: Sequence[str]) -> RecordTable:
@@ -159,11 +194,20 @@ def matches(line: Line, asked: RecordQuery) -> bool:
         return False
     if not asked.q:
         return True
+    words = asked.q.lower().split()
+    if asked.field:
+        return _holds([field_of(line, asked.field)], words)
     error = line["error"] or {}
     item = line["item"] or {}
     texts = (line["record"], item.get("value"), item.get("label"), error.get("code"), error.get("message"), line["url"])
-    whole = "\n".join(text if isinstance(text, str) else json.dumps(text, ensure_ascii=False) for text in texts if text)
-    return all(word in whole.lower() for word in asked.q.lower().split())
+    return _holds([text for text in texts if text], words)
+
+
+def _holds(values: Sequence[Json], words: Sequence[str]) -> bool:
+    """Whether all of the words stand in the values."""
+    texts = (text if isinstance(text, str) else json.dumps(text, ensure_ascii=False) for text in values)
+    whole = "\n".join(texts).lower()
+    return all(word in whole for word in words)
 
 
 def field_of(line: Line, column: str) -> Json:

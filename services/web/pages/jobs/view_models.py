@@ -9,15 +9,21 @@ from datetime import datetime
 
 from shoal.agent.status import FINAL, Status
 from shoal.agent.support.json_value import Json
+from shoal.services.store.read.pace import Pace
 from shoal.services.store.records import Counts, JobRow, ResultRow, SessionRow
 from shoal.services.store.store import Store
 from shoal.services.web.api.jobs import Verb
+from shoal.services.web.pages.filters import span
 
 FAILED = (Status.FAILED, Status.TERMINATED, Status.UNSURE)
+CODES_READ = 5_000
+"""Sessions that are read to find those of one failure code; a page that finds none in them leads on."""
 FAILURES_READ = 500
 """Failures that are looked at for the groups; the page says so when there are more."""
 PAGES_SHOWN = 4
 """Of each group of failures."""
+LEAST_S = 5.0
+"""A rate of less time says nothing: one item more or less would double it."""
 RESULTS_SHOWN = 15
 COLUMNS_SHOWN = 8
 
@@ -40,6 +46,7 @@ class JobLook:
 
     row: JobRow
     now: datetime
+    pace: Pace | None = None  # of late; None: not asked for, or its events are gone
 
     @property
     def counts(self) -> Counts:
@@ -64,16 +71,34 @@ class JobLook:
         return max(0.0, ((self.row.finished_at or self.now) - self.row.started_at).total_seconds())
 
     @property
-    def rate(self) -> float:
-        """Items per second since it started; 0 where that says nothing."""
-        return self.counts.final / self.seconds if self.seconds and self.counts.expected > 1 else 0.0
+    def rate(self) -> float | None:
+        """Items per second: of a job that is over, of all its time, else of late; None where that cannot be told."""
+        if self.is_final:
+            return self.counts.final / self.seconds if self.seconds else None
+        if self.pace is None or self.row.status is Status.PAUSED or self.pace.seconds < LEAST_S or self.pace.ended <= 0:
+            return None
+        return self.pace.ended / self.pace.seconds
 
     @property
     def left_s(self) -> float | None:
-        """Until the last item, at the rate so far."""
-        if self.is_final or self.row.status is Status.PAUSED or self.rate <= 0:
-            return None
-        return (self.counts.expected - self.counts.final) / self.rate
+        """Until the last item, at the rate of late; None where that cannot be told."""
+        return None if self.is_final or not self.rate else (self.counts.expected - self.counts.final) / self.rate
+
+    @property
+    def progress(self) -> str:
+        """Its rate and the time left in words, or why they cannot be told; "" of a job without several items."""
+        if self.counts.expected <= 1:
+            return ""
+        if self.is_final:
+            return f"{per_time(self.rate)} on average" if self.rate else ""
+        if self.row.status is Status.PAUSED:
+            return "paused: no time left can be told"
+        if self.pace is None or self.pace.seconds < LEAST_S or self.pace.ended < 0:
+            return "no rate can be told yet"
+        over = f"in the last {span(self.pace.seconds)}"
+        if self.rate is None or self.left_s is None:
+            return f"no item ended {over}: no time left can be told"
+        return f"{per_time(self.rate)} {over} · about {span(self.left_s)} left"
 
     @property
     def buttons(self) -> tuple[Verb, ...]:
@@ -89,9 +114,23 @@ class JobLook:
         return round(100 * part / self.counts.expected, 2) if self.counts.expected else 0.0
 
 
-def look(row: JobRow, now: datetime) -> JobLook:
+def look(row: JobRow, now: datetime, pace: Pace | None = None) -> JobLook:
     """`row` as it stands at this moment of the store's clock."""
-    return JobLook(row, now)
+    return JobLook(row, now, pace)
+
+
+async def paced(store: Store, row: JobRow) -> JobLook:
+    """`row` with how many of its items ended of late, where some are still to come."""
+    is_going_on = row.status not in FINAL and row.counts.expected > 1
+    return look(row, await store.now(), await store.pace(row.id) if is_going_on else None)
+
+
+def per_time(per_s: float) -> str:
+    """A rate of items in the unit in which it is a number that can be read."""
+    for seconds, unit in ((1, "s"), (60, "min")):
+        if per_s * seconds >= 1:
+            return f"{per_s * seconds:.1f} items/{unit}"
+    return f"{per_s * 3600:.1f} items/h"
 
 
 _ADDRESS = re.compile(r"https?://\S+?(?=[:,;]?(\s|$))")
@@ -130,6 +169,22 @@ async def failures(store: Store, job: JobRow) -> tuple[list[FailureGroup], bool]
         for (code, message), group in groups.items()
     ]
     return sorted(failed, key=lambda group: -group.count), after is not None
+
+
+async def failed_sessions(
+    store: Store, job: JobRow, statuses: Sequence[Status], code: str, after: str | None, least: int
+) -> tuple[list[SessionRow], str | None]:
+    """Sessions of one failure code from a cursor on: `least` or somewhat more, and the cursor of those behind them.
+
+    Fewer come where `CODES_READ` sessions hold no more of them; the cursor leads on from there.
+    """
+    of_code: list[SessionRow] = []
+    for _ in range(CODES_READ // FAILURES_READ):
+        rows, after = await store.sessions(job.id, statuses=statuses or FAILED, after=after, limit=FAILURES_READ)
+        of_code += [row for row in rows if _reason(row)[0] == code]
+        if after is None or len(of_code) >= least:
+            break
+    return of_code, after
 
 
 def _page(row: SessionRow) -> FailedPage:

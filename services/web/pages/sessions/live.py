@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from functools import partial
 
 from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.responses import JSONResponse
 
 from shoal.agent.status import FINAL
-from shoal.services.errors import ServiceError
+from shoal.services.errors import QuotaExceeded, ServiceError, WrongState
 from shoal.services.store import ids
 from shoal.services.web.api.changes import parsed
 from shoal.services.web.api.live import obey, room_of
@@ -17,7 +18,7 @@ from shoal.services.web.http import problems
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
 from shoal.services.web.live.orders import TakeoverBody
-from shoal.services.web.live.rooms import LiveRooms
+from shoal.services.web.live.rooms import LINK_S, LiveRooms
 from shoal.services.web.live.viewing import live_stream
 from shoal.services.web.pages.jobs.view_models import look
 from shoal.services.web.pages.login import LoginCheck
@@ -46,6 +47,23 @@ def add_live(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, page
     async def stream(request: Request, session: str, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
         room = await room_of(deps.store, rooms, ids.parse_session(session), caller)
         return live_stream(deps.store, deps.metrics, rooms, room, partial(login_check.holds, request, caller))
+
+    @router.get("/sessions/{session}/live/picture")
+    async def picture(session: str, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
+        """One picture of a running session's page; 204 where none can be had."""
+        headers = {"Cache-Control": "no-store"}
+        try:
+            room = await room_of(deps.store, rooms, ids.parse_session(session), caller)
+            room.admit()
+        except (WrongState, QuotaExceeded):
+            return Response(status_code=204, headers=headers)
+        if not room.linked:
+            await rooms.request(room)
+        frame = await room.picture(LINK_S)
+        await rooms.let_go(room)
+        if frame is None:
+            return Response(status_code=204, headers=headers)
+        return Response(base64.b64decode(frame.jpeg), media_type="image/jpeg", headers=headers)
 
     @router.post("/sessions/{session}/live")
     async def take_over(

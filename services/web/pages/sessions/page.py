@@ -10,16 +10,21 @@ from fastapi.responses import RedirectResponse
 from shoal.agent.status import FINAL
 from shoal.services.store import ids
 from shoal.services.web.api.drafts import NAME, draft_shown, keep_draft
+from shoal.services.web.api.questions import open_questions
 from shoal.services.web.api.sessions import artifact_id, explained, safe_headers
 from shoal.services.web.api.views.sessions import SessionDetailView
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.live.progress import progress_of
+from shoal.services.web.live.rooms import LiveRooms
 from shoal.services.web.pages.jobs.view_models import look
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
 
 
-def add_session_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
+def add_session_page(
+    router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages, rooms: LiveRooms
+) -> None:
     """Adds the page of one session."""
 
     @router.get("/sessions/{session}")
@@ -28,7 +33,8 @@ def add_session_page(router: APIRouter, deps: GatewayDeps, login_check: LoginChe
     ) -> Response:
         detail = await deps.store.session(ids.parse_session(session), tenant=caller.sees)
         job = await deps.store.job(detail.row.job, tenant=caller.sees)
-        waits = {} if detail.row.status in FINAL else await explained(deps.store, job, [detail.row])
+        over = detail.row.status in FINAL
+        waits = {} if over else await explained(deps.store, job, [detail.row])
         wait = waits.get(detail.row.id)
         whole = SessionDetailView.of_detail(detail, wait).model_dump(mode="json", by_alias=True)
         known = {artifact.id for artifact in detail.artifacts}
@@ -43,6 +49,8 @@ def add_session_page(router: APIRouter, deps: GatewayDeps, login_check: LoginChe
             whole=whole,
             known=known,
             wait=wait,
+            questions=[] if over else await open_questions(deps.store, caller, session=ids.session_id(detail.row.id)),
+            progress=await progress_of(rooms, detail.row, job.tenant),
             draft=draft,
             lost_draft=lost_draft,
             can_keep=caller.may("control") and job.tenant == caller.tenant,

@@ -178,6 +178,7 @@ class LiveView {
       at("live-text").value = "";
     });
     this.form("live-open", () => this.act({ do: "open", url: at("live-address").value }));
+    at("live-tab").addEventListener("click", () => this.act({ do: "key", key: "Tab" }));
     at("live-back").addEventListener("click", () => this.act({ do: "back" }));
     this.form("live-return", async () => {
       this.flush();

@@ -18,11 +18,15 @@ async function refresh() {
   for (const part of document.querySelectorAll("[data-live]")) {
     const next = fresh.querySelector(`[data-live="${CSS.escape(part.dataset.live)}"]`);
     if (!next || next.innerHTML === part.innerHTML) continue;
-    // What a person is doing in a part is not taken away from under their hands.
-    if (part.contains(document.activeElement)) all = false;
+    // What a person is doing in a part is not taken away from under their hands, nor what they have begun to write.
+    if (part.contains(document.activeElement) || isWrittenIn(part)) all = false;
     else part.replaceChildren(...next.childNodes);
   }
   return all;
+}
+
+function isWrittenIn(part) {
+  return [...part.querySelectorAll("input:not([type=hidden]), textarea")].some((field) => field.value !== field.defaultValue);
 }
 
 // A hidden page asks for nothing; the pause ends when the page is shown.
@@ -63,11 +67,21 @@ function watcher() {
   return look;
 }
 
+// A job of which nothing is told for as long as its rate looks back is looked at all the same: its rate is another now.
+const QUIET_MS = 300000;
+let quiet = 0;
+
+function lookWhenQuiet(look) {
+  clearTimeout(quiet);
+  quiet = setTimeout(() => { look(); lookWhenQuiet(look); }, QUIET_MS);
+}
+
 function follow(look, after) {
   const source = new EventSource(`${page.follow}?after=${after}`);
   let last = after;
+  lookWhenQuiet(look);
   for (const name of page.events.split(" ")) {
-    source.addEventListener(name, (event) => { last = event.lastEventId; look(); });
+    source.addEventListener(name, (event) => { last = event.lastEventId; look(); lookWhenQuiet(look); });
   }
   source.addEventListener("error", async () => {
     if (source.readyState !== EventSource.CLOSED) return; // cut off: the browser comes back by itself
@@ -113,7 +127,7 @@ function notificationSwitch(button) {
   show();
 }
 
-async function countWaiting(link) {
+async function countWaiting(link, look) {
   let before = null;
   for (;;) {
     try {
@@ -122,6 +136,7 @@ async function countWaiting(link) {
       if (answer.ok) {
         const { waiting, at_most: most } = await answer.json();
         if (before !== null && waiting > before) notify(waiting);
+        if (before !== null && waiting !== before) look?.();
         before = waiting;
         link.dataset.waiting = waiting >= most ? `${most}+` : waiting || "";
         link.setAttribute("aria-label", waiting ? `Needs you: ${link.dataset.waiting}` : "Needs you");
@@ -136,6 +151,7 @@ async function countWaiting(link) {
 const notifyButton = document.querySelector("[data-notify]");
 if (notifyButton) notificationSwitch(notifyButton);
 const waitingLink = document.querySelector("[data-waiting]");
-if (waitingLink && document.querySelector(".who")) countWaiting(waitingLink);
-if (page.follow) follow(watcher(), page.after);
+const jobLook = page.follow ? watcher() : undefined;
+if (waitingLink && document.querySelector(".who")) countWaiting(waitingLink, jobLook);
+if (page.follow) follow(jobLook, page.after);
 else if (page.poll !== undefined) poll();

@@ -167,7 +167,7 @@
   const tryButton = document.getElementById("try");
   const tried = document.getElementById("tried");
   let trying = null; // ends the try that runs
-  tryButton.hidden = false;
+  tryButton.hidden = document.getElementById("try-about").hidden = false;
   tryButton.addEventListener("click", async () => {
     if (trying) return trying.abort();
     trying = new AbortController();
@@ -182,6 +182,7 @@
       if (told.fault) throw new Error(told.fault);
       tried.innerHTML = told.html;
       document.getElementById("use-places")?.addEventListener("click", () => usePlaces(told.places));
+      document.getElementById("choose")?.addEventListener("click", () => chooseOn(told.pictures, told.missing));
     } catch (error) {
       if (error.name !== "AbortError") {
         const line = document.createElement("p");
@@ -208,6 +209,25 @@
       if (other.dataset.field === taken.dataset.field) other.textContent = other.dataset.place === taken.dataset.place ? "Taken" : "Take it";
     }
   });
+
+  // A person chooses on the pictures of the sample what a field is: those that are missing come first.
+  function chooseOn(pictures, missing) {
+    const schema = JSON.parse(json.value).extract?.schema ?? {};
+    const names = Object.keys(schema.properties ?? schema.items?.properties ?? {});
+    const lacks = (name) => Object.hasOwn(missing, name);
+    names.sort((first, second) => lacks(second) - lacks(first));
+    const targets = names.map((name) => ({ label: lacks(name) ? `${name} (missing)` : name, kind: "fields", key: name }));
+    new Chooser(document.querySelector("dialog.choose"), { targets, set: setPlace }).open(pictures);
+  }
+
+  function setPlace(target, entry, way) {
+    const spec = JSON.parse(json.value);
+    spec.extract.fields = { ...spec.extract.fields, [target.key]: way.place };
+    if (entry.records && !("column" in way.place)) spec.extract.records ??= entry.records;
+    json.value = JSON.stringify(spec, null, 2);
+    json.dispatchEvent(new Event("input", { bubbles: true }));
+    return `Set the place of ${target.key}. Try again to see what it gives.`;
+  }
 
   // Writes the places that the sample found into the job, where it names none itself.
   function usePlaces(places) {

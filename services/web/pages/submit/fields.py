@@ -10,7 +10,7 @@ from typing import Literal
 
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
-from shoal.services.web.specs.supported import NOT_YET_FIELDS
+from shoal.services.web.specs.browser_checks import NOT_YET_FIELDS
 
 Kind = Literal["text", "words", "integer", "number", "flag", "choice", "choices", "lines", "json", "group", "map"]
 KEY, PRESENT = "#key", "#present"
@@ -111,7 +111,7 @@ def _field(path: str, name: str, part: Mapping[str, Json], required: bool, depth
         help=part.get("description") or resolved.get("description", ""),
         required=required,
         optional="anyOf" in part,
-        available=path not in NOT_YET_FIELDS - {"policy"},
+        available=path not in NOT_YET_FIELDS,
         default=_default(part.get("default")),
         minimum=resolved.get("minimum"),
         maximum=resolved.get("maximum"),
@@ -125,7 +125,11 @@ def _field(path: str, name: str, part: Mapping[str, Json], required: bool, depth
             inner = tuple(_properties(entry, "", depth)) if "properties" in entry else ()
             return replace(field, kind="map", default="", fields=inner)
         case "array":
-            choices = tuple(_resolved(resolved["items"]).get("enum", ()))
+            items = _resolved(resolved["items"])
+            if items.get("type") != "string":  # a line holds a text only
+                about = "; ".join(filter(None, (field.help, items.get("description", ""))))
+                return replace(field, kind="json", help=about)
+            choices = tuple(items.get("enum", ()))
             return replace(field, kind="choices" if choices else "lines", choices=choices)
         case "string" if "enum" in resolved:
             return replace(field, kind="choice", choices=tuple(resolved["enum"]))

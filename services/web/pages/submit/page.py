@@ -30,6 +30,7 @@ from shoal.services.web.pages.submit.loop_values import SAMPLE_ROWS, loop_values
 from shoal.services.web.pages.submit.presets import PRESETS
 from shoal.services.web.pages.submit.sections import sections
 from shoal.services.web.specs.specs import field_name, parse_spec
+from shoal.services.web.tries.report import report
 from shoal.services.web.tries.trier import Trier
 
 FORM_BYTES = 4
@@ -151,11 +152,23 @@ def _add_helpers(
         async def listens() -> bool:
             return not await request.is_disconnected()
 
-        view = await trier.attempt(body, caller, items=TRIED_ITEMS, timeout_s=TRY_S, listens=listens)
-        if view is None:
+        answer = await trier.sample(
+            body,
+            caller,
+            items=TRIED_ITEMS,
+            timeout_s=TRY_S,
+            listens=listens,
+            tell=lambda sampled: (report(sampled), sampled.pictures),
+            pictured=True,
+        )
+        if answer is None:
             return Response(status_code=204)  # its caller has gone
+        view, pictures = answer
+        extract = parse_spec(body).extract
+        named = extract is not None and (extract.record_schema or {}).get("properties")
         places = {"fields": view.fields, "records": view.record_place}
-        return JSONResponse({"html": job_form.pages.part(request, "submit/tried.html", tried=view), "places": places})
+        html = job_form.pages.part(request, "submit/tried.html", tried=view, choosable=bool(pictures and named))
+        return JSONResponse({"html": html, "places": places, "pictures": pictures, "missing": view.missing})
 
     @router.post("/new/values")
     async def values(

@@ -12,7 +12,7 @@ _SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("login", "Login, secrets and people", ("login", "secrets", "totp", "help")),
     (
         "decide",
-        "Who decides, and by what",
+        "Rules, model or workflow",
         (
             *(
                 "policy",
@@ -29,7 +29,7 @@ _SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     ("limits", "Limits", ("max_steps", "deadline_s", "max_attempts", "repeatable", "priority", "sample")),
     ("browser", "Browser and sites", ("browser", "politeness")),
-    ("evidence", "Evidence and messages", ("artifacts", "webhook")),
+    ("evidence", "Screenshots, traces and webhook", ("artifacts", "webhook")),
     ("labels", "Labels", ("labels", "idempotency_key")),
 )
 

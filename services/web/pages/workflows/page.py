@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, Form, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
+from shoal.agent.workflows.exchange.file_formats import ImportFormat
 from shoal.agent.workflows.format.version import MOVES, State
 from shoal.services.errors import NotFound
 from shoal.services.store.workflows.records import VersionRow, WorkflowRow
@@ -16,12 +17,18 @@ from shoal.services.web.http.audit import note_detail
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
 from shoal.services.web.pages.workflows.editor.page import add_editor
+from shoal.services.web.pages.workflows.files import add_workflow_files, exports_of
 from shoal.services.web.pages.workflows.graph import drawn
 from shoal.services.web.pages.workflows.steps import pictures, step_line
 from shoal.services.web.pages.workflows.tries import add_version_tries
 from shoal.services.web.tries.version_trier import VersionTrier
 
 SHOWN = 50
+IMPORTED: dict[ImportFormat, str] = {
+    ImportFormat.SHOAL: "Shoal's own",
+    ImportFormat.RECORDER: "Chrome's DevTools Recorder",
+    ImportFormat.AUTOMA: "Automa",
+}
 _MOVES: dict[str, State] = {"activate": "active", "retire": "retired"}
 
 
@@ -30,6 +37,7 @@ def add_workflow_pages(
 ) -> None:
     """Adds the list of workflows, and the page of each. They are those of the caller's tenant."""
     add_version_tries(router, deps, login_check, pages, trier)
+    add_workflow_files(router, deps, login_check, pages)
     add_editor(router, deps, login_check, pages, trier)
     store = deps.store.workflows
 
@@ -48,6 +56,8 @@ def add_workflow_pages(
             caller=caller,
             workflows=shown,
             following=following,
+            formats=[(kind, IMPORTED[kind]) for kind in ImportFormat],
+            can_control=caller.may("control"),
             now=await deps.store.now(),
         )
 
@@ -57,6 +67,7 @@ def add_workflow_pages(
         name: str,
         caller: Caller = Depends(let_in(login_check, "read")),
         version: int | None = Query(None, ge=1, le=10_000),
+        before: int | None = Query(None, ge=1, le=10_000, description="the version to compare with"),
     ) -> Response:
         row = await store.get(caller.tenant, name)
         chosen = _chosen(row, version)
@@ -64,6 +75,7 @@ def add_workflow_pages(
         shots = await pictures(deps.store, version_shown.nodes, caller.sees)
         steps = [step_line(node, chosen.figures, shots.get(node.id, "")) for node in version_shown.nodes]
         parent = next((kept for kept in row.versions if kept.version.number == chosen.version.parent), None)
+        other = parent if before is None else version_of(row, before)
         return pages.page(
             request,
             "workflows/page.html",
@@ -73,8 +85,9 @@ def add_workflow_pages(
             steps=steps,
             by_node={step.id: step for step in steps},
             graph=drawn(version_shown),
-            parent=parent,
-            differences=changes(parent.version.as_json(), chosen.version.as_json()) if parent is not None else [],
+            other=other,
+            differences=changes(other.version.as_json(), chosen.version.as_json()) if other is not None else [],
+            exports=exports_of(version_shown, row.name),
             moves={how: state in MOVES[chosen.version.state] for how, state in _MOVES.items()},
             can_control=caller.may("control"),
             can_try=caller.may("submit"),

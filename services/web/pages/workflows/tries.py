@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.responses import JSONResponse
@@ -22,8 +23,19 @@ from shoal.services.web.pages.rendering import Pages, let_in
 from shoal.services.web.pages.submit.compose import Inputs
 from shoal.services.web.tries.version_trial import VersionTry
 from shoal.services.web.tries.version_trier import VersionTrier
+from shoal.services.web.tries.version_views import VersionTryView
 
 _TRY_S = 90.0
+
+
+@dataclass(frozen=True, slots=True)
+class CountLine:
+    """How many elements one locator, or one channel, finds on each page of a try."""
+
+    of: str  # the node, or the branch and its field
+    family: str
+    value: str
+    counts: dict[int, int] = field(default_factory=dict)  # by the number of the page in the try
 
 
 def add_version_tries(
@@ -47,12 +59,19 @@ def add_version_tries(
 
 
 async def answer_try(
-    request: Request, pages: Pages, trier: VersionTrier, caller: Caller, given: Callable[[], VersionTry]
+    request: Request,
+    pages: Pages,
+    trier: VersionTrier,
+    caller: Caller,
+    given: Callable[[], VersionTry],
+    *,
+    pictured: bool = False,
 ) -> Response:
     """What a version gives on pages, as a part of the page, or the fault of what was asked. Nothing is stored.
 
     Args:
         given: what is to be run; its faults are told too.
+        pictured: the answer has pictures of the pages, with what can be pointed at.
     """
     note_nothing(request)
 
@@ -60,12 +79,24 @@ async def answer_try(
         return not await request.is_disconnected()
 
     try:
-        view = await trier.attempt(given(), caller, timeout_s=_TRY_S, listens=listens)
+        answer = await trier.pictured_attempt(given(), caller, timeout_s=_TRY_S, listens=listens, pictured=pictured)
     except ServiceError as error:
         return JSONResponse({"fault": error.message})
-    if view is None:
+    if answer is None:
         return Response(status_code=204)  # its caller has gone
-    return JSONResponse({"html": pages.part(request, "workflows/tried.html", tried=view)})
+    view, pictures = answer
+    html = pages.part(request, "workflows/tried.html", tried=view, choosable=bool(pictures), counted=counted(view))
+    return JSONResponse({"html": html, "pictures": pictures})
+
+
+def counted(view: VersionTryView) -> list[CountLine]:
+    """What each locator and each channel finds, page by page, in the order of the version."""
+    lines: dict[tuple[str, str, str], CountLine] = {}
+    for number, page in enumerate(view.pages):
+        for said in page.counts:
+            line = lines.setdefault((said.of, said.family, said.value), CountLine(said.of, said.family, said.value))
+            line.counts[number] = said.count
+    return list(lines.values())
 
 
 def given_by(inputs: Inputs, row: WorkflowRow, version: Version) -> VersionTry:
@@ -85,11 +116,11 @@ def _asked_by(inputs: Inputs) -> bytes:
         BadInput: a JSON field holds none.
     """
     body: dict[str, Json] = {"urls": inputs.one("urls").split(), "start": inputs.one("start") or None}
-    for field in ("item", "data"):
-        text = inputs.one(field).strip()
+    for part in ("item", "data"):
+        text = inputs.one(part).strip()
         if text:
             try:
-                body[field] = json.loads(text)
+                body[part] = json.loads(text)
             except (ValueError, RecursionError) as error:
-                raise BadInput(f"{field}: this is no JSON: {error}") from None
+                raise BadInput(f"{part}: this is no JSON: {error}") from None
     return json.dumps(body).encode()

@@ -2,49 +2,14 @@
 
 import random
 import sys
-from pathlib import Path
 
 import django
-from django.conf import settings
 from django.contrib import admin
 from django.core.management import call_command
 from django.urls import path
+from django_settings import configure
 
-sys.path.insert(0, str(Path(__file__).parent))
-settings.configure(
-    DEBUG=True,
-    SECRET_KEY="only for a test on the loopback address",
-    ROOT_URLCONF=__name__,
-    ALLOWED_HOSTS=["127.0.0.1"],
-    DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": sys.argv[1]}},
-    DEFAULT_AUTO_FIELD="django.db.models.AutoField",
-    STATIC_URL="static/",
-    USE_TZ=True,
-    INSTALLED_APPS=[
-        *("django.contrib.admin", "django.contrib.auth", "django.contrib.contenttypes", "django.contrib.sessions"),
-        *("django.contrib.messages", "django.contrib.staticfiles", "office"),
-    ],
-    MIDDLEWARE=[
-        "django.contrib.sessions.middleware.SessionMiddleware",
-        "django.middleware.common.CommonMiddleware",
-        "django.middleware.csrf.CsrfViewMiddleware",
-        "django.contrib.auth.middleware.AuthenticationMiddleware",
-        "django.contrib.messages.middleware.MessageMiddleware",
-    ],
-    TEMPLATES=[
-        {
-            "BACKEND": "django.template.backends.django.DjangoTemplates",
-            "APP_DIRS": True,
-            "OPTIONS": {
-                "context_processors": [
-                    "django.template.context_processors.request",
-                    "django.contrib.auth.context_processors.auth",
-                    "django.contrib.messages.context_processors.messages",
-                ]
-            },
-        }
-    ],
-)
+configure(__name__, sys.argv[1], "office")
 django.setup()
 urlpatterns = [path("admin/", admin.site.urls)]
 

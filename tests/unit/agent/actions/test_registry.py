@@ -248,18 +248,19 @@ async def test_talking_to_the_user_goes_through_the_hooks_and_into_the_chat() ->
     async def say(text: str) -> None:
         said.append(text)
 
-    async def ask(question: str) -> str:
-        return f"answer to {question}"
+    async def ask(question: str, url: str) -> str:
+        return f"answer to {question} on {url}"
 
     stage: Any = NotingStage(Hooks(say=say, ask_user=ask))
+    stage.url = "https://a.example/"
     await perform(Action("send_msg_to_user", {"text": "hello"}), stage)
-    assert await perform(Action("ask_user", {"question": "who?"}), stage) == "answer to who?"
+    assert await perform(Action("ask_user", {"question": "who?"}), stage) == "answer to who? on https://a.example/"
     assert await perform(Action("answer", {"text": "42"}), stage) == "42"
     assert said == ["hello"]
     assert stage.messages == [
         ("assistant", "hello"),
         ("assistant", "who?"),
-        ("user", "answer to who?"),
+        ("user", "answer to who? on https://a.example/"),
         ("assistant", "42"),
     ]
 

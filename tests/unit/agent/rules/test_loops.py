@@ -12,6 +12,7 @@ from shoal.agent.errors import BadSelector, GoalNeedsModel
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules import RulesPolicy
 from shoal.agent.policies.rules.lists.collect import choose_group, distinct
+from shoal.agent.policies.rules.lists.list_end import LIST_END_JS
 from shoal.agent.policies.rules.lists.list_page import LinkGroup, ListPage, ListRow
 from shoal.agent.policies.rules.lists.onward import find_button, is_page_of, next_step, same_list
 from shoal.agent.policies.rules.planning import EXTRACT, OPEN, SEND, form_data, next_plan
@@ -208,6 +209,9 @@ class Pages:
         self.opened: list[str] = []
 
     async def read(self, script: str, arg: Any = None) -> Any:
+        if script == LIST_END_JS:
+            url = f"http://example.test/?p={self.now}"
+            return {"url": url, "title": "", "text": "", "waits": "", "retry": "", "requests": []}
         items = [row(f"http://example.test/{self.now}/{n}", f"{self.now} {n}") for n in range(2)]
         onwards = f"http://example.test/?p={self.now + 1}" if self.now < self.last else ""
         return sent(**{"url": f"http://example.test/?p={self.now}", "relNext": onwards, "css": items, **self.more})

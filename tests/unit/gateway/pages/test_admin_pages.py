@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 
 import pytest
 
 from shoal.services.errors import StoreAway
-from shoal.services.store.records import AuditFilter
+from shoal.services.store.records import AuditFilter, NewAuditEntry
 from tests.gateway_world import World, completed, world
 
 EVIL = "<script>alert(1)</script>"
@@ -180,3 +181,50 @@ async def test_the_page_of_tenants_shows_quotas_weights_and_sessions_to_admins_a
         ["idle", "0", "0", "0", "9", "1"],
         ["small", "1", "0", "1", "full", "1", "1"],
     ]
+
+
+async def test_the_audit_log_is_narrowed_by_who_what_and_when_and_exported_so() -> None:
+    now = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    async with world(auth=True, clock=lambda: now.timestamp()) as made:
+        for day, actor, detail in ((18, "Ada", "50% of all"), (19, "otto", "500 of all"), (20, "ada b", EVIL)):
+            now = datetime(2026, 11, day, 12, tzinfo=UTC)
+            await made.store.add_audit(NewAuditEntry("acme", actor, "PATCH /v1/sites/{host}", f"h{day}", detail, "r"))
+        await made.store.add_audit(NewAuditEntry("other", "ada", "POST /admin/keys", "", "", "r"))
+        await enter(made, "read", "control")
+
+        async def subjects(**query: str) -> list[str]:
+            lines = (await made.client.get("/admin/audit/export", params=query)).text.splitlines()
+            page = await made.client.get("/admin/audit", params=query)
+            exported = [str(json.loads(line)["subject"]) for line in lines]
+            assert [subject for subject in ("h20", "h19", "h18") if f">{subject} <" in page.text] == exported
+            return exported
+
+        assert await subjects() == ["h20", "h19", "h18"]
+        assert await subjects(who="ADA") == ["h20", "h18"]
+        assert await subjects(what="50%") == ["h18"]
+        assert await subjects(what="<SCRIPT>") == ["h20"]
+        assert await subjects(what="h1", who="t_o") == []
+        assert await subjects(since="2026-11-19") == ["h20", "h19"]
+        assert await subjects(since="2026-11-19", until="2026-11-19") == ["h19"]
+        assert await subjects(who="\0ada", until="2026-11-19") == ["h18"]
+        for wrong in ({"since": "today"}, {"until": "2026-13-01"}, {"who": "x" * 301}):
+            assert (await made.client.get("/admin/audit", params=wrong)).status_code == 400, wrong
+        page = (await made.client.get("/admin/audit", params={"who": '"><b>', "until": "2026-11-19"})).text
+        assert "&#34;&gt;&lt;b&gt;" in page and '"><b>' not in page and "No change matches" in page
+        assert "/admin/audit/export?who=%22%3E%3Cb%3E&amp;until=2026-11-19" in page
+
+
+async def test_older_changes_of_a_narrowed_log_are_narrowed_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.services.web.pages.admin.audit_log.ENTRIES_SHOWN", 2)
+    async with world(auth=True) as made:
+        for number in range(8):
+            actor = "ada" if number % 2 else "otto"
+            await made.store.add_audit(NewAuditEntry("acme", actor, "POST /x", f"n{number}", "d", "r"))
+        await enter(made, "read", "control")
+        address, seen = "/admin/audit?who=ada", []
+        while address:
+            page = (await made.client.get(address)).text
+            seen += re.findall(r">(n\d) <", page)
+            following = re.search(r'href="([^"]+)">Older', page)
+            address = following[1].replace("&amp;", "&") if following else ""
+        assert seen == ["n7", "n5", "n3", "n1"]

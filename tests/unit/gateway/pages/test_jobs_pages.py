@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -11,6 +12,8 @@ import pytest
 from shoal.agent.status import Status
 from shoal.agent.types import Basis, Computation, FieldSource, Quotation, Record
 from shoal.services.store import ids
+from shoal.services.web.deps import Prices
+from shoal.services.web.pages.jobs import records
 from shoal.services.web.pages.jobs.compare import best_key, compared, differing
 from tests.gateway_world import AT, World, completed, failed, loop_of, world
 
@@ -55,6 +58,71 @@ async def test_the_list_shows_what_is_looked_for_and_says_it_in_its_address(here
     assert (await here.client.get("/v1/jobs?since=soon")).status_code == 400
     for wrong in ("since=soon", "until=0001-01-01", "label=x", "status=x"):
         assert (await here.client.get(f"/?{wrong}")).status_code == 400, wrong
+
+
+async def test_the_rate_is_of_the_last_minutes_and_what_cannot_be_told_is_said() -> None:
+    now = [1_700_000_000.0]
+    values = [f"v{n}" for n in range(20)]
+    answer = loop_of(values, lambda work: completed({"n": 1}))
+    async with world(clock=lambda: now[0]) as here:
+        job = await here.submit(loop={"values": values})
+
+        async def told() -> str:
+            page = (await here.client.get(f"/jobs/{job}")).text
+            found = re.search(
+                r'data-live="progress".*?<span class="soft small">([^<]*)</span></div>\s*<br>', page, re.S
+            )
+            assert found is not None
+            return found[1]
+
+        assert await told() == "", "nothing is known of its items"
+        await here.finish(await here.claim(), answer)
+        held = await here.claim()
+        assert (len(held), await told()) == (20, "no rate can be told yet")
+        now[0] += 100
+        assert await told() == "no item ended in the last 1 min 40 s: no time left can be told"
+        await here.finish(held[:10], answer)
+        assert await told() == "6.0 items/min in the last 1 min 40 s · about 1 min 40 s left"
+        now[0] += 600
+        await here.finish(held[10:12], answer)
+        assert await told() == "24.0 items/h in the last 5 min 00 s · about 20 min 00 s left"
+        assert (await here.client.post(f"/v1/jobs/{job}/pause")).status_code == 200
+        assert await told() == "paused: no time left can be told"
+        assert (await here.client.post(f"/v1/jobs/{job}/resume")).status_code == 200
+        assert await told() == "no rate can be told yet", "what ended before the pause says nothing"
+        await here.finish(held[12:], lambda work: failed())
+        await here.run(answer)
+        assert await told() == "1.7 items/min on average"
+        now[0] += 50
+        assert (await here.client.post(f"/v1/jobs/{job}/retry")).status_code == 200
+        assert await told() == "no rate can be told yet"
+        now[0] += 10
+        await here.finish(await here.claim(), answer)
+        assert (await here.client.get(f"/v1/jobs/{job}")).json()["counts"]["completed"] == 20
+
+
+@pytest.mark.parametrize(
+    ("prices", "job_cost", "all_costs"),
+    [
+        (Prices(2.0, 10.0, "EUR"), "0.000400 EUR", "240 tokens in 2 model calls, 0.000800 EUR"),
+        (Prices(2e6, 1e7), "400.00", "240 tokens in 2 model calls, 800.00"),
+        (Prices(2.0, None, "EUR"), "", "240 tokens in 2 model calls"),
+        (Prices(currency=EVIL), "", "240 tokens in 2 model calls"),
+    ],
+)
+async def test_costs_are_told_in_money_where_both_prices_are_set(prices: Prices, job_cost: str, all_costs: str) -> None:
+    async with world(prices=prices) as here:
+        for _ in range(2):
+            job = await here.submit()
+            await here.run(lambda work: completed({"n": 1}))
+        session = (await here.client.get(f"/v1/jobs/{job}")).json()["root_session"]
+        page = (await here.client.get(f"/jobs/{job}")).text
+        assert re.findall(r"<dt>cost of tokens</dt><dd>([^<]*)</dd>", page) == ([job_cost] if job_cost else [])
+        facts = (await here.client.get(f"/sessions/{session}")).text
+        assert f"(120 tokens{job_cost and f', {job_cost}'})" in facts
+        activity = (await here.client.get("/activity?range=hour")).text
+        assert f'<span class="soft small">{all_costs}</span>' in activity
+        assert ('data-name="cost"' in activity) == bool(job_cost)
 
 
 async def test_a_filter_is_kept_under_its_name_for_the_tenant_and_removed(here: World) -> None:
@@ -126,6 +194,31 @@ async def test_records_are_sorted_filtered_and_say_how_sure_they_are(here: World
     assert "json-ld: $.name" in sources and 'aria-label="unconfirmed"' in sources
     for wrong in ("sure=x", "order=x", "status=x", "skip=-1"):
         assert (await here.client.get(f"/jobs/{job}/records?{wrong}")).status_code == 400, wrong
+
+
+async def test_a_download_has_the_lines_that_match_and_one_field_is_searched(
+    here: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(records, "LINES_SORTED", 3)
+    values = [{"name": f"lamp {n}", "kind": "chair" if n == 5 else "lamp"} for n in range(6)]
+    job = await here.submit(loop={"values": [str(n) for n in range(6)]})
+    await here.run(loop_of([str(n) for n in range(6)], lambda work: completed(values[work.item.index])))
+    found = (await here.client.get(f"/jobs/{job}/records?q=lamp&field=kind")).text
+    (address,) = re.findall(r'href="(/jobs/j\d+/results\?[^"]*format=jsonl)"', found)
+    lines = (await here.client.get(address.replace("&amp;", "&"))).text.splitlines()
+    assert [json.loads(line)["record"]["name"] for line in lines] == [f"lamp {n}" for n in range(5)]
+    assert "a download has the lines that match" in found
+    table = (await here.client.get(f"/jobs/{job}/results?format=csv&q=chair")).text
+    assert table.count("lamp 5") == 1 and "lamp 4" not in table
+    assert (await here.client.get(f"/jobs/{job}/results?status=nonsense")).status_code == 400
+
+
+async def test_a_session_of_many_records_says_how_many_it_shows(here: World) -> None:
+    job = await here.submit()
+    await here.run(lambda work: completed(*({"n": n} for n in range(23))))
+    session = (await here.client.get(f"/v1/jobs/{job}")).json()["root_session"]
+    page = (await here.client.get(f"/sessions/{session}")).text
+    assert "These are the first 20 of 23 records." in page and f'href="/jobs/{job}/records"' in page
 
 
 async def test_records_go_on_from_page_to_page(here: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
+from hypothesis import given as for_all
+from hypothesis import strategies as st
 
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
 from shoal.services.errors import BadInput
 from shoal.services.web.pages.submit.compose import Draft, Inputs, composed, read_draft
-from shoal.services.web.pages.submit.fields import FormField, blank_form, filled_form, strangers
+from shoal.services.web.pages.submit.fields import FormField, blank_form, filled_form, spec_schema, strangers
 from shoal.services.web.pages.submit.loop_values import loop_values, read_table
 from shoal.services.web.pages.submit.presets import PRESETS
 from shoal.services.web.pages.submit.sections import sections
@@ -67,6 +69,94 @@ def test_a_form_that_is_filled_with_a_job_gives_that_job(spec: Mapping[str, Json
     assert draft.faults == ()
     assert canonical(draft.spec) == canonical(without_blanks(spec))
     assert strangers(spec) == []
+
+
+STEPS = ({"fill": "#user", "value": "ada"}, {"click": "#next"}, {"wait_for": "#in"})
+
+
+def test_the_steps_of_a_login_stay_objects() -> None:
+    spec = {"url": "https://a.example/", "login": {"url": "https://a.example/in", "steps": list(STEPS)}}
+    draft = composed(Inputs(list(inputs_of(filled_form(spec)))))
+    assert draft.faults == () and draft.spec == spec
+    assert JobSpec.model_validate({**draft.spec, "goal": "x"}).login is not None
+    typed = given(login__url="https://a.example/in", login__steps=json.dumps(STEPS))
+    assert typed.spec["login"]["steps"] == list(STEPS)
+
+
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1, max_size=20)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | TEXTS, lambda one: st.lists(one) | st.dictionaries(TEXTS, one)
+)
+
+
+def resolved(part: Mapping[str, Json]) -> Mapping[str, Json]:
+    found = next(one for one in part.get("anyOf", [part]) if one.get("type") != "null")
+    reference = found.get("$ref", "").rpartition("/")[2]
+    return spec_schema()["$defs"][reference] if reference else found
+
+
+def instances(part: Mapping[str, Json], at: str) -> st.SearchStrategy[Json]:
+    """What the published schema allows at a place, without what a form takes for nothing: no text is blank."""
+    schema = resolved(part)
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    match schema.get("type"):
+        case "string":
+            texts = TEXTS if at.endswith("values[]") else TEXTS.map(str.strip).map("{}x".format)
+            return texts.filter(str.strip)
+        case "array":
+            unique = "enum" in resolved(schema["items"])
+            return st.lists(instances(schema["items"], f"{at}[]"), min_size=1, max_size=3, unique=unique)
+        case "object" if "properties" in schema:
+            deep = {name: one for name, one in schema["properties"].items() if f".{name}.{name}.{name}." not in at}
+            inner = {name: instances(one, f"{at}{name}.") for name, one in deep.items() if name != "loop"}
+            return st.fixed_dictionaries({}, optional=inner).filter(bool)
+        case "object" if isinstance(schema.get("additionalProperties"), Mapping):
+            names = TEXTS.map(str.strip).filter(bool)
+            return st.dictionaries(names, instances(schema["additionalProperties"], f"{at}[]"), min_size=1, max_size=3)
+        case "object":
+            return st.dictionaries(TEXTS, VALUES, max_size=3)
+        case "boolean":
+            return st.booleans()
+        case "integer":
+            return st.integers(1, 9)
+        case "number":
+            return st.integers(1, 9).map(float)
+        case _:
+            return VALUES.filter(lambda value: value is not None)
+
+
+SCALARS = ("string", "boolean", "integer", "number")
+PARTS = [name for name, part in spec_schema()["properties"].items() if resolved(part).get("type") not in SCALARS]
+
+
+@pytest.mark.parametrize("name", [name for name in PARTS if name != "loop"])
+@for_all(data=st.data())
+def test_what_the_schema_allows_in_a_field_comes_back_as_it_was(name: str, data: st.DataObject) -> None:
+    spec = {name: data.draw(instances(spec_schema()["properties"][name], f"{name}."))}
+    draft = composed(Inputs(list(inputs_of(filled_form(spec)))))
+    assert draft.faults == () and strangers(spec) == []
+    assert sorted_choices(draft.spec) == sorted_choices(spec)
+
+
+@for_all(loop=instances(spec_schema()["properties"]["loop"], "loop."), deeper=st.integers(0, 3))
+def test_loops_within_loops_come_back_as_they_were(loop: Json, deeper: int) -> None:
+    spec: Json = loop
+    for _ in range(deeper):
+        spec = {**loop, "loop": spec}
+    draft = composed(Inputs(list(inputs_of(filled_form({"loop": spec})))))
+    assert draft.faults == ()
+    assert draft.spec == {"loop": spec}
+
+
+def sorted_choices(value: Json) -> Json:
+    """A spec whose lists of choices are in the order of the alphabet: a form sends them in the order of the schema."""
+    if isinstance(value, Mapping):
+        return {
+            name: sorted(part) if name in ("block", "events") and isinstance(part, list) else sorted_choices(part)
+            for name, part in value.items()
+        }
+    return value
 
 
 def canonical(spec: Mapping[str, Json]) -> Json:

@@ -10,7 +10,7 @@ import pytest
 
 from shoal.agent.status import Status
 from shoal.agent.types import Task
-from tests.gateway_world import World, completed, world
+from tests.gateway_world import World, completed, failed, world
 
 EVIL = "<script>alert(1)</script>"
 
@@ -38,8 +38,40 @@ async def test_a_sample_of_the_job_in_the_form_is_told_and_kept_nowhere() -> Non
         told = (await asked).json()
         assert told["places"] == {"fields": {"name": {"select": "h1"}}, "records": None}
         assert "<script>" not in told["html"] and "&lt;script&gt;alert(1)" in told["html"]
-        assert "Set the places of 1 field" in told["html"]
+        assert "Write the places of 1 field" in told["html"]
         assert (await here.client.get("/v1/jobs")).json()["jobs"] == []
+
+
+async def test_a_schema_that_says_nothing_of_its_records_is_tried_too() -> None:
+    async with world() as here:
+        schema = '{"type": "array", "items": true}'
+        form = {"token": await token(here), "url": "https://shop.example/", "extract.schema": schema}
+        asked = asyncio.create_task(here.client.post("/new/try", data=form))
+        while not asked.done():
+            await here.run(lambda work: completed({"name": "Lamp"}))
+            await asyncio.sleep(0.01)
+        assert "Choose on the picture" not in (await asked).json()["html"], "it names no field"
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("It did not load.", []),
+        (f"It did not load.; no picture to choose on: {EVIL}", ["no picture to choose on: &lt;script&gt;alert(1)"]),
+        ("The form wants a code.", ["The form wants a code."]),
+    ],
+)
+async def test_beside_an_error_stands_what_else_the_sample_says(reason: str, told: list[str]) -> None:
+    async with world() as here:
+        form = {"token": await token(here), "url": "https://shop.example/", "goal": "x"}
+        asked = asyncio.create_task(here.client.post("/new/try", data=form))
+        while not asked.done():
+            await here.run(lambda work: replace(failed("page_crashed", "It did not load."), reason=reason))
+            await asyncio.sleep(0.01)
+        html = (await asked).json()["html"]
+        assert html.partition(' class="tried"')[0].count("It did not load.") == 1 and "<script>" not in html
+        assert all(text in html for text in told)
+        assert ('<p class="soft wrap">' in html) == bool(told)
 
 
 async def test_a_job_that_is_not_valid_is_not_tried() -> None:

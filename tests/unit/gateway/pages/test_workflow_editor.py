@@ -14,6 +14,8 @@ import pytest
 import pytest_asyncio
 from lxml import html as lxml_html
 
+from shoal.agent.workflows.format.node import PersonNode
+from shoal.agent.workflows.format.workflow import read_workflow
 from tests.gateway_world import World, world
 from tests.unit.gateway.test_workflows import BOOKS, URL
 from tests.unit.workflows.test_exchange import RECORDING
@@ -112,13 +114,11 @@ async def test_every_kind_of_node_has_a_form_that_changes_nothing_by_itself(w: W
         {
             "id": "kind",
             "kind": "branch",
-            "cases": [{"when": [text, seen], "to": "each"}, {"when": [text], "to": "ask"}],
+            "cases": [{"when": [text, seen], "to": "end"}, {"when": [text], "to": "ask"}],
             "next": "read",
         },
-        {"id": "each", "kind": "loop", "over": "rows", "each": "row", "body": "call"},
-        {"id": "call", "kind": "call", "workflow": "other@2", "args": {"a": {"param": "row"}, "b": {"const": "12"}}},
-        {"id": "ask", "kind": "person", "question": "Is it?", "next": "model"},
-        {"id": "model", "kind": "model", "goal": "go on", "on_miss": "fail", "says": EVIL},
+        {"id": "ask", "kind": "guard", "holds": [text], "next": "end"},
+        {"id": "end", "kind": "guard", "pre": [text], "holds": [seen], "on_miss": "fail", "says": EVIL},
         {"id": "read", "kind": "extract", "branches": ["product"]},
     ]
     params = [
@@ -147,8 +147,8 @@ async def test_nodes_are_inserted_moved_and_deleted_and_the_ways_follow(w: World
     assert order(version_in(behind)) == [*names[:2], "guard", *names[2:]]
     assert "things are missing" in behind or "thing is missing" in behind
     assert "holds[0]" in behind, "a guard without a condition is a fault with its place"
-    before = (await pressed(w, page, "before", kind="model")).text
-    assert order(version_in(before)) == [names[0], "model", *names[1:]]
+    before = (await pressed(w, page, "before", kind="wait")).text
+    assert order(version_in(before)) == [names[0], "wait", *names[1:]]
     earlier = (await pressed(w, page, "earlier")).text
     assert order(version_in(earlier)) == [names[1], names[0], *names[2:]]
     assert order(version_in((await pressed(w, earlier, "later")).text)) == names
@@ -157,8 +157,8 @@ async def test_nodes_are_inserted_moved_and_deleted_and_the_ways_follow(w: World
     first = (await pressed(w, page, f"show:{names[0]}")).text
     without = (await pressed(w, first, "delete")).text
     assert order(version_in(without)) == names[1:]
-    new_first = (await pressed(w, first, "before", kind="model")).text
-    assert order(version_in(new_first)) == ["model", *names]
+    new_first = (await pressed(w, first, "before", kind="wait")).text
+    assert order(version_in(new_first)) == ["wait", *names]
 
 
 async def test_a_node_is_renamed_wherever_it_is_named_and_never_to_another_ones_name(w: World) -> None:
@@ -232,3 +232,19 @@ async def test_editing_needs_the_scope_and_the_tenant() -> None:
             await guarded.client.post("/login", data={"key": key})
             assert (await guarded.client.get("/workflows/books/edit?version=1")).status_code == status
             guarded.client.cookies.clear()
+
+
+async def test_a_stored_node_that_is_not_run_is_named_and_can_be_deleted(w: World) -> None:
+    """The store has such nodes of older releases."""
+    every = read_workflow(deepcopy(BOOKS))
+    (version,) = every.versions
+    ask = PersonNode(id="ask", question="Is it?", next=version.first)
+    older = version.model_copy(update={"nodes": (ask, *version.nodes)})
+    await w.store.workflows.keep("default", every.model_copy(update={"name": "older", "versions": (older,)}))
+    page = await opened(w, "ask", "older")
+    assert "&#39;ask&#39; is a person node, and replay runs none: give the job `help`" in page
+    assert "<option>person</option>" not in page
+    gone = (await pressed(w, page, "delete", "older")).text
+    assert order(version_in(gone)) == [version.first] and 'role="alert"' not in gone
+    refused = await w.client.post(f"{URL}/older/versions/1/activate")
+    assert refused.status_code == 409 and "replay runs none" in refused.text

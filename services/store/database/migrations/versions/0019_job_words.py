@@ -17,7 +17,7 @@ depends_on = None
 
 ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 _AT_ONCE = 500
-_MOST = 4_000  # characters, as `shoal.services.store.jobs.words` has it at this revision
+_MOST = 4_000  # characters, as `shoal.services.store.jobs.submission` has it at this revision
 
 
 def upgrade() -> None:

@@ -8,16 +8,13 @@ from copy import deepcopy
 from shoal.agent.support.json_value import Json
 
 Object = dict[str, Json]
-KINDS = ("action", "wait", "guard", "extract", "branch", "loop", "call", "model", "person")
+KINDS = ("action", "wait", "guard", "extract", "branch")
+"""Kinds of nodes that replay runs."""
 _NEW: dict[str, Object] = {
     "action": {"action": "click", "target": {"locators": []}},
     "wait": {"until": [{"kind": "text"}]},
     "guard": {"holds": [{"kind": "text"}]},
     "branch": {"cases": []},
-    "loop": {"over": "", "each": "row", "body": ""},
-    "call": {"workflow": ""},
-    "model": {"goal": ""},
-    "person": {"question": ""},
 }
 """What a new node of a kind begins with. Some of it is missing, and said to be, until a person gives it."""
 

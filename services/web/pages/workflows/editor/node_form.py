@@ -13,19 +13,18 @@ from shoal.services.web.pages.workflows.editor.changes import Object
 _ARGS = ("const", "param", "template")
 _TEXTS: Mapping[str, tuple[str, ...]] = {
     "action": ("action",),
-    "loop": ("over", "each", "body"),
-    "call": ("workflow",),
-    "model": ("goal",),
-    "person": ("question",),
 }
 """Texts that nodes of a kind have besides what all have."""
-CONDITIONS: Mapping[str, tuple[str, ...]] = {"wait": ("pre", "until", "post"), "guard": ("pre", "holds", "post")}
-_COUNTED = ("unique_on", "hits", "misses")
+CONDITIONS: Mapping[str, tuple[str, ...]] = {
+    "action": ("pre", "post"),
+    "wait": ("pre", "until"),
+    "guard": ("pre", "holds"),
+}
 
 
 def conditions_of(kind: str) -> tuple[str, ...]:
     """The lists of conditions that a node of this kind has."""
-    return CONDITIONS.get(kind, ("pre", "post"))
+    return CONDITIONS.get(kind, ("pre",))
 
 
 def shown_constant(value: Json) -> str:
@@ -63,9 +62,8 @@ class NodeReader:
             node[name] = self._text(f"n.{name}")
         for name in conditions_of(kind):
             _put(node, name, self._conditions(f"n.{name}", old.get(name)), [])
-        if kind in ("action", "call"):
-            _put(node, "args", self._args(), {})
         if kind == "action":
+            _put(node, "args", self._args(), {})
             for name in ("submits", "once"):
                 _put(node, name, self.inputs.has(f"n.{name}"), False)
             _put(node, "target", self._target(old.get("target")))
@@ -134,8 +132,7 @@ class NodeReader:
         locator = {**known, "family": self._text(f"{path}.family"), "value": self.inputs.one(f"{path}.value").strip()}
         _put(locator, "role", self._text(f"{path}.role"))
         if any(locator.get(name) != known.get(name) for name in ("family", "value", "role")):
-            for name in _COUNTED:  # what was counted was counted of another locator
-                locator.pop(name, None)
+            locator.pop("unique_on", None)  # it was counted of another locator
         return locator
 
     def _conditions(self, path: str, old: Json) -> list[Object]:

@@ -40,7 +40,7 @@ from shoal.services.web.pages.workflows.editor.changes import (
 )
 from shoal.services.web.pages.workflows.editor.node_form import NodeReader, conditions_of, shown_constant
 from shoal.services.web.pages.workflows.graph import drawn
-from shoal.services.web.pages.workflows.steps import step_line
+from shoal.services.web.pages.workflows.steps import pictures, step_line
 from shoal.services.web.pages.workflows.tries import answer_try, given_by
 from shoal.services.web.tries.version_trial import VersionTry
 from shoal.services.web.tries.version_trier import VersionTrier
@@ -80,7 +80,7 @@ def add_editor(
     ) -> Response:
         row = await deps.store.workflows.get(caller.tenant, name)
         body = {key: value for key, value in version_of(row, version).version.as_json().items() if key not in _OWN}
-        return editor.page(request, caller, row, Edited(version, body, node))
+        return await editor.page(request, caller, row, Edited(version, body, node))
 
     @router.post("/workflows/{name}/edit")
     async def change(request: Request, name: str, caller: Caller = Depends(let_in(login_check, "control"))) -> Response:
@@ -92,14 +92,14 @@ def add_editor(
             try:
                 version = checked(row, edited)
             except BadInput:
-                return editor.page(request, caller, row, edited, status=400)
+                return await editor.page(request, caller, row, edited, status=400)
             at = datetime.now(UTC).isoformat(timespec="seconds")
             mine = version.model_copy(update={"state": "draft", "by": "person", "parent": edited.base, "at": at})
             kept = await deps.store.workflows.add_version(caller.tenant, name, mine)
             note_detail(request, f"version {kept.version.number} from version {edited.base}")
             return RedirectResponse(f"/workflows/{name}?version={kept.version.number}", status_code=303)
         note_nothing(request)
-        return editor.page(request, caller, row, edited)
+        return await editor.page(request, caller, row, edited)
 
     @router.post("/workflows/{name}/edit/try")
     async def attempt(request: Request, name: str, caller: Caller = Depends(let_in(login_check, "submit"))) -> Response:
@@ -113,7 +113,7 @@ def add_editor(
                 raise BadInput("; ".join(f"{place}: {reason}" for place, reason in edited.faults))
             return given_by(inputs, row, checked(row, edited).model_copy(update={"number": edited.base}))
 
-        return await answer_try(request, pages, trier, caller, given)
+        return await answer_try(request, pages, trier, caller, given, pictured=True)
 
 
 def edited_by(inputs: Inputs) -> Edited:
@@ -233,7 +233,7 @@ class _Editor:
         self.login_check.check_form(request, inputs.one("token"))
         return inputs
 
-    def page(
+    async def page(
         self, request: Request, caller: Caller, row: WorkflowRow, edited: Edited, *, status: int = 200
     ) -> Response:
         """The whole page, with what is wrong by its place."""
@@ -245,6 +245,8 @@ class _Editor:
             faults += [_placed(fault, edited.version) for fault in faults_of(error)]
         base = version_of(row, edited.base).version.as_json()
         steps = [step_line(node, {}) for node in version.nodes] if version is not None else []
+        shown = [node for node in version.nodes if node.id == edited.node] if version is not None else []
+        shots = await pictures(self.deps.store, shown, caller.sees)
         return self.pages.page(
             request,
             "workflows/edit.html",
@@ -256,6 +258,7 @@ class _Editor:
             state=json.dumps(edited.version, ensure_ascii=False),
             nodes=nodes_of(edited.version),
             node=node_named(edited.version, edited.node),
+            screenshot=shots.get(edited.node, ""),
             faults=faults,
             version=version,
             graph=drawn(version) if version is not None else None,

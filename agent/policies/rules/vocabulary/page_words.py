@@ -1,0 +1,65 @@
+"""Words of what moves a page on: pagers, banners, and the words by which a loop names its items."""
+
+from __future__ import annotations
+
+from shoal.agent.policies.rules.vocabulary.word_list import word_list
+
+NEXT_WORDS = word_list(
+    """
+    next, next page, older, older posts, weiter, nachste, nachste seite, vor, suivant, page suivante,
+    suivante, siguiente, pagina siguiente, dalsi, nasledujici, dalsi strana, avanti, successivo, successiva,
+    pagina successiva, volgende, volgende pagina, nastepna, dalej, proxima, proximo, nasta, naste, neste,
+    seuraava, forward, go to next page, vorwarts
+    """
+)
+
+NEXT_SIGNS = word_list("›, », →, >, >>, ⟩, ❯, ▶, ⇨, ➔, ➡")
+
+MORE_WORDS = word_list(
+    """
+    load more, show more, more results, view more, see more, mehr laden, mehr anzeigen, weitere anzeigen,
+    weitere laden, charger plus, afficher plus, voir plus, cargar mas, ver mas, mostrar mas, nacist dalsi,
+    zobrazit dalsi, carica altri, mostra altro, meer laden, toon meer, wczytaj wiecej, pokaz wiecej,
+    carregar mais, load more results, show more results, more items, weitere ergebnisse
+    """
+)
+
+MORE_LINKS = word_list("more, mehr, plus, mas, altro, meer, wiecej, mais, more entries, older entries")
+"""Words of a link to a page that shows more of a list. A button of that name mostly opens a menu."""
+
+RETRY_WORDS = word_list(
+    """
+    retry, try again, tap to retry, click to retry, load again, erneut versuchen, nochmal versuchen, erneut laden,
+    réessayer, reintentar, riprova, opnieuw proberen, zkusit znovu, tentar novamente
+    """
+)
+"""Buttons that load what could not be loaded."""
+
+DISMISS = (
+    word_list(
+        """
+        reject all, reject, decline, decline all, refuse, only necessary, necessary only, only essential,
+        essential only, use necessary cookies only, nur notwendige, nur erforderliche, nur essenzielle,
+        notwendige cookies, ablehnen, alle ablehnen, tout refuser, refuser, continuer sans accepter,
+        rechazar, rechazar todo, odmitnout, odmitnout vse, rifiuta, weigeren, deny, disagree, no thanks,
+        nein danke, non merci, no gracias, ne dekuji, not now, maybe later, skip, later, spater
+        """
+    ),
+    word_list("close, schliessen, fermer, cerrar, zavrit, chiudi, sluiten, dismiss, x, ×, ✕, ✖"),
+    word_list(
+        """
+        accept, accept all, agree, i agree, ok, okay, got it, allow all, allow, akzeptieren, alle
+        akzeptieren, zustimmen, einverstanden, accepter, tout accepter, j accepte, aceptar, aceptar todo,
+        prijmout, prijmout vse, souhlasim, accetta, accepteren, understood, verstanden, continue
+        """
+    ),
+)
+"""What closes a banner, gentlest first: refuse, close, accept."""
+
+LOOP_FILLER = word_list(
+    """
+    all, every, each, the, of, in, on, a, an, link, links, item, items, entry, entries, list, page, pages, one,
+    for, to, and, from, with, row, rows, alle, jede, jeder, der, die, das
+    """
+)
+"""Words of a loop's `select` that name nothing."""

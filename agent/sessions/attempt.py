@@ -1,0 +1,204 @@
+"""One attempt of a session: its state, its checkpoints, and where it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+
+from shoal.agent.policies.policy import Policy, SessionState
+from shoal.agent.policies.workflow import WorkflowPolicy
+from shoal.agent.policies.workflow.telling import detail_of
+from shoal.agent.sessions.attended.attendance import Attendance
+from shoal.agent.sessions.attended.human_help import helping
+from shoal.agent.sessions.attended.takeover import OrTakeover
+from shoal.agent.sessions.dependencies import SessionDependencies
+from shoal.agent.sessions.evidence import Evidence
+from shoal.agent.sessions.login import is_done, is_login_page
+from shoal.agent.sessions.loops.learning import replay_of, teaches
+from shoal.agent.sessions.once import page_of
+from shoal.agent.sessions.page import LazyContext
+from shoal.agent.sessions.session_budget import SessionBudget
+from shoal.agent.sessions.token_budget import tokens
+from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
+from shoal.agent.support.masking import masker_of
+from shoal.agent.support.redaction import Redactor
+from shoal.agent.types import Checkpoint, ErrorInfo, Replay, Step, Task, TaskType
+from shoal.agent.worker_messages import JobLimits, Work
+from shoal.agent.workflows.by_hand.hand_book import HandBook
+from shoal.agent.workflows.learning.lessons import Lessons
+
+_HELP_MARGIN_S = 30.0
+"""Beyond the time that people have for an answer: it still has to be typed in."""
+
+
+def start_url(work: Work) -> str:
+    """Where the session begins: where it was, else its link, else the job's first page."""
+    if work.checkpoint and work.checkpoint.url:
+        return work.checkpoint.url
+    if work.spec.login and work.depth == 0:
+        return work.spec.login.url
+    if work.item and work.item.is_link:
+        return work.item.value
+    if work.item and work.item.page:
+        return work.item.page
+    return work.spec.url
+
+
+def _reuse(work: Work) -> str | None:
+    """The key of contexts that this session may share, one after the other: items of one loop, at their first try."""
+    shared = work.item is not None and work.attempt == 1 and work.spec.browser.isolation == "reset"
+    return f"job-{work.job}" if shared else None
+
+
+def _reading(work: Work, policy: Policy) -> bool:
+    """Whether the page is likely to be only read: an item that is a link, by rules that extract from it."""
+    spec = work.spec
+    linked = work.item is not None and work.item.is_link and work.attempt == 1
+    return linked and policy.instant and spec.extract is not None and not spec.data and spec.loop_at(work.depth) is None
+
+
+class Attempt:
+    """The state of one attempt: what the session was given, what it has done so far, and what it uses for that."""
+
+    def __init__(self, work: Work, deps: SessionDependencies) -> None:
+        self.work = work
+        self.deps = deps
+        checkpoint = work.checkpoint or Checkpoint()
+        self.saved = work.checkpoint  # where a next attempt goes on
+        self.steps_before = checkpoint.steps  # of the task in whose middle the last attempt ended
+        self.begun = ""  # an action that must not be repeated, from its mark to its confirmation
+        self.confirmed = checkpoint.confirmed
+        self.sent = False  # by an action of which the policy itself says so
+        planned = work.children is not None and work.attempt == 1  # it comes back from its loop, not from a crash
+        self.lost_pages = frozenset(() if planned else map(page_of, checkpoint.confirmed))  # where such were done
+        self.attendance = deps.attendance or Attendance()
+        self.hand_book: HandBook | None = None  # of a session in which a person shows what is to be done
+        self.by_hand = False  # a person has acted: what was done teaches nothing
+        self.under_way: tuple[Task, list[Step]] | None = None  # the task that is worked on, and its steps so far
+        self.done_by_hand = ""  # what a person says who has done what comes next
+        hooks = replace(
+            deps.context.hooks,
+            navigation_guard=deps.navigation_guard,
+            fetch=deps.artifact_sink.fetch,
+            answer_dialog=self.attendance.answer_dialog,
+        )
+        helper = OrTakeover(deps.helper, self.attendance) if deps.helper is not None else None
+        options = replace(
+            deps.context,
+            browser=work.spec.browser,
+            storage_state=deps.logins.state(work.job) or checkpoint.storage_state,
+            accept_dialogs=deps.context.accept_dialogs and work.spec.browser.dialogs == "accept",
+            reuse=_reuse(work),
+            reading=_reading(work, deps.policy),
+            fetched_json=work.spec.extract is not None and work.spec.extract.asks_json,
+            trace=work.spec.artifacts.traced,
+            recording=work.spec.artifacts.recording,
+            trace_pictures=work.spec.artifacts.trace and work.spec.artifacts.screenshots != "none",
+            human_timeout_s=max(deps.context.human_timeout_s, work.spec.help.timeout_s + _HELP_MARGIN_S),
+            hooks=helping(hooks, work.spec, lambda name, url: str(deps.secrets.resolve(name, url)), helper),
+        )
+        self.ask_person = options.hooks.ask_user
+        self.logged_in_by = options.storage_state
+        self.logging_in = False
+        self.page = LazyContext(deps.browser, options, start_url(work), deps.navigation_guard, deps.page)
+        self.page.pages_only = deps.policy.instant
+        self.state = SessionState(
+            spec=work.spec,
+            loop=work.spec.loop_at(work.depth),
+            item=work.item,
+            page=self.page,
+            history=checkpoint.history,
+            records=checkpoint.records,
+            children=work.children,
+            depth=work.depth,
+            spent_before=checkpoint.usage,
+            proposed=checkpoint.proposed,
+            items_only_read=checkpoint.items_only_read,
+            job=work.job,
+            hidden=replace(deps.hidden or Redactor(), given=masker_of(work.spec, work.item)),
+        )
+        closed_to = "" if work.spec.sample is None else "a try sends nothing, and cannot be taken over"
+        self.attendance.begin(self.page, self.state.hidden, closed_to=closed_to, tasks=self.tasks_so_far)
+        self.evidence = Evidence(deps.artifact_sink, self.state, self.page)
+        taught = partial(teaches, work, deps.policy)
+        self.lessons = Lessons(self.state, self.evidence.keep, taught, exact=deps.policy.instant)
+        self.budget = deps.budget or SessionBudget(JobLimits.of(work))
+        self.budget.spent = lambda: tokens(self.state.usage)
+        self.budget.told = self._note_limits
+        self._note_limits()
+        self.uncertain: dict[str, Json] = {}  # of a sample: what the page may state, by field
+        self.rejected: list[ErrorInfo] = []  # entries of lists that are no valid records
+        self.error_codes: tuple[str, ...] = ()  # the caller's own, named while it went on
+        self.steps_known = sum(len(task.steps) for task in checkpoint.history) + len(checkpoint.steps)
+        self.steps_taken = self.steps_known
+
+    @contextmanager
+    def working_on(self, kind: TaskType, goal: str) -> Iterator[list[Step]]:
+        """While a mini goal is worked on: gives the list that takes its steps."""
+        steps: list[Step] = []
+        outer = self.under_way
+        self.under_way = (Task(kind, goal, Status.RUNNING), steps)
+        try:
+            yield steps
+        finally:
+            self.under_way = outer
+
+    def tasks_so_far(self) -> tuple[Task, ...]:
+        """The finished tasks, and the one that is under way with its finished steps."""
+        if self.under_way is None:
+            return self.state.history
+        task, steps = self.under_way
+        return (*self.state.history, replace(task, steps=tuple(steps)))
+
+    async def snapshot(self) -> Checkpoint:
+        """Where a next attempt would go on from now."""
+        return Checkpoint(
+            history=self.state.history,
+            url=self.page.url,
+            storage_state=await self.page.storage_state(),
+            records=self.state.records,
+            usage=self.state.spent_before + self.state.usage,
+            proposed=self.state.proposed,
+            items_only_read=self.state.items_only_read,
+            confirmed=self.confirmed,
+        )
+
+    async def checkpoint(self) -> None:
+        """Keeps a snapshot in the store; it may be lost when the worker dies."""
+        self.saved = await self.snapshot()
+        await self.deps.journal.checkpoint(self.saved, durable=False)
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether nothing may be sent now, since only a sample of the job is wanted; its login is sent."""
+        return self.work.spec.sample is not None and not self.logging_in
+
+    def _note_limits(self) -> None:
+        """What the job may spend has changed, or what its other sessions have spent."""
+        self.state.job_tokens = self.budget.others
+        spec, most = self.state.spec, self.budget.job_tokens
+        if spec.budget.job_tokens != most:
+            budget = spec.budget.model_copy(update={"job_tokens": most})
+            self.state.spec = spec.model_copy(update={"budget": budget})
+
+    @property
+    def asks_for_login(self) -> bool:
+        """Whether the site led to the page of the job's login instead of the one that was wanted."""
+        return not self.logging_in and self.page.opened and is_login_page(self.work.spec, self.page.url)
+
+    @property
+    def has_logged_in(self) -> bool:
+        """Whether this session did so, in this attempt or an earlier one, or has come back from its loop."""
+        return self.work.children is not None or is_done(self.state.history)
+
+    @property
+    def replay(self) -> Replay | None:
+        """What became of a workflow that was replayed; None too where a person has acted, which is no proof of one."""
+        policy = self.deps.policy
+        replay = None if self.by_hand else replay_of(policy)
+        if replay is not None and isinstance(policy, WorkflowPolicy) and self.work.spec.sample is not None:
+            return replace(replay, detail=detail_of(policy.report, self.page.tier, self.state.hidden.told))
+        return replay

@@ -1,0 +1,74 @@
+"""Where the fields of records stand on the picture of their page. A place that is not beyond doubt is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from shoal.agent.browser import Context
+from shoal.agent.errors import BrowserError
+from shoal.agent.grounding.page_text import PageText
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import Box, Element, Observation, Record, RecordPicture
+
+_SCRIPT = (Path(__file__).parent / "field_places.js").read_text(encoding="utf-8")
+_MOST_RECORDS, _MOST_FIELDS = 60, 600
+"""Of one page. A picture shows no more of a list that people could tell apart."""
+_CHARS = 4_000
+"""Of what an element says: in a longer one a place says little."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPlaces:
+    """What was seen of the elements of some records' fields."""
+
+    shows: Box  # the part of the page that the window shows
+    seen: Mapping[str, Mapping[str, Json]]  # by selector: its box, its text and its attributes
+
+
+async def field_places(page: Context, records: Sequence[Record]) -> FieldPlaces | None:
+    """The elements in the window that the records' sources name; None where no source can name one."""
+    named = {source.where for record in records[:_MOST_RECORDS] for source in record.sources.values() if source.where}
+    selectors = sorted(named)[:_MOST_FIELDS]
+    if not selectors:
+        return None
+    said = await page.read(_SCRIPT, {"selectors": selectors, "most": _CHARS})
+    if said is None:
+        return None  # a page that takes no scripts
+    if not isinstance(said, Mapping):
+        raise BrowserError("the page told nothing of where its fields stand")
+    places = zip(selectors, said["places"], strict=True)
+    return FieldPlaces(Box(*map(float, said["shows"])), {where: place for where, place in places if place is not None})
+
+
+def with_places(
+    records: Sequence[Record], before: FieldPlaces, after: FieldPlaces | None, picture: str
+) -> Sequence[Record]:
+    """The records with their picture, and the places that were the same `before` and `after` it was taken."""
+    if after is None or before.shows != after.shows:
+        return records
+    held = {where: place for where, place in before.seen.items() if after.seen.get(where) == place}
+    shown = RecordPicture(picture, before.shows)
+    return [_placed(record, held, shown) for record in records[:_MOST_RECORDS]] + list(records[_MOST_RECORDS:])
+
+
+def _placed(record: Record, held: Mapping[str, Mapping[str, Json]], picture: RecordPicture) -> Record:
+    """One record with the boxes of its fields, each only where its element states the field's value."""
+    values = record.value if isinstance(record.value, Mapping) else {}
+    sources = {
+        name: replace(source, box=Box(*held[source.where]["box"]))
+        if source.where in held and _states(held[source.where], values.get(name))
+        else source
+        for name, source in record.sources.items()
+    }
+    return replace(record, sources=sources, picture=picture)
+
+
+def _states(place: Mapping[str, Json], value: Json) -> bool:
+    """Whether an element says `value`; of a yes or no that cannot be told, and then its selector is trusted."""
+    if isinstance(value, bool):
+        return True
+    attributes = {str(name): str(said) for name, said in place["attributes"]}
+    element = Element("", "p", text=str(place["text"]), attributes=attributes)
+    return PageText([Observation("", "", element)]).find(value) is not None

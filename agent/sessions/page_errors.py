@@ -1,0 +1,29 @@
+"""Errors of a session's pages as they are stored: few, short, and without secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from shoal.agent.types import PageErrors
+
+MOST_ERRORS = 200
+"""Of one attempt: a page that tells an error a second makes no session's record large."""
+_MOST_AT_ONCE = 20
+"""Of one step."""
+_LONGEST = 300
+"""Characters of a text, and of an address."""
+
+
+def told_errors(came: PageErrors, hidden: Callable[[str], str], most: int) -> PageErrors:
+    """The first `most` of them at most, clipped once `hidden` has taken the secrets out."""
+    kept = came.told[: min(_MOST_AT_ONCE, most)]
+    left_out = came.left_out + sum(error.times for error in came.told[len(kept) :])
+    told = tuple(
+        replace(error, text=_clipped(hidden(error.text)), where=_clipped(hidden(error.where))) for error in kept
+    )
+    return PageErrors(told, left_out)
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

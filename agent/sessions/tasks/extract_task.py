@@ -1,0 +1,110 @@
+"""The task `extract`: reads records from the page and holds them to the job's schema."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shoal.agent.decisions.extract import Checked, check_records, not_among
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.errors import RecordInvalid
+from shoal.agent.extraction.extraction import extract_records
+from shoal.agent.extraction.page_instead import refuse_other_page
+from shoal.agent.extraction.proposals import propose_places, uncertain_values
+from shoal.agent.policies.policy import Extraction
+from shoal.agent.sessions.attempt import Attempt
+from shoal.agent.sessions.loops.learning import replayed_by
+from shoal.agent.spec import ExtractSpec
+from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
+from shoal.agent.support.moments import utc_now
+from shoal.agent.types import Outcome, Record, Task
+
+_ENTRIES_TOLD = 20  # of a list's entries that are no valid records
+
+
+async def do_extract(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None]:
+    """Reads records from the page, which stands still, and holds them to the job's schema."""
+    attempt.state.reading = plan.plan or ""
+    moves = attempt.page.moves
+    extracted = await extract_records(attempt.deps.policy, attempt.state)
+    await attempt.evidence.keep_prompt(extracted.prompt)
+    item = attempt.state.item
+    if extracted.records and item is not None and item.is_link and attempt.page.tier != "http":
+        await refuse_other_page(attempt.page, item)
+    attempt.uncertain = await _uncertain(attempt, extracted.records)
+    checked = await _check(attempt, extracted)
+    await attempt.lessons.read(checked.records, attempt.work.spec.extract)
+    tier, (workflow, audit) = attempt.page.tier, replayed_by(attempt.deps.policy)
+    unmoved = attempt.page.moves == moves
+    read = await attempt.evidence.keep_source(checked.records, unmoved=unmoved)
+    stamp = utc_now()
+    url = attempt.page.url
+    found_here = (
+        replace(
+            attempt.state.hidden.record(r),
+            url=r.url or url,
+            at=r.at or stamp,
+            tier=tier,
+            workflow=workflow,
+            audit=audit,
+        )
+        for r in read
+    )
+    # A page that is read twice, because its first reading was not complete, gives each record once.
+    records = not_among(attempt.state.records, found_here)
+    attempt.state.records = (*attempt.state.records, *records)
+    result: dict[str, Json] = {
+        "records": len(records),
+        "missing": list(extracted.missing),
+        "complete": extracted.complete,
+    }
+    if checked.left_out:
+        result["left_out"] = len(checked.left_out)
+        told = [attempt.state.hidden.text(entry) for entry in checked.left_out]
+        result["left_out_entries"] = told[:_ENTRIES_TOLD]
+        attempt.rejected += [RecordInvalid(f"{url}: {entry}").info() for entry in told]
+    if extracted.shown is not None:
+        result["shown"] = extracted.shown
+    if extracted.empty:
+        result["empty"] = True
+    if extracted.why:
+        result["why"] = extracted.why
+    if extracted.awaited:
+        result["awaited"] = extracted.awaited
+    if extracted.unproven:
+        result["not_on_the_page"] = list(extracted.unproven)
+    if (places := await _propose(attempt, checked.records)) is not None:
+        result["places"] = places
+    if attempt.uncertain:
+        result["candidates"], attempt.uncertain = attempt.uncertain, {}
+    ends = plan.ends_goal and extracted.complete and not checked.left_out and not extracted.unproven
+    return Task("extract", plan.plan or "", Status.COMPLETED, result=result, ends_goal=ends), None
+
+
+async def _check(attempt: Attempt, extraction: Extraction) -> Checked:
+    extract = ExtractSpec(json_schema=extraction.schema) if extraction.schema is not None else attempt.work.spec.extract
+    if extract is None:
+        return Checked(extraction.records)
+    url = attempt.page.url
+    return await check_records(
+        extraction.records, extract, url=url, missing=extraction.missing, awaited=extraction.awaited
+    )
+
+
+async def _uncertain(attempt: Attempt, records: tuple[Record, ...]) -> dict[str, Json]:
+    """In a sample, what the page may state for fields that were not given, with places that give it."""
+    extract = attempt.work.spec.extract
+    if not attempt.is_sample or extract is None or extract.json_schema is None:
+        return {}
+    told = await uncertain_values(attempt.page, extract, records, attempt.work.spec.browser.locale or "")
+    return {name: attempt.state.hidden.json(several) for name, several in told.items()}
+
+
+async def _propose(attempt: Attempt, records: tuple[Record, ...]) -> Json:
+    """Places for `extract.fields` that were found to give what these records hold; None where none is asked for."""
+    extract = attempt.work.spec.extract
+    by_workflow = bool(replayed_by(attempt.deps.policy)[0])  # it has its places
+    if not attempt.is_sample or by_workflow or extract is None or extract.json_schema is None:
+        return None
+    proposed = await propose_places(attempt.page, extract, records, attempt.work.spec.browser.locale or "")
+    return proposed.told()

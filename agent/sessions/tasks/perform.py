@@ -1,0 +1,113 @@
+"""A step of a session: the actions of one decision, each done and told."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from shoal.agent.decisions.expectation import holds, took_place
+from shoal.agent.decisions.step import StepDecision, typed_by
+from shoal.agent.errors import ActionInvalid, ActionRefused, HelpMissing, SampleSendsNothing, UnsureAction
+from shoal.agent.sessions.attempt import Attempt
+from shoal.agent.sessions.loops.sample import sends_form
+from shoal.agent.sessions.once import action_name, page_of
+from shoal.agent.sessions.tasks.unrepeatable import begin_mark, confirm_mark, lift_mark, must_not_repeat
+from shoal.agent.support.moments import utc_now
+from shoal.agent.support.redaction import revealed
+from shoal.agent.types import Action, ActionResult, Effect, Step
+
+_FINAL_ACTIONS = frozenset({"complete", "terminate", "answer", "report_infeasible"})
+
+NOTHING_DONE = frozenset({HelpMissing.code, ActionInvalid.code, ActionRefused.code})
+"""Errors of actions that were not begun."""
+
+
+async def take_step(
+    attempt: Attempt, decision: StepDecision, steps: list[Step], started: float
+) -> tuple[Step, Action | None]:
+    """Acts on a decision that was begun at `started`; the action that ends the task, if one did."""
+    url = attempt.page.url
+    prompt = await attempt.evidence.keep_prompt(decision.prompt)
+    shot = await attempt.evidence.photograph() if attempt.work.spec.artifacts.screenshots == "all" else None
+    if any(action.submits for action in decision.actions):
+        await attempt.evidence.note_page(has_picture=shot is not None)
+    begun = Step(len(steps), url, decision.thought, (), shot, prompt, before=decision.before, at=utc_now())
+    attempt.lessons.begin(begun.index, shot)
+    results, final = await _act(attempt, decision.actions, steps, begun)
+    await attempt.evidence.keep_downloads()
+    errors = await attempt.evidence.page_errors()
+    seconds = round(time.monotonic() - started, 4)
+    return replace(begun, results=tuple(results), seconds=seconds, page_errors=errors), final
+
+
+async def _act(
+    attempt: Attempt, actions: tuple[Action, ...], steps: list[Step], begun: Step
+) -> tuple[list[ActionResult], Action | None]:
+    """Runs actions in order, until one fails, opens another page, or ends the task."""
+    results: list[ActionResult] = []
+    for action in actions:
+        if action.name in _FINAL_ACTIONS:
+            results.append(ActionResult(action, effect=Effect()))
+            return results, action
+        once = await must_not_repeat(attempt, action)
+        if attempt.is_sample and sends_form(action, begun.before, once=once):
+            raise SampleSendsNothing(f"a sample sends no form: it ended before {action_name(action, attempt.page.url)}")
+        attempt.sent = attempt.sent or action.submits
+        results.append(await perform(attempt, replace(action, submits=action.submits or once), once=once))
+        if attempt.begun:
+            await confirm_mark(attempt, (*steps, replace(begun, results=tuple(results))))
+        if (last := results[-1]).error is not None or last.effect.url is not None or last.effect.new_tab:
+            break  # what follows was decided for another page
+    return results, None
+
+
+async def turn_page(attempt: Attempt, action: Action) -> ActionResult:
+    """Runs an action by which a policy collects a list.
+
+    Where the caller says that nothing may be repeated, one that may send is marked like any other. Otherwise a list
+    is collected anew after a crash: what brings its next items is taken for no sending.
+    """
+    once = attempt.work.spec.repeatable is False and await must_not_repeat(attempt, action)
+    result = await perform(attempt, action, once=once)
+    if attempt.begun:
+        await confirm_mark(attempt, ())
+    return result
+
+
+async def perform(attempt: Attempt, action: Action, *, once: bool) -> ActionResult:
+    """Runs one action; one that must not be repeated is marked in the store before.
+
+    Raises:
+        UnsureAction: an earlier attempt did such an action on this very page. Its browser is gone, and what the
+            page shows now need not be what became of it.
+    """
+    resolved = await revealed(action, attempt.page, attempt.deps.secrets.resolve)
+    if once:
+        name = action_name(action, attempt.page.url)
+        if page_of(name) in attempt.lost_pages:
+            raise UnsureAction(f"an earlier attempt did {attempt.confirmed[-1]}; {name} could repeat it")
+        await begin_mark(attempt, action)
+    for name, value in resolved.items():
+        attempt.state.hidden.learn(action.args[name], value)
+    attempt.state.pages.note_typed(typed_by(action))
+    noted = await attempt.lessons.before(action)
+    secret = any(value != action.args[name] for name, value in resolved.items())
+    with attempt.attendance.filling(secret, in_frame=str(action.args.get("bid", ""))[:1].isalpha()):
+        done = await attempt.page.act(replace(action, args=resolved))
+    result = attempt.state.hidden.result(replace(done, action=replace(action, detail="")))
+    attempt.lessons.after(result, noted)
+    if result.error is not None and result.error.code in NOTHING_DONE:
+        await lift_mark(attempt)
+    if result.error is not None and result.error.code == HelpMissing.code:
+        raise HelpMissing(result.error.message)  # the page will not go on by itself
+    return result
+
+
+async def came_true(attempt: Attempt, decision: StepDecision, step: Step) -> bool:
+    """Whether all actions worked and the page shows now what they were to bring about."""
+    then_done = decision.then_done
+    if then_done is None or len(step.results) < len(decision.actions) or any(r.error for r in step.results):
+        return False
+    if then_done.acted:
+        return took_place(step.results)
+    return holds(then_done, await attempt.state.observe())

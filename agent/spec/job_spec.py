@@ -1,0 +1,216 @@
+"""The job spec: what a caller asks for."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from shoal.agent.spec.browser_spec import BrowserSpec
+from shoal.agent.spec.extract_spec import ExtractSpec
+from shoal.agent.spec.login_spec import LoginSpec
+from shoal.agent.spec.loop_spec import LoopSpec
+from shoal.agent.spec.part import HttpUrl, Part
+from shoal.agent.support.json_value import Json
+
+
+class PolitenessSpec(Part):
+    """How gently this job treats sites. The operator's limits hold too; the stricter one wins."""
+
+    robots: bool = Field(True, description="obey robots.txt")
+    per_domain: int | None = Field(None, ge=1, description="sessions on one domain at once")
+    delay_s: float = Field(
+        0.0, ge=0, le=3600, description="seconds between session starts, and between pages, on one domain"
+    )
+
+
+class SecretUse(Part):
+    """Where this job may fill in a stored secret: of the sites that it is bound to, those of these domains."""
+
+    domains: tuple[str, ...] = Field(min_length=1, description="host names; sub-domains are included")
+
+
+class BudgetSpec(Part):
+    """How many model tokens, prompt and reply together as the server counts them, may be spent; none: no limit."""
+
+    step_tokens: int | None = Field(None, ge=1, description="of one decision, with what it has to ask again")
+    session_tokens: int | None = Field(None, ge=1, description="of one session, over all its attempts")
+    job_tokens: int | None = Field(
+        None, ge=1, description="of all sessions; those that run when it is used up stop at their own next request"
+    )
+
+
+class SightSpec(Part):
+    """What a model is shown of pages."""
+
+    observations: int = Field(
+        1, ge=1, le=10, description="the last so many pages with text and picture; older ones keep action and result"
+    )
+    page_parts: int = Field(
+        1, ge=1, le=10, description="pictures of the page, one screen each from its top; 1: what the window shows"
+    )
+    marks: bool = Field(False, description="a second picture with the elements' numbers painted in, beside the plain")
+
+
+class HelpSpec(Part):
+    """Answers that only people know: verification codes, questions, captchas. A TOTP key goes first for codes."""
+
+    webhook: HttpUrl | None = Field(
+        None, description="gets each question by POST; answers 200 with `answer`, or 202 to be asked again"
+    )
+    person: bool = Field(False, description="ask the people who watch this installation")
+    timeout_s: float = Field(300.0, gt=0, le=3600, description="seconds until a question counts as unanswered")
+
+
+class ArtifactsSpec(Part):
+    """What evidence is kept."""
+
+    screenshots: Literal["all", "errors", "none"] = Field("all", description="which sessions keep pictures of pages")
+    evidence: Literal["screenshot", "document"] = Field(
+        "screenshot",
+        description="what shows later where a record is from: a picture of the page, or its HTML; with `document`, "
+        "pages of a loop may be read without a browser, where that was seen to give the same",
+    )
+    recording: bool = Field(
+        False,
+        description="each session's pages as they changed, to be played again; values of fields and what was chosen "
+        "are left out, and pictures that pages load",
+    )
+    trace: bool = Field(
+        False,
+        description="Playwright's trace of each session: its calls, what pages looked like, and their requests; values "
+        "of fields, what was typed, bodies and cookies are left out",
+    )
+    har: bool = Field(
+        False,
+        description="each session's requests as a HAR file; bodies and cookies are left out, and values of headers "
+        "that are not common",
+    )
+    retention_days: int | None = Field(
+        None, ge=1, description="days until the finished job is dropped; default: the installation's setting"
+    )
+
+    @property
+    def traced(self) -> bool:
+        """Whether what a session's browser does is recorded."""
+        return self.trace or self.har
+
+
+class WebhookSpec(Part):
+    """Where to tell that the job has ended."""
+
+    url: HttpUrl = Field(description="gets each message by POST, signed")
+    events: tuple[Literal["job.finished", "session.finished"], ...] = Field(
+        ("job.finished",), description="which events are sent"
+    )
+
+
+class JobSpec(Part):
+    """One job. Only `url` and one of `goal`, `extract` and `loop` are required."""
+
+    url: HttpUrl = Field(description="where to start")
+    goal: str | None = Field(None, min_length=1, description="what is wanted, in plain language")
+    data: Json = Field(None, description="the caller's details for forms and goals (any JSON)")
+    login: LoginSpec | None = Field(
+        None, description="logs in once, before the start URL is opened; all items of a loop are logged in by it"
+    )
+    extract: ExtractSpec | None = None
+    loop: LoopSpec | None = None
+    policy: str = Field(
+        "auto",
+        pattern=r"^(auto|model|rules|person|workflow:[a-z0-9][a-z0-9._-]{0,99}(@[0-9]{1,6})?)$",
+        description="who decides: `auto` (the model where one is configured, else rules), `model`, `rules`, "
+        "`person` (nothing is done before a person takes the page over, and a workflow is drafted of what they do), or "
+        "`workflow:NAME`, which replays the workflow's active version; `workflow:NAME@2` replays version 2",
+    )
+    workflow: dict[str, Json] | None = Field(
+        None,
+        description="with `policy: workflow:NAME`: the workflow itself, with the one version to replay; default: "
+        "the one of this name that is stored, as it is when the job is handed in",
+    )
+    on_miss: Literal["model", "fail"] = Field(
+        "model",
+        description="with `policy: workflow:NAME`: what follows where a page is not as the workflow knows it: `model` "
+        "(a model goes on, where one is configured), or `fail` (the item ends with `workflow_miss`)",
+    )
+    learn: str = Field(
+        "auto",
+        pattern=r"^(auto|off|[a-z0-9][a-z0-9._-]{0,99}(@[0-9]{1,6})?)$",
+        description="how a loop learns from its first items, which its own policy works out: `auto` (loops of more "
+        "than 20 items learn where a model decides, or where rules decide and pages may be read without a browser; "
+        "they begin with the workflow that an earlier job learned for the same site, goal and schema), `off`, or the "
+        "name of the stored workflow to begin with; `NAME@2` is its version 2",
+    )
+    complete_criterion: str | None = Field(None, description="what must hold on the page when the goal is reached")
+    error_codes: dict[str, str] = Field(default_factory=dict, description="the caller's codes: code to meaning")
+    allow_terminate: bool = Field(True, description="whether a session may end because the goal cannot be reached")
+    sample: int | None = Field(
+        None,
+        ge=1,
+        le=10,
+        description="a sample of the work: of each loop only the first so many items are opened, lists are read from "
+        "few pages, no form is sent but the login's, and places for `extract.fields` are proposed",
+    )
+    max_steps: int = Field(50, ge=1, le=10_000, description="steps of one session")
+    deadline_s: float | None = Field(None, gt=0, description="seconds from submission to the end of the job")
+    max_attempts: int = Field(3, ge=1, le=100, description="attempts of one session")
+    action_sets: tuple[str, ...] = Field((), description="names from `shoal actions`; empty: the default sets")
+    grounding: Literal["bid", "mark", "attributes", "choice", "coordinates"] = Field(
+        "bid", description="how a model names the element that it acts on"
+    )
+    repeatable: bool | None = Field(
+        None,
+        description="false: a submitting action is never repeated after a crash; default: true where neither `data` "
+        "nor the values of a loop hold details for forms",
+    )
+    browser: BrowserSpec = Field(default_factory=BrowserSpec)  # as a default it would be deep-copied for each job
+    politeness: PolitenessSpec = PolitenessSpec()
+    secrets: dict[str, SecretUse] = Field(default_factory=dict, description="stored secrets by name")
+    totp: str | None = Field(None, description="name of the secret that holds the TOTP key")
+    help: HelpSpec = HelpSpec()
+    budget: BudgetSpec = BudgetSpec()
+    sight: SightSpec = SightSpec()
+    artifacts: ArtifactsSpec = ArtifactsSpec()
+    webhook: WebhookSpec | None = None
+    priority: int = Field(0, ge=-100, le=100, description="10 more is twice the share within a tenant")
+    labels: dict[str, str] = Field(default_factory=dict, description="the caller's own names and values, to filter by")
+    idempotency_key: str | None = Field(
+        None,
+        min_length=1,
+        max_length=200,
+        description="a job that is handed in again with the same key is the same job",
+    )
+
+    @model_validator(mode="after")
+    def _wants_something(self) -> JobSpec:
+        if self.goal is None and self.extract is None and self.loop is None and self.policy != "person":
+            raise ValueError("needs at least one of `goal`, `extract` and `loop`")
+        return self
+
+    @property
+    def wants_codes(self) -> bool:
+        """Whether something here can answer when a page asks for a verification code."""
+        return self.totp is not None or self.help.webhook is not None or self.help.person
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether a submitting action may run again after a crash: not where details are given to be sent."""
+        if self.repeatable is not None:
+            return self.repeatable
+        return self.data is None and not (self.loop is not None and self.loop.has_rows)
+
+    def below(self, depth: int) -> JobSpec:
+        """What a session at `depth` needs of it: each of those above has its own values, of which one stands for all.
+
+        A loop may have 100,000 values, and each of its items is a session that is sent its spec.
+        """
+        if depth <= 0 or self.loop is None:
+            return self
+        return self.model_copy(update={"loop": self.loop.below(depth)})
+
+    def loop_at(self, depth: int) -> LoopSpec | None:
+        """The loop that a session at `depth` has to do: the outermost for the root, None for the leaves."""
+        loop = self.loop
+        for _ in range(depth):
+            loop = loop.loop if loop else None
+        return loop

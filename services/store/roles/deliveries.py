@@ -1,0 +1,69 @@
+"""The outbox of webhook messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from shoal.services.store.jobs import webhook_outbox
+from shoal.services.store.records import (
+    Delivered,
+    DeliveryFilter,
+    DeliveryRow,
+    DeliveryState,
+)
+from shoal.services.store.roles.on_database import OnDatabase
+
+
+class Deliveries(OnDatabase):
+    """Webhook messages are given out, their attempts written down."""
+
+    async def claim_deliveries(
+        self, n: int, *, lease_s: float, each: int, under_way: Mapping[str, int] | None = None
+    ) -> list[DeliveryRow]:
+        """Gives out up to `n` messages that are due, first to tenants that have least under way.
+
+        Args:
+            each: messages of one tenant, those `under_way` included.
+            under_way: how many the asker holds already, by tenant.
+
+        An attempt that is not settled within `lease_s` counts as lost: its message is given out again.
+        """
+        return await self._db.write(
+            lambda tx: webhook_outbox.claim_deliveries(tx, n, lease_s=lease_s, each=each, under_way=under_way or {})
+        )
+
+    async def record_deliveries(self, group: Sequence[Delivered]) -> None:
+        """Writes how attempts went; one whose message was given out again meanwhile changes nothing."""
+        await self._db.write(lambda tx: webhook_outbox.record_deliveries(tx, group))
+
+    async def next_delivery_in_s(self) -> float | None:
+        """Seconds until the next message is due; None when none waits."""
+        return await self._db.read(webhook_outbox.next_delivery_in_s)
+
+    async def prune_deliveries(self, *, delivered_s: float, dead_s: float) -> int:
+        """Forgets messages that ended longer ago than this; says how many."""
+        return await self._db.write(
+            lambda tx: webhook_outbox.prune_deliveries(tx, delivered_s=delivered_s, dead_s=dead_s)
+        )
+
+    async def webhook_secret(self, fresh: str) -> str:
+        """The secret that all gateways over this database sign with; `fresh` becomes it where there is none yet."""
+        return await self._db.write(lambda tx: webhook_outbox.webhook_secret(tx, fresh))
+
+    async def deliveries(self, delivery_filter: DeliveryFilter) -> list[DeliveryRow]:
+        return await self._db.read(lambda tx: webhook_outbox.list_deliveries(tx, delivery_filter))
+
+    async def delivery(self, number: int, *, tenant: str | None = None) -> DeliveryRow:
+        return await self._db.read(lambda tx: webhook_outbox.one_delivery(tx, number, tenant))
+
+    async def resend(self, number: int, *, tenant: str | None = None) -> DeliveryRow:
+        """Makes a message due now; one that had ended begins anew with all its attempts."""
+        return await self._db.write(lambda tx: webhook_outbox.resend(tx, number, tenant))
+
+    async def resend_dead(self, *, tenant: str | None = None) -> int:
+        """Makes every message due that was given up; says how many."""
+        return await self._db.write(lambda tx: webhook_outbox.resend_dead(tx, tenant))
+
+    async def count_deliveries(self, *, tenant: str | None = None) -> dict[DeliveryState, int]:
+        """Messages that wait and that were given up; delivered ones are not counted."""
+        return await self._db.read(lambda tx: webhook_outbox.count_deliveries(tx, tenant))

@@ -1,0 +1,104 @@
+"""Errors of consoles and of the network of real jobs, in the timeline of their sessions: as text, without secrets."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import expect
+
+from tests.integration.dashboard.served import axe_source, serious_faults
+from tests.integration.dashboard.test_live import chromium
+from tests.live_world import live_world
+
+expect.set_options(timeout=20_000)
+PASSWORD = "tops3cret-Word"
+EVIL = "<img src=x onerror=\\\"document.title='owned'\\\">"
+LOGIN = f"""<!doctype html><title>Log in</title><h1>Welcome</h1>
+<input id=user><input id=pw type=password><button id=go>Go</button>
+<script>
+  go.onclick = async () => {{
+    console.error("{EVIL}", 'refused: ' + pw.value, 'x'.repeat(250) + pw.value + 'y'.repeat(3000));
+    await fetch('/lost?password=' + pw.value);
+    setTimeout(() => {{ throw new Error('no such basket'); }});
+    go.insertAdjacentHTML('afterend', '<p id=in>Signed in</p>');
+  }};
+</script>"""
+SHOP = "<!doctype html><title>Shop</title><h1 class=name>Kettle</h1><script>console.error('late')</script>"
+BARE = """<!doctype html><title>Shop</title><div id=app></div>
+<script>fetch('/api/missing'); throw new Error('the list could not be drawn')</script>"""
+JOB: dict[str, Any] = {
+    "goal": None,
+    "policy": "rules",
+    "extract": {"fields": {"name": {"select": "h1.name"}}},
+}
+STEPS = [
+    {"fill": "#user", "value": "anna"},
+    {"fill": "#pw", "value": PASSWORD},
+    {"click": "#go"},
+    {"wait_for": "#in"},
+]
+
+
+async def test_errors_of_pages_stand_in_the_timeline_as_text_and_without_secrets(tmp_path: Path) -> None:
+    pages = {"/": SHOP, "/login": LOGIN}
+    async with live_world(tmp_path, pages, lambda body: "") as live, chromium() as browser:
+        session = await live.job(**JOB, login={"url": f"{live.site}login", "steps": STEPS})
+        row = await live.until(session, lambda row: row["status"] not in ("queued", "running"))
+        assert (row["status"], row["records"]) == ("completed", 1), row
+        assert PASSWORD not in str(row) and "anna" not in str(row["attempts"][0][0]["steps"][0]["page_errors"])
+        (step,) = row["attempts"][0][0]["steps"]
+        told = [*step["page_errors"]["told"], *row["page_errors"]["told"]]
+        texts = " | ".join(f"{one['kind']} {one['text']} {one['where']}" for one in told)
+        assert "refused: (hidden)" in texts and "no such basket" in texts, texts
+        assert f"{live.site}lost?password=(hidden)" in texts, texts
+        assert {one["kind"] for one in told} == {"console", "network"}
+        assert all(len(one["text"]) <= 300 for one in told)
+
+        page = await browser.new_page(viewport={"width": 1280, "height": 850})
+        complaints: list[str] = []
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        await page.goto(f"{live.url}/sessions/{session}")
+        await page.locator("summary", has_text="console and network errors").press("Enter")
+        await expect(page.locator(".page-errors").first).to_contain_text("<img src=x onerror")
+        await page.get_by_role("link", name="step in full").first.click()
+        await expect(page.get_by_role("heading", name="Console and network errors")).to_be_visible()
+        await expect(page.get_by_role("navigation", name="All steps")).to_contain_text("console and network errors")
+        shown = page.locator(".page-errors")
+        await expect(shown).to_contain_text("refused: (hidden)")
+        await expect(shown).to_contain_text("lost?password=(hidden)")
+        assert await page.locator(".page-errors img").count() == 0
+        assert PASSWORD not in await page.content() and await page.title() != "owned"
+        axe = axe_source()
+        for path in (page.url, f"{live.url}/sessions/{session}"):
+            for width in (1280, 390):
+                for scheme in ("light", "dark"):
+                    await page.set_viewport_size({"width": width, "height": 850})
+                    await page.emulate_media(color_scheme=scheme)
+                    await page.goto(path)
+                    wide = await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+                    assert wide, (path, width)
+                    if os.environ.get("SHOTS"):
+                        await page.locator("details.small").evaluate_all("all => all.forEach(one => one.open = true)")
+                        name = f"errors-{'step' if 'steps' in path else 'session'}-{width}-{scheme}.png"
+                        await page.screenshot(path=f"{os.environ['SHOTS']}/{name}", full_page=True)
+                    assert await serious_faults(page, axe) == [], (path, width, scheme)
+        assert complaints == []
+
+
+async def test_a_page_that_could_not_be_read_shows_what_its_scripts_threw(tmp_path: Path) -> None:
+    async with live_world(tmp_path, {"/": BARE}, lambda body: "") as live, chromium() as browser:
+        session = await live.job(**JOB, max_attempts=1)
+        row = await live.until(session, lambda row: row["status"] not in ("queued", "running"))
+        assert row["status"] == "failed", row
+        told = {(one["kind"], one["text"]) for one in row["page_errors"]["told"]}
+        assert ("console", "Error: the list could not be drawn") in told, row
+        assert ("network", f"{live.site}api/missing") in {
+            (one["kind"], one["where"]) for one in row["page_errors"]["told"]
+        }
+        page = await browser.new_page()
+        await page.goto(f"{live.url}/sessions/{session}")
+        await expect(page.get_by_role("heading", name="Console and network errors")).to_be_visible()
+        await expect(page.locator(".page-errors")).to_contain_text("the list could not be drawn")

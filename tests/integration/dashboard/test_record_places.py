@@ -1,0 +1,146 @@
+"""Records of real jobs on the pictures of their pages: a marked place holds the value, and no other place is marked."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Browser, Page, expect
+
+from tests.integration.dashboard.served import axe_source, serious_faults
+from tests.integration.dashboard.test_live import chromium
+from tests.live_world import Live, live_world
+
+expect.set_options(timeout=20_000)
+PRODUCT = """<!doctype html><title>Kettle</title>
+<style>body { margin: 0 } p, h1 { position: absolute; margin: 0 }</style>
+<h1 style="left:40px;top:30px">&lt;img src=x onerror="document.title='owned'"&gt;</h1>
+<p class=price style="left:60px;top:200px;width:120px;height:24px">1.299,50 &euro;</p>
+<p class=low style="left:40px;top:3000px">Below</p>
+<p class=covered style="left:300px;top:400px;width:200px;height:30px">Covered</p>
+<div style="position:absolute;left:290px;top:390px;width:300px;height:60px;background:#eee">over it</div>
+<p class=twice style="left:40px;top:500px">Oslo</p>"""
+LIST = (
+    "<!doctype html><title>Shop</title><ul>"
+    + "".join(f"<li class=row><b class=name>Kettle {n}</b> <i class=price>{n}9.90</i></li>" for n in range(1, 6))
+    + "</ul>"
+)
+
+
+def job(**extract: Any) -> dict[str, Any]:
+    return {"goal": None, "policy": "rules", "extract": extract}
+
+
+FIELDS = {
+    "name": {"select": "h1"},
+    "price": {"select": "p.price"},
+    "low": {"select": "p.low"},
+    "covered": {"select": "p.covered"},
+    "city": {"select": "p.twice"},
+}
+SCHEMA = {
+    "type": "object",
+    "properties": {"price": {"type": "number"}, **{n: {"type": "string"} for n in FIELDS if n != "price"}},
+}
+
+
+async def ended(live: Live, **spec: Any) -> Any:
+    session = await live.job(**spec)
+    return await live.until(session, lambda row: row["status"] not in ("queued", "running"))
+
+
+async def records_page(live: Live, browser: Browser, row: Any, query: str = "") -> Page:
+    page = await browser.new_page(viewport={"width": 1280, "height": 850})
+    await page.goto(f"{live.url}/jobs/{row['job']}/records{query}")
+    return page
+
+
+async def test_a_marked_place_on_the_picture_holds_the_value(tmp_path: Path) -> None:
+    async with live_world(tmp_path, {"/": PRODUCT}, lambda body: "") as live, chromium() as browser:
+        row = await ended(live, **job(fields=FIELDS, schema=SCHEMA))
+        assert (row["status"], row["records"]) == ("completed", 1), row
+        (record,) = row["record_list"]
+        boxes = {name: source["box"] for name, source in record["sources"].items()}
+        assert boxes["price"] == {"x": 60.0, "y": 200.0, "width": 120.0, "height": 24.0}
+        assert {name for name, box in boxes.items() if box is None} == {"low", "covered"}, boxes
+        assert record["picture"]["artifact"] == row["screenshot"]
+        shows = record["picture"]["shows"]
+
+        page = await records_page(live, browser, row, "?sources=1")
+        complaints: list[str] = []
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        await expect(page.get_by_role("link", name="on the picture", exact=True)).to_have_count(3)
+        link = page.get_by_role("link", name="Places of this record on the picture of its page")
+        await link.focus()
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("heading", name="Where this record stands on its page")).to_be_visible()
+        await expect(page.locator(".placed rect")).to_have_count(3)
+        await expect(page.get_by_text("place not known")).to_have_count(2)
+        await page.get_by_role("link", name="Show price on the picture").press("Enter")
+        mark = page.locator(".placed rect")
+        await expect(mark).to_have_count(1)
+        picture, marked = await page.locator(".placed image").bounding_box(), await mark.bounding_box()
+        assert picture is not None and marked is not None
+        scale = picture["width"] / shows["width"]
+        assert (
+            abs((marked["x"] - picture["x"]) / scale - 60) < 4 and abs((marked["y"] - picture["y"]) / scale - 200) < 4
+        )
+        assert await page.title() != "owned" and await page.locator("main img").count() == 0
+        axe = axe_source()
+        for width in (1280, 390):
+            for scheme in ("light", "dark"):
+                await page.set_viewport_size({"width": width, "height": 850})
+                await page.emulate_media(color_scheme=scheme)
+                for path in ("?", f"{live.url}/jobs/{row['job']}/records?sources=1"):
+                    here = page.url.partition("?")[0] + "?" if path == "?" else path
+                    shown = await browser.new_page()
+                    await shown.set_viewport_size({"width": width, "height": 850})
+                    await shown.emulate_media(color_scheme=scheme)
+                    await shown.goto(here)
+                    assert await shown.evaluate("document.documentElement.scrollWidth <= innerWidth"), (here, width)
+                    if os.environ.get("SHOTS"):
+                        name = f"{'place' if path == '?' else 'records'}-{width}-{scheme}.png"
+                        await shown.screenshot(path=f"{os.environ['SHOTS']}/{name}", full_page=True)
+                    assert await serious_faults(shown, axe) == [], (here, width, scheme)
+                    await shown.close()
+        assert complaints == []
+
+
+async def test_rows_of_a_list_are_marked_each_at_its_own_place(tmp_path: Path) -> None:
+    fields = {"name": {"select": ".name"}, "price": {"select": ".price"}}
+    schema = {"type": "object", "properties": {"name": {"type": "string"}, "price": {"type": "number"}}}
+    async with live_world(tmp_path, {"/": LIST}, lambda body: "") as live, chromium() as browser:
+        row = await ended(live, **job(fields=fields, schema={"type": "array", "items": schema}, records="li.row"))
+        assert (row["status"], row["records"]) == ("completed", 5), row
+        tops = [one["sources"]["name"]["box"]["y"] for one in row["record_list"]]
+        assert tops == sorted(set(tops)) and len(tops) == 5
+        page = await records_page(live, browser, row)
+        await expect(page.get_by_role("link", name="Places of this record")).to_have_count(5)
+        await page.get_by_role("link", name="Places of this record").nth(3).click()
+        await expect(page.get_by_role("table")).to_contain_text("Kettle 4")
+
+
+async def test_a_record_of_an_earlier_page_has_no_place_on_the_picture_of_a_later_one(tmp_path: Path) -> None:
+    rows = "<li class=row><b class=name>Kettle</b> <i class=price>{}</i></li><li class=row><b class=name>{}</b></li>"
+    listed = "<!doctype html><title>Shop</title><ul>" + rows + "</ul>{}"
+    pages = {"/": listed.format(9, "Pan", "<a class=next href=/2>Next</a>"), "/2": listed.format(8, "Pot", "")}
+    fields = {"name": {"select": ".name"}, "price": {"select": ".price"}}
+    schema = {"type": "object", "properties": {"name": {"type": "string"}, "price": {"type": "number"}}}
+    extract = {"fields": fields, "schema": {"type": "array", "items": schema}, "records": "li.row", "next": "a.next"}
+    async with live_world(tmp_path, pages, lambda body: "") as live:
+        row = await ended(live, **job(**extract))
+    assert [one["value"]["name"] for one in row["record_list"]] == ["Kettle", "Pan", "Kettle", "Pot"]
+    assert {source["box"] for one in row["record_list"] for source in one["sources"].values()} == {None}
+
+
+async def test_a_record_without_a_picture_says_so(tmp_path: Path) -> None:
+    async with live_world(tmp_path, {"/": PRODUCT}, lambda body: "") as live, chromium() as browser:
+        row = await ended(live, **job(fields=FIELDS, schema=SCHEMA), artifacts={"screenshots": "errors"})
+        assert (row["status"], row["records"]) == ("completed", 1), row
+        assert {source["box"] for source in row["record_list"][0]["sources"].values()} == {None}
+        assert row["record_list"][0]["picture"] is None
+        page = await records_page(live, browser, row, "?sources=1")
+        await expect(page.get_by_text("no place", exact=True)).to_be_visible()
+        await expect(page.get_by_role("link", name="on the picture", exact=True)).to_have_count(0)

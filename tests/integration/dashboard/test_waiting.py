@@ -1,0 +1,102 @@
+"""What waits for a person, in a real browser: an open page shows what a session asks, and takes the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from tests.integration.dashboard.served import axe_source, serious_faults
+from tests.integration.dashboard.test_live import chromium
+from tests.live_world import Agent, Live, live_world
+from tests.sites.registry.cache import Unreachable
+from tests.unit.agent.model.test_step import act, says
+
+pytestmark = pytest.mark.timeout(900)
+
+NO_CODE = {"verification_code_reasoning": "it asks for none", "place_to_enter_verification_code": False}
+QUESTION = "Which <b>door</b> is it?"
+ANSWER = "the blue one, 4712"
+
+
+class Asking(Agent):
+    """Asks a person, and is done once it has the answer."""
+
+    def __call__(self, body: Mapping[str, Any]) -> str:
+        if body["response_format"]["json_schema"]["name"] == "plan":
+            return super().__call__(body)
+        if ANSWER in json.dumps(body["messages"]):
+            return json.dumps(says(act("COMPLETE"), achieved=True, **NO_CODE))
+        return json.dumps(says(act("CALL", call={"name": "ask_user", "args": {"question": QUESTION}}), **NO_CODE))
+
+
+async def keeps_nobody_out(browser: Browser, live: Live, paths: Sequence[str]) -> None:
+    """Looks at these pages while the session asks: light and dark, wide and narrow."""
+    try:
+        axe = await asyncio.to_thread(axe_source)
+    except Unreachable as error:
+        pytest.skip(str(error))
+    for width in (1280, 390):
+        for scheme in ("light", "dark"):
+            context = await browser.new_context(viewport={"width": width, "height": 850}, color_scheme=scheme)
+            for path in paths:
+                page = await context.new_page()
+                await page.goto(live.url + path)
+                await expect(page.locator("main h1")).to_be_visible()
+                if path.endswith("/live"):
+                    await expect(page.locator("canvas[data-drawn]")).to_be_visible()
+                excess = await page.evaluate(
+                    "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+                )
+                assert excess == 0, (path, width)
+                if folder := os.environ.get("SHOTS"):
+                    name = path.strip("/").replace("/", "-")
+                    await page.screenshot(path=f"{folder}/asks-{name}-{width}-{scheme}.png", full_page=True)
+                assert await serious_faults(page, axe) == [], (path, width, scheme)
+                await page.close()
+            await context.close()
+
+
+async def test_an_open_page_shows_what_a_session_asks_and_takes_the_answer(tmp_path: Path) -> None:
+    pages = {"/": "<!doctype html><html lang=en><title>Doors</title><h1>Doors</h1>"}
+    async with live_world(tmp_path, pages, Asking("", "")) as live, chromium() as browser:
+        page = await browser.new_page()
+        complaints: list[str] = []
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        await page.goto(f"{live.url}/attention")
+        await expect(page.locator("main")).to_contain_text("No session asks anything.")
+        session = await live.job(help={"person": True, "timeout_s": 900})
+        question = page.locator(".ask .question")
+        await expect(question).to_have_text(QUESTION, timeout=60_000)
+        host = live.site.split("/")[2]
+        await expect(page.locator(".ask")).to_contain_text(host)
+        picture = page.locator(".ask img")
+        await expect(picture).to_have_js_property("naturalWidth", 1280, timeout=60_000)
+        job = (await live.world.client.get(f"/v1/sessions/{session}")).json()["job"]
+        for path in (f"/sessions/{session}", f"/jobs/{job}"):
+            other = await browser.new_page()
+            await other.goto(live.url + path)
+            await expect(other.locator(".asked")).to_contain_text(QUESTION)
+            await other.get_by_role("link", name="Answer it").click()
+            await expect(other.locator(".ask:target .question")).to_have_text(QUESTION)
+            await other.close()
+        await keeps_nobody_out(browser, live, ("/attention", f"/sessions/{session}", f"/sessions/{session}/live"))
+        field = page.get_by_label(f"Answer for {session}")
+        await field.fill(ANSWER)
+        await field.blur()
+        for _ in range(2):  # the second look began after the field was left
+            async with page.expect_response(lambda answer: answer.url.endswith("/attention"), timeout=60_000):
+                pass
+        await expect(field).to_have_value(ANSWER)
+        await page.get_by_role("button", name="Answer").click()
+        row = await live.until(session, lambda row: row["status"] not in ("queued", "running"), within_s=180)
+        assert row["status"] == "completed", row["error"]
+        await expect(page.locator("main")).to_contain_text("No session asks anything.", timeout=60_000)
+        assert any(ANSWER in json.dumps(body["messages"]) for body in live.model.requests)
+        assert complaints == []
