@@ -7,10 +7,11 @@ names runs of these lines by their numbers. Nothing is left out: putting the lin
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+
+from cachetools import FIFOCache, LRUCache
 
 LEAST_LINES = 6
 """Shorter runs are not looked for: a placeholder costs as much as a short line or two."""
@@ -111,7 +112,7 @@ class _Loop:
     frame: Frame | None = None
     misfits: int = 0
     # The frame that each member began with: its decisions share a prefix, so it keeps it.
-    members: OrderedDict[Hashable, Frame | None] = field(default_factory=OrderedDict)
+    members: FIFOCache[Hashable, Frame | None] = field(default_factory=lambda: FIFOCache(_MEMBERS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +127,7 @@ class Frames:
     """The frames of the last loops that a worker took part in."""
 
     def __init__(self, loops: int = _LOOPS) -> None:
-        self._loops: OrderedDict[Hashable, _Loop] = OrderedDict()
-        self._most = loops
+        self._loops: LRUCache[Hashable, _Loop] = LRUCache(loops)
 
     def framed(self, loop: Hashable, member: Hashable, page: str) -> Framed:
         """`page` as it is told to a model; the first page of a new `member` of the loop is learned from.
@@ -135,16 +135,11 @@ class Frames:
         The second member is the first that is told by a frame, which it was learned from as well.
         """
         known = self._loops.setdefault(loop, _Loop())
-        self._loops.move_to_end(loop)
-        while len(self._loops) > self._most:
-            self._loops.popitem(last=False)
         if member in known.members:
             return _told(page, known.members[member])
         if known.frame is None:
             _learn(known, page)
         known.members[member] = known.frame
-        while len(known.members) > _MEMBERS:
-            known.members.popitem(last=False)
         told = _told(page, known.frame)
         if known.frame is not None:
             _judge(known, page, fits=bool(told.frame))
