@@ -125,8 +125,9 @@ async def ask_for(
         try:
             parsed = parse(reply.text)
             cut_off = parsed.cut_off
-            await check(parsed.value, ask.json_schema, ask.disabled)
-            return Answer(read(parsed.value), transcript(asked, replies), cut_off)
+            value = _with_thought(parsed.value, ask.json_schema)
+            await check(value, ask.json_schema, ask.disabled)
+            return Answer(read(value), transcript(asked, replies), cut_off)
         except ReplyDoubt as doubt:
             if doubt.part is not None:
                 return await _ask_for_part(model, asked, replies, doubt.part, spend)
@@ -233,6 +234,16 @@ async def check(value: Json, schema: dict[str, Json] | None, disabled: Container
         raise ReplyProblem(
             f"it does not fit the schema ({fault.keyword})", f"{place}: {fault.message}" if place else fault.message
         )
+
+
+def _with_thought(value: Json, schema: dict[str, Json] | None) -> Json:
+    """The reply with an empty `thought` where the schema wants one that is lacking.
+
+    A server that does not hold replies to the schema may leave it out. Nothing is decided by it, so the rest of the
+    reply is not lost for it.
+    """
+    wants = schema is not None and "thought" in schema.get("required", ())
+    return {"thought": "", **value} if wants and isinstance(value, dict) else value
 
 
 def _unwrapped(text: str) -> str:

@@ -187,7 +187,8 @@ def _write_row(element: Element, out: _Lines) -> None:
     out.end()
     if any(_holds_rows(cell) for child in element.children for cell in child.children):
         for child in element.children:
-            _write_block(child, out)
+            _write(child, out)
+            out.end()
         return
     cells: list[str] = []
     for child in element.children:

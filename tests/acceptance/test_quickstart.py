@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import re
 import subprocess
@@ -13,10 +15,14 @@ from pathlib import Path
 
 import pytest
 
+from shoal.agent.support.json_value import Json
+from tests.acceptance.test_model import PLAN
 from tests.embedded import ROOT
+from tests.model_server import ModelServer, serving
 from tests.sites.registry.serving import free_port
+from tests.unit.agent.model.test_step import act, says
 
-pytestmark = pytest.mark.timeout(600)  # two clusters have to start
+pytestmark = pytest.mark.timeout(600)  # three clusters have to start
 
 PAGE = ROOT / "docs" / "quickstart.md"
 BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -34,14 +40,47 @@ def blocks() -> list[tuple[str, str | None]]:
     return found
 
 
+def model(body: Json) -> str:
+    """What a model answers that knows which lamp is meant; it reads the page and the link's id in what it is shown."""
+    content = body["messages"][1]["content"]
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    shown = "\n".join(part["text"] for part in parts if part["type"] == "text")
+    is_there = "EUR 12.50" in shown
+    match body["response_format"]["json_schema"]["name"]:
+        case "plan" if is_there:
+            return json.dumps(PLAN | {"plan": "Read name and price", "task_type": "extract", "ends_goal": True})
+        case "plan":
+            return json.dumps(PLAN | {"plan": "Open the page of the night light", "task_type": "navigate"})
+        case "step" if is_there:
+            return json.dumps(says(act("COMPLETE"), achieved=True))
+        case "step":
+            link = re.search(r'\[(\w+) link "Night light"', shown)
+            assert link, shown
+            return json.dumps(says(act("CLICK", id=link[1])))
+        case _:
+            price = re.search(r"EUR ([\d.]+)", shown)
+            assert price, shown
+            return json.dumps({"shown": 1, "records": [{"name": "Night light", "price": float(price[1])}]})
+
+
 def follow_the_page(programs: Path, folder: Path) -> None:
     """Runs every command from an empty folder, with the programs of one virtual environment before all others.
 
-    Ports are free ones of this machine; nothing else differs from the page.
+    Ports are free ones of this machine, and the model is a scripted one; nothing else differs from the page.
     """
+
+    async def follow() -> None:
+        async with serving(ModelServer(model)) as server:
+            await asyncio.to_thread(run_the_page, programs, folder, server.url)
+
+    asyncio.run(follow())
+
+
+def run_the_page(programs: Path, folder: Path, model_url: str) -> None:
     parts = [f"set -e\n{commands}\necho '{MARK.format(n)}'\n" for n, (commands, _) in enumerate(blocks())]
     script = "trap 'kill $(jobs -p) 2>/dev/null || true; wait || true' EXIT\n" + "".join(parts)
     script = script.replace("8800", str(free_port())).replace("8700", str(port := free_port()))
+    script = script.replace("http://127.0.0.1:8000/v1", model_url)
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("SHOAL_", "PYTHON"))}
     environment |= {
         "PATH": f"{programs}:{environment['PATH']}",
@@ -55,9 +94,9 @@ def follow_the_page(programs: Path, folder: Path) -> None:
     log = folder / "up.log"
     assert done.returncode == 0, done.stdout + done.stderr[-3000:] + (log.read_text() if log.exists() else "")
     rest = done.stdout
-    for n, (commands, says) in enumerate(blocks()):
+    for n, (commands, output) in enumerate(blocks()):
         printed, _, rest = rest.partition(MARK.format(n) + "\n")
-        assert says is None or printed == says, commands
+        assert output is None or printed == output, commands
 
 
 @pytest.fixture

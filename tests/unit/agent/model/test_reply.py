@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -171,6 +172,15 @@ async def test_a_bad_reply_is_asked_for_once_more_with_its_error(bad: str) -> No
     assert again[: len(ASK.messages)] == ASK.messages  # the prefix stays, for the server's cache
     assert [message.role for message in again[-2:]] == ["assistant", "user"]
     assert "cannot be used" in again[-1].text
+
+
+async def test_a_reply_without_its_thought_is_not_lost() -> None:
+    parts = {"thought": {"type": "string"}, "n": {"type": "integer"}}
+    schema = {"type": "object", "required": ["thought", "n"], "properties": parts, "additionalProperties": False}
+    model = ScriptedModel(['{"n": 3}'])
+    assert (await ask_for(model, replace(ASK, json_schema=schema), number)).value == 3
+    with pytest.raises(ReplyInvalid, match="n is missing"):
+        await ask_for(ScriptedModel(["{}", "{}"]), replace(ASK, json_schema=schema), number)
 
 
 async def test_the_second_bad_reply_is_an_error_that_keeps_both() -> None:

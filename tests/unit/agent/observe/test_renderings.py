@@ -66,6 +66,15 @@ def test_frames_stand_in_their_places_with_prefixed_ids_and_shifted_boxes() -> N
     assert page().omitted == 3
 
 
+def test_a_cell_that_takes_clicks_keeps_its_id_in_a_row_that_lays_out_a_page() -> None:
+    inner = Element(
+        "", "table", "table", children=(Element("", "tr", "row", children=(Element("", "td", "cell", text="1"),)),)
+    )
+    cell = Element("4", "td", "cell", name="Open", clickable=True, children=(inner,))
+    page = Element("", "body", children=(Element("", "tr", "row", children=(cell,)),))
+    assert render(Observation("https://a.example/", "A", page), "text").splitlines()[-2:] == ['[4 cell "Open"]', "1"]
+
+
 def test_compact_text_keeps_lines_rows_and_ids() -> None:
     assert compact(page().elements, omitted=page().omitted).splitlines() == [
         "# Shop",
