@@ -22,6 +22,7 @@ from tests.store_contract.outbox import *  # noqa: F403
 from tests.store_contract.outcomes import *  # noqa: F403
 from tests.store_contract.politeness import *  # noqa: F403
 from tests.store_contract.reading import *  # noqa: F403
+from tests.store_contract.replays import *  # noqa: F403
 from tests.store_contract.resolve_unsure import *  # noqa: F403
 from tests.store_contract.retrying import *  # noqa: F403
 from tests.store_contract.robots import *  # noqa: F403

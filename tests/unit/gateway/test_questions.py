@@ -13,6 +13,8 @@ from shoal.agent.sessions.attended.human_help import Question
 from shoal.agent.spec import JobSpec
 from shoal.agent.worker_messages import Work
 from shoal.services.browsers.session_parts.webhook_helper import WebhookHelper
+from shoal.services.web.api.questions import open_questions
+from shoal.services.web.http.api_keys import EVERYBODY
 from shoal.services.web.specs.specs import SpecRules
 from tests.gateway_world import World, api_world
 
@@ -102,3 +104,11 @@ async def test_old_rows_are_dropped(here: World) -> None:
     assert list(await here.store.states("question:")) == ["question:old"]
     await here.store.drop_states("question:", older_than_s=-1)
     assert await here.store.states("question:") == {}
+
+
+async def test_a_session_s_page_lists_the_questions_of_that_session_alone(here: World) -> None:
+    for number, session in enumerate(("s1", "s2")):
+        await ask(here, id=f"{number}" * 32, session=session, question=f"Of {session}?")
+    store = here.store
+    assert [row["question"] for row in await open_questions(store, EVERYBODY, session="s2")] == ["Of s2?"]
+    assert len(await open_questions(store, EVERYBODY)) == 2
