@@ -163,6 +163,7 @@ class ActionResult:
     effect: Effect = Effect()
     value: Json = None  # what the primitive returns, if anything
     seconds: float = 0.0
+    box: Box | None = None  # of its element on the page, where the step's picture shows it; None: unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +213,7 @@ class Step:
     expected: str = ""  # what its actions were to bring about and the page did not show then; "" when nothing is open
     at: str = ""  # when its actions began, as ISO 8601 in UTC; "" unknown
     page_errors: PageErrors = PageErrors()  # that came since the step before it ended
+    shows: Box | None = None  # the part of the page that its picture shows; None: unknown
 
 
 Tier = Literal["", "http", "page", "session"]

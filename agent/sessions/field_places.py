@@ -1,16 +1,16 @@
-"""Where the fields of records stand on the picture of their page. A place that is not beyond doubt is none."""
+"""Where fields of records and elements of actions stand on the picture of their page. What is in doubt is left out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
 from shoal.agent.grounding.page_text import PageText
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Box, Element, Observation, Record, RecordPicture
+from shoal.agent.types import Action, Box, Element, Observation, Record, RecordPicture
 
 _SCRIPT = (Path(__file__).parent / "field_places.js").read_text(encoding="utf-8")
 _MOST_RECORDS, _MOST_FIELDS = 60, 600
@@ -21,7 +21,7 @@ _CHARS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class FieldPlaces:
-    """What was seen of the elements of some records' fields."""
+    """What was seen of some elements."""
 
     shows: Box  # the part of the page that the window shows
     seen: Mapping[str, Mapping[str, Json]]  # by selector: its box, its text and its attributes
@@ -30,9 +30,34 @@ class FieldPlaces:
 async def field_places(page: Context, records: Sequence[Record]) -> FieldPlaces | None:
     """The elements in the window that the records' sources name; None where no source can name one."""
     named = {source.where for record in records[:_MOST_RECORDS] for source in record.sources.values() if source.where}
-    selectors = sorted(named)[:_MOST_FIELDS]
-    if not selectors:
-        return None
+    return await _shown(page, sorted(named)[:_MOST_FIELDS]) if named else None
+
+
+@dataclass(frozen=True, slots=True)
+class ActedPlaces:
+    """Where the elements that a step acts on are seen."""
+
+    shows: Box | None = None  # the part of the page that the window shows; None: unknown
+    boxes: Mapping[str, Box] = field(default_factory=dict)  # on the page, by the elements' ids
+
+
+async def acted_places(page: Context, actions: Sequence[Action]) -> ActedPlaces:
+    """The elements of the main frame, in the window, that `actions` name; of others the window alone is told.
+
+    Raises:
+        BrowserError: the page could not be asked.
+    """
+    named = dict.fromkeys(bid for action in actions if isinstance(bid := action.args.get("bid"), str))
+    found = {bid: selectors[0] for bid in named if (selectors := await page.selectors(bid)) is not None}
+    asks = found or any("x" in action.args for action in actions)
+    places = await _shown(page, list(found.values())) if asks else None
+    if places is None:
+        return ActedPlaces()
+    seen = {bid: places.seen[selector] for bid, selector in found.items() if selector in places.seen}
+    return ActedPlaces(places.shows, {bid: Box(*place["box"]) for bid, place in seen.items()})
+
+
+async def _shown(page: Context, selectors: Sequence[str]) -> FieldPlaces | None:
     said = await page.read(_SCRIPT, {"selectors": selectors, "most": _CHARS})
     if said is None:
         return None  # a page that takes no scripts

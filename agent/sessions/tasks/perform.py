@@ -9,6 +9,7 @@ from shoal.agent.decisions.expectation import holds, took_place
 from shoal.agent.decisions.step import StepDecision, typed_by
 from shoal.agent.errors import ActionInvalid, ActionRefused, HelpMissing, SampleSendsNothing, UnsureAction
 from shoal.agent.sessions.attempt import Attempt
+from shoal.agent.sessions.field_places import ActedPlaces, acted_places
 from shoal.agent.sessions.loops.sample import sends_form
 from shoal.agent.sessions.once import action_name, page_of
 from shoal.agent.sessions.tasks.unrepeatable import begin_mark, confirm_mark, lift_mark, must_not_repeat
@@ -29,15 +30,17 @@ async def take_step(
     url = attempt.page.url
     prompt = await attempt.evidence.keep_prompt(decision.prompt)
     shot = await attempt.evidence.photograph() if attempt.work.spec.artifacts.screenshots == "all" else None
+    places = await acted_places(attempt.page, decision.actions) if shot is not None else ActedPlaces()
     if any(action.submits for action in decision.actions):
         await attempt.evidence.note_page(has_picture=shot is not None)
     begun = Step(len(steps), url, decision.thought, (), shot, prompt, before=decision.before, at=utc_now())
     attempt.lessons.begin(begun.index, shot)
-    results, final = await _act(attempt, decision.actions, steps, begun)
+    done, final = await _act(attempt, decision.actions, steps, begun)
+    results = [replace(result, box=places.boxes.get(str(result.action.args.get("bid")))) for result in done]
     await attempt.evidence.keep_downloads()
     errors = await attempt.evidence.page_errors()
     seconds = round(time.monotonic() - started, 4)
-    return replace(begun, results=tuple(results), seconds=seconds, page_errors=errors), final
+    return replace(begun, results=tuple(results), seconds=seconds, page_errors=errors, shows=places.shows), final
 
 
 async def _act(

@@ -45,6 +45,12 @@ SCHEMA = {
 }
 
 
+FORM = """<!doctype html><title>Note</title><style>body { margin: 0 } form * { position: absolute; box-sizing: border-box }</style>
+<form action=/sent><label style="left:40px;top:20px">Name
+<input name=name style="left:0;top:30px;width:200px;height:24px"></label>
+<button style="left:300px;top:120px;width:90px;height:30px">Send</button></form>"""
+
+
 async def ended(live: Live, **spec: Any) -> Any:
     session = await live.job(**spec)
     return await live.until(session, lambda row: row["status"] not in ("queued", "running"))
@@ -144,3 +150,25 @@ async def test_a_record_without_a_picture_says_so(tmp_path: Path) -> None:
         page = await records_page(live, browser, row, "?sources=1")
         await expect(page.get_by_text("no place", exact=True)).to_be_visible()
         await expect(page.get_by_role("link", name="on the picture", exact=True)).to_have_count(0)
+
+
+async def test_the_elements_that_a_step_acted_on_are_marked_on_its_picture(tmp_path: Path) -> None:
+    pages = {"/": FORM, "/sent": "<title>Sent</title><h1>Thank you, Ada</h1>"}
+    async with live_world(tmp_path, pages, lambda body: "") as live, chromium() as browser:
+        data = {"name": "Ada <b>"}
+        row = await ended(live, goal="send the note", policy="rules", data=data, artifacts={"screenshots": "all"})
+        steps = [step for tasks in row["attempts"] for task in tasks for step in task["steps"]]
+        assert [step["shows"] for step in steps[:2]] == [{"x": 0.0, "y": 0.0, "width": 1280.0, "height": 800.0}] * 2
+        assert [result["box"] for step in steps[:2] for result in step["results"]] == [
+            {"x": 40.0, "y": 50.0, "width": 200.0, "height": 24.0},
+            {"x": 300.0, "y": 120.0, "width": 90.0, "height": 30.0},
+        ], steps
+        page = await browser.new_page(viewport={"width": 1280, "height": 850})
+        await page.goto(f"{live.url}/sessions/{row['id']}/steps/1/1")
+        await expect(page.locator(".slider rect")).to_have_count(1)
+        picture = await page.locator(".slider image").first.bounding_box()
+        mark = await page.locator(".slider rect").bounding_box()
+        assert picture is not None and mark is not None
+        scale = picture["width"] / 1280
+        assert abs((mark["x"] - picture["x"]) / scale - 40) < 4 and abs((mark["y"] - picture["y"]) / scale - 50) < 4
+        await page.screenshot(path=os.environ.get("STEP_PICTURE") or tmp_path / "step.png")

@@ -64,7 +64,10 @@ def _fill_or_send(page: FormPage, asked: Asked, steps: Sequence[Step], *, after_
     counts = entered_here(steps)
     actions = [action for entry in plan for action in actions_for(entry, counts)]
     if actions:
-        return StepDecision(f"{len(actions)} fields have to be filled in", tuple(actions))
+        return StepDecision(
+            "one field has to be filled in" if len(actions) == 1 else f"{len(actions)} fields have to be filled in",
+            tuple(actions),
+        )
     waiting = [entry for entry in plan if is_waiting(entry)]
     if waiting and idle_looks(steps) < _MAX_LOOKS:
         return StepDecision("a choice is not there yet", ())

@@ -13,7 +13,7 @@ from shoal.services.store.records import SessionDetail, SessionRow
 from shoal.services.store.waiting_causes import WaitingCause
 from shoal.services.web.api.views.base import ErrorView, ItemView, JobId, SessionId, Time, UsageView, View
 from shoal.services.web.api.views.jobs import IncompleteView
-from shoal.services.web.api.views.results import BasisView, RecordView
+from shoal.services.web.api.views.results import BasisView, BoxView, RecordView
 from shoal.services.web.cluster_state.waiting import Wait
 from shoal.services.web.cluster_state.waiting_words import TEXTS
 
@@ -128,6 +128,7 @@ class ActionResultView(View):
     effect: EffectView
     value: Json
     seconds: float
+    box: BoxView | None = Field(description="of its element on the page; null: unknown, or not on the step's picture")
 
 
 class PageErrorView(View):
@@ -158,6 +159,7 @@ class StepView(View):
     seconds: float
     at: str  # when its actions began, as ISO 8601 in UTC; "" unknown
     page_errors: PageErrorsView = Field(description="that came since the step before it ended")
+    shows: BoxView | None = Field(description="the part of the page that the screenshot shows; null: unknown")
 
 
 class TaskView(View):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Step, Task
+from shoal.agent.types import Action, ActionResult, Box, Step, Task
 from shoal.services.errors import ArtifactMissing, NotFound
 from shoal.services.store import ids
 from shoal.services.store.records import SessionDetail
@@ -24,6 +24,15 @@ PROMPT_BYTES = 2 << 20
 
 
 @dataclass(frozen=True, slots=True)
+class ActedMark:
+    """Where an action took place on a picture, in CSS pixels from its top left corner."""
+
+    number: int  # of the action within its step, from 1
+    action: Action
+    box: Box  # of its element; of a click on coordinates the point, without width and height
+
+
+@dataclass(frozen=True, slots=True)
 class PlacedStep:
     """A step with its place among all steps of its session."""
 
@@ -33,6 +42,15 @@ class PlacedStep:
     step: Step
     before: str | None  # artifact id of the picture on which it was decided
     after: str | None  # of the picture that was taken next
+
+    @property
+    def marks(self) -> Sequence[ActedMark]:
+        """Where its actions took place on the picture before it."""
+        shows = self.step.shows
+        if self.before is None or shows is None:
+            return []
+        boxes = [(n, result.action, _box_in(shows, result)) for n, result in enumerate(self.step.results, 1)]
+        return [ActedMark(n, action, box) for n, action, box in boxes if box is not None]
 
     @property
     def failed(self) -> bool:
@@ -99,6 +117,14 @@ def add_steps(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
             known={artifact.id for artifact in detail.artifacts},
             downloads=[artifact for artifact in detail.artifacts if artifact.kind == "download"],
         )
+
+
+def _box_in(shows: Box, result: ActionResult) -> Box | None:
+    """Where an action took place in the window; None where that is not known."""
+    if result.box is not None:
+        return replace(result.box, x=result.box.x - shows.x, y=result.box.y - shows.y)
+    x, y = (result.action.args.get(name) for name in ("x", "y"))
+    return Box(x, y, 0.0, 0.0) if isinstance(x, (int, float)) and isinstance(y, (int, float)) else None
 
 
 def placed_steps(detail: SessionDetail) -> Iterator[PlacedStep]:

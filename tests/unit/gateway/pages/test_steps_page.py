@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
 import pytest
 
 from shoal.agent.status import Status
-from shoal.agent.types import Action, ActionResult, ArtifactRef, Effect, ErrorInfo, Step, Task
+from shoal.agent.types import Action, ActionResult, ArtifactRef, Box, Effect, ErrorInfo, Step, Task
 from tests.gateway_world import World, completed, world
 
 EVIL = "<script>alert(1)</script>\"'&"
@@ -62,10 +62,12 @@ def acted(work, prompt: bytes = json.dumps(TRANSCRIPT).encode()):
     return replace(completed(screenshot=SHOTS[2]), tasks=(task,), artifacts=tuple(kept))
 
 
-async def ran(here: World, prompt: bytes = json.dumps(TRANSCRIPT).encode()) -> str:
+async def ran(here: World, prompt: bytes = json.dumps(TRANSCRIPT).encode(), steps: Sequence[Step] = ()) -> str:
     job = await here.submit()
     (work,) = await here.claim()
     outcome = acted(work, prompt)
+    if steps:
+        outcome = replace(outcome, tasks=(replace(outcome.tasks[0], steps=tuple(steps)),))
     for ref in outcome.artifacts:
         await here.artifacts.put(ref.key, prompt if ref.id == PROMPT else b"jpeg", ref.content_type)
     await here.finish([work], lambda _: outcome)
@@ -87,6 +89,20 @@ async def test_a_step_shows_all_that_is_known_of_it_as_text(here: World) -> None
     for path in ("1/3", "2/1", "0/1", "1/x"):
         status = (await here.client.get(f"/sessions/{session}/steps/{path}")).status_code
         assert status in (400, 404), path
+
+
+async def test_what_was_acted_on_is_marked_on_the_picture_where_it_is_known(here: World) -> None:
+    done = (
+        ActionResult(Action("fill", {"bid": "7", "value": EVIL}), box=Box(60.0, 940.0, 120.0, 24.0)),
+        ActionResult(Action("mouse_click", {"x": 300, "y": 200})),
+        ActionResult(Action("click", {"bid": "a9"})),
+    )
+    step = Step(0, "https://shop.example/", "", done, screenshot=SHOTS[0], shows=Box(0.0, 900.0, 1280.0, 800.0))
+    session = await ran(here, steps=(step,))
+    text = (await here.client.get(f"/sessions/{session}/steps/1/1")).text
+    assert '<rect x="60.0" y="40.0" width="120.0" height="24.0"' in text and '<circle cx="300" cy="200"' in text
+    assert text.count("<rect") == 1 and "<script>alert" not in text
+    assert 'viewBox="0 0 1280.0 800.0"' in text
 
 
 @pytest.mark.parametrize("prompt", [b"no json", b'"text"', b"[]", b'[{"messages": null, "replies": [{}]}]'])
