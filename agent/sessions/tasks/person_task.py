@@ -56,6 +56,9 @@ async def give_way(attempt: Attempt) -> HandedBack:
 async def led_by_person(attempt: Attempt, steps: list[Step]) -> HandedBack:
     """Lets the person who waits act on the page, and puts what they do behind `steps`."""
     await attempt.page.open()
+    shown = attempt.hand_book
+    attempt.hand_book = shown or HandBook(attempt.state.hidden.told)
+    begun = attempt.page.url
 
     async def act(action: Action, name: str) -> ActionResult:
         return await _act_by_hand(attempt, action, name, steps)
@@ -64,7 +67,24 @@ async def led_by_person(attempt: Attempt, steps: list[Step]) -> HandedBack:
         end = await attempt.attendance.lead(act)
     steps.append(of_the_end(end, len(steps), attempt.state.hidden.told(attempt.page.url)))
     await attempt.evidence.keep_downloads()
+    if shown is None:
+        await _draft_takeover(attempt, attempt.hand_book, begun)
+        attempt.hand_book = None
     return end
+
+
+async def _draft_takeover(attempt: Attempt, book: HandBook, begun: str) -> None:
+    """Keeps a workflow of what a person did between the agent's own steps, where all of it can be taken over.
+
+    Args:
+        begun: the address at which they took the page over.
+    """
+    if not book.actions:
+        return
+    work = attempt.work
+    draft, _ = drafted(await book.book(attempt.page), begun, f"by-hand-j{work.job}-s{work.session}")
+    if draft is not None:
+        await attempt.evidence.keep(DRAFT, draft, "application/json")
 
 
 async def _act_by_hand(attempt: Attempt, action: Action, name: str, steps: list[Step]) -> ActionResult:

@@ -37,8 +37,8 @@ def draft_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         caller: Caller = Depends(guard(authenticator, "control")),
         name: str | None = Query(None, pattern=NAME, description="of the workflow; default: made of the job's id"),
     ) -> Response:
-        """Stores the workflow that was drafted of what a person did in a session with the policy `person`. It is a
-        draft, by `recording`. One of this name that is there already gets it as a further version."""
+        """Stores the workflow that was drafted of what a person did in a session, the last time that they led it. It is
+        a draft, by `recording`. One of this name that is there already gets it as a further version."""
         row = await keep_draft(deps, session, caller, name)
         return Response(imported_view(row, ()).json_bytes(), status_code=201, media_type=JSON)
 
@@ -55,7 +55,7 @@ async def keep_draft(deps: GatewayDeps, session: str, caller: Caller, name: str 
     detail = await deps.store.session(ids.parse_session(session), tenant=caller.tenant)
     given = await drafted(deps, detail)
     if given is None:
-        raise NotFound(f"in {session} no workflow was drafted: that takes the policy `person`, and a person")
+        raise NotFound(f"in {session} no workflow was drafted: that takes a person who acts on its page")
     return await deps.store.workflows.keep(caller.tenant, given.model_copy(update={"name": name or given.name}))
 
 

@@ -105,6 +105,12 @@ async def test_a_person_takes_a_session_over_and_the_agent_goes_on(tmp_path: Pat
         assert await page.title() != "owned"
         assert complaints == []
 
+        kept = (await live.world.client.post(f"/v1/sessions/{session}/workflow", params={"name": "unlock"})).json()
+        (version,) = kept["versions"]
+        assert (version["state"], version["by"]) == ("draft", "recording")
+        flow = (await live.world.client.get("/v1/workflows/unlock")).text
+        assert "4711" not in flow, "what was typed is a parameter"
+
 
 async def test_the_page_of_a_running_session_shows_its_finished_steps(tmp_path: Path) -> None:
     async with live_world(tmp_path, {"/": TWICE}, Agent("Look", "Wide open")) as live, chromium() as browser:

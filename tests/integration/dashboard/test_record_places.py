@@ -45,7 +45,8 @@ SCHEMA = {
 }
 
 
-FORM = """<!doctype html><title>Note</title><style>body { margin: 0 } form * { position: absolute; box-sizing: border-box }</style>
+FORM = """<!doctype html><title>Note</title>
+<style>body { margin: 0 } form * { position: absolute; box-sizing: border-box }</style>
 <form action=/sent><label style="left:40px;top:20px">Name
 <input name=name style="left:0;top:30px;width:200px;height:24px"></label>
 <button style="left:300px;top:120px;width:90px;height:30px">Send</button></form>"""

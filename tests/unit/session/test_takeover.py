@@ -113,7 +113,7 @@ async def test_a_crash_behind_a_person_s_action_ends_unsure_and_is_not_repeated(
     browser = FakeBrowser(broken)
     running = asyncio.create_task(session.run(work(extract=EXTRACT), deps(browser, notes, attendance=people)))
     await until(lambda: people.standing.control is Control.PERSON)
-    browser._break_nth, browser._error = browser.calls + 3, PageCrashed()  # after the mark and its snapshot
+    browser._break_nth, browser._error = browser.calls + 5, PageCrashed()  # after the mark, its snapshot, and two looks
     await do(people)
     outcome = await running
     assert outcome.status is Status.UNSURE
