@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.integration.dashboard.seed import EVIL
 from tests.integration.dashboard.served import Site, axe_source, serious_faults, served_site
@@ -88,6 +88,29 @@ async def test_the_form_follows_the_json_and_the_json_the_form(site: Site) -> No
     await expect(page.locator("#json")).to_have_value(re.compile("read on"))
     await page.get_by_role("button", name="Hand in").click()
     assert await spec_of(site, page) == {**text, "goal": "read on"}
+    assert complaints == []
+
+
+async def test_an_answer_that_comes_late_does_not_join_what_is_written_in_the_json(site: Site) -> None:
+    page, complaints = await site.page("/new")
+    await expect(page.locator("#json")).to_have_value(re.compile("{"))
+    may_answer = asyncio.Event()
+
+    async def late(route: Route) -> None:
+        await may_answer.wait()
+        await route.continue_()
+
+    await page.route("**/new/check", late)
+    async with page.expect_request("**/new/check"):
+        await page.locator('textarea[name="goal"]').fill("read")
+    await page.locator("#json").select_text()
+    async with page.expect_response("**/new/check"):
+        may_answer.set()
+    await expect(page.locator("#verdict")).not_to_have_attribute("data-state", "asking")
+    text = '{"url": "https://a.example/", "goal": "look"}'
+    await page.keyboard.insert_text(text)
+    assert await page.locator("#json").input_value() == text
+    await expect(page.locator("#verdict")).to_have_text("Valid: it can be handed in.")
     assert complaints == []
 
 

@@ -50,8 +50,13 @@
     else say("invalid", faults.length === 1 ? "One thing is missing or wrong." : `${faults.length} things are missing or wrong.`);
     list.replaceChildren(...faults.map(faultLine));
     mark(told.faults);
-    if (!jsonCounts) json.value = told.texts.json;
+    if (!jsonCounts && !isReplaced()) json.value = told.texts.json;
     for (const name of ["curl", "cli", "python"]) document.querySelector(`#as-${name} pre`).textContent = told.texts[name];
+  }
+
+  // Whether a person is about to write in the place of the JSON. What is written there now would join what they write.
+  function isReplaced() {
+    return document.activeElement === json && (json.value === "" || json.selectionStart !== json.selectionEnd);
   }
 
   function faultLine(fault) {
@@ -268,6 +273,7 @@
     }
   });
 
+  json.addEventListener("blur", () => { if (!jsonCounts) check(); });
   form.addEventListener("input", soon);
   form.addEventListener("change", (event) => { if (event.target !== json) soon(event); });
   form.addEventListener("submit", () => { json.disabled = !jsonCounts; setTimeout(() => { json.disabled = false; }); });
