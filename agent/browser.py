@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -71,6 +71,8 @@ class FetchedJson:
 
     url: str  # of the answer
     text: str  # as it came; it need not parse
+    # By which the same can be asked again; None: another header may say who asks, or the site led elsewhere.
+    headers: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,11 @@ such as `versions[0].nodes[3].args.value: there is no parameter 'email'`.
   be seen, such as a cookie banner that is closed. It takes two runs with the click and two without. The click must send
   nothing and lead nowhere. Its element must be gone after it, and in no run that did not click it: a box that some runs
   ticked stays a decision of the model.
+* The JSON that a page itself requests is learned beside the page's own places, as the branch's `request`. It has to be
+  a GET to the page's own origin, without a header or a name in its query that may say who asks. Each part of its
+  address that differs is a whole part of the page's address, and stands as a value in the object with the record. At
+  least two fields stand in the same object and differ between items. Lists are not looked into. Such pages are read
+  from their answers alone once three pages said the same ([reading without a browser](extracting.md)).
 * Everything else is a miss. It has a reason, and the item goes to the policy behind. After an action that may have
   sent something, a miss ends the session as `unsure`, and nothing is sent again.
 
@@ -93,13 +98,12 @@ such as `versions[0].nodes[3].args.value: there is no parameter 'email'`.
 
 The limits: lists (several records of one page), fields that are objects or lists, and elements in frames and shadow
 roots are not learned. Of a page with several records the page itself is kept (artifact `snapshot`). What stands in a
-frame is read and done by the model, though a file may name a `frame` and `shadow`: such a target is a miss. The JSON
-that a page itself requests is not replayed: a value is read from the document or the page, once its scripts have put it
-there. A version gives whole records: one field that cannot be learned prevents it, and the loop's `why`
-names the field. `open` lists the pages that a version leaves to the model: those of another kind, and those without a
-field whose absence was not learned. A loop in which one of the first pages lacks a field does two more items, up to
-nine, for another such page. A repair learns from the missed items alone: a field that none of the first pages lacked
-stays a miss where later ones lack it.
+frame is read and done by the model, though a file may name a `frame` and `shadow`: such a target is a miss. A version
+gives whole records: one field that cannot be learned prevents it, and the loop's `why` names the field. `open` lists
+the pages that a version leaves to the model: those of another kind, and those without a field whose absence was not
+learned. A loop in which one of the first pages lacks a field does two more items, up to nine, for another such page. A
+repair learns from the missed items alone: a field that none of the first pages lacked stays a miss where later ones
+lack it.
 
 Nodes of the kinds `loop`, `call`, `model` and `person`, and `on_miss: retry`, can be written down, and are not run. A
 workflow with one is refused when it is imported, edited, brought along by a job or activated: the message names the

@@ -26,6 +26,7 @@ from shoal.agent.documents.beyond import BeyondDocument
 from shoal.agent.documents.document import HtmlDocument, RawDocument, ReadDocument, readable
 from shoal.agent.documents.fetching import DocumentClient, FetchFailed, Visitor, fetched
 from shoal.agent.documents.outcome import DocumentOutcome
+from shoal.agent.documents.own_request import OwnReading
 from shoal.agent.documents.question import Question
 from shoal.agent.documents.trust import DocumentTrust, Mode
 from shoal.agent.errors import AgentError, ServerBusy
@@ -34,13 +35,16 @@ from shoal.agent.spec import ExtractSpec, JobSpec
 from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.retry_after import retry_after_seconds
-from shoal.agent.support.web_addresses import check_opened, is_web
+from shoal.agent.support.web_addresses import check_opened, is_web, without_fragment
 from shoal.agent.types import Action, ActionResult, Box, Download, Observation, PageErrors
+from shoal.agent.workflows.judging.audit import differences
 
 _BUSY = frozenset({429, 503})
 _TURNED_AWAY = frozenset({401, 403, 407, 451})
 _CHALLENGES = ("cf-mitigated", "x-amzn-waf-action", "x-datadome")
 """Headers of answers that want the visitor to prove something first."""
+_MORE_LOOKS = 3
+_LATE_QUIET_S = 0.5
 _VISITOR = "() => [navigator.userAgent, ...navigator.languages]"
 
 NavigationCheck = Callable[[str], Awaitable[None]]
@@ -115,6 +119,8 @@ class DocumentReading:
     navigation_guard: NavigationCheck
     told: Callable[[DocumentOutcome], None] = lambda _: None  # gets what became of each document
     reader: DocumentReader = read_here
+    own: OwnReading | None = None  # of pages whose documents do not count: what they request themselves is read
+    sampled: bool = False  # a browser reads the page in any case, and both are compared
 
 
 class DocumentBrowser:
@@ -150,8 +156,10 @@ class DocumentContext:
         self._page: Context | None = None
         self._came = asyncio.Event()  # the page is there
         self._raw: RawDocument | None = None  # the page's document, where one was fetched that may be read
+        self._answer: RawDocument | None = None  # to the page's own request, where that is read
         self._read_raw: RawDocument | None = None
         self._beyond = ""  # why the document could not be read
+        self._unanswered = False  # the page's own request, which is noted
         self._compared = False
         self._url = "about:blank"
 
@@ -172,7 +180,7 @@ class DocumentContext:
             self._read_raw = None
             return await (await self._opened()).goto(url, timeout_s=timeout_s)
         self._url = url
-        self._mode = self._reading.trust.begin()
+        self._mode = self._reading.trust.begin(sampled=self._reading.sampled)
         visitor = self._reading.trust.visitor
         if self._mode is not Mode.DOCUMENT or visitor is None:
             return await (await self._opened()).goto(url, timeout_s=timeout_s)
@@ -201,29 +209,43 @@ class DocumentContext:
 
     async def _fetched(self, url: str, visitor: Visitor, timeout_s: float | None) -> RawDocument | None:
         """A document with status 200; None where there is none, which is noted."""
-        trust, spec = self._reading.trust, self._reading.spec
-        state = self._options.storage_state
-        cookies = state.get("cookies", ()) if isinstance(state, Mapping) else ()
-        limit = timeout_s if timeout_s is not None else self._options.navigation_timeout_s
         try:
-            raw = await fetched(self._reading.client, url, visitor, spec.browser.headers, cookies, limit)
-        except FetchFailed as error:
-            self._unknown(str(error))
-            return None
+            raw = await self._asked(url, visitor, {}, timeout_s)
         except BeyondDocument as beyond:
             if self._mode is Mode.SAMPLE:
                 self._unknown(str(beyond))
             self._pass_on()
             return None
+        if raw is not None and raw.status != 200:
+            self._pass_on()
+            return None
+        return raw
+
+    async def _asked(
+        self, url: str, visitor: Visitor, headers: Mapping[str, str], timeout_s: float | None
+    ) -> RawDocument | None:
+        """What the site answers; None where there was no answer, or where it turns such requests away, which is noted.
+
+        Raises:
+            BeyondDocument: the site leads elsewhere.
+            ServerBusy: the site wants to be left alone for a while.
+        """
+        trust, spec = self._reading.trust, self._reading.spec
+        state = self._options.storage_state
+        cookies = state.get("cookies", ()) if isinstance(state, Mapping) else ()
+        limit = timeout_s if timeout_s is not None else self._options.navigation_timeout_s
+        sent = {**headers, **spec.browser.headers}
+        try:
+            raw = await fetched(self._reading.client, url, visitor, sent, cookies, limit)
+        except FetchFailed as error:
+            self._unknown(str(error))
+            return None
         if raw.status in _BUSY or raw.status in _TURNED_AWAY or any(name in raw.headers for name in _CHALLENGES):
-            trust.refuse(f"the site answered {raw.status} to a request for a document alone")
+            trust.refuse(f"the site answered {raw.status} to a request for a document alone", turned_away=True)
             self._reading.told(DocumentOutcome.TURNED_AWAY)
             if raw.status in _BUSY and self._mode is Mode.DOCUMENT:  # beside a page, the page counts
                 again_s = retry_after_seconds(raw.headers)
                 raise ServerBusy(f"{raw.url} answered {raw.status}", status=raw.status, retry_after_s=again_s)
-            return None
-        if raw.status != 200:
-            self._pass_on()
             return None
         return raw
 
@@ -260,14 +282,15 @@ class DocumentContext:
 
     async def read(self, script: str, arg: Json = None) -> Json:
         extract = self._reading.spec.extract
+        own = self._reading.own
         question = Question.of(script, arg, extract) if extract is not None else None
-        if question is None:
+        if question is None or (own is not None and not question.asks_facts):
             return await (await self._in_browser()).read(script, arg)
         told = await self._told(question) if self._page is None else None
         if told is not None and self._reading.trust.knows(told) and not question.rendered:
             self._reading.trust.served(by_document=True)
             self._reading.told(DocumentOutcome.USED)
-            self._read_raw = self._raw
+            self._read_raw = self._raw if own is None else self._answer
             return question.answer(told.view)
         if self._page is None:
             self._pass_on()
@@ -282,6 +305,8 @@ class DocumentContext:
         """What the document says; None where it does not tell all of it."""
         if self._raw is None:
             return None
+        if self._reading.own is not None:
+            return await self._own_told(self._reading.own, self._raw)
         try:
             read = await self._reading.reader(self._raw, question.arg)
             answered = question.found(read.view)
@@ -291,6 +316,39 @@ class DocumentContext:
         if any(not answered.get(name) for name in question.paths):
             return None  # scripts may fetch it
         return replace(read, lacking=frozenset(name for name, places in answered.items() if not places))
+
+    async def _own_told(self, own: OwnReading, raw: RawDocument) -> ReadDocument | None:
+        """What the page requests itself says; None where it does not give the item's record."""
+        trust = self._reading.trust
+        if self._beyond or trust.visitor is None:
+            return None
+        try:
+            page = await self._reading.reader(raw, own.asked)
+            asked = own.address(page.view["url"])
+            if self._answer is None:
+                headers = {**own.request.headers, "Referer": without_fragment(raw.url)}
+                self._answer = await self._let_through(asked, trust.visitor, headers)
+            if self._answer is None:  # it is noted, and says nothing of the page
+                self._beyond, self._unanswered, self._compared = "no answer came", True, True
+                await self._in_browser()
+                return None
+            if self._answer.status != 200:
+                raise BeyondDocument(f"the page's own request is answered by {self._answer.status}")
+            return own.told(page, asked, self._answer)
+        except BeyondDocument as beyond:
+            self._beyond = str(beyond)
+            return None
+
+    async def _let_through(self, url: str, visitor: Visitor, headers: Mapping[str, str]) -> RawDocument | None:
+        """What is answered, where the guard lets the request through; as `_asked` gives it."""
+        try:
+            await self._reading.navigation_guard(url)
+            return await self._asked(url, visitor, headers, None)
+        except AgentError as error:
+            if isinstance(error, ServerBusy) and self._page is None:
+                raise
+            self._unknown(str(error))  # the page itself may be opened, or is: its session goes on
+            return None
 
     async def _compare(
         self, page: Context, script: str, arg: Json, question: Question, said: Json, told: ReadDocument | None
@@ -304,18 +362,37 @@ class DocumentContext:
             trust.refuse("its pages do not come to rest")
             self._reading.told(DocumentOutcome.DIFFERENT)
             return
+        own = self._reading.own
         late = question.view(await page.read(script, arg))
         if told is None:
             told = await self._sampled(question)
             if told is None:
                 return
-        stated = question.stated(told.view)
-        if stated is not None and stated == question.stated(late) == question.stated(question.view(said)):
+        if own is not None:
+            page_record = await self._late_record(own, page, script, arg, question, late)
+            if page_record is None:
+                self._unknown("the page gives no record")
+                return
+            same = not differences(page_record, own.record(told.view) or {}, exact=True)
+        else:
+            stated = question.stated(told.view)
+            same = stated is not None and stated == question.stated(late) == question.stated(question.view(said))
+        if same:
             trust.agreed(told)
             self._reading.told(DocumentOutcome.AGREED)
         else:
             trust.refuse("a document said something else than its page")
             self._reading.told(DocumentOutcome.DIFFERENT)
+
+    async def _late_record(
+        self, own: OwnReading, page: Context, script: str, arg: Json, question: Question, view: Mapping[str, Any]
+    ) -> Mapping[str, Json] | None:
+        """The record of the page, which a script may draw some time after its data have come; None for none."""
+        for _ in range(_MORE_LOOKS):
+            if own.record(view) is not None or not await page.settle(quiet_s=_LATE_QUIET_S):
+                break
+            view = question.view(await page.read(script, arg))
+        return own.record(view)
 
     async def _sampled(self, question: Question) -> ReadDocument | None:
         """What the document of the page says that the browser has open; None where that is unknown."""
@@ -331,7 +408,7 @@ class DocumentContext:
             except (BeyondDocument, AgentError) as error:  # the page itself was read: its session goes on
                 self._unknown(str(error))
         told = None if self._beyond else await self._told(question)
-        if told is None and self._raw is not None:
+        if told is None and self._raw is not None and not self._unanswered:
             self._unknown(self._beyond or "its document does not tell what is asked")
         return told
 

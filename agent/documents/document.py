@@ -57,6 +57,7 @@ class ReadDocument:
     kinds: Mapping[str, frozenset[str]] = field(default_factory=dict)  # of elements whose style counted, by field
     lacking: frozenset[str] = frozenset()  # fields of which the document states no place
     names: frozenset[str] = frozenset()  # of pages that stand in another's place, as this one may, too
+    words: Mapping[str, str] = field(default_factory=dict)  # of the page's own request: values beside the record
 
     def told(self) -> dict[str, Json]:
         """The same as JSON, for another process."""

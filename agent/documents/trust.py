@@ -26,6 +26,8 @@ _MOST_UNKNOWN = 5
 _LEAST_SHARE = 0.5
 _TRIES = 20
 _MOST_SITES = 200
+_MANY_WORDS = 64
+"""Different values beside the record, after which any may be there."""
 
 
 class Mode(StrEnum):
@@ -48,6 +50,12 @@ class _Build:
     kinds: dict[str, set[str]] = field(default_factory=dict)  # by field
     lacking: set[frozenset[str]] = field(default_factory=set)  # sets of fields that such a page does not state
     names: set[str] = field(default_factory=set)  # of logins and errors that such a page holds, hidden
+    words: dict[str, set[str]] = field(default_factory=dict)  # hashes of values beside the record, by path
+
+    def takes(self, path: str, word: str) -> bool:
+        """Whether a value beside the record may be this one: it was seen, or nearly every page has another."""
+        seen = self.words.get(path, set())
+        return word in seen or len(seen) >= _MANY_WORDS or 2 * len(seen) > self.agreed
 
 
 class DocumentTrust:
@@ -61,6 +69,7 @@ class DocumentTrust:
         self._unknown = 0  # in a row
         self._read = self._passed_on = 0
         self.refused = ""  # why documents do not count here; "" while they may
+        self.turned_away = False  # the site does not want to be asked without a browser
         self.audited = 0  # documents that would have counted, and that a browser read as well
         self.visitor: Visitor | None = None  # as the job's browser names itself
 
@@ -69,10 +78,16 @@ class DocumentTrust:
         """Whether documents of some build count."""
         return not self.refused and any(build.agreed >= SAMPLES for build in self._builds.values())
 
-    def begin(self) -> Mode:
-        """How the next page is to be read; each is followed by one call of `end`."""
+    def begin(self, *, sampled: bool = False) -> Mode:
+        """How the next page is to be read; each is followed by one call of `end`.
+
+        Args:
+            sampled: a browser opens it in any case, so that both can be compared.
+        """
         if self.refused:
             return Mode.PAGE
+        if sampled:
+            return self._sample()
         if self.opened:
             early = _EARLY / (self._begun + _EARLY)
             self._begun += 1
@@ -96,7 +111,8 @@ class DocumentTrust:
             return False
         same = all(kinds <= build.kinds.get(name, set()) for name, kinds in read.kinds.items())
         known = read.signature.hooks <= build.hooks and read.names <= build.names
-        return same and known and read.lacking in build.lacking
+        told = all(build.takes(path, word) for path, word in read.words.items())
+        return same and known and told and read.lacking in build.lacking
 
     def served(self, *, by_document: bool) -> None:
         """A page whose document could have counted was read by it, or had to be opened after all."""
@@ -123,6 +139,9 @@ class DocumentTrust:
         build.names |= read.names
         for name, kinds in read.kinds.items():
             build.kinds.setdefault(name, set()).update(kinds)
+        for path, word in read.words.items():
+            if len(seen := build.words.setdefault(path, set())) < _MANY_WORDS:
+                seen.add(word)
 
     def unknown(self, why: str) -> None:
         """No document came, or none that could be read here: nothing is known of what the page says."""
@@ -130,17 +149,22 @@ class DocumentTrust:
         if self._unknown >= _MOST_UNKNOWN:
             self.refuse(f"documents could not be had again and again: {why}")
 
-    def refuse(self, why: str) -> None:
+    def refuse(self, why: str, *, turned_away: bool = False) -> None:
         """Documents of this site do not count for this job any more."""
         self.refused = self.refused or why
+        self.turned_away = self.turned_away or turned_away
 
 
 class TrustedSites:
     """What one worker knows of sites, by job; the site that was asked for longest ago is forgotten."""
 
     def __init__(self) -> None:
-        self._sites: LRUCache[tuple[int, str], DocumentTrust] = LRUCache(_MOST_SITES)
+        self._sites: LRUCache[tuple[int, str, bool], DocumentTrust] = LRUCache(_MOST_SITES)
 
-    def of(self, job: int, host: str) -> DocumentTrust:
-        """What is known of the site for the job."""
-        return self._sites.setdefault((job, host), DocumentTrust())
+    def of(self, job: int, host: str, *, own_requests: bool = False) -> DocumentTrust:
+        """What is known of the site for the job.
+
+        Args:
+            own_requests: of what its pages request themselves, where their documents do not count.
+        """
+        return self._sites.setdefault((job, host, own_requests), DocumentTrust())

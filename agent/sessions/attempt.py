@@ -26,7 +26,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import masker_of
 from shoal.agent.support.redaction import Redactor
 from shoal.agent.types import Checkpoint, ErrorInfo, Replay, Step, Task, TaskType
-from shoal.agent.worker_messages import JobLimits, Work
+from shoal.agent.worker_messages import JobLimits, LearnedUse, Work
 from shoal.agent.workflows.by_hand.hand_book import HandBook
 from shoal.agent.workflows.learning.lessons import Lessons
 
@@ -93,7 +93,8 @@ class Attempt:
             accept_dialogs=deps.context.accept_dialogs and work.spec.browser.dialogs == "accept",
             reuse=_reuse(work),
             reading=_reading(work, deps.policy),
-            fetched_json=work.spec.extract is not None and work.spec.extract.asks_json,
+            fetched_json=work.spec.extract is not None
+            and (work.spec.extract.asks_json or work.learned is LearnedUse.TEACH),
             trace=work.spec.artifacts.traced,
             recording=work.spec.artifacts.recording,
             trace_pictures=work.spec.artifacts.trace and work.spec.artifacts.screenshots != "none",

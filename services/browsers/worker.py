@@ -23,6 +23,7 @@ from shoal.agent.browser import Browser, ContextOptions
 from shoal.agent.documents.context import DocumentBrowser, DocumentReader, DocumentReading, documents_serve
 from shoal.agent.documents.fetching import DocumentClient
 from shoal.agent.documents.outcome import DocumentOutcome
+from shoal.agent.documents.own_request import OwnReading
 from shoal.agent.documents.trust import TrustedSites
 from shoal.agent.errors import AgentError, BrowserError, NavigationTimeout, NoRoom, Unexpected
 from shoal.agent.policies.choose import with_learned
@@ -241,18 +242,20 @@ class Worker:
             return browser
         if not documents_serve(work.spec, learned=learned):
             return browser
-        if work.learned is LearnedUse.AUDIT and not self._parts.policy(work.spec).instant:
-            return browser  # a model reads the page, too, at the same moment
-        trust = self._sites.of(work.job, host_of(work.item.value))
-        if trust.refused:
+        trust, own = self._sites.of(work.job, host_of(work.item.value)), None
+        if trust.refused and not trust.turned_away and (own := OwnReading.of(work.spec, work.item)) is not None:
+            trust = self._sites.of(work.job, host_of(work.item.value), own_requests=True)
+        # A model reads the page, too, at the same moment.
+        opened = work.learned is LearnedUse.AUDIT and not self._parts.policy(work.spec).instant
+        if trust.refused or (opened and own is None):
             return browser
 
         def told(outcome: DocumentOutcome) -> None:
             self._metrics_delta.add("shoal_documents", outcome.value)
 
-        return DocumentBrowser(
-            browser, DocumentReading(work.spec, client, trust, navigation_guard, told, self._parts.document_reader)
-        )
+        reader = self._parts.document_reader
+        reading = DocumentReading(work.spec, client, trust, navigation_guard, told, reader, own, sampled=opened)
+        return DocumentBrowser(browser, reading)
 
     # --- the dispatcher's side -----------------------------------------------------------------------
 

@@ -22,6 +22,11 @@ _MOST_CHARS = 2_000_000
 """Of all answers together."""
 _BODIES_S = 2.0
 """How long the browser may take to hand over all answers."""
+_REPEATED = frozenset({"accept", "content-type", "x-requested-with"})
+"""Headers by which a script says what it wants."""
+_OF_BROWSERS = frozenset({"accept-language", "cache-control", "dnt", "origin", "pragma", "priority", "referer"})
+"""Headers that a browser adds, beside its name and `sec-…`. With any other one a script may say who asks."""
+_LONGEST_HEADER = 200
 _BUFFERS = {"maxTotalBufferSize": 8_000_000, "maxResourceBufferSize": _LARGEST}
 
 
@@ -30,6 +35,7 @@ class _Request:
     """One request of a script, and what became of it."""
 
     url: str  # of the answer, where one came
+    headers: dict[str, str] | None  # as `FetchedJson` has them
     is_json: bool = False
     ended: bool = False
     too_large: bool = False
@@ -71,7 +77,8 @@ class FetchWatch:
             return
         of_script = event.get("type") in ("XHR", "Fetch") and event["loaderId"] == self._loader
         if of_script and event["request"]["method"] == "GET":
-            self._requests[event["requestId"]] = _Request(event["request"]["url"])
+            headers = None if "redirectResponse" in event else _repeated(event["request"]["headers"])
+            self._requests[event["requestId"]] = _Request(event["request"]["url"], headers)
             if len(self._requests) > _MOST:
                 del self._requests[next(iter(self._requests))]
                 self._forgot = True
@@ -79,7 +86,8 @@ class FetchWatch:
     def _on_response(self, event: dict[str, Any]) -> None:
         request, response = self._requests.get(event["requestId"]), event["response"]
         if request is not None:
-            request.url = response["url"]
+            if request.url != response["url"]:
+                request.url, request.headers = response["url"], None
             request.is_json = response["status"] == 200 and response["mimeType"].endswith("json")
 
     def _on_finished(self, event: dict[str, Any]) -> None:
@@ -114,7 +122,7 @@ class FetchWatch:
                     if request.body is None or len(request.body) > left:
                         return []
                     left -= len(request.body)
-                    fetched.append(FetchedJson(request.url, request.body))
+                    fetched.append(FetchedJson(request.url, request.body, request.headers))
         except TimeoutError:
             return []
         return fetched
@@ -138,3 +146,13 @@ class FetchWatch:
             return base64.b64decode(said["body"]).decode() if said["base64Encoded"] else str(said["body"])
         except (PlaywrightError, UnicodeDecodeError):
             return None
+
+
+def _repeated(sent: dict[str, str]) -> dict[str, str] | None:
+    """The headers that ask for the same again; None where one of those that were sent may say who asks."""
+    told = {name.lower(): value for name, value in sent.items()}
+    kept = {name: value for name, value in told.items() if name in _REPEATED}
+    others = (name for name in told if name not in kept and name not in _OF_BROWSERS and name != "user-agent")
+    if any(not name.startswith("sec-") for name in others) or any(len(v) > _LONGEST_HEADER for v in kept.values()):
+        return None
+    return kept

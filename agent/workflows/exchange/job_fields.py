@@ -49,6 +49,8 @@ def _of_branch(branch: Branch) -> Iterator[str]:
         yield f"that the address is like {branch.signature.url}"
     if branch.signature.required or branch.signature.forbidden:
         yield "which parts a page has, and which it has not"
+    if branch.request is not None:
+        yield "what the page itself requests, which may be read in its stead"
 
 
 def _of_field(node: FieldNode, chosen: Channel) -> Iterator[str]:

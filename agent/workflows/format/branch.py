@@ -9,8 +9,10 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from shoal.agent.spec import FieldPlace
+from shoal.agent.support.json_paths import path_fault
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.absence import Absence
+from shoal.agent.workflows.format.page_parts import parts_in
 from shoal.agent.workflows.format.param import NAME
 from shoal.agent.workflows.format.part import Part
 
@@ -94,16 +96,54 @@ class Signature(Part):
     )
 
 
+class OwnRequest(Part):
+    """The JSON that such a page requests itself, by GET and without a proof of who asks.
+
+    It is read in the page's stead, once it was seen to say the same as three pages.
+    """
+
+    url: str = Field(
+        description="template of its address, which is of the page's own origin: `{path 2}` is the second part of the "
+        "path of the page's address, `{query id}` the value of `id` in its query"
+    )
+    headers: dict[str, str] = Field(default_factory=dict, description="by which the page says what it accepts")
+    identity: dict[str, str] = Field(
+        min_length=1,
+        description="the JSONPath of each value that says whose the answer is, with the part of the page's address "
+        "that it has to be; each part that `url` takes is among them",
+    )
+    says_label: bool = Field(False, description="some text of the answer has to hold what the list calls the item")
+    fields: tuple[FieldNode, ...] = Field(min_length=1, description="where the record's fields are in the answer")
+
+    @model_validator(mode="after")
+    def _is_traced(self) -> OwnRequest:
+        taken = set(parts_in(self.url))
+        if not taken or taken - set(self.identity.values()):
+            raise ValueError("`url` takes parts of the page's address, and each of them is in `identity`")
+        if any(channel.place.kind != "json" for field in self.fields for channel in field.channels):
+            raise ValueError("the places in an answer are given by `json`")
+        for path in self.identity:
+            if (fault := path_fault(path)) is not None:
+                raise ValueError(f"`identity`: {path} {fault}")
+        return self
+
+
 class Branch(Part):
     """The fields of one kind of page."""
 
     id: str = Field(pattern=NAME, description="by which nodes refer to it")
     signature: Signature = Field(description="on which pages it is used")
     fields: tuple[FieldNode, ...] = Field(min_length=1, description="what is read")
+    request: OwnRequest | None = Field(None, description="the JSON that may be read in the page's stead")
     learned_from: tuple[str, ...] = Field((), description="artifact ids of the pages that it was learned from")
 
     @property
     def key(self) -> str:
         """The same for two branches that read every page alike, whatever versions they are in: a hash."""
-        read = {"signature": self.signature.as_json(), "fields": [field.as_json() for field in self.fields]}
+        read: dict[str, Json] = {
+            "signature": self.signature.as_json(),
+            "fields": [field.as_json() for field in self.fields],
+        }
+        if self.request is not None:
+            read["request"] = self.request.as_json()
         return hashlib.sha256(json.dumps(read, sort_keys=True, default=str).encode()).hexdigest()[:16]

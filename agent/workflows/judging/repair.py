@@ -44,6 +44,8 @@ def weakened(old: Version, new: Version) -> tuple[str, ...]:
             weaker.append(f"branch {branch.id} is gone")
             continue
         weaker += [f"branch {branch.id}: {what}" for what in _weaker_signature(branch.signature, kept.signature)]
+        if kept.request is not None and kept.request != branch.request:
+            weaker.append(f"branch {branch.id}: it is read from another request")
         fields = {field.name: field for field in kept.fields}
         for field in branch.fields:
             weaker += [f"field {field.name}: {what}" for what in _weaker_field(field, fields.get(field.name))]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -10,15 +9,17 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from shoal.agent.policies.rules.fields.schema import Property, properties_of
-from shoal.agent.policies.rules.values.words import best_likeness, phrase
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import address_parts
 from shoal.agent.workflows.format.absence import Absence
 from shoal.agent.workflows.format.branch import Branch, Channel, ChannelFamily, FieldNode, Signature
 from shoal.agent.workflows.format.version import Decision
+from shoal.agent.workflows.learning.called import is_called
 from shoal.agent.workflows.learning.compile_absence import absence_of
+from shoal.agent.workflows.learning.compile_request import request_of
 from shoal.agent.workflows.learning.page_sample import PageSample, SampleChannel
 from shoal.agent.workflows.reading.channels import POSITIONAL, is_same_text, value_key
+from shoal.agent.workflows.reading.page_guards import PASSWORD
 
 T = TypeVar("T")
 LEAST_SAMPLES = 2
@@ -33,9 +34,7 @@ _ORDER: tuple[ChannelFamily, ...] = (
     "meta",
     "structure",
 )
-_NAMED_WELL = 0.7
 _MOST_PARTS = 5
-_LAST_NAME = re.compile(r"""(?<![\w@-])[\w@-]+(?=["'\]]*$)""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,10 @@ def _compile(samples: Sequence[PageSample], schema: Mapping[str, Json] | None, n
     if not fields:
         return CompiledPages((), (Decision(what="the record", why="it has no fields"),))
     snapshots = tuple(sample.snapshot for sample in samples if sample.snapshot)
+    request = request_of(samples, fields, signature, properties)
     branch = Branch(id=name, signature=signature, fields=tuple(fields), learned_from=snapshots)
+    if request is not None:
+        branch = branch.model_copy(update={"request": request})
     return CompiledPages((branch,), tuple(left))
 
 
@@ -129,9 +131,9 @@ def _field(prop: Property, samples: Sequence[PageSample], claims: Mapping[str, t
     if any(isinstance(value, (dict, list)) for value in values.values()):
         return "it is an object or a list, and those are not learned"
     shared = _shared(prop.name, samples)
-    shared = {key: said for key, said in shared.items() if len(claims[key]) == 1 or _is_called(said[0], prop)}
+    shared = {key: said for key, said in shared.items() if len(claims[key]) == 1 or is_called(said[0], prop)}
     constant = len(values) == 1
-    if constant and not any(_is_called(said[0], prop) for said in shared.values()):
+    if constant and not any(is_called(said[0], prop) for said in shared.values()):
         return "all pages say the same, and no place with its name states it"
     chosen = _chosen(shared, prop, called=constant)
     families = {channel.family for channel, _ in chosen}
@@ -173,9 +175,9 @@ def _chosen(
     best: dict[ChannelFamily, list[SampleChannel]] = {}
     for said in shared.values():
         family = said[0].family
-        if called and family not in POSITIONAL and not _is_called(said[0], prop):
+        if called and family not in POSITIONAL and not is_called(said[0], prop):
             continue
-        if family not in best or (_is_called(said[0], prop) and not _is_called(best[family][0], prop)):
+        if family not in best or (is_called(said[0], prop) and not is_called(best[family][0], prop)):
             best[family] = said
     made = []
     for family in sorted(best, key=_ORDER.index):
@@ -187,20 +189,6 @@ def _chosen(
     return made
 
 
-def _is_called(channel: SampleChannel, prop: Property) -> bool:
-    """Whether a place is named like the field."""
-    place = channel.place
-    if channel.family in POSITIONAL:
-        return False
-    name = place.query
-    if place.kind != "label" and place.kind != "column":
-        quoted = re.search(r'\[(?:itemprop|property|name)="([^"]+)"\]$', name)
-        last = _LAST_NAME.search(name)
-        name = quoted.group(1) if quoted else place.attribute or (last.group() if last else name)
-    words = phrase(re.sub(r"(?<=[a-z])(?=[A-Z])|[_:.-]", " ", name))
-    return bool(prop.phrases) and best_likeness(prop.phrases, words) >= _NAMED_WELL
-
-
 def _signature(samples: Sequence[PageSample]) -> Signature | str:
     """What all samples have in common; or why nothing tells that a page is the item's."""
     first = samples[0]
@@ -210,7 +198,7 @@ def _signature(samples: Sequence[PageSample]) -> Signature | str:
     parts = [part for part in first.parts if all(part in sample.parts for sample in samples)]
     forbidden = ['[aria-busy="true"]']
     if not any(sample.password for sample in samples):
-        forbidden.append("input[type=password]")
+        forbidden.append(PASSWORD)
     statuses = {sample.status for sample in samples if sample.status}
     return Signature(
         url=url_template([sample.url for sample in samples]),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pydantic import Field, ValidationError
 
 from shoal.agent.actions.sending import sends
-from shoal.agent.browser import Context
+from shoal.agent.browser import Context, FetchedJson
 from shoal.agent.errors import AgentError, BrowserError
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, ActionResult, Box, LoopItem, Record
@@ -169,6 +169,7 @@ class EvidenceBook:
         schema: Mapping[str, Json] | None,
         *,
         look: PageLook | None = None,
+        fetched: Sequence[FetchedJson] = (),
         locale: str = "",
         snapshot: str = "",
     ) -> None:
@@ -178,7 +179,11 @@ class EvidenceBook:
         began = time.monotonic()
         try:
             sample = await sample_page(
-                page, records[0].value, schema, self.item, look=look, locale=locale, exact=self.exact
+                *(page, records[0].value, schema, self.item),
+                look=look,
+                fetched=fetched,
+                locale=locale,
+                exact=self.exact,
             )
             self.pages.append(sample.model_copy(update={"snapshot": snapshot}))
         except BrowserError:

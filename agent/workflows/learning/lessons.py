@@ -7,6 +7,7 @@ import time
 import zlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+from shoal.agent.browser import FetchedJson
 from shoal.agent.errors import AgentError, ArtifactsAway
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.spec import ExtractSpec
@@ -94,6 +95,7 @@ class Lessons:
         value, began = None if several else records[0].value, time.monotonic()
         try:
             look = await look_at(state.page, value if isinstance(value, dict) else {})
+            fetched = () if several else await self._fetched()
         except (AgentError, NothingTold) as error:
             self._book.lost.append(f"page {state.page.url}: {error}")
             return
@@ -105,7 +107,13 @@ class Lessons:
         if several:
             return
         locale = state.spec.browser.locale or ""
-        await self._book.read(state.page, records, schema, look=look, locale=locale, snapshot=snapshot)
+        await self._book.read(state.page, records, schema, look=look, fetched=fetched, locale=locale, snapshot=snapshot)
+
+    async def _fetched(self) -> Sequence[FetchedJson]:
+        """The JSON that the page's scripts fetched, without what holds a secret of the job."""
+        told = self._state.hidden.told
+        answers = await self._state.page.fetched_json()
+        return tuple(answer for answer in answers if told(answer.url + answer.text) == answer.url + answer.text)
 
     async def keep(self) -> None:
         """Stores the evidence of a session that is completed, as one artifact."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pydantic import Field
 
-from shoal.agent.browser import Context
-from shoal.agent.extraction.page_json import documents_of
+from shoal.agent.browser import Context, FetchedJson
+from shoal.agent.extraction.page_json import Document, documents_of
 from shoal.agent.extraction.place import stated
 from shoal.agent.extraction.places_page import PLACES_JS, PlacesPage
 from shoal.agent.policies.rules.fields.schema import Property, properties_of
@@ -19,9 +19,27 @@ from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import ChannelFamily
+from shoal.agent.workflows.format.page_parts import page_parts
 from shoal.agent.workflows.format.part import Part
-from shoal.agent.workflows.learning.proposals import PROPOSE_JS, Proposal, proposed, texts_of
+from shoal.agent.workflows.learning.proposals import (
+    PROPOSE_JS,
+    Proposal,
+    holds_look,
+    json_text,
+    looks_of,
+    proposed,
+    texts_of,
+)
 from shoal.agent.workflows.reading.channels import states, value_key
+from shoal.agent.workflows.reading.own_answer import (
+    NoAnswer,
+    answer_of,
+    identifier,
+    is_repeatable,
+    named_leaves,
+    places_in,
+    says_label,
+)
 from shoal.agent.workflows.reading.page_guards import item_signs
 from shoal.agent.workflows.reading.page_view import PageView, place_key, view_of
 from shoal.agent.workflows.reading.shapes import raw_text, shape_at
@@ -29,6 +47,10 @@ from shoal.agent.workflows.told import told_by
 
 _MOST_SNAPSHOT = 4_000_000
 """Characters of a document that is kept."""
+_MOST_REQUESTS = 10
+"""Of one page."""
+_MOST_PLACES = 8
+"""Of one value in one answer."""
 _LOOK_JS = f"""(arg) => {{
   const html = document.documentElement.outerHTML;
   const told = {{places: ({PLACES_JS})(arg.places), offered: ({PROPOSE_JS})(arg.offered)}};
@@ -52,6 +74,16 @@ class SampleChannel(Part):
         return Proposal(self.family, self.place).key
 
 
+class SampleRequest(Part):
+    """One answer that the page itself requested, and that can be requested again."""
+
+    url: str = Field(description="address of the request, of the page's own origin")
+    headers: dict[str, str] = Field(default_factory=dict, description="by which the page said what it accepts")
+    channels: dict[str, tuple[SampleChannel, ...]] = Field(description="the paths that gave a field's value, by field")
+    stated: dict[str, str] = Field(default_factory=dict, description="what parts of the page's address stand there")
+    says_label: bool = Field(False, description="it has what the list calls the item")
+
+
 class PageSample(Part):
     """One page whose record is known, with what it takes to find such a record again."""
 
@@ -61,6 +93,7 @@ class PageSample(Part):
     signs: tuple[Literal["link", "label", "value"], ...] = Field((), description="what says that it is the item's")
     label: str = Field("", description="what the list calls the item")
     channels: dict[str, tuple[SampleChannel, ...]] = Field(description="by field")
+    requests: tuple[SampleRequest, ...] = Field((), description="what its scripts requested from its own site")
     parts: tuple[str, ...] = Field((), description="selectors of its parts")
     password: bool = Field(False, description="it asks for a password")
     lang: str = Field("", description="its language")
@@ -108,6 +141,7 @@ async def sample_page(
     item: LoopItem | None,
     *,
     look: PageLook | None = None,
+    fetched: Sequence[FetchedJson] = (),
     locale: str = "",
     exact: bool = False,
 ) -> PageSample:
@@ -115,6 +149,7 @@ async def sample_page(
 
     Args:
         look: the page as it is; None: it is looked at here.
+        fetched: the JSON that its scripts fetched.
         exact: only places that state the very value teach something. Otherwise spaces, capitals and signs of texts make
             no difference.
 
@@ -141,6 +176,7 @@ async def sample_page(
         signs=item_signs(view, item) if item is not None else (),
         label=item.label if item is not None else "",
         channels=channels,
+        requests=tuple(_requests(fetched, values, properties, view, item, reading, exact=exact)),
         parts=offered.parts,
         password=offered.password,
         lang=view.lang,
@@ -180,6 +216,57 @@ def _channels(
             )
         )
     return kept
+
+
+def _requests(
+    fetched: Sequence[FetchedJson],
+    values: Mapping[str, Json],
+    properties: Mapping[str, Property],
+    view: PageView,
+    item: LoopItem | None,
+    reading: Reading,
+    *,
+    exact: bool,
+) -> Iterator[SampleRequest]:
+    """What is kept of the answers that can be requested again, each once. Of their texts only these places are kept."""
+    answers = {answer.url: answer for answer in fetched if is_repeatable(view.url, answer)}
+    parts = set(page_parts(view.url).values())
+    for answer in list(answers.values())[:_MOST_REQUESTS]:
+        try:
+            document = answer_of(answer.url, answer.text)
+        except NoAnswer:
+            continue
+        leaves = named_leaves(document)
+        stated = {path: text for path, value in leaves.items() if (text := identifier(value)) in parts}
+        channels = {
+            name: _in_answer(document, leaves, value, _property(name, properties), view, reading, exact=exact)
+            for name, value in values.items()
+        }
+        yield SampleRequest(
+            url=answer.url,
+            headers=dict(answer.headers or {}),
+            channels=channels,
+            stated=dict(list(stated.items())[:_MOST_PLACES]),
+            says_label=item is not None and says_label(document, item.label),
+        )
+
+
+def _in_answer(
+    document: Document,
+    leaves: Mapping[str, Json],
+    value: Json,
+    prop: Property,
+    view: PageView,
+    reading: Reading,
+    *,
+    exact: bool,
+) -> tuple[SampleChannel, ...]:
+    """The places of an answer that give a field's value."""
+    looks = looks_of(value)
+    paths = [path for path, leaf in leaves.items() if holds_look(json_text(leaf), looks)]
+    offered = tuple(Proposal("json", FieldPlace.model_validate({"json": path})) for path in paths)
+    answered = replace(view, places={place_key(p.place): places_in(p.place.query, document) for p in offered})
+    return tuple(_channels(offered, value, prop, answered, reading, exact=exact)[:_MOST_PLACES])
 
 
 def _currencies(

@@ -123,17 +123,17 @@ def _of_field(
     for script, document in documents:
         family: ChannelFamily = "json_ld" if script == "json-ld" else "json"
         for path, value in json_leaves(document):
-            if value is not None and _holds(json.dumps(value) if isinstance(value, bool) else str(value), looks):
+            if value is not None and holds_look(json_text(value), looks):
                 yield from _made(family, {"json": path})
     for meta in view["metas"]:
-        if _holds(str(meta["text"]), looks):
+        if holds_look(str(meta["text"]), looks):
             yield from _made("microdata" if meta["micro"] else "meta", {"select": meta["css"], "attribute": "content"})
     for leaf in view["leaves"]:
         yield from _of_leaf(leaf, looks)
 
 
 def _of_leaf(leaf: Mapping[str, Json], looks: Sequence[str]) -> Iterator[Proposal]:
-    return places_of_leaf(leaf, lambda text: _holds(text, looks))
+    return places_of_leaf(leaf, lambda text: holds_look(text, looks))
 
 
 def places_of_leaf(leaf: Mapping[str, Json], holds: Callable[[str], bool] = bool) -> Iterator[Proposal]:
@@ -157,9 +157,15 @@ def places_of_leaf(leaf: Mapping[str, Json], holds: Callable[[str], bool] = bool
             yield from _made("structure", {"select": position, "attribute": name})
 
 
-def _holds(text: str, looks: Sequence[str]) -> bool:
+def holds_look(text: str, looks: Sequence[str]) -> bool:
+    """Whether a text may state a value of these looks (`looks_of`)."""
     said = bare(text)
     return any(_reads(text) == look if look.startswith("*") else look in said for look in looks)
+
+
+def json_text(value: Json) -> str:
+    """A text, a number or a boolean as JSON has it, without quotes."""
+    return json.dumps(value) if isinstance(value, bool) else str(value)
 
 
 def _reads(text: str) -> str:

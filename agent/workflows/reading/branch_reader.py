@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from shoal.agent.extraction.page_json import Document
 from shoal.agent.policies.rules.fields.schema import Property, properties_of
 from shoal.agent.policies.rules.values.currencies import read_currency
 from shoal.agent.policies.rules.values.values import Reading
@@ -13,8 +15,9 @@ from shoal.agent.types import FieldSource, LoopItem, Record
 from shoal.agent.workflows.format.branch import Branch, ChannelFamily
 from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.reading.channels import is_same_text, read_field
-from shoal.agent.workflows.reading.page_guards import page_misses
-from shoal.agent.workflows.reading.page_view import PageView
+from shoal.agent.workflows.reading.own_answer import answer_misses, places_in
+from shoal.agent.workflows.reading.page_guards import PASSWORD, page_misses
+from shoal.agent.workflows.reading.page_view import PageView, place_key
 from shoal.agent.workflows.verdict import FieldRead, PageRead
 
 
@@ -34,6 +37,8 @@ def read_page(
         locale: of the browser, for a page that says no language.
         at: when the page was got, ISO 8601.
     """
+    if view.answer is not None:
+        return _read_answer(view, view.answer, branches, item, schema, locale, at)
     refused: list[Miss] = []
     known: list[tuple[Branch, PageRead]] = []
     for branch in branches:
@@ -55,6 +60,37 @@ def read_page(
         return PageRead(None, misses=tuple(refused))
     branch, first = known[0]
     return PageRead(None, branch.id, tuple(told), fields=first.fields)
+
+
+def _read_answer(
+    view: PageView,
+    answer: Document,
+    branches: Sequence[Branch],
+    item: LoopItem | None,
+    schema: Mapping[str, Json] | None,
+    locale: str,
+    at: str,
+) -> PageRead:
+    """The record of what the page itself requests. The page's document says no more than that the page is there.
+
+    Where pages are of several kinds, an answer does not say of which kind its page is.
+    """
+    branch = branches[0]
+    request = branch.request
+    if len(branches) != 1 or request is None or item is None or "link" not in branch.signature.item:
+        told = "only pages of one kind, each the item's own, are read by what they request"
+        return PageRead(None, misses=(Miss(MissReason.UNSUPPORTED, "request", told),))
+    document = branch.signature.model_copy(update={"required": (), "forbidden": (PASSWORD,), "item": ("link",)})
+    misses = (*page_misses(replace(view, busy=False), document, item), *answer_misses(answer, request, view.url, item))
+    if misses:
+        return PageRead(None, branch.id, misses)
+    places = {
+        place_key(channel.place): places_in(channel.place.query, answer)
+        for field in request.fields
+        for channel in field.channels
+    }
+    fields = branch.model_copy(update={"fields": request.fields})
+    return _read(replace(view, places=places), fields, item, schema, locale, at)
 
 
 def _read(

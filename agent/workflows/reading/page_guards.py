@@ -14,6 +14,8 @@ from shoal.agent.workflows.reading.page_view import PageView
 
 _SEPARATORS = re.compile(r"([/?#&=])")
 _ANY = "{}"
+PASSWORD = "input[type=password]"
+"""What a page that asks for a login has."""
 
 
 def fits_template(url: str, template: str) -> bool:

@@ -50,6 +50,7 @@ class PageView:
     texts: tuple[str, ...] | None = (
         None  # those that can be seen, as `hashed_text` has them; None: not asked, or not told
     )
+    answer: Document | None = None  # of the page's own request, which is read in the page's stead
 
 
 def place_key(place: FieldPlace) -> str:
@@ -126,7 +127,7 @@ def view_from(told: Mapping[str, Json], facts: Mapping[str, Json], places: Seque
     looked = PlacesPage.of(told)
     documents = documents_of(looked.json)
     places_by_key = looked.records[0].places if looked.records else {}
-    outline, texts = str(facts["outline"]), facts.get("texts")
+    outline, texts, answer = str(facts["outline"]), facts.get("texts"), facts.get("answer")
     return PageView(
         url=str(facts["url"]),
         status=int(str(facts["status"])),
@@ -149,6 +150,7 @@ def view_from(told: Mapping[str, Json], facts: Mapping[str, Json], places: Seque
             for place in places
         },
         texts=None if texts is None else tuple(hashed_text(str(place), str(text)) for place, text in texts),
+        answer=Document(str(answer["url"]), answer["value"]) if isinstance(answer, Mapping) else None,
     )
 
 

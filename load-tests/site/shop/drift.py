@@ -67,12 +67,18 @@ class Drift(StrEnum):
     CONTRADICTION = "contradiction"  # JSON-LD says another price than the page
     XHR = "xhr"  # the facts come by a request of their own
     XHR_TOKEN = "xhr_token"  # the same, with a token of the page
+    DATA = "data"  # nothing drifts; the facts of every page come by a request of its own
+    DATA_TOKEN = "data_token"  # the same, with a token of the page
     SCRIPTED = "scripted"  # a twin that scripts draw at once
     REDIRECT = "redirect"  # the address leads to another item
     NEIGHBOUR = "neighbour"  # a related item stands before the item, with the same markup
     REDESIGN = "redesign"  # everything is other markup
     LONG_REDESIGN = "long_redesign"  # the same, in the middle of a long loop
     OWN_IDS = "own_ids"  # nothing drifts; the element around each item's facts has an id by the item's name
+
+
+_BY_DATA = (Drift.DATA, Drift.DATA_TOKEN)
+_BY_TOKEN = (Drift.XHR_TOKEN, Drift.DATA_TOKEN)
 
 
 @dataclass(frozen=True)
@@ -104,7 +110,7 @@ def article(seed: int, n: int) -> Article:
 
 def drifted(kind: Drift, n: int) -> bool:
     """Whether the page of item `n` is another than those that were learned from."""
-    if kind in (Drift.NONE, Drift.PLAIN, Drift.OWN_IDS):
+    if kind in (Drift.NONE, Drift.PLAIN, Drift.OWN_IDS, *_BY_DATA):
         return False
     if kind is Drift.HALVES:
         return n >= START and n % 2 == 1
@@ -176,7 +182,7 @@ def page(seed: int, kind: Drift, n: int, nonce: int = 0) -> str:
         return _document(one.name, "en", "", _wall(look))
     if now and kind in (Drift.REDESIGN, Drift.LONG_REDESIGN, Drift.HALVES):
         return _document(f"{one.name} | Hallam", "en", "", _redesigned(look))
-    if now and kind in (Drift.HYDRATION, Drift.XHR, Drift.XHR_TOKEN, Drift.SCRIPTED):
+    if kind in _BY_DATA or (now and kind in (Drift.HYDRATION, Drift.XHR, Drift.XHR_TOKEN, Drift.SCRIPTED)):
         return _document(one.name, "en", "", _filled_later(look))
     return _document(one.name, "en", _linked_data(look), _body(look))
 
@@ -304,7 +310,7 @@ def _filled_later(look: _Look) -> str:
     elif look.kind is Drift.HYDRATION:
         script = f"const html = {_script_text(full)}; setTimeout(() => {{ {put}; }}, {HYDRATION_MS});"
     else:
-        token = f"?token={_token(look.seed, one.number)}" if look.kind is Drift.XHR_TOKEN else ""
+        token = f"?token={_token(look.seed, one.number)}" if look.kind in _BY_TOKEN else ""
         script = f"fetch(location.pathname + '/data{token}').then((r) => r.json()).then(({{html}}) => {{ {put}; }});"
     return f'<div id="root">{_body(empty)}</div><script>{script}</script>'
 
@@ -390,11 +396,12 @@ async def _item(request: Request) -> Response:
 
 async def _data(request: Request) -> Response:
     seed, kind, n = int(request.path_params["seed"]), Drift(request.path_params["kind"]), int(request.path_params["n"])
-    if kind is Drift.XHR_TOKEN and request.query_params.get("token") != _token(seed, n):
+    if kind in _BY_TOKEN and request.query_params.get("token") != _token(seed, n):
         return JSONResponse({"error": "the token is not this page's"}, 403)
     one = article(seed, n)
     html = _body(_Look(one, seed, _money(one.price), lambda name: name))
-    return JSONResponse({"html": html, "name": one.name, "price": one.price, "sku": one.sku})
+    record = {name: getattr(one, name) for name in RECORD_SCHEMA["properties"]}
+    return JSONResponse({"html": html, "item": {"id": n, **record}, "currency": one.currency})
 
 
 async def _truth(request: Request) -> Response:

@@ -62,6 +62,12 @@ class _Handler(BaseHTTPRequestHandler):
         self._fetched()
 
     def _fetched(self) -> None:
+        if self.path == "/moved":
+            self.send_response(302)
+            self.send_header("Location", "/plain")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         if self.path in self.api.slow:
             time.sleep(0.8)  # the slowness of a server
         said = (self.api.answers | self.api.more).get(self.path, {})
@@ -263,3 +269,20 @@ async def test_the_entries_of_a_fetched_list_are_records(tab: Context, api: Api)
     api.answers["/api/others"] = {"items": [{"id": 9, "name": "z"}]}
     with pytest.raises(PlaceAmbiguous, match="leads to 2 different lists"):
         await read(tab, f"{api.url}/lamps/12", records="$.items[*]", fields=fields)
+
+
+async def test_only_what_was_fetched_without_a_proof_of_who_asks_can_be_asked_for_again(tab: Context, api: Api) -> None:
+    proofs = ("Authorization", "X-CSRF-Token", "X-Api-Key", "X-Odd")
+    asked = {f"/{name}": {"headers": {name: "abc"}} for name in proofs}
+    asked |= {"/plain": {"headers": {"Accept": "application/json", "X-Requested-With": "XMLHttpRequest"}}, "/moved": {}}
+    calls = "".join(f"fetch('{path}', {json.dumps(how)});" for path, how in asked.items())
+    api.body = f"{SHOWN}<script>document.cookie = 'session=abc'; {calls}</script>"
+    api.more = dict.fromkeys((*asked, "/plain"), LAMP)
+    await tab.goto(f"{api.url}/lamps/12")
+    await tab.settle()
+    answers = await tab.fetched_json(budget_s=5)
+    told = [(answer.url.removeprefix(api.url), answer.headers) for answer in answers]
+    repeated = {"accept": "application/json", "x-requested-with": "XMLHttpRequest"}
+    assert sorted(told, key=str) == sorted(
+        [*((f"/{name}", None) for name in proofs), ("/plain", None), ("/plain", repeated)], key=str
+    )
