@@ -217,8 +217,7 @@ class Step:
 
 
 Tier = Literal["", "http", "page", "session"]
-"""What a record was read by: `http` the page's document alone, `page` a page that was only read, `session` a page that
-was acted on or looked at as people see it; "" unknown."""
+"""`http`: read without a browser; `page`: a page that was only read; `session`: one that was acted on; "": unknown."""
 
 Audited = Literal["", "right", "wrong", "unclear", "not_done"]
 """What readings of the same page by a model said of a replayed record: `wrong`, two of them agree on another one;

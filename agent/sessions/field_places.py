@@ -48,12 +48,12 @@ async def acted_places(page: Context, actions: Sequence[Action]) -> ActedPlaces:
         BrowserError: the page could not be asked.
     """
     named = dict.fromkeys(bid for action in actions if isinstance(bid := action.args.get("bid"), str))
-    found = {bid: selectors[0] for bid in named if (selectors := await page.selectors(bid)) is not None}
-    asks = found or any("x" in action.args for action in actions)
-    places = await _shown(page, list(found.values())) if asks else None
+    selector_of = {bid: selectors[0] for bid in named if (selectors := await page.selectors(bid)) is not None}
+    asks = selector_of or any("x" in action.args for action in actions)
+    places = await _shown(page, list(selector_of.values())) if asks else None
     if places is None:
         return ActedPlaces()
-    seen = {bid: places.seen[selector] for bid, selector in found.items() if selector in places.seen}
+    seen = {bid: places.seen[selector] for bid, selector in selector_of.items() if selector in places.seen}
     return ActedPlaces(places.shows, {bid: Box(*place["box"]) for bid, place in seen.items()})
 
 
