@@ -83,9 +83,10 @@ such as `versions[0].nodes[3].args.value: there is no parameter 'email'`.
   ticked stays a decision of the model.
 * The JSON that a page itself requests is learned beside the page's own places, as the branch's `request`. It has to be
   a GET to the page's own origin, without a header or a name in its query that may say who asks. Each part of its
-  address that differs is a whole part of the page's address, and stands as a value in the object with the record. At
-  least two fields stand in the same object and differ between items. Lists are not looked into. Such pages are read
-  from their answers alone once three pages said the same ([reading without a browser](extracting.md)).
+  address that differs is a whole part of the page's address. Each part of the page's address that differs stands as a
+  value in the object with the record. At least two fields stand in the same object and differ between items. Lists are
+  not looked into. Such pages are read from their answers alone once three pages said the same
+  ([reading without a browser](extracting.md#reading-without-a-browser)).
 * Everything else is a miss. It has a reason, and the item goes to the policy behind. After an action that may have
   sent something, a miss ends the session as `unsure`, and nothing is sent again.
 

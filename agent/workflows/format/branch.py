@@ -110,7 +110,7 @@ class OwnRequest(Part):
     identity: dict[str, str] = Field(
         min_length=1,
         description="the JSONPath of each value that says whose the answer is, with the part of the page's address "
-        "that it has to be; each part that `url` takes is among them",
+        "that it has to be; each part of the page's address that differs is among them, whether `url` takes it or not",
     )
     says_label: bool = Field(False, description="some text of the answer has to hold what the list calls the item")
     fields: tuple[FieldNode, ...] = Field(min_length=1, description="where the record's fields are in the answer")

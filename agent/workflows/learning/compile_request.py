@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice, product
 
 from shoal.agent.policies.rules.fields.schema import Property
@@ -38,13 +38,16 @@ def request_of(
     own_page = "link" in signature.item and bool(signature.url)
     if not own_page or len(samples) < 2 or any(field.may_be_null for field in fields):
         return None
+    varying = _varying(samples)
+    if len(varying) != signature.url.count("{}"):
+        return None  # a part that differs between items is none that could be traced
     requests: dict[str, OwnRequest] = {}
-    for template in _templates(samples):
+    for template in _templates(samples[0], varying):
         answers = [_answer(template, sample) for sample in samples]
         said = [answer for answer in answers if answer is not None]
         if len(said) < len(samples) or any(answer.headers != said[0].headers for answer in said):
             continue
-        request = _compiled(template, samples, said, fields, signature, properties)
+        request = _compiled(template, varying, samples, said, fields, signature, properties)
         if request is not None:
             requests[template] = request
     return next(iter(requests.values())) if len(requests) == 1 else None
@@ -55,15 +58,19 @@ def _answer(template: str, sample: PageSample) -> SampleRequest | None:
     return next((request for request in sample.requests if request.url == address), None)
 
 
-def _templates(samples: Sequence[PageSample]) -> Iterator[str]:
-    """Addresses of the first page's requests, with parts of the page's address in the place of what is like them."""
-    parts = [page_parts(sample.url) for sample in samples]
-    varying = {
+def _varying(samples: Sequence[PageSample]) -> dict[str, str]:
+    """The parts of the pages' addresses that differ between items, as the first page has them."""
+    first, *others = (page_parts(sample.url) for sample in samples)
+    return {
         name: part
-        for name, part in parts[0].items()
-        if all(name in other for other in parts) and len({other[name] for other in parts}) > 1
+        for name, part in first.items()
+        if all(name in other for other in others) and any(other[name] != part for other in others)
     }
-    for request in samples[0].requests:
+
+
+def _templates(sample: PageSample, varying: Mapping[str, str]) -> Iterator[str]:
+    """Addresses of a page's requests, with parts of the page's address in the place of what is like them."""
+    for request in sample.requests:
         head, slash, rest = request.url.partition("://")
         host, _, path = rest.partition("/")
         pieces = _SPLIT.split(f"/{path}")
@@ -74,6 +81,7 @@ def _templates(samples: Sequence[PageSample]) -> Iterator[str]:
 
 def _compiled(
     template: str,
+    varying: Collection[str],
     samples: Sequence[PageSample],
     answers: Sequence[SampleRequest],
     fields: Sequence[FieldNode],
@@ -83,8 +91,8 @@ def _compiled(
     says_label = all(answer.says_label for answer in answers)
     if "label" in signature.item and not says_label:
         return None
-    for owner in _owners(template, samples, answers):
-        identity = {_identity(name, owner, samples, answers): name for name in parts_in(template)}
+    for owner in _owners(varying, samples, answers):
+        identity = {_identity(name, owner, samples, answers): name for name in varying}
         nodes = _fields(owner, fields, samples, answers, properties)
         if len(nodes) == len(fields) and _distinguishing(nodes, owner, identity, samples) >= _LEAST_DISTINGUISHING:
             return OwnRequest(
@@ -141,11 +149,12 @@ def _shared(name: str, owner: str, answers: Sequence[SampleRequest]) -> dict[str
     }
 
 
-def _owners(template: str, samples: Sequence[PageSample], answers: Sequence[SampleRequest]) -> list[str]:
-    """The objects that state each part of the page's address that the request takes, in each answer."""
-    owners: list[set[str]] = []
-    for name in parts_in(template):
-        owners.append({parent_of(path) for path in _stating(name, samples, answers)})
+def _owners(varying: Collection[str], samples: Sequence[PageSample], answers: Sequence[SampleRequest]) -> list[str]:
+    """The objects that state each part of the page's address that differs, in each answer.
+
+    A part that the request does not take may choose what a script shows of the answer, such as a colour.
+    """
+    owners = [{parent_of(path) for path in _stating(name, samples, answers)} for name in varying]
     return sorted(set.intersection(*owners), key=lambda owner: (-owner.count("."), owner))
 
 

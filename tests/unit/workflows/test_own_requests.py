@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -92,7 +92,9 @@ def shown(html: str, url: str) -> Callable[[str, Json], Json]:
     return answer
 
 
-async def sample(n: int, answers: Answers, headers: Mapping[str, str] | None) -> PageSample:
+async def sample(
+    n: int, answers: Answers, headers: Mapping[str, str] | None, at: Callable[[int], str] = url_of
+) -> PageSample:
     record, (url, answer) = record_of(n), answers(n)
     places = {"name": ("h1", "main > h1"), "price": (".price", "main > .price"), "sku": (".sku", "main > .sku")}
     texts = {**record, "price": f"{record['price']:.2f}"}
@@ -101,17 +103,19 @@ async def sample(n: int, answers: Answers, headers: Mapping[str, str] | None) ->
         for name, (css, at) in places.items()
     ]
     offered = {"metas": [], "leaves": leaves, "parts": ["main"], "ids": [], "password": False}
-    page = await FakeBrowser({url_of(n): FakePage(read=shown(page_of(n), url_of(n)))}).new_context()
-    await page.goto(url_of(n))
-    look = PageLook("", (), offered)
+    page = await FakeBrowser({at(n): FakePage(read=shown(page_of(n), at(n)))}).new_context()
+    await page.goto(at(n))
+    look, item = PageLook("", (), offered), replace(item_of(n), value=at(n))
     fetched = (FetchedJson(url, json.dumps(answer), headers),)
-    return await sample_page(page, record, SCHEMA, item_of(n), look=look, fetched=fetched)
+    return await sample_page(page, record, SCHEMA, item, look=look, fetched=fetched)
 
 
-async def learned(answers: Answers = plain, headers: Mapping[str, str] | None = None) -> Branch:
+async def learned(
+    answers: Answers = plain, headers: Mapping[str, str] | None = None, at: Callable[[int], str] = url_of
+) -> Branch:
     """What three pages teach."""
     sent = {"accept": "*/*"} if headers is None else headers
-    samples = [await sample(n, answers, sent or None) for n in LEARNED]
+    samples = [await sample(n, answers, sent or None, at) for n in LEARNED]
     compiled = compile_pages(samples, SCHEMA)
     assert compiled.branches, compiled.open
     return compiled.branches[0]
@@ -169,6 +173,22 @@ async def test_a_request_is_not_learned_where_anything_is_left_open(why: str) ->
 
 async def test_a_request_with_a_header_that_may_say_who_asks_is_not_learned() -> None:
     assert (await learned(headers={})).request is None
+
+
+@pytest.mark.parametrize("colour", ["red", "dark%20red"])
+async def test_what_else_differs_in_a_pages_address_has_to_be_said_by_the_answer(colour: str) -> None:
+    def at(n: int) -> str:
+        return f"{SITE}/p/{n}?colour={colour}{n % 2}"
+
+    def of_one_colour(n: int) -> tuple[str, Json]:
+        return plain(n)[0], {**answer_of(n), "colour": f"{colour}{n % 2}"}
+
+    assert (await learned(plain, at=at)).request is None, "a script may choose what it shows of all colours"
+    request = (await learned(of_one_colour, at=at)).request
+    if colour == "red":
+        assert request is not None and request.identity == {"$.id": "path 2", "$.colour": "query colour"}
+    else:
+        assert request is None
 
 
 async def test_nothing_of_an_answer_is_kept_but_what_the_record_and_the_address_say() -> None:
