@@ -43,6 +43,8 @@ _BUSY = frozenset({429, 503})
 _TURNED_AWAY = frozenset({401, 403, 407, 451})
 _CHALLENGES = ("cf-mitigated", "x-amzn-waf-action", "x-datadome")
 """Headers of answers that want the visitor to prove something first."""
+_OF_SCRIPTS = {"accept": "*/*"}
+"""What a browser sends with a script's request that says nothing else."""
 _MORE_LOOKS = 3
 _LATE_QUIET_S = 0.5
 _VISITOR = "() => [navigator.userAgent, ...navigator.languages]"
@@ -234,7 +236,8 @@ class DocumentContext:
         state = self._options.storage_state
         cookies = state.get("cookies", ()) if isinstance(state, Mapping) else ()
         limit = timeout_s if timeout_s is not None else self._options.navigation_timeout_s
-        sent = {**headers, **spec.browser.headers}
+        given = {name.lower() for name in spec.browser.headers}
+        sent = {name: value for name, value in headers.items() if name not in given} | spec.browser.headers
         try:
             raw = await fetched(self._reading.client, url, visitor, sent, cookies, limit)
         except FetchFailed as error:
@@ -326,7 +329,7 @@ class DocumentContext:
             page = await self._reading.reader(raw, own.asked)
             asked = own.address(page.view["url"])
             if self._answer is None:
-                headers = {**own.request.headers, "Referer": without_fragment(raw.url)}
+                headers = {**_OF_SCRIPTS, **own.request.headers, "referer": without_fragment(raw.url)}
                 self._answer = await self._let_through(asked, trust.visitor, headers)
             if self._answer is None:  # it is noted, and says nothing of the page
                 self._beyond, self._unanswered, self._compared = "no answer came", True, True

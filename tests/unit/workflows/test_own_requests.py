@@ -296,7 +296,20 @@ async def test_after_three_pages_that_say_the_same_no_browser_opens_a_page() -> 
     assert context.document is not None and json.loads(context.document.body)["id"] == FIRST
     assert [url for url, _ in site.asked] == [url_of(FIRST), api(FIRST)], "the page is there, and then its request"
     sent = site.asked[1][1]
-    assert (sent["accept"], sent["Referer"]) == ("*/*", url_of(FIRST))
+    assert (sent["accept"], sent["referer"]) == ("*/*", url_of(FIRST))
+
+
+@pytest.mark.parametrize(
+    ("learned_headers", "accepts"), [({}, "*/*"), ({"accept": "application/json"}, "application/json")]
+)
+async def test_it_is_asked_for_as_a_script_asks(learned_headers: dict[str, str], accepts: str) -> None:
+    site = Site()
+    branch = await site.trusted()
+    assert branch.request is not None
+    request = branch.request.model_copy(update={"headers": learned_headers})
+    await site.read(branch.model_copy(update={"request": request}), FIRST)
+    sent = dict(site.asked)[api(FIRST)]
+    assert [value for name, value in sent.items() if name.lower() == "accept"] == [accepts]
 
 
 async def test_one_answer_that_contradicts_its_page_ends_it() -> None:
