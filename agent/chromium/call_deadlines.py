@@ -153,7 +153,11 @@ class CallDeadlines:
         # A killed process is known to be gone a moment after the calls into it are cut off.
         if await self._browser.ended(within_s=GONE_S):
             return self._end()
-        return ActionError("the tab was closed")
+        return ActionError("the tab was closed", performed=_PERFORMED in error.message)
+
+
+_PERFORMED = "performing click action"
+"""In Playwright's log of a call: the click was sent to the page."""
 
 
 async def _done(call: Awaitable[object], within_s: float) -> bool:

@@ -376,7 +376,8 @@ class ActingContext:
         except (PageCrashed, BrowserGone):
             raise
         except AgentError as error:
-            failed = error.info()
+            # A click that closes its own tab cuts off its own answer.
+            failed = None if error.details.get("performed") else error.info()
         seconds = round(time.monotonic() - started, 4)
         self.last_action, self.last_error = action, failed.message if failed else ""
         return ActionResult(action, failed, changes, value, seconds)
