@@ -414,6 +414,7 @@ class ArtifactRef:
     key: str  # where it lies in the artifact store
     content_type: str
     bytes: int
+    name: str = ""  # of a download: how the site calls the file, safe to show and to save under
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,9 +489,7 @@ class Outcome:
     screenshot: str | None = None  # artifact id of the page that the result came from
     answer: str = ""  # free-text answer, where the goal asked for one
     rests_on: Basis | None = None  # what the answer rests on; None without one
-    rejected: tuple[
-        ErrorInfo, ...
-    ] = ()  # of each entry of a list that is no valid record: what is wrong, what was read
+    rejected: tuple[ErrorInfo, ...] = ()  # of each entry of a list that is no record: what is wrong, what was read
     incomplete: Incomplete | None = None  # what is known to be missing from its lists
     fan_out: FanOut | None = None
     checkpoint: Checkpoint | None = None  # where a retry goes on

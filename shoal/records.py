@@ -328,6 +328,7 @@ class Artifact(Reply):
     content_type: str
     bytes: int
     created_at: datetime
+    name: str = Field("", description="of a download: how the site calls the file")
 
 
 class SessionDetail(Session):

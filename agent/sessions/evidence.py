@@ -8,6 +8,7 @@ import mimetypes
 import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from shoal.agent.browser import ObserveOptions, Shot
@@ -23,6 +24,7 @@ from shoal.agent.sessions.traces.requests import har
 from shoal.agent.sessions.traces.trace import told_trace
 from shoal.agent.spec import ArtifactsSpec
 from shoal.agent.status import Status
+from shoal.agent.support.file_names import safe_file_name
 from shoal.agent.support.masking import Masker
 from shoal.agent.types import ArtifactRef, PageErrors, Record
 
@@ -57,12 +59,16 @@ class Evidence:
         self._errors_left = MOST_ERRORS
         self._before: tuple[str, Shot | None] | None = None  # text and picture of the page that sent last
 
-    async def keep(self, kind: str, data: bytes, content_type: str) -> str:
-        """Stores one artifact; its id."""
+    async def keep(self, kind: str, data: bytes, content_type: str, *, name: str = "") -> str:
+        """Stores one artifact; its id.
+
+        Args:
+            name: how a site calls it, where it is a file of the site's.
+        """
         if kind in _WRITTEN_HERE:
             data = self._state.hidden.told(data.decode("utf-8", "replace")).encode("utf-8", "replace")
         ref = await self._sink.keep(kind, data, content_type)
-        self.kept.append(ref)
+        self.kept.append(replace(ref, name=safe_file_name(self._state.hidden.told(name))))
         return ref.id
 
     async def keep_prompt(self, prompt: str | None) -> str | None:
@@ -74,7 +80,8 @@ class Evidence:
         for download in await self._page.downloads():
             data = await asyncio.to_thread(Path(download.path).read_bytes)
             content_type = mimetypes.guess_type(download.filename)[0] or "application/octet-stream"
-            self._page.artifacts[download.path] = await self.keep("download", data, content_type)
+            kept = await self.keep("download", data, content_type, name=download.filename)
+            self._page.artifacts[download.path] = kept
 
     async def page_errors(self, *, ask: bool = False) -> PageErrors:
         """What the session's pages told of errors since the last call, as it may be stored; `ask` as pages have it."""

@@ -47,7 +47,7 @@ class FileArtifacts:
     async def get(self, key: str) -> bytes:
         return await asyncio.to_thread(self._get, self._path(checked_key(key)), key)
 
-    async def url(self, key: str, content_type: str, *, expires_s: int = 300) -> str | None:
+    async def url(self, key: str, content_type: str, *, expires_s: int = 300, name: str = "") -> str | None:
         checked_key(key)
         return None
 

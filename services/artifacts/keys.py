@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 _KEY = re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*")
 
@@ -52,8 +53,17 @@ def checked_prefix(prefix: str) -> str:
     return checked_key(prefix.removesuffix("/"))
 
 
-def content_disposition(key: str, content_type: str) -> str:
-    """The header that goes with the bytes under `key`: shown where that is harmless, else offered as a file."""
+def content_disposition(key: str, content_type: str, name: str = "") -> str:
+    """The header that goes with the bytes under `key`: shown where that is harmless, else offered as a file.
+
+    Args:
+        name: of the file, where a site called it something.
+    """
     kind = content_type.partition(";")[0].strip().lower()
     how = "inline" if kind in _SHOWN else "attachment"
-    return f'{how}; filename="{key.rpartition("/")[2]}"'
+    return f'{how}; filename="{key.rpartition("/")[2]}"{named(name)}'
+
+
+def named(name: str) -> str:
+    """The part of the header that says a file's own name, whatever letters it has (RFC 6266); "" for no name."""
+    return f"; filename*=UTF-8''{quote(name, safe='')}" if name else ""

@@ -38,7 +38,7 @@ class MemoryArtifacts:
             raise ArtifactMissing(f"there is no artifact {key}", key=key)
         return self._kept[key][0]
 
-    async def url(self, key: str, content_type: str, *, expires_s: int = 300) -> str | None:
+    async def url(self, key: str, content_type: str, *, expires_s: int = 300, name: str = "") -> str | None:
         checked_key(key)
         return None
 

@@ -82,10 +82,10 @@ class S3Artifacts:
         except ArtifactMissing as error:
             raise ArtifactMissing(f"there is no artifact {key}", key=key) from error
 
-    async def url(self, key: str, content_type: str, *, expires_s: int = 300) -> str | None:
+    async def url(self, key: str, content_type: str, *, expires_s: int = 300, name: str = "") -> str | None:
         answer = {
             "ResponseContentType": content_type,
-            "ResponseContentDisposition": content_disposition(key, content_type),
+            "ResponseContentDisposition": content_disposition(key, content_type, name),
         }
         place = self._place(checked_key(key))
         return await self._ask(

@@ -104,8 +104,10 @@ class SpillingArtifacts:
                 return await asyncio.to_thread(waiting.data)
         return await self._behind.get(key)
 
-    async def url(self, key: str, content_type: str, *, expires_s: int = 300) -> str | None:
-        return None if key in self._waiting else await self._behind.url(key, content_type, expires_s=expires_s)
+    async def url(self, key: str, content_type: str, *, expires_s: int = 300, name: str = "") -> str | None:
+        if key in self._waiting:
+            return None
+        return await self._behind.url(key, content_type, expires_s=expires_s, name=name)
 
     async def delete(self, prefix: str) -> int:
         await self._open()

@@ -34,8 +34,12 @@ class ArtifactStore(Protocol):
         """
         ...
 
-    async def url(self, key: str, content_type: str, *, expires_s: int = 300) -> str | None:
-        """A signed address that any holder may read until it expires; None where the gateway must serve it itself."""
+    async def url(self, key: str, content_type: str, *, expires_s: int = 300, name: str = "") -> str | None:
+        """A signed address that any holder may read until it expires; None where the gateway must serve it itself.
+
+        Args:
+            name: under which a browser saves it; "": a name made of the key.
+        """
         ...
 
     async def delete(self, prefix: str) -> int:

@@ -158,6 +158,7 @@ class ArtifactRow:
     content_type: str
     bytes: int
     created_at: datetime
+    name: str = ""  # of a download: how the site calls the file
 
 
 @dataclass(frozen=True, slots=True)

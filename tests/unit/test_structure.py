@@ -261,7 +261,7 @@ MOST_FILES = 16
 MOST_LINES = 500
 LONG = {
     "services/settings.py": 800,
-    "services/store/records.py": 532,
+    "services/store/records.py": 533,
 }
 """Files that are longer, with the bound of each: plain lists of declarations, of settings, records and tables."""
 VAGUE = {"one": 0, "found": 13, "wanted": 2}

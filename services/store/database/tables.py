@@ -324,6 +324,7 @@ artifact = Table(
     Column("content_type", Text, nullable=False),
     Column("bytes", BigInteger, nullable=False),
     Column("created_at", Double, nullable=False),
+    Column("name", Text),  # of a download: how the site calls the file
 )
 Index("artifact_job", artifact.c.job, artifact.c.session)
 Index("artifact_key", artifact.c.key)

@@ -476,4 +476,5 @@ def artifact_row(row: Row[Any]) -> ArtifactRow:
         content_type=row.content_type,
         bytes=row.bytes,
         created_at=when(row.created_at),
+        name=row.name or "",
     )

@@ -241,6 +241,7 @@ def _write_evidence(tx: Tx, ends: Sequence[End], jobs: Mapping[int, LockedJob]) 
             "key": ref.key,
             "content_type": ref.content_type,
             "bytes": ref.bytes,
+            "name": ref.name,
             "created_at": tx.now,
         }
         for end in ends

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from fastapi.responses import RedirectResponse
 
 from shoal.agent.status import FINAL, Status
+from shoal.services.artifacts.keys import named
 from shoal.services.errors import BadInput, NotFound
 from shoal.services.store import ids
 from shoal.services.store.records import ArtifactRow, JobRow, SessionRow
@@ -110,7 +111,7 @@ def artifact_id(text: str) -> str:
 
 async def artifact_answer(deps: GatewayDeps, row: ArtifactRow) -> Response:
     """One artifact as an answer."""
-    url = await deps.artifacts.url(row.key, row.content_type, expires_s=deps.options.artifact_url_s)
+    url = await deps.artifacts.url(row.key, row.content_type, expires_s=deps.options.artifact_url_s, name=row.name)
     if url is not None:
         return RedirectResponse(url, status_code=307)
     return Response(await deps.artifacts.get(row.key), headers=safe_headers(row))
@@ -126,9 +127,10 @@ def safe_headers(row: ArtifactRow) -> dict[str, str]:
     bare = media_type.partition(";")[0].strip()
     shown = bare in _SHOWN_INLINE
     extension = _EXTENSIONS.get(bare, "bin")
+    file = f"{row.kind}-{row.id[:8]}.{extension}"
     return {
         "Content-Type": media_type if shown or bare in _EXTENSIONS else "application/octet-stream",
-        "Content-Disposition": f'{"inline" if shown else "attachment"}; filename="{row.kind}-{row.id[:8]}.{extension}"',
+        "Content-Disposition": f'{"inline" if shown else "attachment"}; filename="{file}"{named(row.name)}',
         "Content-Security-Policy": "default-src 'none'; sandbox",
         "X-Content-Type-Options": "nosniff",
         "Cross-Origin-Resource-Policy": "same-origin",

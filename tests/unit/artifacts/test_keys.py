@@ -31,6 +31,11 @@ def test_only_what_runs_nothing_is_shown(content_type: str, how: str) -> None:
     assert content_disposition("t/1/name.ext", content_type) == f'{how}; filename="name.ext"'
 
 
+def test_a_file_s_own_name_is_spelled_for_a_header() -> None:
+    header = content_disposition("t/1/a.pdf", "application/pdf", 'Für "Ådne".pdf\r\nX: 1')
+    assert header == ("attachment; filename=\"a.pdf\"; filename*=UTF-8''F%C3%BCr%20%22%C3%85dne%22.pdf%0D%0AX%3A%201")
+
+
 async def test_the_address_says_which_store(tmp_path: Path) -> None:
     assert isinstance(open_artifacts("memory:"), MemoryArtifacts)
     for url in (str(tmp_path / "a b"), f"file://{tmp_path}/a%20b"):

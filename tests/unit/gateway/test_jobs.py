@@ -202,7 +202,7 @@ async def test_what_could_act_is_a_download(here: World, content_type: str, told
 async def test_an_artifact_in_an_object_store_is_a_redirect(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
     await with_artifact(here)
 
-    async def url(key: str, content_type: str, *, expires_s: int = 300) -> str:
+    async def url(key: str, content_type: str, *, expires_s: int = 300, name: str = "") -> str:
         return f"https://bucket.example/{key}?expires={expires_s}"
 
     monkeypatch.setattr(here.artifacts, "url", url)
@@ -338,3 +338,23 @@ async def test_failures_are_told_in_the_job(here: World) -> None:
     assert body["error"]["class"] == "NavigationTimeout"
     assert body["counts"]["failed"] == 1
     assert body["finished_at"].endswith("Z")
+
+
+async def test_a_file_has_the_name_that_its_site_gave_it(here: World) -> None:
+    name = "Für Ådne <b>.pdf"
+
+    def outcome(work: Work) -> Outcome:
+        return completed(
+            artifacts=(ArtifactRef(ARTIFACT, "download", "acme/1/1/file.pdf", "application/pdf", 4, name),)
+        )
+
+    job = await here.submit()
+    await here.artifacts.put("acme/1/1/file.pdf", b"%PDF", "application/pdf")
+    await here.run(outcome)
+    session = (await here.client.get(f"/v1/jobs/{job}")).json()["root_session"]
+    (artifact,) = (await here.client.get(f"/v1/sessions/{session}")).json()["artifacts"]
+    assert artifact["name"] == name
+    got = await here.client.get(f"/v1/artifacts/{ARTIFACT}")
+    assert got.headers["content-disposition"].endswith("; filename*=UTF-8''F%C3%BCr%20%C3%85dne%20%3Cb%3E.pdf")
+    page = (await here.client.get(f"/sessions/{session}")).text
+    assert "Für Ådne &lt;b&gt;.pdf" in page and "<b>.pdf" not in page

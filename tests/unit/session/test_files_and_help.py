@@ -39,10 +39,11 @@ async def test_help_that_nobody_gives_ends_the_session_and_says_why() -> None:
 async def test_files_of_every_page_become_artifacts_and_observations_name_them(tmp_path: Path) -> None:
     path = tmp_path / "list.csv"
     path.write_text("a,b")
-    page = FakePage(gives=(Download("list.csv", URL, 3, path=str(path)),), actions={"fill 1": ""})
+    page = FakePage(gives=(Download("../Price\u202elist.csv", URL, 3, path=str(path)),), actions={"fill 1": ""})
     policy = Looks(times=2)
     outcome, _, _ = await run(work(goal="click"), {URL: page}, policy=policy)
     kept = [one for one in outcome.artifacts if one.kind == "download"]
+    assert {one.name for one in kept} == {"Pricelist.csv"}
     assert len(kept) == 3  # of its first page, which its first step leaves, and of the two that it opens in the others
     assert [file.artifact for file in policy.seen] == [None, kept[1].id]
 

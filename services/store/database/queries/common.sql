@@ -396,8 +396,8 @@ join job j on j.id = s.job where j.status <> {PAUSED}
 
 -- name: add_artifacts
 -- Adds an artifact, once.
-insert into artifact (id, tenant, job, session, kind, key, content_type, bytes, created_at)
-values (:id, :tenant, :job, :session, :kind, :key, :content_type, :bytes, :created_at)
+insert into artifact (id, tenant, job, session, kind, key, content_type, bytes, name, created_at)
+values (:id, :tenant, :job, :session, :kind, :key, :content_type, :bytes, :name, :created_at)
 on conflict (id) do nothing
 
 -- name: record_delivery

@@ -182,6 +182,7 @@ class ArtifactView(View):
     content_type: str
     bytes: int
     created_at: Time
+    name: str = Field("", description="of a download: how the site calls the file")
 
 
 class EvidenceView(View):
