@@ -260,6 +260,9 @@ class WorkflowPolicy:
 
     async def _action(self, state: SessionState, node: ActionNode, values: Mapping[str, Json]) -> Action | Miss:
         args = {name: arg.filled(dict(values)) for name, arg in node.args.items()}
+        if node.submits and node.post and await condition_miss(state.page, node.post, values, where=node.id) is None:
+            told = "what says that it was taken stands on the page before it is done"
+            return Miss(MissReason.CONDITION, node.id, told)
         if node.target is not None:
             if state.spec.sample is not None:
                 await self._count(state, node.id, node.target.locators)

@@ -59,6 +59,7 @@ class HandBook:
     lost: list[str] = field(default_factory=list)
     _typed: set[str] = field(default_factory=set)
     _names: dict[tuple[str, str], str] = field(default_factory=dict)  # fields by address and path: their parameters
+    _stood: frozenset[str] = frozenset()  # headings and messages of the page before the last action
     _opened: str = ""  # path of a field that was clicked last, whose click is left out if it is written into
 
     async def before(self, page: Context, action: Action) -> Pointed | None:
@@ -187,6 +188,7 @@ class HandBook:
                 step=len(self.actions),
             )
         )
+        self._stood = pointed.said
         self._opened = ""
         if result.effect.url or result.effect.new_tab:
             self._names = {("", name): name for name in self._names.values()}  # the fields of this page are gone
@@ -225,7 +227,7 @@ class HandBook:
             said = ()
         return SessionEvidence(
             actions=tuple(self._without_values(action) for action in self.actions),
-            said=tuple(text for text in said if not self._is_of_one_run(text)),
+            said=tuple(text for text in said if text not in self._stood and not self._is_of_one_run(text)),
             lost=tuple(self.lost),
         )
 

@@ -96,6 +96,7 @@ class NotedBefore:
     url: str
     element: Described | None = None
     origins: Mapping[str, Origin] = field(default_factory=dict)
+    text: str = ""  # of the page, where the action may send something
 
 
 @dataclass(slots=True)
@@ -108,6 +109,7 @@ class EvidenceBook:
     pages: list[PageSample] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    _stood: str = ""  # text of the page before the last action, where that may have sent something
 
     async def before(self, page: Context, action: Action, sources: Sources) -> NotedBefore | None:
         """The element and the origins of an action that is about to run; None for one that teaches nothing."""
@@ -126,7 +128,8 @@ class EvidenceBook:
                 origins = {name: origin_of(action.args[name], seen, answer=action.detail) for name in origins}
             if action.name == "enter_verification_code":
                 origins["code"] = Origin(kind="otp")
-            return NotedBefore(page.url, element, origins)
+            text = str(await page.read(_TEXT_JS)) if _may_send(action, element) else ""
+            return NotedBefore(page.url, element, origins, text)
         except BrowserError:
             raise
         except (AgentError, NothingTold) as error:
@@ -143,6 +146,7 @@ class EvidenceBook:
         if result.error is not None:
             return
         lost = "it is in a frame or a shadow root" if "bid" in action.args and element is None else ""
+        self._stood = noted.text
         self.actions.append(
             ActionEvidence(
                 action=action.name,
@@ -151,7 +155,7 @@ class EvidenceBook:
                 target=element.target if element else None,
                 lost=lost,
                 box=element.box if element else None,
-                submits=action.submits or sends(action) == "always" or bool(element and element.sends),
+                submits=_may_send(action, element),
                 url=noted.url,
                 led_to=result.effect.url or "",
                 value=result.effect.value or "",
@@ -199,9 +203,11 @@ class EvidenceBook:
         """All of it, when the session ends.
 
         Args:
+            said: headings and messages of the last page. Those that stood there before something was sent are no sign
+                that it was taken, and are left out.
             told: a text without what the job holds to be secret. Of a value that it changes not even a hash is kept.
         """
-        item = self.item
+        item, stood = self.item, _words(self._stood)
         return SessionEvidence(
             item=told(item.value) if item else "",
             label=item.label if item else "",
@@ -209,11 +215,20 @@ class EvidenceBook:
             leaves=_leaves("loop", Sources(item=item.value).row if item else None, told) | _leaves("data", data, told),
             actions=tuple(action.model_copy(update={"args": _hidden(action.args, told)}) for action in self.actions),
             ended=url,
-            said=tuple(said),
+            said=tuple(text for text in said if _words(text) not in stood),
             pages=tuple(self.pages),
             lost=tuple(self.lost),
             seconds=round(self.seconds, 4),
         )
+
+
+def _may_send(action: Action, element: Described | None) -> bool:
+    return action.submits or sends(action) == "always" or bool(element and element.sends)
+
+
+def _words(text: str) -> str:
+    """A text as conditions compare it."""
+    return " ".join(text.split()).lower()
 
 
 def _leaves(source: str, document: Json, told: Callable[[str], str]) -> dict[str, str]:
