@@ -68,7 +68,10 @@ class Evidence:
         if kind in _WRITTEN_HERE:
             data = self._state.hidden.told(data.decode("utf-8", "replace")).encode("utf-8", "replace")
         ref = await self._sink.keep(kind, data, content_type)
-        self.kept.append(replace(ref, name=safe_file_name(self._state.hidden.told(name))))
+        if name:
+            hide = self._state.hidden.told
+            ref = replace(ref, name=hide(safe_file_name(hide(name))))
+        self.kept.append(ref)
         return ref.id
 
     async def keep_prompt(self, prompt: str | None) -> str | None:
