@@ -65,13 +65,18 @@ class Landing:
     egress: str = ""  # what the cluster's own egress filter answered in the site's place; "" when the site answered
 
 
+WANTED_HEADERS = frozenset({"accept", "content-type", "x-requested-with"})
+"""Headers by which a script says what it wants. None of them says who asks."""
+
+
 @dataclass(frozen=True, slots=True)
 class FetchedJson:
     """JSON that a script of a page fetched while the page was open."""
 
     url: str  # of the answer
     text: str  # as it came; it need not parse
-    # By which the same can be asked again; None: another header may say who asks, or the site led elsewhere.
+    # Some of `WANTED_HEADERS`, by which the same can be asked again.
+    # None: another header may say who asks, or the site led elsewhere.
     headers: Mapping[str, str] | None = None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -15,6 +16,8 @@ from shoal.agent.errors import ActionError, ActionTimeout, AgentError, BrowserGo
 
 _ANSWER_S = 5.0
 """How long a browser, or a page, may take for an answer that needs no work."""
+_PERFORMED = re.compile(r"performing \w+ action")
+"""In Playwright's log of a call that points at an element: its click or its hover was sent to the page."""
 
 
 class BrowserProcess(Protocol):
@@ -153,11 +156,7 @@ class CallDeadlines:
         # A killed process is known to be gone a moment after the calls into it are cut off.
         if await self._browser.ended(within_s=GONE_S):
             return self._end()
-        return ActionError("the tab was closed", performed=_PERFORMED in error.message)
-
-
-_PERFORMED = "performing click action"
-"""In Playwright's log of a call: the click was sent to the page."""
+        return ActionError("the tab was closed", performed=_PERFORMED.search(error.message) is not None)
 
 
 async def _done(call: Awaitable[object], within_s: float) -> bool:

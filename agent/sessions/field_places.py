@@ -1,4 +1,7 @@
-"""Where fields of records and elements of actions stand on the picture of their page. What is in doubt is left out."""
+"""Where fields of records, and elements of actions, stand on the picture of their page.
+
+A field's place that is in doubt is left out. An element's place is where it was just after the picture was taken.
+"""
 
 from __future__ import annotations
 
@@ -41,13 +44,20 @@ class ActedPlaces:
     boxes: Mapping[str, Box] = field(default_factory=dict)  # on the page, by the elements' ids
 
 
+def acted_bid(action: Action) -> str:
+    """The id of the element that an action begins at; "" for none."""
+    return str(action.args.get("bid") or action.args.get("from_bid") or "")
+
+
 async def acted_places(page: Context, actions: Sequence[Action]) -> ActedPlaces:
     """The elements of the main frame, in the window, that `actions` name; of others the window alone is told.
+
+    Of a drag it is the element that is dragged.
 
     Raises:
         BrowserError: the page could not be asked.
     """
-    named = dict.fromkeys(bid for action in actions if isinstance(bid := action.args.get("bid"), str))
+    named = dict.fromkeys(bid for action in actions if (bid := acted_bid(action)))
     selector_of = {bid: selectors[0] for bid in named if (selectors := await page.selectors(bid)) is not None}
     asks = selector_of or any("x" in action.args for action in actions)
     places = await _shown(page, list(selector_of.values())) if asks else None

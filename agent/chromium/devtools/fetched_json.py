@@ -10,7 +10,7 @@ from typing import Any
 
 from playwright.async_api import Error as PlaywrightError
 
-from shoal.agent.browser import FetchedJson
+from shoal.agent.browser import WANTED_HEADERS, FetchedJson
 from shoal.agent.chromium.devtools.protocol import DevTools
 from shoal.agent.support.web_addresses import same_site
 
@@ -22,8 +22,6 @@ _MOST_CHARS = 2_000_000
 """Of all answers together."""
 _BODIES_S = 2.0
 """How long the browser may take to hand over all answers."""
-_REPEATED = frozenset({"accept", "content-type", "x-requested-with"})
-"""Headers by which a script says what it wants."""
 _OF_BROWSERS = frozenset({"accept-language", "cache-control", "dnt", "origin", "pragma", "priority", "referer"})
 """Headers that a browser adds, beside its name and `sec-…`. With any other one a script may say who asks."""
 _LONGEST_HEADER = 200
@@ -151,7 +149,7 @@ class FetchWatch:
 def _repeated(sent: dict[str, str]) -> dict[str, str] | None:
     """The headers that ask for the same again; None where one of those that were sent may say who asks."""
     told = {name.lower(): value for name, value in sent.items()}
-    kept = {name: value for name, value in told.items() if name in _REPEATED}
+    kept = {name: value for name, value in told.items() if name in WANTED_HEADERS}
     others = (name for name in told if name not in kept and name not in _OF_BROWSERS and name != "user-agent")
     if any(not name.startswith("sec-") for name in others) or any(len(v) > _LONGEST_HEADER for v in kept.values()):
         return None

@@ -9,7 +9,7 @@ from shoal.agent.decisions.expectation import holds, took_place
 from shoal.agent.decisions.step import StepDecision, typed_by
 from shoal.agent.errors import ActionInvalid, ActionRefused, HelpMissing, SampleSendsNothing, UnsureAction
 from shoal.agent.sessions.attempt import Attempt
-from shoal.agent.sessions.field_places import ActedPlaces, acted_places
+from shoal.agent.sessions.field_places import ActedPlaces, acted_bid, acted_places
 from shoal.agent.sessions.loops.sample import sends_form
 from shoal.agent.sessions.once import action_name, page_of
 from shoal.agent.sessions.tasks.unrepeatable import begin_mark, confirm_mark, lift_mark, must_not_repeat
@@ -36,7 +36,7 @@ async def take_step(
     begun = Step(len(steps), url, decision.thought, (), shot, prompt, before=decision.before, at=utc_now())
     attempt.lessons.begin(begun.index, shot)
     done, final = await _act(attempt, decision.actions, steps, begun)
-    results = [replace(result, box=places.boxes.get(str(result.action.args.get("bid")))) for result in done]
+    results = [replace(result, box=places.boxes.get(acted_bid(result.action))) for result in done]
     await attempt.evidence.keep_downloads()
     errors = await attempt.evidence.page_errors()
     seconds = round(time.monotonic() - started, 4)

@@ -68,8 +68,9 @@ async def led_by_person(attempt: Attempt, steps: list[Step]) -> HandedBack:
     steps.append(of_the_end(end, len(steps), attempt.state.hidden.told(attempt.page.url)))
     await attempt.evidence.keep_downloads()
     if shown is None:
-        await _draft_takeover(attempt, attempt.hand_book, begun)
-        attempt.hand_book = None
+        book, attempt.hand_book = attempt.hand_book, None
+        if not end.away:  # else they did not come to the end of it
+            await _draft_takeover(attempt, book, begun)
     return end
 
 

@@ -72,7 +72,7 @@ class HandBook:
             asked = {name: action.args[name] for name in ("x", "y")} if action.name in _CLICKS else {}
             told = await page.read(_POINTED_JS, asked)
             said = frozenset(await said_on(page))
-            if not isinstance(told, Mapping) or "kind" not in told:
+            if not isinstance(told, Mapping):
                 return Pointed(page.url, said=said, lost="" if action.name in _KEYS else "there is no element")
             if told["kind"] == "lost":
                 return Pointed(page.url, lost=str(told["why"]), said=said)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import Literal
 
 from pydantic import Field, model_validator
 
+from shoal.agent.browser import WANTED_HEADERS
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_paths import path_fault
 from shoal.agent.support.json_value import Json
@@ -96,6 +98,9 @@ class Signature(Part):
     )
 
 
+_HEADER_VALUE = re.compile(r"[\x20-\x7e]{0,200}")
+
+
 class OwnRequest(Part):
     """The JSON that such a page requests itself, by GET and without a proof of who asks.
 
@@ -120,6 +125,9 @@ class OwnRequest(Part):
         taken = set(parts_in(self.url))
         if not taken or taken - set(self.identity.values()):
             raise ValueError("`url` takes parts of the page's address, and each of them is in `identity`")
+        for name, value in self.headers.items():
+            if name not in WANTED_HEADERS or not _HEADER_VALUE.fullmatch(value):
+                raise ValueError(f"`headers`: only {', '.join(sorted(WANTED_HEADERS))} are sent, not {name!r}")
         if any(channel.place.kind != "json" for field in self.fields for channel in field.channels):
             raise ValueError("the places in an answer are given by `json`")
         for path in self.identity:

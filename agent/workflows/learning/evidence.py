@@ -123,13 +123,15 @@ class EvidenceBook:
                 for name, value in action.args.items()
                 if name not in _NO_VALUES and _is_value(value)
             }
-            if any(origin.kind == "model" for origin in origins.values()):
-                seen = replace(sources, page=str(await page.read(_TEXT_JS)))
+            from_model = any(origin.kind == "model" for origin in origins.values())
+            may_send = _may_send(action, element)
+            text = str(await page.read(_TEXT_JS)) if from_model or may_send else ""
+            if from_model:
+                seen = replace(sources, page=text)
                 origins = {name: origin_of(action.args[name], seen, answer=action.detail) for name in origins}
             if action.name == "enter_verification_code":
                 origins["code"] = Origin(kind="otp")
-            text = str(await page.read(_TEXT_JS)) if _may_send(action, element) else ""
-            return NotedBefore(page.url, element, origins, text)
+            return NotedBefore(page.url, element, origins, text if may_send else "")
         except BrowserError:
             raise
         except (AgentError, NothingTold) as error:
@@ -145,7 +147,11 @@ class EvidenceBook:
         action, element = result.action, noted.element
         if result.error is not None:
             return
-        lost = "it is in a frame or a shadow root" if "bid" in action.args and element is None else ""
+        lost = (
+            "its element was gone, or is in a frame or a shadow root"
+            if "bid" in action.args and element is None
+            else ""
+        )
         self._stood = noted.text
         self.actions.append(
             ActionEvidence(

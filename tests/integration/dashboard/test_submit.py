@@ -114,6 +114,28 @@ async def test_an_answer_that_comes_late_does_not_join_what_is_written_in_the_js
     assert complaints == []
 
 
+async def test_the_json_is_written_when_it_is_left_without_a_change(site: Site) -> None:
+    page, complaints = await site.page("/new")
+    may_answer = asyncio.Event()
+
+    async def late(route: Route) -> None:
+        await may_answer.wait()
+        await route.continue_()
+
+    await expect(page.locator("#json")).to_have_value(re.compile("{"))
+    await page.route("**/new/check", late)
+    async with page.expect_request("**/new/check"):
+        await page.locator('textarea[name="goal"]').fill("read on")
+    await page.locator("#json").select_text()
+    async with page.expect_response("**/new/check"):
+        may_answer.set()
+    await expect(page.locator("#verdict")).not_to_have_attribute("data-state", "asking")
+    assert "read on" not in await page.locator("#json").input_value()
+    await page.locator('textarea[name="goal"]').focus()
+    await expect(page.locator("#json")).to_have_value(re.compile("read on"))
+    assert complaints == []
+
+
 async def test_the_steps_of_a_login_are_written_as_json_and_cloned(site: Site) -> None:
     steps = [{"wait_for": f"[title={json.dumps(EVIL)}]"}, {"click": "#in"}]
     page, complaints = await site.page("/new")

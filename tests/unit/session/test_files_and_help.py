@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import HelpMissing
 from shoal.agent.policies.policy import SessionState
@@ -46,6 +48,22 @@ async def test_files_of_every_page_become_artifacts_and_observations_name_them(t
     assert {one.name for one in kept} == {"Pricelist.csv"}
     assert len(kept) == 3  # of its first page, which its first step leaves, and of the two that it opens in the others
     assert [file.artifact for file in policy.seen] == [None, kept[1].id]
+
+
+@pytest.mark.parametrize("given", ["of 4711-geheim.csv", "of 4711\u200b-geheim.csv", "4711-geheim"])
+async def test_a_files_name_shows_no_secret(given: str, tmp_path: Path) -> None:
+    class Knows(Clicks):
+        async def step(self, state: SessionState, goal: str, steps: Sequence[Step]) -> StepDecision:
+            state.hidden.learn("<secret:code>", "4711-geheim")
+            return await super().step(state, goal, steps)
+
+    path = tmp_path / "list.csv"
+    path.write_text("a,b")
+    page = FakePage(gives=(Download(given, URL, 3, path=str(path)),), actions={"fill 1": ""})
+    outcome, _, _ = await run(work(goal="click"), {URL: page}, policy=Knows(times=1))
+    names = [kept.name for kept in outcome.artifacts if kept.kind == "download"]
+    assert len(names) > 0
+    assert all("secret" in name and "4711" not in name for name in names)
 
 
 async def test_files_of_a_session_that_fails_are_kept_too(tmp_path: Path) -> None:

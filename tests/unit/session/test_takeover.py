@@ -4,6 +4,7 @@ other."""
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -32,12 +33,19 @@ from tests.unit.session.test_session import URL, Notes, deps, work
 
 CLICK = Action("mouse_click", {"x": 5, "y": 6, "button": "left"})
 TYPE = Action("keyboard_type", {"text": "4711-geheim"})
+
+
+def says(n: int) -> Callable[[str, Any], Any]:
+    """What a page gives on which nothing is pointed at, and whose record is `n`."""
+    return lambda script, arg: None if "activeElement" in script else [] if "h1" in script else {"n": n}
+
+
 PAGES = {
     URL: FakePage(
-        read={"n": 7},
+        read=says(7),
         actions={"mouse_click 5": f"{URL}open", "keyboard_type 4711-geheim": "", "click 1": ""},
     ),
-    f"{URL}open": FakePage(read={"n": 8}, actions={"keyboard_type 4711-geheim": "", "click 1": ""}),
+    f"{URL}open": FakePage(read=says(8), actions={"keyboard_type 4711-geheim": "", "click 1": ""}),
 }
 
 
@@ -108,7 +116,7 @@ async def test_a_crash_behind_a_person_s_action_ends_unsure_and_is_not_repeated(
         with pytest.raises(ActionRefused):
             await people.act("lease", CLICK)
 
-    broken = {URL: FakePage(read={"n": 7}, actions={"mouse_click 5": ""}, act_seconds=0)}
+    broken = {URL: FakePage(read=says(7), actions={"mouse_click 5": ""}, act_seconds=0)}
     people, notes = Comes(), Notes()
     browser = FakeBrowser(broken)
     running = asyncio.create_task(session.run(work(extract=EXTRACT), deps(browser, notes, attendance=people)))
@@ -133,6 +141,36 @@ async def test_a_takeover_ends_when_the_person_goes_away(monkeypatch: pytest.Mon
     outcome, _, _ = await led(do)
     assert outcome.status is Status.COMPLETED
     assert outcome.tasks[0].reason == "Ada had taken the page over and went away"
+
+
+def field_in_focus(script: str, arg: Any) -> Any:
+    """What a page gives whose only field has the focus, and whose record is 7."""
+    if "arg.describe" in script:
+        ways = [{"family": family, "value": "Code", "role": "textbox", "n": 1} for family in ("role_name", "css")]
+        told = {"role": "textbox", "name": "Code", "ways": ways, "around": [], "box": [1, 2, 3, 4], "form": None}
+        return json.dumps(told)
+    if "activeElement" in script:
+        field = {"kind": "field", "path": "html > input", "value": "4711-geheim", "checked": False, "many": False}
+        return {**field, "long": False, "name": "code", "label": "Code"}
+    return says(7)(script, arg)
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+async def test_what_a_person_did_is_drafted_where_they_handed_the_page_back(
+    leaves: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if leaves:
+        monkeypatch.setattr(attendance, "LEASE_S", 0.2)
+
+    async def do(people: Attendance) -> None:
+        assert (await people.act("lease", TYPE)).error is None
+        if not leaves:
+            people.hand_back("lease", "", done=False)
+
+    pages = {URL: FakePage(read=field_in_focus, actions={"keyboard_type 4711-geheim": ""})}
+    outcome, _, notes = await led(do, pages=pages)
+    assert outcome.status is Status.COMPLETED
+    assert ("workflow" in notes.kept) is not leaves
 
 
 async def test_one_person_leads_at_a_time_and_only_with_the_lease() -> None:

@@ -24,7 +24,7 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.testing.browser_double import FakeBrowser, FakePage
 from shoal.agent.types import LoopItem
-from shoal.agent.workflows.format.branch import Branch
+from shoal.agent.workflows.format.branch import Branch, OwnRequest
 from shoal.agent.workflows.format.page_parts import filled
 from shoal.agent.workflows.learning.compile_fields import compile_pages
 from shoal.agent.workflows.learning.page_sample import PageLook, PageSample, sample_page
@@ -284,6 +284,16 @@ def api(n: int) -> str:
 
 def answered(n: int, value: Json, headers: Mapping[str, str] = JSON, status: int = 200) -> RawDocument:
     return RawDocument(api(n), status, headers, json.dumps(value).encode())
+
+
+@pytest.mark.parametrize(
+    "headers", [{"authorization": "Bearer x"}, {"cookie": "a=b"}, {"Accept": "*/*"}, {"accept": "*/*\r\ncookie: a=b"}]
+)
+async def test_a_workflow_that_is_imported_sends_no_other_headers(headers: dict[str, str]) -> None:
+    request = (await learned()).request
+    assert request is not None
+    with pytest.raises(ValueError, match="`headers`: only accept"):
+        OwnRequest.model_validate(request.model_dump() | {"headers": headers})
 
 
 async def test_after_three_pages_that_say_the_same_no_browser_opens_a_page() -> None:
