@@ -133,8 +133,46 @@ class BrowserHealth:
     pids: tuple[int, ...] = field(default_factory=tuple)  # of the process tree
 
 
-class Context(Protocol):
-    """One isolated context with its tabs. Every call has a deadline and raises a typed error; none hangs."""
+@dataclass(frozen=True, slots=True)
+class ElementPath:
+    """Where an element stands, each part by its position in its own document or shadow root."""
+
+    frames: tuple[str, ...]  # ids of the frames around it, outermost first
+    hosts: tuple[str, ...]  # CSS selectors of the shadow hosts around it in its document, outermost first
+    css: str  # of the element
+
+
+class PageDocument(Protocol):
+    """The document of a page's main frame, or of a frame in it."""
+
+    async def read(self, script: str, arg: Json = None) -> Json:
+        """What the JavaScript function `script` returns for `arg` in the document.
+
+        It runs in an isolated world: page scripts do not see it. The value must be JSON.
+
+        Raises:
+            ActionTimeout: the script takes too long, on a page that is well.
+            PageHangs, PageCrashed, BrowserGone.
+        """
+        ...
+
+    async def locate(self, selectors: Sequence[str], hosts: Sequence[str] = ()) -> Sequence[str | None]:
+        """For each CSS selector or XPath ("/…" or "(…") the id of the only element of the document that it finds.
+
+        None where it finds none or several, or is no selector.
+
+        Args:
+            hosts: CSS selectors of shadow hosts, outermost first: what is looked for lies in the shadow root of the
+                last one. XPath finds nothing there.
+        """
+        ...
+
+
+class Context(PageDocument, Protocol):
+    """One isolated context with its tabs. As a document it is the main frame of the active tab.
+
+    Every call has a deadline and raises a typed error; none hangs.
+    """
 
     @property
     def url(self) -> str:
@@ -151,17 +189,6 @@ class Context(Protocol):
         """
         ...
 
-    async def read(self, script: str, arg: Json = None) -> Json:
-        """What the JavaScript function `script` returns for `arg` in the active tab's main frame.
-
-        It runs in an isolated world: page scripts do not see it. The value must be JSON.
-
-        Raises:
-            ActionTimeout: the script takes too long, on a page that is well.
-            PageHangs, PageCrashed, BrowserGone.
-        """
-        ...
-
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
         """The active tab as an observation, without goal, history and elapsed time.
 
@@ -171,15 +198,19 @@ class Context(Protocol):
         """
         ...
 
-    async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
-        """For each CSS selector or XPath ("/…" or "(…") the id of the only element of the main frame that it finds.
-
-        None where it finds none or several, or is no selector.
-        """
-        ...
-
     async def selectors(self, bid: str) -> tuple[str, str] | None:
         """A CSS selector and an XPath by which this element of the main frame is found again; None when it is gone."""
+        ...
+
+    async def element_path(self, bid: str) -> ElementPath | None:
+        """Where an element stands, in whichever frame; None when it is gone, or lies in a closed shadow root."""
+        ...
+
+    async def frame_document(self, frames: Sequence[str]) -> PageDocument | None:
+        """The document of the frame that CSS selectors of frames lead to, outermost first.
+
+        None where one of them finds no frame, or several elements, or its document is not there yet.
+        """
         ...
 
     async def act(self, action: Action) -> ActionResult:

@@ -97,14 +97,22 @@ such as `versions[0].nodes[3].args.value: there is no parameter 'email'`.
   name, or a text at another place, is a miss. On a page with scripts a null is given after 5 seconds, as a script may
   draw the value. A page whose document alone was read gives no null.
 
-The limits: lists (several records of one page), fields that are objects or lists, and elements in frames and shadow
-roots are not learned. Of a page with several records the page itself is kept (artifact `snapshot`). What stands in a
-frame is read and done by the model, though a file may name a `frame` and `shadow`: such a target is a miss. A version
-gives whole records: one field that cannot be learned prevents it, and the loop's `why` names the field. `open` lists
-the pages that a version leaves to the model: those of another kind, and those without a field whose absence was not
-learned. A loop in which one of the first pages lacks a field does two more items, up to nine, for another such page. A
-repair learns from the missed items alone: a field that none of the first pages lacked stays a miss where later ones
-lack it.
+* An element in a frame, or in an open shadow root, is learned with the way to it: a CSS selector of each `frame` or
+  shadow host around it, which finds that one alone and does not go by its position. A frame must show a document of the
+  same origin as when it was learned; another one is a miss, and nothing is typed into it.
+
+The limits: lists (several records of one page), and fields that are objects or lists, are not learned. Of a page with
+several records the page itself is kept (artifact `snapshot`). Fields of records are learned from the page's own
+document alone: a value that stands only in a frame or a shadow root is read by the model. An action on an element is
+left to the model where the element is in a closed shadow root or in a frame inside a shadow root, and where a frame or
+a host is told apart by its position alone. So is a form in a frame whose answer appears in that frame: what says that a
+form was taken is looked for on the page itself.
+
+A version gives whole records: one field that cannot be learned prevents it, and the loop's `why` names the field.
+`open` lists the pages that a version leaves to the model: those of another kind, and those without a field whose
+absence was not learned. A loop in which one of the first pages lacks a field does two more items, up to nine, for
+another such page. A repair learns from the missed items alone: a field that none of the first pages lacked stays a miss
+where later ones lack it.
 
 Nodes of the kinds `loop`, `call`, `model` and `person`, and `on_miss: retry`, can be written down, and are not run. A
 workflow with one is refused when it is imported, edited, brought along by a job or activated: the message names the

@@ -13,11 +13,13 @@ from shoal.agent.browser import (
     BrowserHealth,
     Context,
     ContextOptions,
+    ElementPath,
     FetchedJson,
     Frame,
     FrameOptions,
     Landing,
     ObserveOptions,
+    PageDocument,
     RawRecording,
     Shot,
 )
@@ -440,11 +442,17 @@ class DocumentContext:
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
         return await (await self._in_browser()).observe(options)
 
-    async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
-        return await (await self._in_browser()).locate(selectors)
+    async def locate(self, selectors: Sequence[str], hosts: Sequence[str] = ()) -> Sequence[str | None]:
+        return await (await self._in_browser()).locate(selectors, hosts)
 
     async def selectors(self, bid: str) -> tuple[str, str] | None:
         return await (await self._in_browser()).selectors(bid)
+
+    async def element_path(self, bid: str) -> ElementPath | None:
+        return await (await self._in_browser()).element_path(bid)
+
+    async def frame_document(self, frames: Sequence[str]) -> PageDocument | None:
+        return await (await self._in_browser()).frame_document(frames)
 
     async def act(self, action: Action) -> ActionResult:
         return await (await self._in_browser()).act(action)

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
+from shoal.agent.observe.tree import clickable_elements, with_marks
 from shoal.agent.types import Box, Element
 
 # Dark enough for white letters, and far enough apart to tell neighbours by colour, on light and dark pages.
@@ -49,6 +50,12 @@ class Mark:
     bid: str
     box: _Rect  # of the element
     label: _Rect  # of its number
+
+
+def mark_page(root: Element, image: bytes, viewport: tuple[int, int]) -> tuple[Element, bytes]:
+    """The tree with each marked element's flag set, and the picture with the marks painted on it."""
+    chosen = marked_elements(clickable_elements(root), viewport)
+    return with_marks(root, frozenset(element.bid for element in chosen)), paint_marks(image, chosen, viewport)
 
 
 def marked_elements(elements: Sequence[Element], viewport: tuple[int, int]) -> list[Element]:

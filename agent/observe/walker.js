@@ -88,6 +88,12 @@ globalThis.shoalWalker ??= (() => {
     if (!id) { id = ++lastId; ids.set(element, id); refs.set(id, new WeakRef(element)); }
     return id;
   };
+  // What the ids in a frame begin with; '' where there are too many frames.
+  const letterOf = frame => {
+    let letter = letters.get(frame);
+    if (letter === undefined) { letter = LETTERS[lastLetter++] || ''; letters.set(frame, letter); }
+    return letter;
+  };
   const squeeze = text => text.replace(/\s+/g, ' ').trim();
   // Cut between characters: an emoji is two of JavaScript's.
   const clip = (text, chars) => text.length > chars ? text.slice(0, chars - 1).replace(/[\ud800-\udbff]$/, '') + '…' : text;
@@ -917,8 +923,7 @@ globalThis.shoalWalker ??= (() => {
     const emitFrame = (frame, known, out) => {
       const box = known || frame.getBoundingClientRect();
       if (tiny(box) || !frame.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return;
-      let letter = letters.get(frame);
-      if (letter === undefined) { letter = LETTERS[lastLetter++] || ''; letters.set(frame, letter); }
+      const letter = letterOf(frame);
       if (!letter) { state.stopped = true; state.cut++; return; }
       const style = getComputedStyle(frame);
       const scale = frame.offsetWidth ? box.width / frame.offsetWidth : 1; // by which a transform draws it larger or smaller
@@ -1194,16 +1199,42 @@ globalThis.shoalWalker ??= (() => {
   const closedSays = text => places().some(place => place !== document && place.mode === 'closed' &&
     [...place.children].some(child => (child.innerText || '').toLowerCase().includes(text.toLowerCase())));
 
-  // The only element that a CSS selector or an XPath finds: its id, or 0.
-  const onlyOne = selector => {
+  // The only element that a CSS selector or an XPath finds below `root`, or null.
+  const onlyOne = (selector, root) => {
     let found = [];
     try {
       if (/^[/(]/.test(selector)) {
+        if (root !== document) return null;
         const answer = document.evaluate(selector, document, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, null);
         for (let index = 0; index < Math.min(answer.snapshotLength, 2); index++) found.push(answer.snapshotItem(index));
-      } else found = [...document.querySelectorAll(selector)];
-    } catch { return 0; } // it is no selector
-    return found.length === 1 && found[0].nodeType === 1 ? idOf(found[0]) : 0;
+      } else found = [...root.querySelectorAll(selector)];
+    } catch { return null; } // it is no selector
+    return found.length === 1 && found[0].nodeType === 1 ? found[0] : null;
+  };
+  // The ids of what is found, 0 for nothing, in the open shadow root that CSS selectors of hosts lead to.
+  const locate = (selectors, hosts) => {
+    const root = hosts.reduce((at, host) => at && onlyOne(host, at)?.shadowRoot, document);
+    return selectors.map(selector => { const element = root && onlyOne(selector, root); return element ? idOf(element) : 0; });
+  };
+  // The only frame that a CSS selector finds: its id and what the ids in it begin with; null where there is none.
+  const frameAt = selector => {
+    const element = onlyOne(selector, document);
+    return element && /^I?FRAME$/.test(element.tagName) && letterOf(element) ? [idOf(element), letterOf(element)] : null;
+  };
+  // The CSS selectors, by position in its own root, of each shadow host around an element, outermost first, and of itself.
+  const pathOf = id => {
+    const told = [];
+    for (let element = find(id); element;) {
+      const steps = [], root = element.getRootNode();
+      for (let node = element; node?.nodeType === 1; node = node.parentElement) {
+        const like = [...node.parentNode.children].filter(one => one.localName === node.localName);
+        steps.unshift(`${CSS.escape(node.localName)}:nth-of-type(${like.indexOf(node) + 1})`);
+      }
+      told.unshift((root === document ? '' : ':host > ') + steps.join(' > '));
+      if (root === document) return told;
+      element = root.mode === 'open' ? root.host : null; // of none in a closed root, and of none that left the page
+    }
+    return null;
   };
   // A CSS selector and an XPath for an element of this document: by its id where that is its own, else by its place.
   const selectorsOf = id => {
@@ -1225,7 +1256,7 @@ globalThis.shoalWalker ??= (() => {
   };
 
   return {
-    locate: selectors => selectors.map(onlyOne), selectors: selectorsOf,
+    locate, selectors: selectorsOf, pathOf, frameAt,
     // For changes.js.
     places, squeeze, clip, parentOf, idOf, brief, valueOf, deepActive, takesClicks: element => kindOf(element, upper(element), element.getAttribute('role') || '') % 7 > 0,
     opened: () => choicesIn(places(), null).some(item => !before.has(item)),

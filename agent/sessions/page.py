@@ -12,11 +12,13 @@ from shoal.agent.browser import (
     Browser,
     Context,
     ContextOptions,
+    ElementPath,
     FetchedJson,
     Frame,
     FrameOptions,
     Landing,
     ObserveOptions,
+    PageDocument,
     RawRecording,
     Shot,
 )
@@ -168,11 +170,17 @@ class LazyContext:
         stored = tuple(replace(file, artifact=self.artifacts.get(file.path)) for file in seen.downloads)
         return replace(seen, downloads=stored)
 
-    async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
-        return await (await self._open()).locate(selectors)
+    async def locate(self, selectors: Sequence[str], hosts: Sequence[str] = ()) -> Sequence[str | None]:
+        return await (await self._open()).locate(selectors, hosts)
 
     async def selectors(self, bid: str) -> tuple[str, str] | None:
         return await (await self._open()).selectors(bid)
+
+    async def element_path(self, bid: str) -> ElementPath | None:
+        return await (await self._open()).element_path(bid)
+
+    async def frame_document(self, frames: Sequence[str]) -> PageDocument | None:
+        return await (await self._open()).frame_document(frames)
 
     async def act(self, action: Action) -> ActionResult:
         self._handled = True

@@ -71,12 +71,12 @@ async def _counted(page: Context, version: Version, detail: ReplayDetail, hidden
     """The detail with what each locator and each channel finds: of nodes that were done, they were counted before."""
     known = {before.of for before in detail.counts}
     nodes = [node for node in version.nodes if isinstance(node, ActionNode) and node.id not in known]
-    ways = [(node.id, way) for node in nodes if node.target is not None for way in node.target.locators]
-    counts = await count(page, [way for _, way in ways])
     url = hidden.told(page.url)
-    counted = [
-        LocatorCount(of, way.family, way.value, number, url) for (of, way), number in zip(ways, counts, strict=True)
-    ]
+    counted: list[LocatorCount] = []
+    for node in nodes:
+        if node.target is not None:
+            counts = zip(node.target.locators, await count(page, node.target), strict=True)
+            counted += [LocatorCount(node.id, way.family, way.value, number, url) for way, number in counts]
     places = places_of(version.branches)
     view = await view_of(page, places) if places else None
     for branch in version.branches if view is not None else ():

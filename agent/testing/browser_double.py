@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 from shoal.agent.browser import (
     BrowserHealth,
     ContextOptions,
+    ElementPath,
     FetchedJson,
     Frame,
     FrameOptions,
     Landing,
     ObserveOptions,
+    PageDocument,
     RawRecording,
     Shot,
 )
@@ -164,11 +166,19 @@ class FakeContext:
             downloads=tuple(self._files[told:]),
         )
 
-    async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
+    async def locate(self, selectors: Sequence[str], hosts: Sequence[str] = ()) -> Sequence[str | None]:
         self._page()
         return [None for _ in selectors]  # there is no document behind the tree
 
     async def selectors(self, bid: str) -> tuple[str, str] | None:
+        self._page()
+        return None
+
+    async def element_path(self, bid: str) -> ElementPath | None:
+        self._page()
+        return None
+
+    async def frame_document(self, frames: Sequence[str]) -> PageDocument | None:
         self._page()
         return None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
@@ -19,11 +18,13 @@ from shoal.agent.actions.perform import check, perform
 from shoal.agent.actions.registry import Limit
 from shoal.agent.browser import (
     ContextOptions,
+    ElementPath,
     FetchedJson,
     Frame,
     FrameOptions,
     Landing,
     ObserveOptions,
+    PageDocument,
     RawRecording,
     Shot,
 )
@@ -42,6 +43,7 @@ from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.acting.titles import Titles
 from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines
 from shoal.agent.chromium.devtools.fetching_sites import FetchingOwner
+from shoal.agent.chromium.devtools.frame_document import FrameDocument, located, selectors_of
 from shoal.agent.chromium.devtools.page_errors import PageErrorLog
 from shoal.agent.chromium.devtools.screenshots import as_shot, page_shot, region_shot, viewport_shot
 from shoal.agent.chromium.faults import navigation_error, net_error
@@ -57,8 +59,8 @@ from shoal.agent.errors import (
     ElementMissing,
     PageCrashed,
 )
-from shoal.agent.observe.marks import marked_elements, paint_marks
-from shoal.agent.observe.tree import clickable_elements, element_tree, focused_bid, is_cut, omitted, with_marks
+from shoal.agent.observe.marks import mark_page
+from shoal.agent.observe.tree import element_tree, focused_bid, is_cut, omitted
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import check_opened, forbidden_page
 from shoal.agent.types import Action, ActionResult, Box, Download, Effect, ErrorInfo, Observation, PageErrors
@@ -287,9 +289,7 @@ class ActingContext:
         viewport = (int(walk.data["size"][0]), int(walk.data["size"][1]))
         elements, marked = element_tree(walk), None
         if options.marks and image is not None:
-            chosen = marked_elements(clickable_elements(elements), viewport)
-            marked = await asyncio.to_thread(paint_marks, image, chosen, viewport)
-            elements = with_marks(elements, frozenset(element.bid for element in chosen))
+            elements, marked = await asyncio.to_thread(mark_page, elements, image, viewport)
         worlds = await self.tab.worlds()
         return Observation(
             url=self.url,
@@ -313,19 +313,22 @@ class ActingContext:
             last_error=self.last_error,
         )
 
-    async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
+    async def locate(self, selectors: Sequence[str], hosts: Sequence[str] = ()) -> Sequence[str | None]:
         async with self.limits.looking(self.options.action_timeout_s, "looking for elements"):
-            world = await self.tab.main_world()
-            numbers = await world.call(f"shoalWalker.locate({json.dumps(list(selectors))})")
-        return [str(number) if number else None for number in numbers]
+            return await located(await self.tab.main_world(), selectors, hosts)
 
     async def selectors(self, bid: str) -> tuple[str, str] | None:
-        prefix, number = split_bid(bid)
-        if prefix:
-            return None
         async with self.limits.looking(self.options.action_timeout_s, "describing an element"):
-            selectors = await (await self.tab.main_world()).call(f"shoalWalker.selectors({number})")
-        return (selectors[0], selectors[1]) if selectors else None
+            return await selectors_of(await self.tab.main_world(), *split_bid(bid))
+
+    async def element_path(self, bid: str) -> ElementPath | None:
+        async with self.limits.looking(self.options.action_timeout_s, "describing an element"):
+            return await (await self.tab.look()).element_path(await self.tab.main_world(), *split_bid(bid))
+
+    async def frame_document(self, frames: Sequence[str]) -> PageDocument | None:
+        async with self.limits.looking(self.options.action_timeout_s, "looking for a frame"):
+            entered = await (await self.tab.look()).enter(await self.tab.main_world(), frames)
+        return FrameDocument(*entered, self.limits, self.options.action_timeout_s) if entered is not None else None
 
     async def harmless(self, action: Action) -> bool:
         try:
@@ -420,10 +423,8 @@ class ActingContext:
             if bid is not None:
                 self._action_context.begin(time.monotonic() + self.options.action_timeout_s)
                 region = await self._action_context.box(bid)
-            if region is not None:
-                data = await region_shot(self.tab, region)
-            else:
-                data = await (page_shot(self.tab) if full_page else viewport_shot(self.tab))
+            shot = page_shot if full_page else viewport_shot
+            data = await (region_shot(self.tab, region) if region is not None else shot(self.tab))
         return as_shot(data)
 
     async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
-from shoal.agent.browser import ObserveOptions
+from shoal.agent.browser import ElementPath, ObserveOptions
 from shoal.agent.chromium.devtools.worlds import World, Worlds
 from shoal.agent.errors import BrowserError
 from shoal.agent.observe.tree import FrameSpot, FrameWalk, is_cut, read_walk, size
@@ -61,6 +61,29 @@ class PageWalk:
         """The world of the frame whose ids begin with `prefix`."""
         frame = self.frames.get(prefix)
         return self._worlds.get(frame) if frame else None
+
+    async def element_path(self, main: World, prefix: str, number: int) -> ElementPath | None:
+        """Where the element with an id, in its two parts, stands; `main` is the main frame's world."""
+        world = self.world_of(prefix) if prefix else main
+        path = await world.call(f"shoalWalker.pathOf({number})") if world is not None else None
+        return ElementPath(self.paths.get(prefix, ()), tuple(path[:-1]), path[-1]) if path else None
+
+    async def enter(self, main: World, frames: Sequence[str]) -> tuple[World, str] | None:
+        """The world of the frame that CSS selectors of frames lead to, and what the ids in it begin with.
+
+        None where one of them finds no frame, or several, or its document is not there yet.
+        """
+        await self._worlds.reach_all()
+        world, prefix = main, ""
+        for selector in frames:
+            frame = await world.call(f"shoalWalker.frameAt({json.dumps(selector)})")
+            inner = await self._world_at(world, int(frame[0])) if frame else None
+            if inner is None:
+                return None
+            around = (*self.paths.get(prefix, ()), f"{prefix}{frame[0]}")
+            world, prefix = inner, f"{prefix}{frame[1]}"
+            self.frames[prefix], self.paths[prefix] = inner.frame, around
+        return world, prefix
 
     # --- walking ------------------------------------------------------------------------------------
 
@@ -132,7 +155,7 @@ class PageWalk:
         """The walk of the frame at `spot`; None when it has nothing to show (yet)."""
         if options.viewport_only and not spot.in_view:
             return None
-        world = await self._world_at(parent, spot)
+        world = await self._world_at(parent, spot.element_id)
         if world is None:
             return None
         prefix = walk.prefix + spot.letter
@@ -156,8 +179,8 @@ class PageWalk:
         except PlaywrightError:
             return None  # the frame went away while it was looked at
 
-    async def _world_at(self, parent: World, spot: FrameSpot) -> World | None:
-        node = await parent.handle(f"shoalWalker.frameOf({spot.element_id})")
+    async def _world_at(self, parent: World, element_id: int) -> World | None:
+        node = await parent.handle(f"shoalWalker.frameOf({element_id})")
         if node is None:
             return None
         frame = (await parent.session.send("DOM.describeNode", {"objectId": node}))["node"].get("frameId")

@@ -13,11 +13,13 @@ from playwright.async_api import Error as PlaywrightError
 from shoal.agent.browser import (
     Context,
     ContextOptions,
+    ElementPath,
     FetchedJson,
     Frame,
     FrameOptions,
     Landing,
     ObserveOptions,
+    PageDocument,
     RawRecording,
     Shot,
 )
@@ -165,11 +167,17 @@ class ReadingContext:
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
         return await (await self._move()).observe(options)
 
-    async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
-        return await (await self._move()).locate(selectors)
+    async def locate(self, selectors: Sequence[str], hosts: Sequence[str] = ()) -> Sequence[str | None]:
+        return await (await self._move()).locate(selectors, hosts)
 
     async def selectors(self, bid: str) -> tuple[str, str] | None:
         return await (await self._move()).selectors(bid)
+
+    async def element_path(self, bid: str) -> ElementPath | None:
+        return await (await self._move()).element_path(bid)
+
+    async def frame_document(self, frames: Sequence[str]) -> PageDocument | None:
+        return await (await self._move()).frame_document(frames)
 
     async def act(self, action: Action) -> ActionResult:
         return await (await self._move()).act(action)

@@ -17,7 +17,7 @@ from shoal.agent.workflows.elements.describing import count
 from shoal.agent.workflows.elements.finding import find
 from shoal.agent.workflows.format.branch import ChannelFamily
 from shoal.agent.workflows.format.node import ActionNode, BranchNode, ExtractNode, GuardNode, Node, WaitNode
-from shoal.agent.workflows.format.target import Family, Locator
+from shoal.agent.workflows.format.target import Family, Target
 from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.replay.conditions import condition_miss
@@ -265,7 +265,7 @@ class WorkflowPolicy:
             return Miss(MissReason.CONDITION, node.id, told)
         if node.target is not None:
             if state.spec.sample is not None:
-                await self._count(state, node.id, node.target.locators)
+                await self._count(state, node.id, node.target)
             located = await self._found(state, node)
             if located.miss is not None:
                 return located.miss
@@ -281,10 +281,11 @@ class WorkflowPolicy:
         submits = node.submits or (node.once and state.spec.sample is not None)
         return Action(node.action, args, f"as {self._title} says", submits=submits, target=name)
 
-    async def _count(self, state: SessionState, node: str, locators: Sequence[Locator]) -> None:
+    async def _count(self, state: SessionState, node: str, target: Target) -> None:
         """Notes how many elements each locator finds on the page where the node is done."""
-        url, counts = state.page.url, await count(state.page, locators)
-        counted = [LocatorCount(node, way.family, way.value, n, url) for way, n in zip(locators, counts, strict=True)]
+        url, counts = state.page.url, await count(state.page, target)
+        ways = zip(target.locators, counts, strict=True)
+        counted = [LocatorCount(node, way.family, way.value, number, url) for way, number in ways]
         self._report = replace(self._report, counts=(*self._report.counts, *counted))
 
     async def _found(self, state: SessionState, node: ActionNode) -> Found:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shoal.agent.browser import Context
+from shoal.agent.browser import Context, PageDocument
 from shoal.agent.errors import BrowserError
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
@@ -15,6 +15,7 @@ from shoal.agent.types import Box
 from shoal.agent.workflows.format.target import Locator, Target
 from shoal.agent.workflows.told import told_by
 
+_ORIGIN_JS = "() => self.origin"
 LOCATORS_JS = (Path(__file__).parent / "locators.js").read_text(encoding="utf-8")
 
 
@@ -25,23 +26,70 @@ class Described:
     target: Target
     box: Box | None = None
     sends: bool = False  # it is a button that sends a form
-    offered: tuple[str, ...] | None = None  # `offer_key` of all that could be acted on; None: not known
+    # `offer_key` of all that could be acted on in the page's own document; None: not known, or it is in a frame.
+    offered: tuple[str, ...] | None = None
 
 
-async def describe(page: Context, bid: str) -> Described | None:
-    """The element `bid` of the open page; None for one in a frame or a shadow root, and for one that is gone.
+async def describe(page: Context, bid: str) -> Described | str:
+    """The element `bid` of the open page, in whichever frame and open shadow root; or why it is not found again.
+
+    Its box is known only where it is in no frame.
 
     Raises:
         BrowserError: the page could not be asked.
         NothingTold: it is no document.
     """
-    selectors = await page.selectors(bid)
-    if selectors is None:
-        return None
-    told = await page.read(LOCATORS_JS, {"describe": selectors[0]})
-    if told is None:
-        return None
-    return described(told_by(told))
+    path = await page.element_path(bid)
+    if path is None:
+        return "its element was gone, or is in a closed shadow root"
+    frames: list[str] = []
+    document: PageDocument = page
+    for frame in path.frames:
+        around = await page.element_path(frame)
+        if around is None or around.hosts:
+            return "its frame was gone, or is in a shadow root"
+        selector = _own_selector(await _described(document, around.css))
+        inner = await page.frame_document([*frames, selector]) if selector else None
+        if inner is None:
+            return "its frame is found by its position alone"
+        frames.append(selector)
+        document = inner
+    shadow: list[str] = []
+    for host in path.hosts:
+        selector = _own_selector(await _described(document, host, shadow))
+        if not selector:
+            return "its shadow host is found by its position alone"
+        shadow.append(selector)
+    element = await _described(document, path.css, shadow)
+    if element is None:
+        return "its element was gone"
+    if not frames and not shadow:
+        return element
+    origin = await origin_of(document) if frames else ""
+    target = element.target.model_copy(
+        update={
+            "frame": tuple(frames),
+            "shadow": tuple(shadow),
+            "origin": "" if not frames or origin == await origin_of(page) else origin,
+        }
+    )
+    return Described(target, element.box if not frames else None, element.sends)
+
+
+async def _described(document: PageDocument, css: str, hosts: Sequence[str] = ()) -> Described | None:
+    told = await document.read(LOCATORS_JS, {"describe": css, "hosts": list(hosts)})
+    return described(told_by(told)) if told is not None else None
+
+
+def _own_selector(element: Described | None) -> str:
+    """A CSS selector that finds this element alone, and not by its position; "" where there is none."""
+    ways = element.target.locators if element is not None else ()
+    return next((way.value for way in ways if way.family in ("attribute", "css") and way.unique_on), "")
+
+
+async def origin_of(document: PageDocument) -> str:
+    """The origin in whose name a document's scripts run; "null" for one that has none."""
+    return str(await document.read(_ORIGIN_JS))
 
 
 async def describe_all(page: Context, most: int) -> list[Described]:
@@ -55,18 +103,29 @@ async def describe_all(page: Context, most: int) -> list[Described]:
     return [known for said in told["elements"] if (known := described(said)) is not None]
 
 
-async def count(page: Context, locators: Sequence[Locator]) -> list[int]:
-    """How many elements of the open page that can be seen each locator finds.
+async def count(page: Context, target: Target) -> list[int]:
+    """How many elements that can be seen each locator of `target` finds in its document or shadow root.
+
+    Nothing is found where the frame or the shadow host is not there.
 
     Raises:
         BrowserError: the page could not be asked.
     """
-    asked = [{"family": locator.family, "value": locator.value, "role": locator.role} for locator in locators]
-    told = await page.read(LOCATORS_JS, {"count": asked}) if asked else []
+    document = await page.frame_document(target.frame) if target.frame else page
+    if document is None:
+        return [0 for _ in target.locators]
+    told = await document.read(LOCATORS_JS, {"count": asked_of(target), "hosts": list(target.shadow)})
+    if told is None and target.shadow:
+        return [0 for _ in target.locators]
     counts = readable_json(told) if isinstance(told, str) else told
-    if not isinstance(counts, list) or len(counts) != len(asked):
+    if not isinstance(counts, list) or len(counts) != len(target.locators):
         raise BrowserError("the page counted no elements")
     return [int(number) for number in counts]
+
+
+def asked_of(target: Target) -> list[Json]:
+    """The locators of `target` as `locators.js` takes them."""
+    return [{"family": way.family, "value": way.value, "role": way.role} for way in target.locators]
 
 
 def described(said: Mapping[str, Json]) -> Described | None:

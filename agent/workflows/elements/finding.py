@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from shoal.agent.browser import Context
+from shoal.agent.browser import Context, PageDocument
+from shoal.agent.errors import ActionError
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
-from shoal.agent.workflows.elements.describing import LOCATORS_JS
+from shoal.agent.workflows.elements.describing import LOCATORS_JS, asked_of, origin_of
 from shoal.agent.workflows.format.target import FAMILIES, Family, Locator, Target
 from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.verdict import Found
@@ -27,7 +28,7 @@ _WITNESS: Mapping[Family, str] = {
 
 
 async def find(page: Context, target: Target, *, where: str, once: bool = False, posted: bool = False) -> Found:
-    """The element of `target` on the open page.
+    """The element of `target` on the open page, in its frame and shadow root.
 
     Args:
         where: the node, for the miss.
@@ -37,20 +38,52 @@ async def find(page: Context, target: Target, *, where: str, once: bool = False,
     Raises:
         BrowserError: the page could not be asked.
     """
-    if target.frame or target.shadow:
-        return Found("", miss=Miss(MissReason.UNSUPPORTED, where, "the element is in a frame or a shadow root"))
-    asked = [{"family": locator.family, "value": locator.value, "role": locator.role} for locator in target.locators]
-    told = await page.read(LOCATORS_JS, {"find": asked})
+    document = await document_of(page, target, where)
+    if isinstance(document, Miss):
+        return Found("", miss=document)
+    try:
+        return await _found_in(document, target, where, once=once, posted=posted)
+    except ActionError as error:
+        if not target.frame:
+            raise
+        return Found("", miss=Miss(MissReason.ONE_WITNESS, where, f"the frame went away: {error}"))
+
+
+async def document_of(page: Context, target: Target, where: str) -> PageDocument | Miss:
+    """The document in which the element of `target` is looked for.
+
+    What a workflow types is for the site whose frame it learned from: another site's frame is a miss.
+
+    Raises:
+        BrowserError: the page could not be asked.
+    """
+    if not target.frame:
+        return page
+    frame = " > ".join(target.frame)
+    document = await page.frame_document(target.frame)
+    if document is None:
+        return Miss(MissReason.ONE_WITNESS, where, f"no frame, or several, is found by {frame}")
+    try:
+        origin, expected = await origin_of(document), target.origin or await origin_of(page)
+    except ActionError as error:
+        return Miss(MissReason.ONE_WITNESS, where, f"the frame went away: {error}")
+    if origin != expected:
+        return Miss(MissReason.CONTRADICTION, where, f"the frame {frame} shows {origin}, not {expected}")
+    return document
+
+
+async def _found_in(document: PageDocument, target: Target, where: str, *, once: bool, posted: bool) -> Found:
+    hosts = list(target.shadow)
+    told = await document.read(LOCATORS_JS, {"find": asked_of(target), "hosts": hosts})
     paths = readable_json(told) if isinstance(told, str) else told
-    if not isinstance(paths, list) or len(paths) != len(asked):
-        return Found(
-            "", miss=Miss(MissReason.ONE_WITNESS, where, "the page, which may be no document, shows no element")
-        )
+    if not isinstance(paths, list) or len(paths) != len(target.locators):
+        why = "its shadow root is not there" if hosts else "the page, which may be no document, shows no element"
+        return Found("", miss=Miss(MissReason.ONE_WITNESS, where, why))
     chosen = vote(target, paths, where=where, once=once, posted=posted)
     if isinstance(chosen, Miss):
         return Found("", miss=chosen)
     path, families = chosen
-    [bid] = await page.locate([path])
+    [bid] = await document.locate([path], hosts)
     if bid is None:
         return Found("", miss=Miss(MissReason.ONE_WITNESS, where, f"{path} is gone"))
     return Found(bid, families)

@@ -1,9 +1,14 @@
 (arg) => {
+  // `arg.hosts`: CSS selectors of shadow hosts, outermost first; all else is asked of the shadow root of the last one.
+  // The answer is null where they do not lead to one.
   // `arg.describe`: a CSS selector of one element; the answer is every way to find it, with how many elements each finds,
   // and what all elements are called that can be seen and acted on (null where there are too many).
   // `arg.find`: locators ({family, value, role}); the answer is, for each, which elements it finds, as CSS paths.
   // `arg.count`: locators; the answer is, for each, how many elements that can be seen it finds.
   // `arg.most`: so many elements that can be seen and acted on, each as by `describe`, with its box on the page.
+  const inside = (at, css) => { const hosts = at ? at.querySelectorAll(css) : []; return hosts.length === 1 ? hosts[0].shadowRoot : null; };
+  const root = (arg.hosts || []).reduce(inside, document), top = root === document ? 'html' : ':host';
+  if (!root) return null;
   const MAX_FOUND = 4, MAX_ELEMENTS = 20000, MAX_OFFERED = 400, LONG = 80, SMALLEST = 4, MAX_MS = 4000;
   const squash = (text) => (text || '').replace(/\s+/g, ' ').trim();
   const fold = (text) => squash(text).toLowerCase().replace(/[\s:：*]+$/, '');
@@ -24,7 +29,7 @@
   }
   const labelOf = (el) => el.labels && el.labels.length ? squash([...el.labels].map((one) => [...one.childNodes].filter((node) => node !== el && !(node.contains && node.contains(el))).map((node) => node.textContent).join(' ') || one.textContent).join(' ')) : '';
   function accessibleName(el) {
-    const by = (el.getAttribute('aria-labelledby') || '').split(/\s+/).map((id) => id && document.getElementById(id)).filter(Boolean);
+    const by = (el.getAttribute('aria-labelledby') || '').split(/\s+/).map((id) => id && root.getElementById(id)).filter(Boolean);
     if (by.length) return squash(by.map((one) => one.textContent).join(' '));
     if (el.getAttribute('aria-label')) return squash(el.getAttribute('aria-label'));
     if (labelOf(el)) return labelOf(el);
@@ -36,11 +41,12 @@
   }
   // Each selector, name and text is looked up once: the page stands still meanwhile, and each look-up goes through all of it.
   const once = (made) => { const known = new Map(); return (key) => { if (!known.has(key)) known.set(key, made(key)); return known.get(key); }; };
-  const all = once((css) => { try { return [...document.querySelectorAll(css)].slice(0, MAX_ELEMENTS); } catch { return []; } });
+  const all = once((css) => { try { return [...root.querySelectorAll(css)].slice(0, MAX_ELEMENTS); } catch { return []; } });
   const nameOf = once(accessibleName);
   const nameSaid = once((el) => fold(nameOf(el))), textSaid = once((el) => fold(el.textContent)), labelSaid = once((el) => fold(labelOf(el) || nameOf(el)));
   const ACTED = 'a,area,button,input,select,textarea,summary,option,label,[role],[onclick],[tabindex],[contenteditable]';
   function byXPath(path) {
+    if (root !== document) return [];
     try {
       const found = document.evaluate(path, document, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, null);
       return Array.from({length: Math.min(found.snapshotLength, MAX_ELEMENTS)}, (_, i) => found.snapshotItem(i)).filter((node) => node.nodeType === 1);
@@ -74,7 +80,7 @@
       for (let s = node.previousElementSibling; s; s = s.previousElementSibling) if (s.localName === node.localName) nth += 1;
       steps.unshift(`${CSS.escape(node.localName)}:nth-of-type(${nth})`);
     }
-    return ['html', ...steps].join(' > ');
+    return [top, ...steps].join(' > ');
   }
   function anchored(el) {
     // By position from the nearest id that is no program's.
@@ -85,7 +91,7 @@
       for (let s = node.previousElementSibling; s; s = s.previousElementSibling) if (s.localName === node.localName) nth += 1;
       steps.unshift(`${CSS.escape(node.localName)}:nth-of-type(${nth})`);
     }
-    return ['html', ...steps].join(' > ');
+    return [top, ...steps].join(' > ');
   }
   function xpath(el) {
     const steps = [];
@@ -121,7 +127,7 @@
     }
     add('css', css);
     add('structure', anchored(el));
-    add('xpath', xpath(el));
+    if (root === document) add('xpath', xpath(el));
     return found.map((one) => ({...one, n: find(one).length}));
   }
   function around(el) {
@@ -143,7 +149,7 @@
       form: el.form ? {method: el.form.method, type: el.type || ''} : null};
   }
   if (arg.describe) {
-    const el = document.querySelector(arg.describe);
+    const el = root.querySelector(arg.describe);
     if (!el) return null;
     const seen = all(ACTED).filter(shown), offered = seen.length > MAX_OFFERED ? null : seen.map((one) => [roleOf(one), nameSaid(one)]);
     return JSON.stringify({...described(el, 0, 0), offered});

@@ -90,13 +90,17 @@ def straight(version: Version) -> tuple[list[Node], list[str]]:
     return line, lost
 
 
-def untold(node: Node) -> list[str]:
-    """What other programs have no words for, of one node."""
+def untold(node: Node, *, nested: bool = False) -> list[str]:
+    """What other programs have no words for, of one node.
+
+    Args:
+        nested: the program has words for elements in frames and shadow roots.
+    """
     lost = [f"{node.id}: the condition before it ({condition.kind})" for condition in node.pre]
     if isinstance(node, ActionNode):
         if node.once:
             lost.append(f"{node.id}: it may run once only")
-        if node.target is not None and (node.target.frame or node.target.shadow):
+        if not nested and node.target is not None and (node.target.frame or node.target.shadow):
             lost.append(f"{node.id}: its element is in a frame or a shadow root")
     elif not isinstance(node, ExtractNode):
         lost.append(f"{node.id}: a {node.kind} node")

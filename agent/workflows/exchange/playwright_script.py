@@ -69,7 +69,7 @@ def write_playwright(version: Version, title: str) -> Exported:
     line, lost = straight(version)
     body: list[str] = []
     for node in line:
-        lost += [part for part in untold(node) if not isinstance(node, (WaitNode, GuardNode))]
+        lost += [part for part in untold(node, nested=True) if not isinstance(node, (WaitNode, GuardNode))]
         body += _lines(node, version, lost)
     if any(isinstance(node, ActionNode) for node in line):
         lost.append("the agreement of two ways to find an element: the script takes the best one")
@@ -141,7 +141,8 @@ def _value(arg: Arg) -> str:
 
 
 def _located(target: Target) -> str:
-    return _locator(target.locators[0])
+    around = [f"frame_locator({frame!r})" for frame in target.frame] + [f"locator({host!r})" for host in target.shadow]
+    return ".".join((*around, _locator(target.locators[0])))
 
 
 def _locator(locator: Locator) -> str:

@@ -138,7 +138,7 @@ def _target(step: Mapping[str, Json], place: str) -> Target:
         if not isinstance(path, list) or not path or not all(isinstance(selector, str) for selector in path):
             raise _wrong(f"{place}.selectors", "holds something else than texts")
         if len(path) > 1:
-            shadow = tuple(path[:-1])
+            shadow = tuple(host.removeprefix("css/") for host in path[:-1])
         locator = _locator(path[-1], step["type"])
         locators.setdefault((locator.family, locator.value), locator)
     name = next((known.value for known in locators.values() if known.family in ("role_name", "label", "text")), "")

@@ -41,7 +41,12 @@ class Target(Part):
     """One element of a page."""
 
     frame: tuple[str, ...] = Field((), description="CSS selectors of the frames around it, outermost first")
-    shadow: tuple[str, ...] = Field((), description="CSS selectors of the shadow hosts around it, outermost first")
+    origin: str = Field(
+        "", description="of an element in a frame: the origin of the frame's document; left out: that of the page"
+    )
+    shadow: tuple[str, ...] = Field(
+        (), description="CSS selectors of the shadow hosts around it in its document, outermost first"
+    )
     role: str = Field("", description="its ARIA role")
     name: str = Field("", description="its accessible name, where that is the same in every run")
     purpose: str = Field("", description="what it is for, in words, for people and for a model that repairs")

@@ -151,6 +151,8 @@ def _target(several: Sequence[ActionEvidence]) -> Target | str:
     if lost is not None:
         return lost or "nothing is known of its element"
     targets = [action.target for action in several if action.target is not None]
+    if len({(target.frame, target.origin, target.shadow) for target in targets}) > 1:
+        return "the frame or the shadow root of its element is not the same in all runs"
     kept: list[Locator] = []
     for locator in targets[0].locators:
         key = (locator.family, locator.value, locator.role)

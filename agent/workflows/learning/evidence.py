@@ -95,6 +95,7 @@ class NotedBefore:
 
     url: str
     element: Described | None = None
+    lost: str = ""  # why the element that the action is about is not known
     origins: Mapping[str, Origin] = field(default_factory=dict)
     text: str = ""  # of the page, where the action may send something
 
@@ -117,7 +118,8 @@ class EvidenceBook:
             return None
         began, bid = time.monotonic(), action.args.get("bid")
         try:
-            element = await describe(page, bid) if isinstance(bid, str) else None
+            known = await describe(page, bid) if isinstance(bid, str) else ""
+            element, lost = (known, "") if isinstance(known, Described) else (None, known)
             origins = {
                 name: origin_of(value, sources, answer=action.detail)
                 for name, value in action.args.items()
@@ -131,12 +133,12 @@ class EvidenceBook:
                 origins = {name: origin_of(action.args[name], seen, answer=action.detail) for name in origins}
             if action.name == "enter_verification_code":
                 origins["code"] = Origin(kind="otp")
-            return NotedBefore(page.url, element, origins, text if may_send else "")
+            return NotedBefore(page.url, element, lost, origins, text if may_send else "")
         except BrowserError:
             raise
         except (AgentError, NothingTold) as error:
             self.lost.append(f"{action.name}: {error}")
-            return NotedBefore(page.url)
+            return NotedBefore(page.url, lost=f"the page could not be asked: {error}" if isinstance(bid, str) else "")
         finally:
             self.seconds += time.monotonic() - began
 
@@ -147,11 +149,6 @@ class EvidenceBook:
         action, element = result.action, noted.element
         if result.error is not None:
             return
-        lost = (
-            "its element was gone, or is in a frame or a shadow root"
-            if "bid" in action.args and element is None
-            else ""
-        )
         self._stood = noted.text
         self.actions.append(
             ActionEvidence(
@@ -159,7 +156,7 @@ class EvidenceBook:
                 args={name: value for name, value in action.args.items() if name not in _NO_VALUES},
                 origins=dict(noted.origins),
                 target=element.target if element else None,
-                lost=lost,
+                lost=noted.lost,
                 box=element.box if element else None,
                 submits=_may_send(action, element),
                 url=noted.url,

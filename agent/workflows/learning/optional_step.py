@@ -64,7 +64,9 @@ def _is_optional(step: OptionalStep, others: Sequence[SessionEvidence]) -> bool:
 
 
 def _may_be_optional(action: ActionEvidence) -> bool:
-    return action.action == "click" and not action.submits and not action.led_to
+    # What else was offered is known of the page's own document only.
+    in_page = action.target is not None and not action.target.frame and not action.target.shadow
+    return action.action == "click" and in_page and not action.submits and not action.led_to
 
 
 def _called(action: ActionEvidence) -> str | None:

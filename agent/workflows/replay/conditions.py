@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 
 from shoal.agent.browser import Context
 from shoal.agent.support.json_value import Json
-from shoal.agent.workflows.elements.finding import find
+from shoal.agent.workflows.elements.finding import document_of, find
 from shoal.agent.workflows.format.condition import Condition
 from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.reading.page_guards import fits_template
 
 _TEXT_JS = "() => document.body ? document.body.innerText : ''"
-_VALUE_JS = "(css) => { const el = document.querySelector(css); return el && 'value' in el ? String(el.value) : null; }"
+_VALUE_JS = """({css, hosts}) => {
+  const root = hosts.reduce((at, host) => at?.querySelector(host)?.shadowRoot, document), el = root?.querySelector(css);
+  return el && 'value' in el ? String(el.value) : null;
+}"""
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w-]*)\}")
 
 
@@ -44,5 +47,8 @@ async def _holds(page: Context, condition: Condition, values: Mapping[str, Json]
     element = await find(page, condition.target, where=where, posted=True)
     if condition.kind in ("visible", "hidden"):
         return bool(element.bid) == (condition.kind == "visible")
-    selectors = await page.selectors(element.bid) if element.bid else None
-    return selectors is not None and await page.read(_VALUE_JS, selectors[0]) == expected
+    path = await page.element_path(element.bid) if element.bid else None
+    document = await document_of(page, condition.target, where)
+    if path is None or isinstance(document, Miss):
+        return False
+    return bool(await document.read(_VALUE_JS, {"css": path.css, "hosts": list(path.hosts)}) == expected)
