@@ -187,13 +187,14 @@ globalThis.shoalWalker ??= (() => {
   const labelText = label => {
     // A label's own words, without the value of the field inside it.
     let text = '';
-    const add = node => {
-      for (const child of node.childNodes) {
+    const add = nodes => {
+      for (const child of nodes) {
         if (child.nodeType === 3) text += child.data + ' ';
-        else if (child.nodeType === 1 && !FIELDS.has(child.tagName) && child.checkVisibility?.() !== false) add(child);
+        else if (child.nodeName === 'SLOT') add(child.assignedNodes({ flatten: true })); // what the component was given
+        else if (child.nodeType === 1 && !FIELDS.has(child.tagName) && child.checkVisibility?.() !== false) add(child.childNodes);
       }
     };
-    add(label);
+    add(label.childNodes);
     return squeeze(text);
   };
   const referred = (element, attribute) => {
@@ -310,7 +311,7 @@ globalThis.shoalWalker ??= (() => {
     return bits | handles(element);
   };
   const attributesOf = (element, tag) => {
-    if (!element.attributes.length && !FIELDS.has(tag)) return 0;
+    if (!element.attributes.length && !FIELDS.has(tag) && !element.isContentEditable) return 0;
     const found = {};
     let any = 0;
     for (const { name, value } of element.attributes) {
@@ -749,6 +750,8 @@ globalThis.shoalWalker ??= (() => {
         return;
       }
       if (tag === 'SVG' && !kindOf(node, tag, node.getAttribute('role') || '')) { emitDrawing(node, out, depth); return; }
+      // An editor of rich text: libraries put one into a frame, whose whole body is the field.
+      if (tag === 'BODY' && !options.top && node.isContentEditable) { emitControl(node, tag, 3, null, out, depth); return; }
       if (tag === 'HTML' || tag === 'BODY') { visit(shadowOf(node) || node, mode, depth + 1, out); return; }
       if (tag === 'IFRAME' || tag === 'FRAME') { emitFrame(node, box, out); return; }
       const role = node.getAttribute('role') || '';
@@ -1111,7 +1114,7 @@ globalThis.shoalWalker ??= (() => {
     const elsewhere = active?.tagName === 'IFRAME' && active !== element;
     const found = [...nodes];
     found.kind = within.length > WITHIN_MAX || hidden || elsewhere ? ''
-      : (control && fieldKind(control)) || linkKind(element) || (element === document.body ? 'none' : element.isContentEditable ? '' : 'other');
+      : (control && fieldKind(control)) || linkKind(element) || (element.isContentEditable ? '' : element === document.body ? 'none' : 'other');
     return found;
   };
   const moving = node => node.nodeType === 1 && node.getAnimations().some(one => one.playState === 'running');

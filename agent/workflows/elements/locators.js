@@ -27,7 +27,11 @@
     if (/^H[1-6]$/.test(el.tagName)) return 'heading';
     return TAGS[el.tagName] || '';
   }
-  const labelOf = (el) => el.labels && el.labels.length ? squash([...el.labels].map((one) => [...one.childNodes].filter((node) => node !== el && !(node.contains && node.contains(el))).map((node) => node.textContent).join(' ') || one.textContent).join(' ')) : '';
+  // What a slot was given stands in its place.
+  const given = (node) => node.localName === 'slot' ? node.assignedNodes({flatten: true}).map(textOf).join(' ') : [...node.childNodes].map(textOf).join(' ');
+  const slotted = (node) => node.localName === 'slot' || (node.querySelector && node.querySelector('slot'));
+  const textOf = (node) => root !== document && slotted(node) ? given(node) : node.textContent;
+  const labelOf = (el) => el.labels && el.labels.length ? squash([...el.labels].map((one) => [...one.childNodes].filter((node) => node !== el && !(node.contains && node.contains(el))).map(textOf).join(' ') || textOf(one)).join(' ')) : '';
   function accessibleName(el) {
     const by = (el.getAttribute('aria-labelledby') || '').split(/\s+/).map((id) => id && root.getElementById(id)).filter(Boolean);
     if (by.length) return squash(by.map((one) => one.textContent).join(' '));
@@ -37,13 +41,13 @@
     if (/^(SELECT|TEXTAREA)$/.test(el.tagName)) return squash(el.title || el.placeholder);
     if (el.tagName === 'IMG') return squash(el.alt || el.title);
     const pictures = [...el.querySelectorAll('img[alt]')].map((one) => one.alt).join(' ');
-    return squash(el.textContent) || squash(pictures) || squash(el.title);
+    return squash(textOf(el)) || squash(pictures) || squash(el.title);
   }
   // Each selector, name and text is looked up once: the page stands still meanwhile, and each look-up goes through all of it.
   const once = (made) => { const known = new Map(); return (key) => { if (!known.has(key)) known.set(key, made(key)); return known.get(key); }; };
   const all = once((css) => { try { return [...root.querySelectorAll(css)].slice(0, MAX_ELEMENTS); } catch { return []; } });
   const nameOf = once(accessibleName);
-  const nameSaid = once((el) => fold(nameOf(el))), textSaid = once((el) => fold(el.textContent)), labelSaid = once((el) => fold(labelOf(el) || nameOf(el)));
+  const nameSaid = once((el) => fold(nameOf(el))), textSaid = once((el) => fold(textOf(el))), labelSaid = once((el) => fold(labelOf(el) || nameOf(el)));
   const ACTED = 'a,area,button,input,select,textarea,summary,option,label,[role],[onclick],[tabindex],[contenteditable]';
   function byXPath(path) {
     if (root !== document) return [];
@@ -110,7 +114,7 @@
     if (role && name.length <= LONG) add('role_name', name, role);
     if (labelOf(el).length <= LONG) add('label', labelOf(el));
     add('placeholder', squash(el.getAttribute('placeholder')));
-    if (/^(A|BUTTON|SUMMARY|LABEL)$/.test(el.tagName) || el.getAttribute('role')) { const text = squash(el.textContent); if (text.length <= LONG) add('text', text); }
+    if (/^(A|BUTTON|SUMMARY|LABEL)$/.test(el.tagName) || el.getAttribute('role')) { const text = squash(textOf(el)); if (text.length <= LONG) add('text', text); }
     for (const one of ['name', 'type', 'autocomplete', 'aria-controls', 'title', 'alt']) {
       const value = el.getAttribute(one);
       if (value && !made(value)) { const css = `${tag}[${one}=${quoted(value)}]`; if (all(css).length === 1) { add('attribute', css); break; } }
@@ -132,7 +136,7 @@
   }
   function around(el) {
     // What stands before and after, for people and for a model that repairs.
-    const text = (node) => node && squash(node.textContent).slice(0, 40);
+    const text = (node) => node && squash(textOf(node)).slice(0, 40);
     const said = [];
     let before = el.previousElementSibling || (el.parentElement && el.parentElement.previousElementSibling);
     if (text(before)) said.push('before: ' + text(before));

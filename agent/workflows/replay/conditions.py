@@ -15,7 +15,7 @@ from shoal.agent.workflows.reading.page_guards import fits_template
 _TEXT_JS = "() => document.body ? document.body.innerText : ''"
 _VALUE_JS = """({css, hosts}) => {
   const root = hosts.reduce((at, host) => at?.querySelector(host)?.shadowRoot, document), el = root?.querySelector(css);
-  return el && 'value' in el ? String(el.value) : null;
+  return el && 'value' in el ? String(el.value) : el && el.isContentEditable ? el.innerText : null;
 }"""
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w-]*)\}")
 

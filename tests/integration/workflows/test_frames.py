@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import mimetypes
 import os
 import subprocess
 import sys
@@ -30,6 +31,8 @@ from shoal.agent.workflows.learning.origin import Sources
 from shoal.agent.workflows.misses import MissReason
 from tests.integration.workflows.test_optional_step import replayed
 from tests.loopback import served
+from tests.sites.registry import serving
+from tests.sites.registry.cache import Unreachable
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -72,7 +75,8 @@ class Site:
 
 
 @contextmanager
-def frames(pages: dict[str, str]) -> Iterator[Site]:
+def frames(pages: dict[str, str], root: Path | None = None) -> Iterator[Site]:
+    """Serves `pages`, and the files below `root`; notes what their scripts tell of what was typed."""
     typed: list[str] = []
     pages = dict(pages)
 
@@ -80,11 +84,14 @@ def frames(pages: dict[str, str]) -> Iterator[Site]:
         def do_GET(self) -> None:
             if self.path.startswith("/typed/"):
                 typed.append(self.path.removeprefix("/typed"))
-            body = pages.get(self.path, "")
+            file = root / self.path.removeprefix("/") if root is not None and self.path not in pages else None
+            found = file is not None and file.is_file()
+            body = file.read_bytes() if file is not None and found else pages.get(self.path, "").encode()
+            kind = mimetypes.guess_type(self.path)[0] if found else None
             self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Type", kind or "text/html; charset=utf-8")
             self.end_headers()
-            self.wfile.write(body.encode())
+            self.wfile.write(body)
 
         def log_message(self, *args: object) -> None:
             """Nothing is logged."""
@@ -102,13 +109,13 @@ async def bid_of(page: Context, name: str, nth: int = 0) -> str:
                 return bids[nth]
 
 
-async def done(page: Context, url: str, name: str, nth: int = 0) -> SessionEvidence:
+async def done(page: Context, url: str, name: str, nth: int = 0, field: str = "Name") -> SessionEvidence:
     """What is noted of one run that types `name` and presses the button, both the `nth` that are called so."""
     book = EvidenceBook(LoopItem(0, f'{{"name": "{name}"}}', False))
     sources = Sources(data=None, item=f'{{"name": "{name}"}}', earlier=[], goal="")
     await page.goto(url)
     await page.settle()
-    for action, called in (("fill", "Name"), ("click", "Find")):
+    for action, called in (("fill", field), ("click", "Find")):
         args = {"bid": await bid_of(page, called, nth), **({"value": name} if action == "fill" else {})}
         asked = Action(action, args)
         noted = await book.before(page, asked, sources)
@@ -118,8 +125,8 @@ async def done(page: Context, url: str, name: str, nth: int = 0) -> SessionEvide
     return book.book(url, await said_on(page), None)
 
 
-async def learned(page: Context, url: str, nth: int = 0) -> Compiled:
-    return compile_version([await done(page, url, name, nth) for name in ("Ada", "Bob")], None)
+async def learned(page: Context, url: str, nth: int = 0, field: str = "Name") -> Compiled:
+    return compile_version([await done(page, url, name, nth, field) for name in ("Ada", "Bob")], None)
 
 
 def actions(version: Version) -> list[ActionNode]:
@@ -392,3 +399,42 @@ async def test_a_frame_that_stays_empty_is_a_miss_in_time(browser: Browser, page
         status, policy = await replayed(browser, made.version, f"{site.address}/frame", "Cy")
         assert (status, site.typed) == (Status.FAILED, [])
         assert policy.report.misses[-1].reason in (MissReason.CONTRADICTION, MissReason.ONE_WITNESS)
+
+
+LIBRARIES = {"shoelace": "@shoelace-style/shoelace@2.20.1", "tinymce": "tinymce@6.8.6"}
+TELL = "<script>document.querySelector('.find').onclick = () => fetch('/typed/' + encodeURIComponent(%s))</script>"
+IN_LIBRARIES = {
+    "shoelace": (
+        "Name",
+        '<h1>Desk</h1><link rel="stylesheet" href="/lib/shoelace/cdn/themes/light.css">'
+        '<script type="module" src="/lib/shoelace/cdn/shoelace.js"></script>'
+        '<sl-input name="note" label="Note"></sl-input><sl-input name="name" label="Name"></sl-input>'
+        '<sl-button class="find">Find</sl-button>' + TELL % "document.querySelector('sl-input[name=name]').value",
+    ),
+    "tinymce": (
+        "Rich Text Area. Press ALT-0 for help.",
+        '<h1>Desk</h1><script src="/lib/tinymce/tinymce.min.js"></script><textarea id="message"></textarea>'
+        '<button type="button" class="find">Find</button>'
+        "<script>tinymce.init({selector: '#message', promotion: false})</script>"
+        + TELL
+        % "tinymce.activeEditor.getContent({format: 'text'}).trim()",
+    ),
+}
+
+
+@pytest.mark.parametrize("library", IN_LIBRARIES)
+async def test_fields_that_libraries_put_into_frames_and_shadow_roots_are_filled_again(
+    browser: Browser, page: Context, library: str
+) -> None:
+    field, body = IN_LIBRARIES[library]
+    try:
+        with serving.npm_folder(LIBRARIES) as root, frames({"/page": html(body)}, root) as site:
+            made = await learned(page, f"{site.address}/page", field=field)
+            assert made.version is not None, made.open
+            filling = actions(made.version)[0].target
+            assert filling is not None and (filling.frame or filling.shadow)
+            site.typed.clear()
+            status, policy = await replayed(browser, made.version, f"{site.address}/page", "Cy")
+            assert (status, site.typed) == (Status.COMPLETED, ["/Cy"]), policy.report.misses
+    except Unreachable as error:
+        pytest.skip(str(error))
