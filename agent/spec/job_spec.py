@@ -97,10 +97,10 @@ class ArtifactsSpec(Part):
 
 
 class WebhookSpec(Part):
-    """Where to tell that the job has ended."""
+    """Where to tell what becomes of the job."""
 
     url: HttpUrl = Field(description="gets each message by POST, signed")
-    events: tuple[Literal["job.finished", "session.finished"], ...] = Field(
+    events: tuple[Literal["job.finished", "session.finished", "session.unsure", "session.waiting"], ...] = Field(
         ("job.finished",), description="which events are sent"
     )
 

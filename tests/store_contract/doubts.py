@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from shoal.agent.status import Status
 from shoal.agent.types import Checkpoint, ErrorInfo, Outcome
 from shoal.services.store.records import Finish
@@ -16,7 +18,8 @@ async def test_a_session_that_sent_something_is_never_failed(w: World) -> None:
     gone = ErrorInfo("PageMissing", "page_missing", "https://shop.example/thanks answered 404", retryable=False)
     for end in ("lost", "given up", "own checkpoint", "deadline, running", "deadline, delayed"):
         late = {"deadline_s": 30} if end.startswith("deadline") else {}
-        job = await w.submit(max_attempts=1 + bool(late), repeatable=False, **late)
+        hook = {"url": "https://hooks.example/in", "events": ["session.unsure"]}
+        job = await w.submit(max_attempts=1 + bool(late), repeatable=False, webhook=hook, **late)
         (held,) = await w.claim(job=job)
         session, fence = held.work.session, held.work.fence
         assert await w.store.checkpoint(session, fence, SENT)
@@ -37,6 +40,9 @@ async def test_a_session_that_sent_something_is_never_failed(w: World) -> None:
         outcome = (await w.store.session(session)).row.outcome
         assert outcome is not None and outcome.error is not None
         assert outcome.error.code == "unsure_action" and "click on https://shop.example/order" in outcome.reason, end
+        (told,) = [row for row in await w.store.claim_deliveries(100, lease_s=3600.0, each=100) if row.job == job]
+        message = json.loads(told.body)
+        assert (told.event, message["sessions"]) == ("session.unsure", [{"id": f"s{session}"}]), end
         await w.store.resolve_unsure(session, "again")
         if not late:
             (again_held,) = await w.claim(job=job)

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from shoal.agent.status import Status
+from shoal.agent.types import Outcome
 from shoal.services.errors import NotFound
 from shoal.services.store.records import Delivered, DeliveryFilter, DeliveryRow, DeliveryState, NewJob
 from tests.store_world import BROKEN, DONE, World, links, loop, spec
@@ -50,6 +52,53 @@ async def test_nobody_is_told_who_did_not_ask(w: World) -> None:
         await w.store.cancel(claimed.work.job)
     await w.run_out()
     assert [row.event for row in await due(w)] == []
+
+
+async def test_sessions_that_end_unsure_in_one_commit_are_one_message(w: World) -> None:
+    job = await w.submit(webhook={**HOOK, "events": ["session.unsure"]})
+    (root,) = await w.claim()
+    await w.finish((root, loop(links(4))))
+    unsure, other, done, failed = await w.claim()
+    doubt = Outcome(Status.UNSURE)
+    await w.finish((unsure, doubt), (other, doubt), (done, DONE), (failed, BROKEN))
+    (message,) = await due(w)
+    assert (message.job, message.event) == (job, "session.unsure")
+    told = [one["id"] for one in json.loads(message.body)["sessions"]]
+    assert sorted(told) == sorted(f"s{held.work.session}" for held in (unsure, other))
+
+
+async def test_a_question_is_told_once_and_only_to_who_asked_for_it(w: World) -> None:
+    wants = await w.submit(webhook={**HOOK, "events": ["session.waiting"]})
+    other = await w.submit("other", webhook=HOOK)
+    gone = other + 1
+    again = await w.another()
+    for job, tenant in ((wants, "acme"), (other, "other"), (gone, "acme")):
+        question = {"id": f"{job}" * 32, "kind": "code", "tenant": tenant, "job": f"j{job}", "session": "s1"}
+        for store in (w.store, again, w.store):
+            await store.put_question(
+                f"question:{job}", {**question, "question": "Which code?", "page": "https://x/?k=1"}
+            )
+    assert len(await w.store.states("question:")) == 3
+    (message,) = await due(w)
+    assert (message.job, message.tenant, message.event) == (wants, "acme", "session.waiting")
+    told = json.loads(message.body)
+    assert {name: told[name] for name in ("session", "question", "kind")} == {
+        "session": "s1",
+        "question": f"{wants}" * 32,
+        "kind": "code",
+    }
+    assert "Which code?" not in message.body and "https://x" not in message.body
+
+
+async def test_a_question_that_is_still_asked_stays_open(w: World) -> None:
+    job = await w.submit()
+    question = {"id": "1", "kind": "code", "tenant": "acme", "job": f"j{job}", "session": "s1"}
+    await w.store.put_question("question:1", question)
+    w.clock.now += 20
+    await w.store.put_question("question:1", {**question, "kind": "captcha"})
+    w.clock.now += 20
+    ((kept, age_s),) = (await w.store.states("question:")).values()
+    assert (kept["kind"], age_s) == ("captcha", pytest.approx(20))
 
 
 async def test_a_canceled_job_and_one_past_its_deadline_tell_too(w: World) -> None:

@@ -20,7 +20,7 @@ from shoal.agent.types import Outcome
 from shoal.services.store.database import codec
 from shoal.services.store.database.states import State
 from shoal.services.store.database.transaction import Tx
-from shoal.services.store.jobs.rows import LockedJob, close_those_over, finished_events, leased
+from shoal.services.store.jobs.rows import LockedJob, close_those_over, finished_events, leased, tell_unsure
 from shoal.services.store.loops.staged_items import store_parts
 
 SLICE = 2_000
@@ -82,8 +82,12 @@ def _end(tx: Tx, job: LockedJob, fate: Fate, ids: Sequence[int]) -> int:
 def _write(tx: Tx, job: LockedJob, fate: Fate, ids: Sequence[int]) -> Sequence[Row[Any]]:
     doubts = _doubts(tx, ids) if fate.state is State.FAILED else {}
     rows = list(_write_all(tx, job, fate, [session for session in ids if session not in doubts]))
+    unsure: list[int] = []
     for doubted, outcome in doubts.items():
-        rows += _write_all(tx, job, replace(fate, state=State.UNSURE, outcome=outcome), [doubted])
+        ended = _write_all(tx, job, replace(fate, state=State.UNSURE, outcome=outcome), [doubted])
+        unsure += [row.id for row in ended]
+        rows += ended
+    tell_unsure(tx, [(job, unsure)])
     return rows
 
 

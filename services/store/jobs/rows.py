@@ -18,8 +18,8 @@ from shoal.services.events import JobEvent
 from shoal.services.store.database import codec
 from shoal.services.store.database.states import FINAL_STATES, State
 from shoal.services.store.database.transaction import Tx
-from shoal.services.store.ids import job_id
-from shoal.services.store.jobs.webhook_messages import Message, announce
+from shoal.services.store.ids import job_id, session_id
+from shoal.services.store.jobs.webhook_messages import SESSIONS_UNSURE, Message, announce
 from shoal.services.store.records import Counts, IncompleteLists
 
 _DAY_S = 86_400.0
@@ -286,6 +286,12 @@ def tell_webhooks(tx: Tx, event: str, messages: Sequence[tuple[LockedJob, Mappin
     """Puts messages about jobs into the outbox, where their owners asked for them."""
     specs = specs_naming(tx, {job.id for job, _ in messages}, "webhook")
     announce(tx, (Message(job.id, job.tenant, specs[job.id], event, data) for job, data in messages))
+
+
+def tell_unsure(tx: Tx, sessions: Sequence[tuple[LockedJob, Sequence[int]]]) -> None:
+    """Puts messages about sessions that ended unsure into the outbox, one for each job that has any."""
+    messages = [(job, {"sessions": [{"id": session_id(one)} for one in ids]}) for job, ids in sessions if ids]
+    tell_webhooks(tx, SESSIONS_UNSURE, messages)
 
 
 def locked(row: Row[Any]) -> LockedJob:

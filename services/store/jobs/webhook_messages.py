@@ -14,6 +14,13 @@ from shoal.services.store.database.transaction import Tx
 from shoal.services.store.ids import job_id
 from shoal.services.store.records import DeliveryState
 
+SESSIONS_FINISHED = "session.finished"
+"""Items of one job ended in one commit."""
+SESSIONS_UNSURE = "session.unsure"
+"""Sessions of one job ended in one commit, and a person has to say what became of them."""
+SESSION_WAITING = "session.waiting"
+"""A session asks people something for the first time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Message:

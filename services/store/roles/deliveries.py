@@ -1,10 +1,11 @@
-"""The outbox of webhook messages."""
+"""The outbox of webhook messages, and questions, which are told of through it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from shoal.services.store.jobs import webhook_outbox
+from shoal.agent.support.json_value import Json
+from shoal.services.store.jobs import questions, webhook_outbox
 from shoal.services.store.records import (
     Delivered,
     DeliveryFilter,
@@ -15,7 +16,15 @@ from shoal.services.store.roles.on_database import OnDatabase
 
 
 class Deliveries(OnDatabase):
-    """Webhook messages are given out, their attempts written down."""
+    """Webhook messages are given out, their attempts written down; questions of sessions are kept."""
+
+    async def put_question(self, name: str, question: Mapping[str, Json]) -> None:
+        """Keeps what a session asks people, under a name; the first time its job's owner is told, if they want that.
+
+        Args:
+            question: with at least `id`, `kind`, `tenant`, `job` and `session`.
+        """
+        await self._db.write(lambda tx: questions.put_question(tx, name, question))
 
     async def claim_deliveries(
         self, n: int, *, lease_s: float, each: int, under_way: Mapping[str, int] | None = None

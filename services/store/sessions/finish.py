@@ -35,8 +35,10 @@ from shoal.services.store.jobs.rows import (
     locked,
     save_all,
     specs_naming,
+    tell_unsure,
     tell_webhooks,
 )
+from shoal.services.store.jobs.webhook_messages import SESSIONS_FINISHED
 from shoal.services.store.learning.deciding import end_loops
 from shoal.services.store.learning.loops import EndedItem, Noted, begin_learning, note_items
 from shoal.services.store.learning.provisional import figures_of, stamped
@@ -49,8 +51,6 @@ from shoal.services.store.workflows.moves import note_replays
 
 _SHOWN_SESSIONS = 50
 """Sessions that one progress event names."""
-SESSIONS_FINISHED = "session.finished"
-"""The webhook message that names items of one job that ended in one commit."""
 _STOPPING = (Status.FAILED, Status.TERMINATED, Status.UNSURE)
 """What a child must have become to stop a loop with `on_error: stop`."""
 
@@ -408,6 +408,8 @@ def _close(tx: Tx, jobs: Mapping[int, LockedJob]) -> tuple[int, ...]:
             ended = [{"id": session_id(session), "status": status.value} for session, status in job.items_ended]
             messages.append((job, {"sessions": ended}))
     tell_webhooks(tx, SESSIONS_FINISHED, messages)
+    unsure = [(job, [session for session, status in job.written if status is Status.UNSURE]) for job in touched]
+    tell_unsure(tx, unsure)
     finished = close_those_over(tx, (job for job in touched if _may_be_over(job, running)), running)
     finished_events(tx, finished)
     save_all(tx, touched)

@@ -45,8 +45,8 @@ class Asked(BaseModel):
     kind: Literal["code", "question", "captcha"]
     question: str = Field(max_length=10_000)
     page: str = Field(max_length=10_000)
-    job: str
-    session: str
+    job: str = Field(pattern=r"^j[1-9][0-9]{0,17}$")
+    session: str = Field(pattern=r"^s[1-9][0-9]{0,17}$")
 
 
 class AnswerBody(BaseModel):
@@ -95,7 +95,7 @@ def question_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRoute
         answers = await store.states(f"{_ANSWER}{asked.id}")
         for answer, _ in answers.values():
             return Response(to_json(answer), media_type=JSON)
-        await store.put_state(f"{_QUESTION}{asked.id}", asked.model_dump())
+        await store.put_question(f"{_QUESTION}{asked.id}", asked.model_dump())
         return Response(status_code=202, headers={"Retry-After": "2"})
 
     @router.get("/questions", response_model=QuestionPage, summary="List open questions")

@@ -77,6 +77,20 @@ async def test_what_nobody_waits_for_cannot_be_answered(here: World) -> None:
     assert (await here.client.post(f"/v1/questions/{ID}", json={"answer": "x"})).status_code == 404
     assert (await ask(here, id="../x")).status_code == 400
     assert (await ask(here, kind="order")).status_code == 400
+    assert (await ask(here, job="j1; drop")).status_code == 400
+    assert (await ask(here, session="7")).status_code == 400
+
+
+async def test_a_question_is_told_to_the_job_s_webhook_once(here: World) -> None:
+    hook = {"url": "https://hook.example/in", "events": ["session.waiting"]}
+    spec = {"url": "https://x.example/", "goal": "log in", "help": {"person": True}, "webhook": hook}
+    job = (await here.client.post("/v1/jobs", json=spec)).json()["id"]
+    for _ in range(3):
+        assert (await ask(here, job=job)).status_code == 202
+    (delivery,) = (await here.client.get("/v1/webhooks")).json()["deliveries"]
+    assert (delivery["event"], delivery["job"]) == ("session.waiting", job)
+    refused = await here.client.post("/v1/jobs", json={**spec, "webhook": {**hook, "events": ["session.waits"]}})
+    assert refused.status_code == 400 and "webhook.events" in refused.text
 
 
 async def test_each_tenant_sees_and_answers_its_own() -> None:

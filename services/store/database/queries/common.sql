@@ -360,6 +360,10 @@ select id from job where deadline_at is not null and finished_at is null and dea
 insert into state (name, data, at) values (:name, :data, :at)
 on conflict (name) do update set data = excluded.data, at = excluded.at
 
+-- name: add_state
+-- Keeps a snapshot under a name that none has; gives its name where it did.
+insert into state (name, data, at) values (:name, :data, :at) on conflict (name) do nothing returning name
+
 -- name: add_token_bucket
 -- Makes the row of a tenant that asks for the first time.
 insert into allowance (tenant, level, at) values (:tenant, :level, :at) on conflict (tenant) do nothing
