@@ -290,7 +290,7 @@ def tell_webhooks(tx: Tx, event: str, messages: Sequence[tuple[LockedJob, Mappin
 
 def tell_unsure(tx: Tx, sessions: Sequence[tuple[LockedJob, Sequence[int]]]) -> None:
     """Puts messages about sessions that ended unsure into the outbox, one for each job that has any."""
-    messages = [(job, {"sessions": [{"id": session_id(one)} for one in ids]}) for job, ids in sessions if ids]
+    messages = [(job, {"sessions": [{"id": session_id(session)} for session in ids]}) for job, ids in sessions if ids]
     tell_webhooks(tx, SESSIONS_UNSURE, messages)
 
 

@@ -18,6 +18,7 @@ from shoal.services.web.api.changes import body_of, parsed
 from shoal.services.web.api.jobs import JSON
 from shoal.services.web.api.questions import require_token
 from shoal.services.web.api.views.base import View
+from shoal.services.web.api.views.sessions import TaskView
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.audit import note_detail, note_nothing
@@ -25,6 +26,7 @@ from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
 from shoal.services.web.http.lazy_route import LazyRoute
 from shoal.services.web.live.orders import LOGGED, TakeoverBody, order_of
+from shoal.services.web.live.progress import Progress, progress_of
 from shoal.services.web.live.rooms import LiveRooms, Room
 from shoal.services.web.live.viewing import live_stream
 
@@ -36,6 +38,15 @@ class TakeoverView(View):
 
     lease: str = Field(description="names this takeover; it ends when nothing is said for 20 seconds")
     url: str = Field(description="of the page afterwards, where it was acted on")
+
+
+class ProgressView(View):
+    """What a running session has done so far. Nothing of it is stored before its attempt ends."""
+
+    running: bool = Field(description="false: what the session did is in its attempts")
+    tasks: list[TaskView] = Field(description="the last one may be under way")
+    left_out: int = Field(description="earlier steps that are not among them")
+    missing: str = Field(description='why nothing is known, in words; "" when something is')
 
 
 def live_routes(deps: GatewayDeps, authenticator: Authenticator, rooms: LiveRooms) -> APIRouter:
@@ -58,6 +69,22 @@ def _add_people(router: APIRouter, deps: GatewayDeps, authenticator: Authenticat
         five a second, nothing while the page shows a secret) and `end`."""
         room = await room_of(deps.store, rooms, ids.parse_session(session), caller)
         return live_stream(deps.store, deps.metrics, rooms, room, partial(authenticator.holds, caller))
+
+    @router.get(
+        "/sessions/{session}/progress",
+        response_model=ProgressView,
+        summary="See what a running session has done so far",
+    )
+    async def progress(session: str, caller: Caller = Depends(guard(authenticator, "read"))) -> Response:
+        """Its tasks and steps, as far as its worker told them. The first call asks the worker, whose answer comes some
+        seconds later; it goes on telling while this is asked again within some seconds."""
+        detail = await deps.store.session(ids.parse_session(session), tenant=caller.sees)
+        job = await deps.store.job(detail.row.job, tenant=caller.sees)
+        done = await progress_of(rooms, detail.row, job.tenant)
+        known = done or Progress()
+        told = {"tasks": list(known.tasks), "left_out": known.left_out, "missing": known.missing}
+        view = ProgressView.model_validate({"running": done is not None, **told})
+        return Response(view.json_bytes(), media_type=JSON)
 
     @router.post(
         "/sessions/{session}/live",

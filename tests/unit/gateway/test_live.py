@@ -269,6 +269,9 @@ async def test_a_running_session_s_page_shows_what_its_worker_tells(monkeypatch:
         plan = (await here.client.get(f"/jobs/{job}/history")).text
         for page in (shown, plan):
             assert "look &lt;img" in page and evil not in page
+        told = (await here.client.get("/v1/sessions/s1/progress")).json()
+        assert (told["running"], told["left_out"], told["missing"]) == (True, 3, "")
+        assert [(task["plan"], task["steps"][0]["thought"]) for task in told["tasks"]] == [(f"look {evil}", evil)]
         assert (await worker.say(kind="steps", tasks=[{"type": "x"}], left_out=0)).status_code == 400
         room = here.app.state.live_rooms.by_ticket(worker.ticket)
         assert room.linked
@@ -308,6 +311,25 @@ async def test_where_workers_do_not_reach_the_gateway_the_page_says_when_steps_c
         await here.claim()
         page = (await here.client.get("/sessions/s1")).text
         assert "Its steps are shown when the attempt ends." in page and "SHOAL_LIVE_URL" in page
+        told = (await here.client.get("/v1/sessions/s1/progress")).json()
+        assert (told["running"], told["tasks"]) == (True, []) and "SHOAL_LIVE_URL" in told["missing"]
+        await here.store.cancel(1)
+        await here.store.expire_leases(owner="w1")
+        told = (await here.client.get("/v1/sessions/s1/progress")).json()
+        assert told == {"running": False, "tasks": [], "left_out": 0, "missing": ""}
+        assert (await here.client.get("/v1/sessions/s99/progress")).status_code == 404
+
+
+async def test_another_tenant_s_session_has_no_progress() -> None:
+    async with world(auth=True, help_token=TOKEN, live_url="http://gateway:8700") as here:
+        spec = {"url": "https://shop.example/", "goal": "look"}
+        ours = {"Authorization": f"Bearer {await here.key('submit', 'read', tenant='ours')}"}
+        assert (await here.client.post("/v1/jobs", json=spec, headers=ours)).status_code == 201
+        await here.claim()
+        assert (await here.client.get("/v1/sessions/s1/progress", headers=ours)).json()["running"]
+        theirs = {"Authorization": f"Bearer {await here.key('read', tenant='theirs')}"}
+        assert (await here.client.get("/v1/sessions/s1/progress", headers=theirs)).status_code == 404
+        assert (await here.client.get("/v1/sessions/s1/progress")).status_code == 401
 
 
 def test_so_many_may_look() -> None:
