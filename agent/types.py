@@ -410,7 +410,7 @@ class ArtifactRef:
     """An artifact that was stored already; its row is written with the outcome."""
 
     id: str  # 32 hex digits, made by the worker
-    kind: str  # screenshot, prompt, download, trace, har, recording, reply, page, document, pointing
+    kind: str  # screenshot, prompt, download, download_text, trace, har, recording, reply, page, document, pointing
     key: str  # where it lies in the artifact store
     content_type: str
     bytes: int

@@ -37,7 +37,9 @@ _ASK_S = 2.0
 """How much longer a session that failed may last for the errors of its page."""
 _DID_WELL = frozenset({Status.COMPLETED, Status.WAITING, Status.CANCELED})
 """Ends that errors of a page do not have to explain."""
-_WRITTEN_HERE = frozenset({"prompt", "reply", "page"})
+DOWNLOAD_TEXT = "download_text"
+"""The artifact that holds the text of a PDF that was downloaded, as far as an observation carries it."""
+_WRITTEN_HERE = frozenset({"prompt", "reply", "page", DOWNLOAD_TEXT})
 """Artifacts that hold what the session was given, beside what pages say."""
 
 
@@ -85,6 +87,9 @@ class Evidence:
             content_type = mimetypes.guess_type(download.filename)[0] or "application/octet-stream"
             kept = await self.keep("download", data, content_type, name=download.filename)
             self._page.artifacts[download.path] = kept
+            if download.text and data.startswith(b"%PDF"):
+                text = download.text.encode("utf-8", "replace")
+                await self.keep(DOWNLOAD_TEXT, text, "text/plain; charset=utf-8", name=f"{download.filename}.txt")
 
     async def page_errors(self, *, ask: bool = False) -> PageErrors:
         """What the session's pages told of errors since the last call, as it may be stored; `ask` as pages have it."""

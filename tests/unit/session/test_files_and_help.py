@@ -66,6 +66,27 @@ async def test_a_files_name_shows_no_secret(given: str, tmp_path: Path) -> None:
     assert all("secret" in name and "4711" not in name for name in names)
 
 
+@pytest.mark.parametrize(("data", "parsed", "texts"), [(b"%PDF-1.7", "The code is 4711-geheim", 1), (b"a,b", "a,b", 0)])
+async def test_the_text_of_a_pdf_is_kept_without_secrets(data: bytes, parsed: str, texts: int, tmp_path: Path) -> None:
+    class Knows(Clicks):
+        async def step(self, state: SessionState, goal: str, steps: Sequence[Step]) -> StepDecision:
+            state.hidden.learn("<secret:code>", "4711-geheim")
+            return await super().step(state, goal, steps)
+
+    path = tmp_path / "Bill.pdf"
+    path.write_bytes(data)
+    given = Download("Bill.pdf", URL, 8, text=parsed, path=str(path))
+    outcome, _, notes = await run(
+        work(goal="click"), {URL: FakePage(gives=(given,), actions={"fill 1": ""})}, policy=Knows(times=1)
+    )
+    kept = [artifact for artifact in outcome.artifacts if artifact.kind == "download_text"]
+    assert len(kept) == texts * len([artifact for artifact in outcome.artifacts if artifact.kind == "download"])
+    for artifact in kept:
+        assert (artifact.name, artifact.content_type) == ("Bill.pdf.txt", "text/plain; charset=utf-8")
+    written = [text for kind, text in zip(notes.kept, notes.bytes_kept, strict=True) if kind == "download_text"]
+    assert set(written) <= {b"The code is <secret:code>"} and bool(written) == bool(texts)
+
+
 async def test_files_of_a_session_that_fails_are_kept_too(tmp_path: Path) -> None:
     path = tmp_path / "list.csv"
     path.write_text("a,b")

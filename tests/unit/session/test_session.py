@@ -44,6 +44,7 @@ class Notes:
         self.checkpoints: list[tuple[Checkpoint, bool]] = []
         self.pieces: list[tuple[int, list[LoopItem]]] = []
         self.kept: list[str] = []
+        self.bytes_kept: list[bytes] = []
         self.away = False
 
     async def checkpoint(self, checkpoint: Checkpoint, *, durable: bool) -> None:
@@ -56,6 +57,7 @@ class Notes:
         if self.away:
             raise ArtifactsAway()
         self.kept.append(kind)
+        self.bytes_kept.append(data)
         return ArtifactRef(f"{len(self.kept):032x}", kind, "k", content_type, len(data))
 
     async def fetch(self, key: str) -> Upload:

@@ -21,6 +21,8 @@ from shoal.services.web.pages.rendering import Pages, let_in
 
 PROMPT_BYTES = 2 << 20
 """A longer transcript is offered as a file alone."""
+_DOWNLOADS = frozenset({"download", "download_text"})
+"""Kinds of artifacts: the files that a site gave, and the texts of those that are PDF."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ def add_steps(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
             exchanges=exchanges,
             told=told,
             known={artifact.id for artifact in detail.artifacts},
-            downloads=[artifact for artifact in detail.artifacts if artifact.kind == "download"],
+            downloads=[artifact for artifact in detail.artifacts if artifact.kind in _DOWNLOADS],
         )
 
 

@@ -15,6 +15,7 @@ from tests.gateway_world import World, completed, world
 EVIL = "<script>alert(1)</script>\"'&"
 SHOTS = tuple(f"{n:032x}" for n in range(1, 4))
 PROMPT = f"{9:032x}"
+BILL, BILL_TEXT = f"{10:032x}", f"{11:032x}"
 TRANSCRIPT = {
     "messages": [
         {"role": "system", "text": "You act on pages.", "images": []},
@@ -58,6 +59,11 @@ def acted(work, prompt: bytes = json.dumps(TRANSCRIPT).encode()):
     base = f"default/{work.job}/{work.session}"
     kept = [ArtifactRef(shot, "screenshot", f"{base}/{shot}.jpg", "image/jpeg", 10) for shot in SHOTS]
     kept.append(ArtifactRef(PROMPT, "prompt", f"{base}/{PROMPT}.json", "application/json", len(prompt)))
+    for ref, kind, media, name in (
+        (BILL, "download", "application/pdf", "bill <b>.pdf"),
+        (BILL_TEXT, "download_text", "text/plain", "bill <b>.pdf.txt"),
+    ):
+        kept.append(ArtifactRef(ref, kind, f"{base}/{ref}.bin", media, 10, name=name))
     task = Task("navigate", EVIL, Status.COMPLETED, steps=steps)
     return replace(completed(screenshot=SHOTS[2]), tasks=(task,), artifacts=tuple(kept))
 
@@ -83,6 +89,8 @@ async def test_a_step_shows_all_that_is_known_of_it_as_text(here: World) -> None
         assert shown in text, shown
     assert text.index(f'src="/artifacts/{SHOTS[0]}"') < text.index(f'src="/artifacts/{SHOTS[1]}"')
     assert f'<link rel="next" href="/sessions/{session}/steps/1/2">' in text
+    assert f'<a href="/artifacts/{BILL}" download>bill &lt;b&gt;.pdf</a>' in text
+    assert f'<a href="/artifacts/{BILL_TEXT}">bill &lt;b&gt;.pdf.txt</a>' in text
     last = (await here.client.get(f"/sessions/{session}/steps/1/2")).text
     assert f'src="/artifacts/{SHOTS[1]}"' in last and f'src="/artifacts/{SHOTS[2]}"' in last
     assert "No model was asked" in last and "No action was taken" in last
