@@ -43,7 +43,7 @@ from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.acting.titles import Titles
 from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines
 from shoal.agent.chromium.devtools.fetching_sites import FetchingOwner
-from shoal.agent.chromium.devtools.frame_document import FrameDocument, located, selectors_of
+from shoal.agent.chromium.devtools.frame_document import FrameDocument, selectors_of
 from shoal.agent.chromium.devtools.page_errors import PageErrorLog
 from shoal.agent.chromium.devtools.screenshots import as_shot, page_shot, region_shot, viewport_shot
 from shoal.agent.chromium.faults import navigation_error, net_error
@@ -315,7 +315,7 @@ class ActingContext:
 
     async def locate(self, selectors: Sequence[str], hosts: Sequence[str] = ()) -> Sequence[str | None]:
         async with self.limits.looking(self.options.action_timeout_s, "looking for elements"):
-            return await located(await self.tab.main_world(), selectors, hosts)
+            return await (await self.tab.look()).locate(await self.tab.main_world(), selectors, hosts)
 
     async def selectors(self, bid: str) -> tuple[str, str] | None:
         async with self.limits.looking(self.options.action_timeout_s, "describing an element"):

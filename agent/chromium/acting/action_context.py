@@ -193,9 +193,8 @@ class ChromiumActionContext:
         return self._element_states[bid]
 
     async def _world(self, prefix: str) -> World | None:
-        if not prefix:
-            return await self._context.tab.main_world()
-        return (await self._context.tab.look()).world_of(prefix)
+        look = await self._context.tab.look()
+        return look.still(prefix, look.world_of(prefix) if prefix else await self._context.tab.main_world())
 
     async def element(self, bid: str, *, clickable: bool = False) -> Locator:
         target = await self.target(bid)

@@ -48,9 +48,11 @@ async def harmless(tab: Tab, action: Action) -> bool:
     """
     bid = str(action.args.get("bid", ""))
     prefix, number = split_bid(bid) if bid else ("", 0)
-    world = (await tab.look()).world_of(prefix) if prefix else await tab.main_world()
+    look = await tab.look()
+    world = look.world_of(prefix) if prefix else await tab.main_world()
+    world = look.still(prefix, world) if bid else world
     if world is None:
-        raise ElementMissing(f"there is no frame {prefix!r} on the page now; observe again", bid=bid)
+        raise ElementMissing(f"element {bid} is not on the page now; observe again", bid=bid)
     if not await _quiet(world, number, action.name):
         return False
     # A field in the main document that loses the focus to a frame hears of it.

@@ -11,6 +11,7 @@ from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.browser import ElementPath, ObserveOptions
+from shoal.agent.chromium.devtools.frame_document import located
 from shoal.agent.chromium.devtools.worlds import World, Worlds
 from shoal.agent.errors import BrowserError
 from shoal.agent.observe.tree import FrameSpot, FrameWalk, is_cut, read_walk, size
@@ -43,6 +44,7 @@ class PageWalk:
         self._untold = False  # whether elements that take clicks were left for the next look
         self.paths: dict[str, tuple[str, ...]] = {}  # frame prefix to the ids of the iframes that lead there
         self.frames: dict[str, str] = {}  # frame prefix to DevTools' frame id
+        self._numbered: dict[str, World] = {}  # frame prefix to the document whose elements were given ids last
 
     async def whole(self, main_frame: str, options: ObserveOptions) -> FrameWalk:
         """The main frame's walk with all nested ones in it."""
@@ -52,7 +54,7 @@ class PageWalk:
         world = self._worlds.get(main_frame)
         if world is None:
             raise BrowserError("the page's document is not ready to be looked at")
-        self.paths, self.frames = {"": ()}, {"": main_frame}
+        self.paths, self.frames, self._numbered = {"": ()}, {"": main_frame}, {"": world}
         walk = await self._walk(world, options, FrameWalk({}), 0)
         walk.data["less"] = walk.data["less"] or self._untold
         return walk
@@ -62,9 +64,22 @@ class PageWalk:
         frame = self.frames.get(prefix)
         return self._worlds.get(frame) if frame else None
 
+    def still(self, prefix: str, world: World | None) -> World | None:
+        """`world` where ids that begin with `prefix` are of its document; None after the frame went elsewhere.
+
+        Each document counts its ids from 1, so that an id of the one before, or of another tab, may be another
+        element's there.
+        """
+        return world if world is not None and self._numbered.get(prefix) == world else None
+
+    async def locate(self, main: World, selectors: Sequence[str], hosts: Sequence[str]) -> Sequence[str | None]:
+        """The ids of elements of the main frame, whose world is `main`, as `PageDocument.locate` gives them."""
+        self._numbered[""] = main
+        return await located(main, selectors, hosts)
+
     async def element_path(self, main: World, prefix: str, number: int) -> ElementPath | None:
         """Where the element with an id, in its two parts, stands; `main` is the main frame's world."""
-        world = self.world_of(prefix) if prefix else main
+        world = self.still(prefix, self.world_of(prefix) if prefix else main)
         path = await world.call(f"shoalWalker.pathOf({number})") if world is not None else None
         return ElementPath(self.paths.get(prefix, ()), tuple(path[:-1]), path[-1]) if path else None
 
@@ -83,6 +98,7 @@ class PageWalk:
             around = (*self.paths.get(prefix, ()), f"{prefix}{frame[0]}")
             world, prefix = inner, f"{prefix}{frame[1]}"
             self.frames[prefix], self.paths[prefix] = inner.frame, around
+            self._numbered[prefix] = inner
         return world, prefix
 
     # --- walking ------------------------------------------------------------------------------------
@@ -160,6 +176,7 @@ class PageWalk:
             return None
         prefix = walk.prefix + spot.letter
         self.frames[prefix] = world.frame
+        self._numbered[prefix] = world
         self.paths[prefix] = (*self.paths[walk.prefix], f"{walk.prefix}{spot.element_id}")
         left, top = walk.left + spot.left * walk.scale, walk.top + spot.top * walk.scale
         at = FrameWalk({}, prefix, left, top, walk.scale * spot.scale)

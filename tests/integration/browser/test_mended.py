@@ -150,3 +150,20 @@ async def test_the_first_action_on_a_tab_whose_renderer_hangs_has_a_limit(browse
     assert result.error is not None and result.error.code == "action_timeout"
     assert time.monotonic() - started < 60
     await context.close()
+
+
+@pytest.mark.parametrize("how", ["goto", "new tab"])
+async def test_an_id_of_the_page_before_is_no_element_of_the_next(context: Context, how: str) -> None:
+    """Each document counts its elements from 1, and the first that is asked about has the focus."""
+    found = await show(context, "<button>Old</button>")
+    bid = found["Old"]
+    if how == "new tab":
+        assert (await context.act(Action("new_tab", {}))).error is None
+    focused = "<input autofocus id=first><script>first.focus()</script>"
+    await context.goto("data:text/html;charset=utf-8," + urllib.parse.quote(focused))
+    for action in (Action("fill", {"bid": bid, "value": "x"}), Action("click", {"bid": bid})):
+        result = await context.act(action)
+        assert result.error is not None and result.error.code == "element_missing"
+    assert await context.read("() => document.getElementById('first').value") == ""
+    (first,) = (await ids(context)).values()
+    assert (await context.act(Action("fill", {"bid": first, "value": "x"}))).error is None
