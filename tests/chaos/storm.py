@@ -21,6 +21,6 @@ def survived(*arguments: str) -> Json:
     )
     assert ran.returncode in (0, 1) and ran.stdout, ran.stderr[-20_000:]
     told: Json = json.loads(ran.stdout)
-    assert told["wrong"] == [], ran.stderr[-5_000:]
+    assert told["wrong"] == [], "\n".join((*told["wrong"][:20], ran.stderr[-5_000:]))
     assert ran.returncode == 0
     return told
