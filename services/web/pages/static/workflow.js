@@ -24,6 +24,8 @@ function setElement(form, node, entry) {
   const { role = "", name = "", locators } = entry.target;
   form.elements["n.target.role"].value = role;
   form.elements["n.target.name"].value = name;
+  // What can be chosen on a picture is in no frame and no shadow root.
+  for (const part of ["frame", "origin", "shadow"]) form.elements[`n.target.${part}`].value = "";
   const rows = () => [...form.querySelectorAll("[data-locator]")];
   while (rows().length < locators.length + 1) {
     const last = rows().at(-1);

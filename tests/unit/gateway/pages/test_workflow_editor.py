@@ -93,6 +93,8 @@ async def test_every_kind_of_node_has_a_form_that_changes_nothing_by_itself(w: W
             "target": {
                 "role": "textbox",
                 "frame": [],
+                "shadow": ["my-card", "x-form > x-field"],
+                "origin": "https://pay.example",
                 "locators": [
                     {"family": "role_name", "role": "textbox", "value": "Name", "unique_on": 3},
                     {"family": "css", "value": "#n"},
@@ -186,6 +188,21 @@ async def test_a_version_is_saved_as_a_draft_behind_the_one_that_it_changes(w: W
     assert EVIL not in shown and f"nodes[{name}].says" in shown
 
 
+async def test_the_frames_and_hosts_around_an_element_are_edited(w: World) -> None:
+    every = deepcopy(BOOKS) | {"name": "framed"}
+    target = {"frame": ["#pay"], "locators": [{"family": "css", "value": "#n"}, {"family": "label", "value": "Name"}]}
+    node = {"id": "act", "kind": "action", "action": "click", "target": target}
+    every["versions"][0] |= {"nodes": [node], "params": []}
+    assert (await w.client.post(URL, json=every)).status_code == 201
+    page = await opened(w, "act", "framed")
+    inputs = {"n.target.frame": " iframe[title='a > b'] >> #inner ", "n.target.shadow": "", "n.target.origin": "null"}
+    (changed,) = version_in((await pressed(w, page, "check", "framed", **inputs)).text)["nodes"]
+    assert changed["target"]["frame"] == ["iframe[title='a > b']", "#inner"]
+    assert changed["target"]["origin"] == "null" and not changed["target"].get("shadow")
+    (changed,) = version_in((await pressed(w, page, "check", "framed", **{"n.target.frame": ""})).text)["nodes"]
+    assert not changed["target"].get("frame")
+
+
 async def test_what_is_no_version_is_not_saved_and_each_fault_names_its_node(w: World) -> None:
     page = await opened(w)
     name = order(version_in(page))[1]
@@ -208,6 +225,8 @@ HOSTILE = (
     *("", "[]", "{", '{"nodes": 3}', '{"nodes": [{"id": 1}, 7, {"id": "a"}]}', '{"x": "\\ud800"}', "[" * 5000),
     '{"x":' * 200 + "1" + "}" * 200,
     '{"nodes":[{"id":"a","kind":"action","args":[1],"target":7,"cases":{}}]}',
+    '{"nodes":[{"id":"a","kind":"action","target":{"frame":7,"shadow":{"x":[]}}}]}',
+    '{"nodes":[{"id":"a","kind":"action","target":{"frame":[7,{}],"shadow":[null],"origin":[]}}]}',
     '{"nodes":[{"id":"a","kind":{"x":1},"next":[1],"on_miss":7,"says":{}}],"params":[{"name":[]}],"start":[]}',
 )
 

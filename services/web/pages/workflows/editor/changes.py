@@ -54,6 +54,7 @@ def _parts_of_node(place: str, node: Object) -> Iterator[tuple[str, Json, type]]
     yield from ((f"{place}.args.{name}", arg, dict) for name, arg in args.items())
     yield f"{place}.target", target, dict
     yield from _objects(f"{place}.target.locators", target.get("locators", []))
+    yield from ((f"{place}.target.{name}", target.get(name, []), list) for name in ("frame", "shadow"))
     for name in ("pre", "post", "until", "holds"):
         yield from _objects(f"{place}.{name}", node.get(name, []))
     cases = node.get("cases", [])

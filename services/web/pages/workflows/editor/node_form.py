@@ -119,8 +119,13 @@ class NodeReader:
 
     def _target(self, old: Json) -> Json:
         known: Object = dict(old) if isinstance(old, dict) else {}
-        for name in ("role", "name", "purpose"):
+        for name in ("role", "name", "purpose", "origin"):
             _put(known, name, self._text(f"n.target.{name}"))
+        for name in ("frame", "shadow"):
+            said = self._text(f"n.target.{name}").split(">>")
+            selectors = [selector.strip() for selector in said if selector.strip()]
+            if selectors != known.get(name, []):  # an explicit empty list stays
+                _put(known, name, selectors, [])
         known["locators"] = [
             locator
             for index, row in _rows(known.get("locators"), self.inputs.entries("n.locators"))
