@@ -7,7 +7,6 @@ their own, so that nothing is read, changed and written back.
 from __future__ import annotations
 
 import hmac
-import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -32,7 +31,6 @@ _OPEN_S = 30.0
 _KEPT_S = 2 * 3600.0
 """Rows older than this are dropped: no session asks for longer than an hour."""
 _QUESTION, _ANSWER = "question:", "answer:"
-_ID = re.compile(r"[0-9a-f]{32}")
 
 
 class Asked(BaseModel):
@@ -40,7 +38,7 @@ class Asked(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    id: str = Field(pattern=_ID.pattern)
+    id: str = Field(pattern=r"^[0-9a-f]{32}$")
     tenant: str = Field(min_length=1, max_length=200)
     kind: Literal["code", "question", "captcha"]
     question: str = Field(max_length=10_000)

@@ -76,6 +76,9 @@ async def test_only_workers_ask(here: World, token: str) -> None:
 async def test_what_nobody_waits_for_cannot_be_answered(here: World) -> None:
     assert (await here.client.post(f"/v1/questions/{ID}", json={"answer": "x"})).status_code == 404
     assert (await ask(here, id="../x")).status_code == 400
+    around = await ask(here, id=f"<img src=x>{ID}<b>")
+    assert around.status_code == 400 and "id" in around.text
+    assert (await ask(here, id=f"{ID}\n")).status_code == 400
     assert (await ask(here, kind="order")).status_code == 400
     assert (await ask(here, job="j1; drop")).status_code == 400
     assert (await ask(here, session="7")).status_code == 400
