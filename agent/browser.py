@@ -113,7 +113,7 @@ class FrameOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class ScreencastFrame:
     """One picture of a page that is shown while it is worked on."""
 
     jpeg: bytes
@@ -256,7 +256,7 @@ class Context(PageDocument, Protocol):
         """
         ...
 
-    def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+    def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[ScreencastFrame, None]:
         """Pictures of the active tab's viewport, a new one after each change, until the context ends.
 
         Costs nothing while nothing is iterated. Pictures that the caller has no time for are left out.

@@ -67,7 +67,7 @@ class Act(_Message):
     args: dict[str, Json]
 
 
-class Reply(_Message):
+class DialogReply(_Message):
     """The person answers a dialog of the page."""
 
     kind: Literal["reply"] = "reply"
@@ -94,7 +94,7 @@ class TellSteps(_Message):
     on: bool
 
 
-Order = Take | Keep | Act | Reply | HandBack
+Order = Take | Keep | Act | DialogReply | HandBack
 """What is answered by a `Done`."""
 Down = Annotated[Ping | Watch | TellSteps | Order, Field(discriminator="kind")]
 DOWN: TypeAdapter[Ping | Watch | TellSteps | Order] = TypeAdapter(Down)
@@ -147,12 +147,12 @@ class Done(_Message):
     url: str = ""  # of the page afterwards, where it acted
 
 
-class Ended(_Message):
+class SessionEnded(_Message):
     """The session is over."""
 
     kind: Literal["ended"] = "ended"
 
 
-Update = FrameUpdate | StandingUpdate | StepsUpdate | Done | Ended
+Update = FrameUpdate | StandingUpdate | StepsUpdate | Done | SessionEnded
 Up = Annotated[Update, Field(discriminator="kind")]
 UP: TypeAdapter[Update] = TypeAdapter(Up)

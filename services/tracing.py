@@ -30,28 +30,28 @@ class TraceOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SpanPlace:
     """A place in a trace: where a span hangs, or is."""
 
     trace: int
     span: int
 
 
-def job_place(job: int) -> Place:
+def job_place(job: int) -> SpanPlace:
     """The span of a job: its submission."""
-    return Place(_id(f"job {job}", _TRACE_BYTES), _id(f"submitted {job}", _SPAN_BYTES))
+    return SpanPlace(_id(f"job {job}", _TRACE_BYTES), _id(f"submitted {job}", _SPAN_BYTES))
 
 
-def lease_place(job: int, session: int, fence: int) -> Place:
+def lease_place(job: int, session: int, fence: int) -> SpanPlace:
     """The span of one lease of a session, as the dispatcher sees it; the worker's spans hang below it."""
-    return Place(job_place(job).trace, _id(f"lease {session} {fence}", _SPAN_BYTES))
+    return SpanPlace(job_place(job).trace, _id(f"lease {session} {fence}", _SPAN_BYTES))
 
 
 def _id(text: str, size: int) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=size).digest(), "big")
 
 
-_wanted: ContextVar[Place | None] = ContextVar("wanted ids", default=None)
+_wanted: ContextVar[SpanPlace | None] = ContextVar("wanted ids", default=None)
 _tracer: Any = None
 _provider: Any = None
 
@@ -111,7 +111,9 @@ def _ids(sdk: Any) -> Any:
     return Ids()
 
 
-def record(name: str, place: Place, *, below: Place | None, began: float, **attributes: str | int | float) -> None:
+def record(
+    name: str, place: SpanPlace, *, below: SpanPlace | None, began: float, **attributes: str | int | float
+) -> None:
     """A span that is over: it began at `began` (seconds since the epoch) and ends now."""
     if _tracer is None:
         return
@@ -131,7 +133,7 @@ def record_lease(job: int, session: int, fence: int, began: float, **attributes:
 
 
 @contextmanager
-def span(name: str, *, below: Place | None = None, **attributes: str | int | float) -> Iterator[None]:
+def span(name: str, *, below: SpanPlace | None = None, **attributes: str | int | float) -> Iterator[None]:
     """A span around what happens inside, below `below` or the span that is open here."""
     if _tracer is None:
         yield
@@ -141,7 +143,7 @@ def span(name: str, *, below: Place | None = None, **attributes: str | int | flo
         yield
 
 
-def _context(below: Place | None) -> Any:
+def _context(below: SpanPlace | None) -> Any:
     """The context in which a span hangs below `below`; an empty one for the first of a trace."""
     trace = import_module("opentelemetry.trace")
     context = import_module("opentelemetry.context").Context()

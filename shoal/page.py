@@ -27,6 +27,7 @@ from shoal.agent.sessions.dependencies import NavigationGuard
 from shoal.agent.sessions.hooks import Hooks
 from shoal.agent.spec import JobSpec, PolitenessSpec
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.loop_thread import LoopThread
 from shoal.agent.support.redaction import Redactor
 from shoal.agent.types import Action, ActionResult, Box, Observation, Outcome, Record
 from shoal.agent.worker_messages import Work
@@ -39,7 +40,6 @@ from shoal.services.browsers.session_parts.real_parts import RealParts
 from shoal.services.browsers.session_parts.secrets import FolderSecrets
 from shoal.services.browsers.worker import dependencies_of
 from shoal.services.settings import load_settings
-from shoal.sync import LoopThread
 
 _SEND = "Send the form with these details."
 """The goal of a call that gives details alone."""

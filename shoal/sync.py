@@ -5,13 +5,12 @@ A thread rather than `asyncio.run`, so that it also works where an event loop ru
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
 
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.loop_thread import LoopThread
 from shoal.client import UNCHANGED, AsyncClient
 from shoal.records import BatchLine, Event, Job, JobSummary, Question, Result, Session, SessionDetail, SubmittedJob
 from shoal.trial import Trial
@@ -23,58 +22,6 @@ if TYPE_CHECKING:
     import pyarrow
 
     from shoal.agent.spec import JobSpec
-
-T = TypeVar("T")
-
-
-class LoopThread:
-    """An event loop in a thread, for blocking callers. Ended by `close`; the thread does not keep a process alive."""
-
-    def __init__(self, name: str) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
-        self._thread.start()
-
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """What `work` gives. Interrupted (Ctrl-C), it is canceled, and has ended when this raises."""
-        if not self._thread.is_alive():
-            work.close()
-            raise RuntimeError("it is closed")
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        try:
-            return future.result()
-        except KeyboardInterrupt:
-            future.cancel()
-            raise
-
-    def iterate(self, make: Callable[[], AsyncIterator[T]]) -> Iterator[T]:
-        """The values of an asynchronous generator; a caller that stops early ends it."""
-        source = make()
-        try:
-            while True:
-                try:
-                    yield self.run(_next(source))
-                except StopAsyncIteration:
-                    return
-        finally:
-            if self._thread.is_alive():
-                self.run(_ended(source))
-
-    def close(self) -> None:
-        """Ends the loop; may be called twice."""
-        if self._thread.is_alive():
-            self.run(self._loop.shutdown_asyncgens())
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
-
-
-async def _next(source: AsyncIterator[T]) -> T:
-    return await anext(source)
-
-
-async def _ended(source: Any) -> None:
-    await source.aclose()
 
 
 class Client:

@@ -15,7 +15,7 @@ Direction = Literal["up", "down", "left", "right"]
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ActionTarget:
     """What is known of an element before it is acted on."""
 
     bid: str
@@ -66,7 +66,7 @@ class ActionContext(Protocol):
         """Translates the browser's exceptions into `ActionError`s, so that an action can act on them."""
         ...
 
-    async def target(self, bid: str, *, again: bool = False) -> Target:
+    async def target(self, bid: str, *, again: bool = False) -> ActionTarget:
         """What the element is, as it was when the action began; with `again` as it is now.
 
         Raises:

@@ -74,7 +74,7 @@ def basis_of(said: Json, pages: SessionPages, records: Sequence[Record], given: 
     """
     if not said["text"].strip():
         raise ReplyProblem("the answer says nothing")
-    known = _Known(pages, records, given)
+    known = _KnownGrounds(pages, records, given)
     quotations = tuple(known.quotation(words) for words in said.get("quotes") or ())
     numbers = tuple(dict.fromkeys(said.get("records") or ()))
     if any(number > len(records) for number in numbers):
@@ -97,7 +97,7 @@ def basis_of_words(text: str, pages: SessionPages, records: Sequence[Record], gi
     Raises:
         ReplyProblem: it has figures that no page and no record gives.
     """
-    known = _Known(pages, records, given)
+    known = _KnownGrounds(pages, records, given)
     unproven = list(known.unproven(text, None))
     if unproven:
         raise ReplyProblem("no page that was seen gives these figures of the answer", "; ".join(unproven)[:_SAID_CHARS])
@@ -113,7 +113,7 @@ def basis_of_words(text: str, pages: SessionPages, records: Sequence[Record], gi
     return Basis(tuple(Quotation(figure, place.url, place.where) for figure, place in placed if place is not None))
 
 
-class _Known:
+class _KnownGrounds:
     """What an answer may rest on."""
 
     def __init__(self, pages: SessionPages, records: Sequence[Record], given: str) -> None:
@@ -163,7 +163,7 @@ class _Known:
         return {day for text in texts for written in dates_in(text) for day in written.readings}
 
 
-def _computed(said: Json, known: _Known) -> Computation:
+def _computed(said: Json, known: _KnownGrounds) -> Computation:
     operation, values, result = said["operation"], tuple(said["values"]), said["result"]
     missing = [str(value) for value in values if not known.has(value)]
     if missing:

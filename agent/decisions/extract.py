@@ -12,7 +12,7 @@ from shoal.agent.errors import FieldsMissing, RecordInvalid
 from shoal.agent.models.decoding import nullable, without_unknown
 from shoal.agent.models.reply import ReplyProblem
 from shoal.agent.schemas.checking import check
-from shoal.agent.schemas.engine import Fault
+from shoal.agent.schemas.engine import SchemaFault
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Record
@@ -42,7 +42,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedRecords:
     """What is left of a page's records once they are held to the schema."""
 
     records: tuple[Record, ...]
@@ -70,7 +70,7 @@ async def validate_records(records: Sequence[Record], extract: ExtractSpec) -> l
 
 async def check_records(
     records: Sequence[Record], extract: ExtractSpec, *, url: str, missing: Sequence[str] = (), awaited: str = ""
-) -> Checked:
+) -> CheckedRecords:
     """The records that were read from the page at `url` and are valid; of a list, also what is wrong with the others.
 
     Args:
@@ -94,7 +94,7 @@ async def check_records(
         raise FieldsMissing(lacking(records, url, missing, awaited), fields=tuple(missing), awaited=awaited)
     if problems:
         raise RecordInvalid(f"{url}: " + "; ".join(str(problem) for problem in problems[:5]))
-    return Checked(tuple(kept), tuple(left_out))
+    return CheckedRecords(tuple(kept), tuple(left_out))
 
 
 def _short(record: Record) -> str:
@@ -130,18 +130,18 @@ def _identity(record: Record) -> tuple[str, str]:
     return record.url, json.dumps(record.value, sort_keys=True)
 
 
-def _of_list(fault: Fault) -> Problem:
+def _of_list(fault: SchemaFault) -> Problem:
     if not fault.path:
         return Problem(-1, fault.missing, fault.message, bool(fault.missing))
     index, *path = fault.path
     return _problem(int(index), path, fault)
 
 
-def _of_record(fault: Fault, index: int) -> Problem:
+def _of_record(fault: SchemaFault, index: int) -> Problem:
     return _problem(index, fault.path, fault)
 
 
-def _problem(index: int, path: Sequence[str | int], fault: Fault) -> Problem:
+def _problem(index: int, path: Sequence[str | int], fault: SchemaFault) -> Problem:
     place = "/".join(map(str, path))
     if fault.missing:
         return Problem(index, f"{place}/{fault.missing}".lstrip("/"), "is required and missing", missing=True)

@@ -15,12 +15,12 @@ from shoal.agent.browser import (
     ContextOptions,
     ElementPath,
     FetchedJson,
-    Frame,
     FrameOptions,
     Landing,
     ObserveOptions,
     PageDocument,
     RawRecording,
+    ScreencastFrame,
     Shot,
 )
 from shoal.agent.documents.addresses import normal
@@ -29,7 +29,7 @@ from shoal.agent.documents.document import HtmlDocument, RawDocument, ReadDocume
 from shoal.agent.documents.fetching import DocumentClient, FetchFailed, Visitor, fetched
 from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.documents.own_request import OwnReading
-from shoal.agent.documents.question import Question
+from shoal.agent.documents.question import DocumentQuestion
 from shoal.agent.documents.trust import DocumentTrust, Mode
 from shoal.agent.errors import AgentError, ServerBusy
 from shoal.agent.sessions.login import is_login_page
@@ -288,7 +288,7 @@ class DocumentContext:
     async def read(self, script: str, arg: Json = None) -> Json:
         extract = self._reading.spec.extract
         own = self._reading.own
-        question = Question.of(script, arg, extract) if extract is not None else None
+        question = DocumentQuestion.of(script, arg, extract) if extract is not None else None
         if question is None or (own is not None and not question.asks_facts):
             return await (await self._in_browser()).read(script, arg)
         told = await self._told(question) if self._page is None else None
@@ -306,7 +306,7 @@ class DocumentContext:
             await self._compare(page, script, arg, question, said, told)
         return said
 
-    async def _told(self, question: Question) -> ReadDocument | None:
+    async def _told(self, question: DocumentQuestion) -> ReadDocument | None:
         """What the document says; None where it does not tell all of it."""
         if self._raw is None:
             return None
@@ -356,7 +356,7 @@ class DocumentContext:
             return None
 
     async def _compare(
-        self, page: Context, script: str, arg: Json, question: Question, said: Json, told: ReadDocument | None
+        self, page: Context, script: str, arg: Json, question: DocumentQuestion, said: Json, told: ReadDocument | None
     ) -> None:
         """Holds what the document says to what the browser says, once the page has come to rest."""
         trust = self._reading.trust
@@ -390,7 +390,13 @@ class DocumentContext:
             self._reading.told(DocumentOutcome.DIFFERENT)
 
     async def _late_record(
-        self, own: OwnReading, page: Context, script: str, arg: Json, question: Question, view: Mapping[str, Any]
+        self,
+        own: OwnReading,
+        page: Context,
+        script: str,
+        arg: Json,
+        question: DocumentQuestion,
+        view: Mapping[str, Any],
     ) -> Mapping[str, Json] | None:
         """The record of the page, which a script may draw some time after its data have come; None for none."""
         for _ in range(_MORE_LOOKS):
@@ -399,7 +405,7 @@ class DocumentContext:
             view = question.view(await page.read(script, arg))
         return own.record(view)
 
-    async def _sampled(self, question: Question) -> ReadDocument | None:
+    async def _sampled(self, question: DocumentQuestion) -> ReadDocument | None:
         """What the document of the page says that the browser has open; None where that is unknown."""
         trust = self._reading.trust
         assert trust.visitor is not None
@@ -432,7 +438,7 @@ class DocumentContext:
     async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
         return await (await self._in_browser()).screenshot(full_page=full_page, bid=bid, region=region)
 
-    async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+    async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[ScreencastFrame, None]:
         await self._came.wait()  # a document shows nothing
         assert self._page is not None
         async with aclosing(self._page.frames(options)) as frames:

@@ -17,7 +17,7 @@ from shoal.agent.documents.html import text as js
 from shoal.agent.documents.html.elements import Elements
 from shoal.agent.documents.html.facts import facts_of
 from shoal.agent.documents.html.places import PlaceData, Places, fields_of
-from shoal.agent.documents.signature import Signature, has_scripts, signature_of
+from shoal.agent.documents.signature import ScriptSignature, has_scripts, signature_of
 from shoal.agent.grounding.other_pages import error_named, page_names
 from shoal.agent.support.json_value import Json
 
@@ -53,7 +53,7 @@ class ReadDocument:
     """What the places of one reading say in a document, and what that rests on."""
 
     view: Mapping[str, Json]  # as `places.js` tells it
-    signature: Signature
+    signature: ScriptSignature
     kinds: Mapping[str, frozenset[str]] = field(default_factory=dict)  # of elements whose style counted, by field
     lacking: frozenset[str] = frozenset()  # fields of which the document states no place
     names: frozenset[str] = frozenset()  # of pages that stand in another's place, as this one may, too
@@ -75,7 +75,7 @@ class ReadDocument:
         """What another process told."""
         return cls(
             told["view"],
-            Signature(told["active"], frozenset(told["hooks"])),
+            ScriptSignature(told["active"], frozenset(told["hooks"])),
             {name: frozenset(kinds) for name, kinds in told["kinds"].items()},
             frozenset(told["lacking"]),
             frozenset(told["names"]),
@@ -96,7 +96,7 @@ class HtmlDocument:
         self._tree = LexborHTMLParser(self.text, scripting=True)
         self._elements = Elements(self._tree)
         self._check_stays()
-        self._signature: Signature | None = None
+        self._signature: ScriptSignature | None = None
 
     def _check_stays(self) -> None:
         for meta in self._tree.css("meta[http-equiv]"):
@@ -106,7 +106,7 @@ class HtmlDocument:
             raise BeyondDocument("the document is made of frames")
 
     @property
-    def signature(self) -> Signature:
+    def signature(self) -> ScriptSignature:
         """Its scripts and styles."""
         if self._signature is None:
             self._signature = signature_of(self._tree, self.text)

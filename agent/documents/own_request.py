@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from shoal.agent.documents.beyond import BeyondDocument
 from shoal.agent.documents.document import RawDocument, ReadDocument
-from shoal.agent.documents.signature import Signature
+from shoal.agent.documents.signature import ScriptSignature
 from shoal.agent.extraction.page_json import Document
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
@@ -92,10 +92,10 @@ class OwnReading:
     def _read(self) -> frozenset[str]:
         return frozenset(channel.place.query for field in self.request.fields for channel in field.channels)
 
-    def _signature(self, page: ReadDocument, answer: Document) -> Signature:
+    def _signature(self, page: ReadDocument, answer: Document) -> ScriptSignature:
         """Of the page's scripts, of what is read by, and of what the answer is made of."""
         told = f"{page.signature.active} {self.branch.key} {outline_of(answer, self._read)}"
-        return Signature(hashlib.sha256(told.encode()).hexdigest(), page.signature.hooks)
+        return ScriptSignature(hashlib.sha256(told.encode()).hexdigest(), page.signature.hooks)
 
     def record(self, view: Mapping[str, Any]) -> Mapping[str, Json] | None:
         """The record that a view gives, of the page or of its own request; None where it gives none."""

@@ -20,7 +20,7 @@ _FACTS = ("title", "headings", "present", "visible", "busy")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class DocumentQuestion:
     """One question that a document can answer as well as a page."""
 
     arg: Mapping[str, Any]  # what a document is asked: that of `places.js`, with `selectors` where facts are asked too
@@ -28,7 +28,7 @@ class Question:
     rendered: bool = False  # the page itself is asked, and no document
 
     @classmethod
-    def of(cls, script: str, arg: Json, extract: ExtractSpec) -> Question | None:
+    def of(cls, script: str, arg: Json, extract: ExtractSpec) -> DocumentQuestion | None:
         """The question that a script asks; None where only a browser answers it."""
         if not isinstance(arg, Mapping):
             return None

@@ -19,14 +19,14 @@ _RUNS = re.compile(r"|module|(?:text|application)/(?:x-)?(?:java|ecma|j|live)scr
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class ScriptSignature:
     """Which scripts and styles work on a document, and what in it they may take hold of."""
 
     active: str  # a digest of scripts and style sheets; what differs from page to page in texts and figures is masked
     hooks: frozenset[str]  # attributes and elements that only scripts give a meaning to; empty without any script
 
 
-def signature_of(tree: LexborHTMLParser, markup: str) -> Signature:
+def signature_of(tree: LexborHTMLParser, markup: str) -> ScriptSignature:
     """The signature of one document."""
     scripts = [_of_script(el) for el in tree.css("script")]
     styles = [f"style {el.text_lexbor()}" for el in tree.css("style")]
@@ -37,7 +37,7 @@ def signature_of(tree: LexborHTMLParser, markup: str) -> Signature:
     if working or any(name.startswith("on") for name in handlers):
         hooks = handlers | {name.lower() for name in _CUSTOM.findall(markup)}
     told = "\n".join([*working, *styles, *(link for link in links if link)])
-    return Signature(hashlib.sha256(told.encode("utf-8", "replace")).hexdigest(), frozenset(hooks))
+    return ScriptSignature(hashlib.sha256(told.encode("utf-8", "replace")).hexdigest(), frozenset(hooks))
 
 
 def has_scripts(tree: LexborHTMLParser) -> bool:

@@ -19,11 +19,11 @@ from shoal.agent.errors import (
     RecordInvalid,
 )
 from shoal.agent.extraction.page_json import Document, documents_of, fetched_documents, nearest_paths, places_at
-from shoal.agent.extraction.place import Place, Stated, stated
+from shoal.agent.extraction.place import Place, StatedByPlaces, stated
 from shoal.agent.extraction.places_page import PLACES_JS, PlacesPage
 from shoal.agent.grounding.claims import says_empty
 from shoal.agent.policies.rules.fields.schema import Property, properties_of
-from shoal.agent.policies.rules.values.values import Reading
+from shoal.agent.policies.rules.values.values import ValueHints
 from shoal.agent.spec import ExtractSpec, FieldPlace
 from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json
@@ -64,7 +64,7 @@ class _Reading:
     extract: ExtractSpec
     page: PlacesPage
     properties: Mapping[str, Property]
-    reading: Reading
+    reading: ValueHints
     documents: Sequence[Document] = ()  # the page's own JSON
     fetched: Sequence[Document] = ()  # the JSON that its scripts fetched
     records: list[GivenRecord] = field(default_factory=list)
@@ -197,7 +197,7 @@ async def _look(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
     _check_selectors(looked, {"records": extract.records or ""} | {f"fields.{n}": p.query for n, p in in_page.items()})
     known = {prop.name: prop for prop in properties_of(extract.record_schema or {})}
     properties = {name: known.get(name) or Property(name, frozenset(), False, False, (), ()) for name in extract.fields}
-    read = _Reading(extract, looked, properties, Reading(looked.lang or locale, looked.url))
+    read = _Reading(extract, looked, properties, ValueHints(looked.lang or locale, looked.url))
     read.documents = documents_of(looked.json)
     return read
 
@@ -308,7 +308,7 @@ def _add(read: _Reading, where: str, places: Mapping[str, Sequence[Place]]) -> N
     read.records.append(GivenRecord(where, values, sources, lacking))
 
 
-def _ambiguous(name: str, field_place: FieldPlace, said: Stated, where: str, url: str) -> PlaceAmbiguous:
+def _ambiguous(name: str, field_place: FieldPlace, said: StatedByPlaces, where: str, url: str) -> PlaceAmbiguous:
     assert said.ambiguous is not None
     record = f" in the record {where}" if where else ""
     more = (

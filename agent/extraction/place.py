@@ -9,7 +9,7 @@ from typing import Self
 
 from shoal.agent.policies.rules.fields.candidates import PRICED
 from shoal.agent.policies.rules.fields.schema import Property
-from shoal.agent.policies.rules.values.values import Raw, Reading, clean, convert
+from shoal.agent.policies.rules.values.values import Raw, ValueHints, clean, convert
 from shoal.agent.policies.rules.values.words import squash
 from shoal.agent.policies.rules.vocabulary.concepts import CONCEPTS
 from shoal.agent.schemas.patterns import fitting
@@ -83,7 +83,7 @@ def squash_lines(text: str) -> str:
     return " ".join(text.split())
 
 
-def value_of(place: Place, field: FieldPlace, prop: Property, reading: Reading) -> Json:
+def value_of(place: Place, field: FieldPlace, prop: Property, reading: ValueHints) -> Json:
     """The value of `prop` that stands at `place`; None where nothing stands there.
 
     Raises:
@@ -114,7 +114,7 @@ def _raw(place: Place, field: FieldPlace) -> Raw:
     return Raw(text, place.parts, place.exact, href, structured=place.kind in ("attribute", "data"))
 
 
-def _converted(raw: Raw, place: Place, field: FieldPlace, prop: Property, reading: Reading) -> Json:
+def _converted(raw: Raw, place: Place, field: FieldPlace, prop: Property, reading: ValueHints) -> Json:
     """`raw` by the field's reader, else by the type that the schema gives the field."""
     if _is_text(field, prop):
         return _text(raw, place, field, prop)
@@ -181,7 +181,7 @@ _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
 }
 
 
-def _json_value(place: Place, field: FieldPlace, prop: Property, reading: Reading) -> Json:
+def _json_value(place: Place, field: FieldPlace, prop: Property, reading: ValueHints) -> Json:
     value = place.value
     if field.reader is None and not prop.enum and not prop.format and _has_type(value, prop.types):
         return value
@@ -214,7 +214,7 @@ class Ambiguous:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatedByPlaces:
     """What a field's places say of one record."""
 
     value: Json = None  # None: nothing
@@ -223,10 +223,10 @@ class Stated:
     ambiguous: Ambiguous | None = None
 
 
-def stated(places: Sequence[Place], field: FieldPlace, prop: Property, reading: Reading) -> Stated:
+def stated(places: Sequence[Place], field: FieldPlace, prop: Property, reading: ValueHints) -> StatedByPlaces:
     """The one value that `places` give; a list of all values where the field is a list."""
     if not places:
-        return Stated()
+        return StatedByPlaces()
     if field.all or prop.types == {"array"}:
         return _all_values(places, field, prop, reading)
     visible = [place for place in places if place.visible]
@@ -241,14 +241,14 @@ def stated(places: Sequence[Place], field: FieldPlace, prop: Property, reading: 
         if value is not None:
             values.setdefault(_key(value), (value, place))
     if len(values) > 1:
-        return Stated(ambiguous=Ambiguous(tuple(place for _, place in values.values())))
+        return StatedByPlaces(ambiguous=Ambiguous(tuple(place for _, place in values.values())))
     if values and not fault:
         value, place = next(iter(values.values()))
-        return Stated(value, place)
-    return Stated(place=places[0], fault=fault)
+        return StatedByPlaces(value, place)
+    return StatedByPlaces(place=places[0], fault=fault)
 
 
-def _all_values(places: Sequence[Place], field: FieldPlace, prop: Property, reading: Reading) -> Stated:
+def _all_values(places: Sequence[Place], field: FieldPlace, prop: Property, reading: ValueHints) -> StatedByPlaces:
     single = prop.items or replace(prop, types=_TEXT, items=None)
     values: list[Json] = []
     for place in places:
@@ -261,9 +261,9 @@ def _all_values(places: Sequence[Place], field: FieldPlace, prop: Property, read
         try:
             read = [value_of(part, field, single, reading) for part in several]
         except Unreadable as unreadable:
-            return Stated(place=place, fault=f"{place.where} {unreadable}")
+            return StatedByPlaces(place=place, fault=f"{place.where} {unreadable}")
         values += [value for value in read if value is not None]
-    return Stated(values, places[0]) if values else Stated(place=places[0])
+    return StatedByPlaces(values, places[0]) if values else StatedByPlaces(place=places[0])
 
 
 def _key(value: Json) -> str:

@@ -22,7 +22,7 @@ _WITHIN_CHARS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ValuePlace:
     """Where a value stands."""
 
     url: str
@@ -72,11 +72,11 @@ class SessionPages:
         """What the session typed."""
         return tuple(self._typed)
 
-    def find(self, value: Json) -> Place | None:
+    def find(self, value: Json) -> ValuePlace | None:
         """The newest page that shows `value`, and where on it."""
         for (url, _), page in reversed(self._pages.items()):
             if (where := page.find(value)) is not None:
-                return Place(url, where)
+                return ValuePlace(url, where)
         return None
 
     # --- whose words they are -------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shoal.agent.gym.loop_thread import LoopThread
+from shoal.agent.support.loop_thread import LoopThread
 
 _HANDLED = frozenset(
     {
@@ -17,6 +17,8 @@ _HANDLED = frozenset(
     }
 )
 """Methods of Playwright's that take a function which they call later."""
+Handlers = dict[Callable[..., Any], Callable[..., Any]]
+"""Functions that were given to Playwright, with what Playwright calls in their place. One table for each context."""
 
 
 class Blocking:
@@ -28,9 +30,10 @@ class Blocking:
     Playwright in the middle of its work: it gets Playwright's own object and may read its properties only.
     """
 
-    def __init__(self, inner: Any, loop: LoopThread) -> None:
+    def __init__(self, inner: Any, loop: LoopThread, handlers: Handlers) -> None:
         self._inner = inner
         self._loop = loop
+        self._handlers = handlers
 
     def __getattr__(self, name: str) -> Any:
         return self._blocking(self._loop.run(_attribute(self._inner, name)))
@@ -64,20 +67,22 @@ class Blocking:
             return type(value)(self._blocking(part) for part in value)
         if isinstance(value, dict):
             return {key: self._blocking(part) for key, part in value.items()}
-        return Blocking(value, self._loop) if type(value).__module__.startswith("playwright.") else value
+        return (
+            Blocking(value, self._loop, self._handlers) if type(value).__module__.startswith("playwright.") else value
+        )
 
     def _handled(self, value: Any) -> Any:
         return self._handler(value) if callable(value) else _plain(value)
 
     def _handler(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """`function` as Playwright can call it from its loop; the same one each time, so that it can be removed."""
-        known = self._loop.handlers.get(function)
+        known = self._handlers.get(function)
         if known is None:
 
             async def call(*args: Any) -> Any:
                 return _plain(await asyncio.to_thread(function, *(self._blocking(arg) for arg in args)))
 
-            known = self._loop.handlers[function] = functools.update_wrapper(call, function)
+            known = self._handlers[function] = functools.update_wrapper(call, function)
         return known
 
 

@@ -9,7 +9,7 @@ from typing import Literal, TypedDict, get_args
 Role = Literal["assistant", "user", "user_image", "infeasible", "info"]
 
 
-class Message(TypedDict):
+class ChatMessage(TypedDict):
     """One message, in the form that tasks of BrowserGym read."""
 
     role: Role
@@ -21,7 +21,7 @@ class Chat:
     """The messages of one episode, in order."""
 
     def __init__(self, ask: Callable[[], str] = input) -> None:
-        self.messages: list[Message] = []
+        self.messages: list[ChatMessage] = []
         self._ask = ask
 
     def add_message(self, role: Role, msg: str) -> None:

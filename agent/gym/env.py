@@ -20,9 +20,9 @@ from shoal.agent.errors import ActionTimeout
 from shoal.agent.gym import accessibility
 from shoal.agent.gym.blocking import Blocking
 from shoal.agent.gym.chat import Chat
-from shoal.agent.gym.episode import Episode, EpisodeOptions
-from shoal.agent.gym.spaces import Kind, observation_space
-from shoal.agent.gym.task import Task, goal_text
+from shoal.agent.gym.episode import EpisodeOptions, EpisodeRunner
+from shoal.agent.gym.spaces import TypeSpace, observation_space
+from shoal.agent.gym.task import GymTask, goal_text
 from shoal.agent.observe.renderings import render
 from shoal.agent.spec import BrowserSpec
 from shoal.agent.types import ActionResult, Observation
@@ -48,7 +48,7 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
 
     def __init__(
         self,
-        task_entrypoint: Callable[..., Task],
+        task_entrypoint: Callable[..., GymTask],
         task_kwargs: Mapping[str, Any] | None = None,
         *,
         viewport: Mapping[str, int] | None = None,
@@ -76,7 +76,7 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
             raise ValueError("use_raw_page_output: an observation holds no page; use env.unwrapped.page")
         self.render_mode = render_mode
         self.observation_space = observation_space()
-        self.action_space = Kind(str)
+        self.action_space = TypeSpace(str)
         self._tags = tags_to_mark
         self._mapping = None if getattr(action_mapping, "__name__", "") == _TO_PYTHON else action_mapping
         asked = {"viewport": viewport, "locale": locale, "timezone": timezone_id}
@@ -84,7 +84,7 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
         context = ContextOptions(browser=spec)
         self._timeout = timeout
         self.task_kwargs = dict(task_kwargs or {})
-        self._episode = Episode(
+        self._episode = EpisodeRunner(
             partial(self._task, partial(task_entrypoint, **self.task_kwargs)),
             EpisodeOptions(
                 dialect,
@@ -102,7 +102,7 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
         self._last_action = ""
 
     @property
-    def task(self) -> Task | None:
+    def task(self) -> GymTask | None:
         """The task of the running episode."""
         return self._episode.task
 
@@ -147,7 +147,7 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
         """Ends the browser."""
         self._episode.close()
 
-    def _task(self, make: Callable[..., Task], seed: int | None) -> Task:
+    def _task(self, make: Callable[..., GymTask], seed: int | None) -> GymTask:
         task = make(seed=seed)
         if self._timeout is not None:
             task.timeout = self._timeout

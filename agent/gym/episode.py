@@ -20,11 +20,11 @@ from shoal.agent.browser import Browser, ContextOptions, ObserveOptions
 from shoal.agent.chromium.acting.acting_context import ActingContext
 from shoal.agent.chromium.process.launch import launch
 from shoal.agent.errors import ReplyUnparsable
-from shoal.agent.gym.blocking import Blocking
+from shoal.agent.gym.blocking import Blocking, Handlers
 from shoal.agent.gym.chat import Chat
-from shoal.agent.gym.loop_thread import LoopThread
-from shoal.agent.gym.task import Task, goal_object, goal_text
+from shoal.agent.gym.task import GymTask, goal_object, goal_text
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.loop_thread import LoopThread
 from shoal.agent.types import ActionResult, Observation
 
 _GREETING = "I act on the page for you. What is to be done?"
@@ -60,19 +60,19 @@ class EpisodeStep:
     ended: float
 
 
-class Episode:
+class EpisodeRunner:
     """Runs tasks one after another; owns its browser."""
 
     def __init__(
         self,
-        make_task: Callable[[int | None], Task],
+        make_task: Callable[[int | None], GymTask],
         options: EpisodeOptions = EpisodeOptions(),
         *,
         start: Callable[[], Awaitable[Browser]] = launch,
         ask: Callable[[], str] = input,
     ) -> None:
         self.make_task = make_task
-        self.task: Task | None = None
+        self.task: GymTask | None = None
         self.chat = Chat(ask)
         self.goal: tuple[Mapping[str, Json], ...] = ()
         self.task_info: Mapping[str, Json] = {}
@@ -81,7 +81,8 @@ class Episode:
         self._sets = tuple(subset for name in options.action_sets for subset in _PEER_SETS.get(name, (name,)))
         primitives_of(self._sets)  # a wrong name is told now
         self._start, self._ask = start, ask
-        self._loop = LoopThread()
+        self._loop = LoopThread("shoal-gym")
+        self._handlers: Handlers = {}
         self._browser: Browser | None = None
         self._context: ActingContext | None = None
         self._seen: Observation | None = None
@@ -89,7 +90,7 @@ class Episode:
     @property
     def page(self) -> Blocking:
         """The active tab, with all of Playwright's page, for tasks and scripts."""
-        return Blocking(self._open().tab.page, self._loop)
+        return Blocking(self._open().tab.page, self._loop, self._handlers)
 
     def reset(self, *, seed: int | None = None) -> Observation:
         """A fresh context at the beginning of a new task."""
@@ -137,7 +138,7 @@ class Episode:
             self._browser = None
         self._loop.close()
 
-    def __enter__(self) -> Episode:
+    def __enter__(self) -> EpisodeRunner:
         return self
 
     def __exit__(
@@ -150,7 +151,7 @@ class Episode:
             raise RuntimeError("reset comes before the first step")
         return self._context
 
-    async def _new_context(self, task: Task) -> ActingContext:
+    async def _new_context(self, task: GymTask) -> ActingContext:
         if self._browser is None:
             self._browser = await self._start()
         context = await self._browser.new_context(_context_options(self._options.context, task))
@@ -203,7 +204,7 @@ class Episode:
             self.task = None
         if self._context is not None:
             self._loop.run(self._context.close())
-            self._loop.handlers.clear()
+            self._handlers.clear()
             self._context = None
 
 
@@ -214,7 +215,7 @@ def _said(message: Mapping[str, Json]) -> str:
     return str(image["url"] if isinstance(image, Mapping) else image)
 
 
-def _context_options(options: ContextOptions, task: Task) -> ContextOptions:
+def _context_options(options: ContextOptions, task: GymTask) -> ContextOptions:
     """The options with what the task asks for; tasks are pages of packages on this machine, too."""
     spec = options.browser
     asked = {"viewport": task.viewport, "locale": task.locale, "timezone": task.timezone_id}

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from shoal.agent.errors import BrowserError
 from shoal.agent.gym.blocking import Blocking
-from shoal.agent.gym.chat import Message
-from shoal.agent.gym.task import Goal, Task
+from shoal.agent.gym.chat import ChatMessage
+from shoal.agent.gym.task import Goal, GymTask
 from shoal.agent.support.json_value import Json
 
 
-class MiniWob(Task):
+class MiniWob(GymTask):
     """One of the tasks that come with the package `miniwob`."""
 
     def __init__(self, name: str, seed: int | None = None) -> None:
@@ -37,7 +37,9 @@ class MiniWob(Task):
         said = page.evaluate("() => core.getUtterance()")
         return str(said["utterance"] if isinstance(said, dict) else said), {}
 
-    def validate(self, page: Blocking, chat_messages: Sequence[Message]) -> tuple[float, bool, str, Mapping[str, Json]]:
+    def validate(
+        self, page: Blocking, chat_messages: Sequence[ChatMessage]
+    ) -> tuple[float, bool, str, Mapping[str, Json]]:
         said = page.evaluate("() => [WOB_RAW_REWARD_GLOBAL, WOB_DONE_GLOBAL, WOB_REWARD_REASON ?? '']")
         if not isinstance(said, list):
             raise BrowserError(f"the task {self.name} does not say how it stands")

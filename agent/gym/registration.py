@@ -10,12 +10,12 @@ import gymnasium
 
 from shoal.agent.gym.env import BrowserEnv
 from shoal.agent.gym.miniwob import MiniWob
-from shoal.agent.gym.task import OpenEnded, Task
+from shoal.agent.gym.task import GymTask, OpenEnded
 
 
 def register_task(
     id: str,
-    task_class: Callable[..., Task],
+    task_class: Callable[..., GymTask],
     task_kwargs: Mapping[str, Any] | None = None,
     default_task_kwargs: Mapping[str, Any] | None = None,
     **kwargs: Any,
@@ -44,13 +44,13 @@ def register_task(
 
 
 def _task(
-    task_class: Callable[..., Task],
+    task_class: Callable[..., GymTask],
     fixed: Mapping[str, Any],
     default: Mapping[str, Any],
     *,
     seed: int | None,
     **asked: Any,
-) -> Task:
+) -> GymTask:
     if refused := sorted(fixed.keys() & asked.keys()):
         raise ValueError(f"the task's registration fixes {', '.join(refused)}: task_kwargs cannot replace that")
     return task_class(seed=seed, **{**default, **asked, **fixed})

@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 
 
-class Kind(gymnasium.Space[Any]):
+class TypeSpace(gymnasium.Space[Any]):
     """All values of one Python type; nothing is sampled from it."""
 
     def __init__(self, *types: type) -> None:
@@ -19,16 +19,16 @@ class Kind(gymnasium.Space[Any]):
         return isinstance(x, self.types)
 
     def __repr__(self) -> str:
-        return f"Kind({', '.join(kind.__name__ for kind in self.types)})"
+        return f"TypeSpace({', '.join(kind.__name__ for kind in self.types)})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Kind) and self.types == other.types
+        return isinstance(other, TypeSpace) and self.types == other.types
 
     def __hash__(self) -> int:
         return hash(self.types)
 
 
-class Picture(gymnasium.Space[Any]):
+class PictureSpace(gymnasium.Space[Any]):
     """Pictures of any size: arrays of height, width and red, green, blue from 0 to 255."""
 
     def __init__(self) -> None:
@@ -41,33 +41,33 @@ class Picture(gymnasium.Space[Any]):
         return "Picture()"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Picture)
+        return isinstance(other, PictureSpace)
 
     def __hash__(self) -> int:
-        return hash(Picture)
+        return hash(PictureSpace)
 
 
 def observation_space() -> gymnasium.spaces.Dict:
     """The space of what `BrowserEnv` observes, with BrowserGym's keys, and `text` beside them."""
     spaces = gymnasium.spaces
-    message = spaces.Dict({"role": Kind(str), "timestamp": Kind(float), "message": Kind(str)})
+    message = spaces.Dict({"role": TypeSpace(str), "timestamp": TypeSpace(float), "message": TypeSpace(str)})
     return spaces.Dict(
         {
             "chat_messages": spaces.Sequence(message),
-            "goal": Kind(str),
-            "goal_object": spaces.Sequence(Kind(dict)),
-            "open_pages_urls": spaces.Sequence(Kind(str)),
-            "open_pages_titles": spaces.Sequence(Kind(str)),
+            "goal": TypeSpace(str),
+            "goal_object": spaces.Sequence(TypeSpace(dict)),
+            "open_pages_urls": spaces.Sequence(TypeSpace(str)),
+            "open_pages_titles": spaces.Sequence(TypeSpace(str)),
             "active_page_index": spaces.Box(low=0, high=255, shape=(1,), dtype=np.int64),
-            "url": Kind(str),
-            "screenshot": Picture(),
-            "dom_object": Kind(dict),
-            "axtree_object": Kind(dict),
-            "extra_element_properties": Kind(dict),
-            "focused_element_bid": Kind(str),
-            "last_action": Kind(str),
-            "last_action_error": Kind(str),
+            "url": TypeSpace(str),
+            "screenshot": PictureSpace(),
+            "dom_object": TypeSpace(dict),
+            "axtree_object": TypeSpace(dict),
+            "extra_element_properties": TypeSpace(dict),
+            "focused_element_bid": TypeSpace(str),
+            "last_action": TypeSpace(str),
+            "last_action_error": TypeSpace(str),
             "elapsed_time": spaces.Box(low=0, high=np.inf, shape=(1,), dtype=np.float64),
-            "text": Kind(str),
+            "text": TypeSpace(str),
         }
     )

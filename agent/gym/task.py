@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.agent.gym.blocking import Blocking
-from shoal.agent.gym.chat import Message
+from shoal.agent.gym.chat import ChatMessage
 from shoal.agent.support.json_value import Json
 
 Goal = str | Sequence[Mapping[str, Json]] | None
@@ -26,7 +26,7 @@ class Verdict:
     info: Mapping[str, Json] | None = None
 
 
-class Task(ABC):
+class GymTask(ABC):
     """One task. A new object is made for each episode, with the episode's seed.
 
     Tasks that are written for BrowserGym work as they are: they need `setup`, `validate` and `teardown`, and may have
@@ -47,14 +47,16 @@ class Task(ABC):
         """Brings the page to where the task begins; its goal, and what else is to be told."""
 
     @abstractmethod
-    def validate(self, page: Blocking, chat_messages: Sequence[Message]) -> tuple[float, bool, str, Mapping[str, Json]]:
+    def validate(
+        self, page: Blocking, chat_messages: Sequence[ChatMessage]
+    ) -> tuple[float, bool, str, Mapping[str, Json]]:
         """How the task stands: reward since the last step, whether it is over, what the user says, what else."""
 
     def teardown(self) -> None:  # noqa: B027 - a hook: most tasks leave nothing behind
         """Undoes what the task left outside the browser."""
 
 
-class OpenEnded(Task):
+class OpenEnded(GymTask):
     """A page to begin with and a goal, without an end of its own: it ends when the user says "exit"."""
 
     def __init__(self, seed: int | None = None, *, start_url: str, goal: Goal = None) -> None:
@@ -66,7 +68,9 @@ class OpenEnded(Task):
         page.goto(self._start_url, wait_until="domcontentloaded")
         return self._goal, {}
 
-    def validate(self, page: Blocking, chat_messages: Sequence[Message]) -> tuple[float, bool, str, Mapping[str, Json]]:
+    def validate(
+        self, page: Blocking, chat_messages: Sequence[ChatMessage]
+    ) -> tuple[float, bool, str, Mapping[str, Json]]:
         left = any(
             chat_message["role"] == "user" and chat_message["message"] == "exit" for chat_message in chat_messages
         )

@@ -13,7 +13,7 @@ _GONE = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"}
 """Headers that do not hold any more once a body was read."""
 
 
-class BoundedTransport(AsyncBaseTransport):
+class BoundedModelTransport(AsyncBaseTransport):
     """Reads each answer to its end, up to `most_bytes`; what is longer is a `DecodingError`. Nothing is streamed."""
 
     def __init__(self, transport: AsyncBaseTransport, most_bytes: int = MODEL_BYTES) -> None:

@@ -23,7 +23,7 @@ MAX_PIXELS = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class ImageGrid:
     """How a model counts images."""
 
     side: int = 32  # pixels of one token's side: patch times merge; 32 for Qwen3-VL, 28 for Qwen2.5-VL
@@ -40,12 +40,12 @@ class Fitted:
     height: int
     scale: float  # pixels of the fitted image per pixel of the given one; 1.0: nothing was scaled
 
-    def tokens(self, grid: Grid) -> int:
+    def tokens(self, grid: ImageGrid) -> int:
         """What the image costs."""
         return (self.width // grid.side) * (self.height // grid.side)
 
 
-def scale_for(width: int, height: int, grid: Grid) -> float:
+def scale_for(width: int, height: int, grid: ImageGrid) -> float:
     """By how much an image must be scaled so that whole tokens that cover it are within the budget; at most 1."""
     scale = 1.0
     while _tokens(width * scale, height * scale, grid) > grid.tokens:
@@ -54,7 +54,7 @@ def scale_for(width: int, height: int, grid: Grid) -> float:
     return scale
 
 
-def fitted(image: Image, grid: Grid) -> Fitted | None:
+def fitted(image: Image, grid: ImageGrid) -> Fitted | None:
     """`image` scaled down where it is over the budget, and padded to whole tokens; None when it cannot be decoded.
 
     An image that fits already keeps its bytes. Decoding and encoding take some 15 ms of CPU for a screenshot.
@@ -77,7 +77,7 @@ def fitted(image: Image, grid: Grid) -> Fitted | None:
     return Fitted(Image(written.getvalue(), "image/jpeg"), padded.width, padded.height, scale)
 
 
-def _tokens(width: float, height: float, grid: Grid) -> int:
+def _tokens(width: float, height: float, grid: ImageGrid) -> int:
     return math.ceil(max(1.0, width) / grid.side) * math.ceil(max(1.0, height) / grid.side)
 
 

@@ -23,10 +23,10 @@ from openai import AsyncOpenAI, DefaultAsyncHttpx2Client
 from openai.types.chat import ChatCompletion
 
 from shoal.agent.errors import ModelRefused, ModelUnavailable, PromptTooLong
-from shoal.agent.models.answers import BoundedTransport
+from shoal.agent.models.answers import BoundedModelTransport
 from shoal.agent.models.breaker import Breaker
 from shoal.agent.models.estimate import estimated_usage
-from shoal.agent.models.images import Grid, fitted
+from shoal.agent.models.images import ImageGrid, fitted
 from shoal.agent.models.model import Ask, Message, Reply
 from shoal.agent.models.settings import ModelSettings
 from shoal.agent.support.json_value import Json
@@ -84,7 +84,7 @@ class OpenAICompatible:
         if not settings.base_urls:
             raise ValueError("a model needs at least one base URL")
         self._settings = settings
-        self._servers = [_Server(url, settings) for url in settings.base_urls]
+        self._servers = [_ModelServer(url, settings) for url in settings.base_urls]
         self._closed = False
 
     async def ask(self, ask: Ask) -> Reply:
@@ -119,7 +119,7 @@ class OpenAICompatible:
                     await asyncio.sleep(self._pause_s(tried, trouble.retry_after_s))
         raise ModelUnavailable("the model client is closed")
 
-    def _server_for(self, affinity: str, tried: int) -> _Server:
+    def _server_for(self, affinity: str, tried: int) -> _ModelServer:
         """The server for the next try: the affinity's own first, then the next one that is not left alone.
 
         A server that has its fill of this client's requests is passed over while another has not: past that point a
@@ -144,7 +144,7 @@ class OpenAICompatible:
             raise ValueError("a model needs at least one base URL")
         known = {server.url: server for server in self._servers}
         urls = dict.fromkeys(base_urls)
-        self._servers = [known.pop(url) if url in known else _Server(url, self._settings) for url in urls]
+        self._servers = [known.pop(url) if url in known else _ModelServer(url, self._settings) for url in urls]
         try:
             await asyncio.gather(*(server.idle.wait() for server in known.values()))
         finally:
@@ -182,7 +182,7 @@ def _weight(affinity: str, url: str) -> bytes:
     return hashlib.blake2b(f"{affinity}\0{url}".encode(), digest_size=8).digest()
 
 
-class _Server:
+class _ModelServer:
     """One server: its connections, its circuit breaker, and which reply shapes it does not enforce."""
 
     def __init__(self, url: str, settings: ModelSettings) -> None:
@@ -204,7 +204,7 @@ class _Server:
                 base_url=url,
                 timeout=timeout,
                 trust_env=False,
-                transport=BoundedTransport(
+                transport=BoundedModelTransport(
                     AsyncHTTPTransport(
                         limits=Limits(max_connections=settings.max_connections), proxy=settings.proxy, trust_env=False
                     )
@@ -283,7 +283,7 @@ class _Server:
         if not self._estimates:
             self._estimates = True
             _log.warning("the model server %s does not count tokens: budgets go by our own estimate", self.url)
-        image_tokens = self._settings.image_tokens or Grid().tokens
+        image_tokens = self._settings.image_tokens or ImageGrid().tokens
         return replace(reply, usage=estimated_usage(ask, reply.text, image_tokens), estimated=True)
 
     def _note_status(self, status: int) -> None:
@@ -313,7 +313,7 @@ class _Server:
         return body
 
 
-def _fit_images(ask: Ask, grid: Grid) -> Ask:
+def _fit_images(ask: Ask, grid: ImageGrid) -> Ask:
     """`ask` with every image as the model's grid wants it; one that cannot be read is left out, since servers fail."""
     messages = []
     for message in ask.messages:

@@ -83,7 +83,7 @@ class Parsed:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[T]):
+class ModelAnswer(Generic[T]):
     """What a model was asked and answered, read into a `T`."""
 
     value: T
@@ -98,7 +98,7 @@ async def ask_for(
     spend: Callable[[Usage], None] = lambda usage: None,
     *,
     doubt_cut: bool = True,
-) -> Answer[T]:
+) -> ModelAnswer[T]:
     """The model's answer, read by `read`, which raises `ReplyProblem` for what it cannot take, `ReplyDoubt` for what
     it takes only from a second reply.
 
@@ -116,7 +116,7 @@ async def ask_for(
     """
     replies: list[Reply] = []
     asked = ask
-    doubted: Answer[T] | None = None
+    doubted: ModelAnswer[T] | None = None
     while True:
         reply = await model.ask(asked)
         spend(reply.usage)
@@ -127,12 +127,12 @@ async def ask_for(
             cut_off = parsed.cut_off
             value = _with_thought(parsed.value, ask.json_schema)
             await check(value, ask.json_schema, ask.disabled)
-            return Answer(read(value), transcript(asked, replies), cut_off)
+            return ModelAnswer(read(value), transcript(asked, replies), cut_off)
         except ReplyDoubt as doubt:
             if doubt.part is not None:
                 return await _ask_for_part(model, asked, replies, doubt.part, spend)
             problem: ReplyProblem = doubt
-            doubted = Answer(doubt.value, transcript(asked, replies), cut_off)
+            doubted = ModelAnswer(doubt.value, transcript(asked, replies), cut_off)
             if len(replies) > 1 or (cut_off and not doubt_cut):
                 return doubted
         except ReplyProblem as unusable:
@@ -148,7 +148,7 @@ async def ask_for(
 
 async def _ask_for_part(
     model: Model, ask: Ask, replies: list[Reply], part: PartAgain, spend: Callable[[Usage], None]
-) -> Answer[Any]:
+) -> ModelAnswer[Any]:
     """The answer with its doubted part asked for by itself: of the request only what it tells of the job is sent."""
     narrow = replace(
         ask,
@@ -163,9 +163,9 @@ async def _ask_for_part(
     try:
         parsed = parse(reply.text)
         await check(parsed.value, part.json_schema)
-        return Answer(part.read(parsed.value), told, parsed.cut_off)
+        return ModelAnswer(part.read(parsed.value), told, parsed.cut_off)
     except ReplyProblem:
-        return Answer(part.otherwise, told)
+        return ModelAnswer(part.otherwise, told)
 
 
 def _again(ask: Ask, reply: Reply, problem: ReplyProblem) -> Ask:

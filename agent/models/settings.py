@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from shoal.agent.models.images import Grid
+from shoal.agent.models.images import ImageGrid
 from shoal.agent.support.json_value import Json
 
 Points = Literal["pixels", "relative"]
@@ -47,6 +47,6 @@ class ModelSettings:
     extra_body: Mapping[str, Json] = field(default_factory=dict)  # added to every request, e.g. chat_template_kwargs
 
     @property
-    def grid(self) -> Grid | None:
+    def grid(self) -> ImageGrid | None:
         """How the model counts images; None where they are sent as they are."""
-        return Grid(self.image_grid, self.image_tokens) if self.image_tokens else None
+        return ImageGrid(self.image_grid, self.image_tokens) if self.image_tokens else None

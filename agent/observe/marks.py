@@ -44,7 +44,7 @@ _Rect = tuple[float, float, float, float]  # left, top, right, bottom in image p
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class PaintedMark:
     """One painted label."""
 
     bid: str
@@ -76,7 +76,9 @@ def marked_elements(elements: Sequence[Element], viewport: tuple[int, int]) -> l
     ]
 
 
-def place_marks(elements: Sequence[Element], size: tuple[int, int], scale: float, ink: Ink | None = None) -> list[Mark]:
+def place_marks(
+    elements: Sequence[Element], size: tuple[int, int], scale: float, ink: Ink | None = None
+) -> list[PaintedMark]:
     """Where boxes and labels go on an image of `size` with `scale` image pixels per CSS pixel.
 
     A label stands where it covers least of other labels, of other elements and of its own, and of what `ink` says is
@@ -84,14 +86,14 @@ def place_marks(elements: Sequence[Element], size: tuple[int, int], scale: float
     """
     font = _font(scale)
     boxes = [_clip(_scaled(element.box, scale), size) for element in elements if element.box is not None]
-    placed: list[Mark] = []
+    placed: list[PaintedMark] = []
     grid = _Grid(boxes, cell=64 * scale, ink=ink)
     for element, box in zip(elements, boxes, strict=True):
         left, top, right, bottom = font.getbbox(element.bid)
         width, height = right - left + 4 * scale, bottom - top + 4 * scale
         best = min(_spots(box, width, height, size), key=lambda spot: grid.cost(spot, box))
         grid.add_label(best)
-        placed.append(Mark(element.bid, box, best))
+        placed.append(PaintedMark(element.bid, box, best))
     return placed
 
 

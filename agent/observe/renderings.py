@@ -61,7 +61,7 @@ def render(observation: Observation, format: Format = "text", *, max_chars: int 
 
 def compact(root: Element, *, omitted: int = 0, max_chars: int | None = None) -> str:
     """Elements that take actions, as `[id role "name" …]`, in the text around them; a line per block."""
-    writer = _Lines()
+    writer = _LineCollector()
     for child in root.children or (root,):
         _write(child, writer)
     lines = writer.finish()
@@ -85,7 +85,7 @@ def _fit(lines: list[str], max_chars: int) -> tuple[list[str], int]:
     return lines[:kept] + begun, sum(max(1, len(ELEMENT.findall(dropped))) for dropped in lines[kept:])
 
 
-class _Lines:
+class _LineCollector:
     """Collects inline pieces into lines."""
 
     def __init__(self) -> None:
@@ -110,7 +110,7 @@ class _Lines:
         return self._lines
 
 
-def _write(element: Element, out: _Lines) -> None:
+def _write(element: Element, out: _LineCollector) -> None:
     if element.tag == "#text":
         out.add(words(element.text))
     elif element.clickable or (element.bid and element.states & _HANDLED):
@@ -120,7 +120,7 @@ def _write(element: Element, out: _Lines) -> None:
             _write_all(element, out)
             out.end()
     elif element.tag == "del":
-        inner = _Lines()
+        inner = _LineCollector()
         inner.add(words(element.text))
         _write_all(element, inner)
         out.add(f"(struck out {' '.join(part.strip() for part in inner.finish())})")
@@ -138,12 +138,12 @@ def _write(element: Element, out: _Lines) -> None:
         _write_block(element, out)
 
 
-def _write_all(element: Element, out: _Lines) -> None:
+def _write_all(element: Element, out: _LineCollector) -> None:
     for child in element.children:
         _write(child, out)
 
 
-def _write_block(element: Element, out: _Lines) -> None:
+def _write_block(element: Element, out: _LineCollector) -> None:
     out.end(_PREFIXES.get(element.role, ""))
     if element.role == "frame":
         out.add(f"--- frame {line(element.name)}".rstrip())
@@ -179,7 +179,7 @@ def _begins_with(element: Element, name: str) -> bool:
     return element.text.startswith(name)
 
 
-def _write_row(element: Element, out: _Lines) -> None:
+def _write_row(element: Element, out: _LineCollector) -> None:
     """A table row on one line, its cells between bars: an empty one keeps its place, as does one that is further up.
 
     A row that holds rows lays out a page: what is in its cells stands below each other.
@@ -193,7 +193,7 @@ def _write_row(element: Element, out: _Lines) -> None:
     cells: list[str] = []
     for child in element.children:
         _go_on(cells, out.hanging)
-        inner = _Lines()
+        inner = _LineCollector()
         _write(child, inner)
         said = " ".join(part.strip() for part in inner.finish())
         across, down = (_span(child, name) for name in ("colspan", "rowspan"))

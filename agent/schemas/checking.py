@@ -14,7 +14,7 @@ from jsonschema_rs import Validator
 
 from shoal.agent.schemas.bounds import LONG_SCHEMA, schema_fault
 from shoal.agent.schemas.cost import Cost, Endless, TooCostly, size_of
-from shoal.agent.schemas.engine import Fault, SchemaUnusable, compiled, faults, fits
+from shoal.agent.schemas.engine import SchemaFault, SchemaUnusable, compiled, faults, fits
 from shoal.agent.schemas.parts import References, Schema
 from shoal.agent.support.aside import said_aside
 from shoal.agent.support.bounded_cache import bounded_cache
@@ -44,7 +44,7 @@ class _Ready:
     references: References
 
 
-async def check(schema: Mapping[str, Json], value: Json) -> list[Fault]:
+async def check(schema: Mapping[str, Json], value: Json) -> list[SchemaFault]:
     """The first faults of `value`; empty when it fits. What cannot be found out is told as a fault, too."""
     text = json.dumps(schema)
     if (reason := schema_fault(text)) is not None:
@@ -54,7 +54,7 @@ async def check(schema: Mapping[str, Json], value: Json) -> list[Fault]:
     return await _held(_ready(text), text, value)
 
 
-async def check_reply(schema: Mapping[str, Json], value: Json) -> list[Fault]:
+async def check_reply(schema: Mapping[str, Json], value: Json) -> list[SchemaFault]:
     """As `check` for a schema of ours, which may be larger than callers' are and is not met again."""
     text = json.dumps(schema)
     try:
@@ -64,7 +64,7 @@ async def check_reply(schema: Mapping[str, Json], value: Json) -> list[Fault]:
     return [_whole(_TOO_DEEP)] if _too_deep(value) else await _held(ready, text, value)
 
 
-async def _held(ready: _Ready, text: str, value: Json) -> list[Fault]:
+async def _held(ready: _Ready, text: str, value: Json) -> list[SchemaFault]:
     try:
         units = Cost(ready.schema, ready.references).of(value)
     except (TooCostly, Endless):
@@ -100,17 +100,17 @@ def _too_deep(value: Json) -> bool:
     return True
 
 
-def _whole(message: str) -> Fault:
-    return Fault((), "", message)
+def _whole(message: str) -> SchemaFault:
+    return SchemaFault((), "", message)
 
 
-async def _aside(text: str, value: Json) -> list[Fault]:
+async def _aside(text: str, value: Json) -> list[SchemaFault]:
     """As `check`, in a process that has so much time and memory and no more."""
     told = text.encode() + b"\n" + json.dumps(value).encode() + b"\n"
     return _heard(await said_aside(_CHILD, told=told, within_s=ASIDE_S, most_bytes=_MOST_SAID))
 
 
-def _heard(said: bytes) -> list[Fault]:
+def _heard(said: bytes) -> list[SchemaFault]:
     """What the process found: its verdict, then the faults, each in a line that is whole or does not count."""
     verdict, _, rest = said.partition(b"\n")
     if verdict == b"fits":
@@ -120,4 +120,4 @@ def _heard(said: bytes) -> list[Fault]:
     told, end, _ = rest.partition(b"\n")
     if not end:
         return [_whole("does not fit the schema; it is too large to say where")]
-    return [Fault(tuple(path), keyword, message, missing) for path, keyword, message, missing in json.loads(told)]
+    return [SchemaFault(tuple(path), keyword, message, missing) for path, keyword, message, missing in json.loads(told)]

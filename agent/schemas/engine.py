@@ -51,7 +51,7 @@ class SchemaUnusable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class SchemaFault:
     """One way in which a value does not fit a schema."""
 
     path: tuple[str | int, ...]  # names and positions in the value
@@ -115,7 +115,7 @@ def fits(validator: Validator, value: Json) -> bool:
         return validator.is_valid(_without_halves(value))
 
 
-def faults(validator: Validator, value: Json, most: int) -> list[Fault]:
+def faults(validator: Validator, value: Json, most: int) -> list[SchemaFault]:
     """The first `most` faults of `value`. Costs time and memory for each fault there is, told or not."""
     try:
         errors = validator.iter_errors(value)
@@ -124,10 +124,10 @@ def faults(validator: Validator, value: Json, most: int) -> list[Fault]:
     return list(islice(map(_fault, errors), most))
 
 
-def _fault(error: ValidationError) -> Fault:
+def _fault(error: ValidationError) -> SchemaFault:
     error = _meant(error)
     missing = str(error.kind.property) if isinstance(error.kind, ValidationErrorKind.Required) else ""
-    return Fault(tuple(error.instance_path), error.kind.name, _message(error), missing)
+    return SchemaFault(tuple(error.instance_path), error.kind.name, _message(error), missing)
 
 
 def _meant(error: ValidationError) -> ValidationError:

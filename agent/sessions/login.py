@@ -44,7 +44,7 @@ def _place(url: str) -> tuple[str, str]:
 
 
 @dataclass(slots=True)
-class _Known:
+class _KnownLogin:
     """The login of one job, as its last renewal left it."""
 
     state: Json = None
@@ -55,7 +55,7 @@ class Logins:
     """Renewed logins of the jobs of one worker, for all their sessions there."""
 
     def __init__(self) -> None:
-        self._jobs: LRUCache[int, _Known] = LRUCache(_MOST_JOBS)
+        self._jobs: LRUCache[int, _KnownLogin] = LRUCache(_MOST_JOBS)
 
     def state(self, job: int) -> Json:
         """The storage state of the last renewal; None where there was none."""
@@ -64,7 +64,7 @@ class Logins:
 
     async def renew(self, job: int, used: Json, log_in: Callable[[], Awaitable[Json]]) -> None:
         """Logs in by `log_in`, which gives the storage state; not where another session did so since `used` was had."""
-        known = self._jobs.setdefault(job, _Known())
+        known = self._jobs.setdefault(job, _KnownLogin())
         async with known.lock:
             if known.state is None or known.state == used:
                 known.state = await log_in()

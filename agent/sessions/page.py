@@ -14,12 +14,12 @@ from shoal.agent.browser import (
     ContextOptions,
     ElementPath,
     FetchedJson,
-    Frame,
     FrameOptions,
     Landing,
     ObserveOptions,
     PageDocument,
     RawRecording,
+    ScreencastFrame,
     Shot,
 )
 from shoal.agent.documents.context import DocumentContext
@@ -203,7 +203,7 @@ class LazyContext:
         """Opens the page where the session begins, unless a page is open."""
         await self._open()
 
-    async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+    async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[ScreencastFrame, None]:
         await self._came.wait()  # who looks on opens nothing
         assert self._context is not None
         async with aclosing(self._context.frames(options)) as frames:

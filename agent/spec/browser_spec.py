@@ -6,17 +6,17 @@ from typing import Literal
 
 from pydantic import Field
 
-from shoal.agent.spec.part import Part
+from shoal.agent.spec.part import SpecPart
 
 
-class Viewport(Part):
+class Viewport(SpecPart):
     """Size of the page in CSS pixels."""
 
     width: int = Field(1280, ge=200, le=7680, description="CSS pixels")
     height: int = Field(800, ge=200, le=4320, description="CSS pixels")
 
 
-class ProxySpec(Part):
+class ProxySpec(SpecPart):
     """A proxy for this job's browsers."""
 
     server: str = Field(description="http://host:port, https:// or socks5://")
@@ -25,7 +25,7 @@ class ProxySpec(Part):
     password: str | None = Field(None, description="use secret:NAME rather than the password itself")
 
 
-class BrowserSpec(Part):
+class BrowserSpec(SpecPart):
     """How the browser of this job looks."""
 
     viewport: Viewport = Viewport()

@@ -11,7 +11,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from shoal.agent.schemas.bounds import LONG_SCHEMA
 from shoal.agent.schemas.engine import meta_fault
-from shoal.agent.spec.part import Part
+from shoal.agent.spec.part import SpecPart
 from shoal.agent.support.bounded_cache import bounded_cache
 from shoal.agent.support.json_paths import path_fault
 from shoal.agent.support.json_value import Json
@@ -39,7 +39,7 @@ Reader = Literal[
 ]  # fmt: skip
 
 
-class FieldPlace(Part):
+class FieldPlace(SpecPart):
     """Where a page states one field: exactly one of `select`, `label`, `column` and `json`."""
 
     select: str | None = Field(None, min_length=1, description="CSS selector of the element, within its record")
@@ -120,7 +120,7 @@ def _schema_of(fields: Json, *, many: bool) -> dict[str, Json] | None:
     return {"type": "array", "items": record} if many else record
 
 
-class ExtractSpec(Part):
+class ExtractSpec(SpecPart):
     """What to read from a page."""
 
     goal: str | None = Field(None, description="what to read, in words")

@@ -10,11 +10,11 @@ from shoal.agent.spec.browser_spec import BrowserSpec
 from shoal.agent.spec.extract_spec import ExtractSpec
 from shoal.agent.spec.login_spec import LoginSpec
 from shoal.agent.spec.loop_spec import LoopSpec
-from shoal.agent.spec.part import HttpUrl, Part
+from shoal.agent.spec.part import HttpUrl, SpecPart
 from shoal.agent.support.json_value import Json
 
 
-class PolitenessSpec(Part):
+class PolitenessSpec(SpecPart):
     """How gently this job treats sites. The operator's limits hold too; the stricter one wins."""
 
     robots: bool = Field(True, description="obey robots.txt")
@@ -24,13 +24,13 @@ class PolitenessSpec(Part):
     )
 
 
-class SecretUse(Part):
+class SecretUse(SpecPart):
     """Where this job may fill in a stored secret: of the sites that it is bound to, those of these domains."""
 
     domains: tuple[str, ...] = Field(min_length=1, description="host names; sub-domains are included")
 
 
-class BudgetSpec(Part):
+class BudgetSpec(SpecPart):
     """How many model tokens, prompt and reply together as the server counts them, may be spent; none: no limit."""
 
     step_tokens: int | None = Field(None, ge=1, description="of one decision, with what it has to ask again")
@@ -40,7 +40,7 @@ class BudgetSpec(Part):
     )
 
 
-class SightSpec(Part):
+class SightSpec(SpecPart):
     """What a model is shown of pages."""
 
     observations: int = Field(
@@ -52,7 +52,7 @@ class SightSpec(Part):
     marks: bool = Field(False, description="a second picture with the elements' numbers painted in, beside the plain")
 
 
-class HelpSpec(Part):
+class HelpSpec(SpecPart):
     """Answers that only people know: verification codes, questions, captchas. A TOTP key goes first for codes."""
 
     webhook: HttpUrl | None = Field(
@@ -62,7 +62,7 @@ class HelpSpec(Part):
     timeout_s: float = Field(300.0, gt=0, le=3600, description="seconds until a question counts as unanswered")
 
 
-class ArtifactsSpec(Part):
+class ArtifactsSpec(SpecPart):
     """What evidence is kept."""
 
     screenshots: Literal["all", "errors", "none"] = Field("all", description="which sessions keep pictures of pages")
@@ -96,7 +96,7 @@ class ArtifactsSpec(Part):
         return self.trace or self.har
 
 
-class WebhookSpec(Part):
+class WebhookSpec(SpecPart):
     """Where to tell what becomes of the job."""
 
     url: HttpUrl = Field(description="gets each message by POST, signed")
@@ -105,7 +105,7 @@ class WebhookSpec(Part):
     )
 
 
-class JobSpec(Part):
+class JobSpec(SpecPart):
     """One job. Only `url` and one of `goal`, `extract` and `loop` are required."""
 
     url: HttpUrl = Field(description="where to start")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from shoal.agent.spec.part import HttpUrl, Part
+from shoal.agent.spec.part import HttpUrl, SpecPart
 from shoal.agent.support.json_value import Json
 
 
-class LoginStep(Part):
+class LoginStep(SpecPart):
     """One step of a login: exactly one of `open`, `fill`, `choose`, `click`, `press` and `wait_for`."""
 
     open: HttpUrl | None = Field(None, description="an address to open")
@@ -47,7 +47,7 @@ class LoginStep(Part):
 _STEPS = ("open", "fill", "choose", "click", "press", "wait_for")
 
 
-class LoginSpec(Part):
+class LoginSpec(SpecPart):
     """How the job logs in, before anything else is done: by a form's data, or by steps."""
 
     url: HttpUrl = Field(description="the page with the login's form")

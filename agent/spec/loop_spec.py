@@ -7,10 +7,10 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from shoal.agent.spec.part import Part
+from shoal.agent.spec.part import SpecPart
 
 
-class LoopFrom(Part):
+class LoopFrom(SpecPart):
     """Where a loop's values are collected."""
 
     select: str = Field(min_length=1, description="CSS selector of the items, or words that name them")
@@ -18,7 +18,7 @@ class LoopFrom(Part):
     max_pages: int = Field(100, ge=1, le=100_000, description="stop collecting after so many pages")
 
 
-class LoopSpec(Part):
+class LoopSpec(SpecPart):
     """The same work for each of many values, each in a session of its own."""
 
     values: tuple[str, ...] | None = Field(None, description="the values, in order")

@@ -13,12 +13,12 @@ from shoal.agent.browser import (
     ContextOptions,
     ElementPath,
     FetchedJson,
-    Frame,
     FrameOptions,
     Landing,
     ObserveOptions,
     PageDocument,
     RawRecording,
+    ScreencastFrame,
     Shot,
 )
 from shoal.agent.errors import AgentError, BrowserGone, ElementMissing, HostUnreachable, PageCrashed
@@ -212,9 +212,9 @@ class FakeContext:
             raise ElementMissing(f"there is no element {bid} on the page now; observe again", bid=bid)
         return Shot(_PIXEL, "image/png", 1, 1)
 
-    async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+    async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[ScreencastFrame, None]:
         while not self._closed:
-            yield Frame(_PIXEL, 1, 1)
+            yield ScreencastFrame(_PIXEL, 1, 1)
             await asyncio.sleep(1 / options.per_s)
 
     async def downloads(self) -> Sequence[Download]:

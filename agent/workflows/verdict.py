@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from shoal.agent.extraction.place import Stated
+from shoal.agent.extraction.place import StatedByPlaces
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldSource, Record
 from shoal.agent.workflows.format.branch import Channel, ChannelFamily
@@ -18,7 +18,7 @@ class ChannelRead:
     """What one channel says of one page."""
 
     channel: Channel
-    said: Stated
+    said: StatedByPlaces
     misshapen: str = ""  # the shape that was not learned
     mild: bool = False  # it differs by the notation of its numbers, or the words of a yes or no, only
 

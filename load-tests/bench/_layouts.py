@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from shoal.agent.browser import ObserveOptions
 from shoal.agent.errors import ModelError
-from shoal.agent.models.images import Grid, fitted
+from shoal.agent.models.images import ImageGrid, fitted
 from shoal.agent.models.model import Ask, Message, Model, Reply
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Observation, Usage
@@ -96,7 +96,7 @@ class Counting:
     """Counts each prompt, on a server where there is one, and keeps it for the block model."""
 
     told: Told
-    grid: Grid
+    grid: ImageGrid
     model: Model | None = None
     usages: list[Usage] = field(default_factory=list)
     requests: list[list[Json]] = field(default_factory=list)  # texts, and [identity, tokens] for images

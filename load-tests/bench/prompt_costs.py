@@ -38,7 +38,7 @@ from shoal.agent.actions.registry import DEFAULT_SETS  # noqa: E402
 from shoal.agent.browser import ContextOptions, ObserveOptions  # noqa: E402
 from shoal.agent.chromium.process.launch import launch  # noqa: E402
 from shoal.agent.decisions.step import StepShape, step_schema  # noqa: E402
-from shoal.agent.models.images import Grid  # noqa: E402
+from shoal.agent.models.images import ImageGrid  # noqa: E402
 from shoal.agent.models.openai_compatible import OpenAICompatible  # noqa: E402
 from shoal.agent.models.settings import ModelSettings  # noqa: E402
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions  # noqa: E402
@@ -51,7 +51,7 @@ from tests.vllm.server import VENV, is_set_up, settings_for, tiny_vllm  # noqa: 
 
 SIDE = Path(__file__).with_name("_vllm_side.py")
 BLOCK = 16  # tokens; vLLM's on GPUs
-GRID = Grid()
+GRID = ImageGrid()
 IDS = (10, 60, 300, 1000)
 DECISIONS = {
     "reading": ("record",),

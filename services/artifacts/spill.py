@@ -35,7 +35,7 @@ _NEW = "~"
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _WaitingUpload:
     """One upload that waits: a file with a line of JSON (key and type), then the bytes."""
 
     path: Path
@@ -74,7 +74,7 @@ class SpillingArtifacts:
         self._folder: Path | None = None
         self._locks: list[IO[bytes]] = []
         self._opening = asyncio.Lock()
-        self._waiting: OrderedDict[str, _Waiting] = OrderedDict()  # by key, the oldest first
+        self._waiting: OrderedDict[str, _WaitingUpload] = OrderedDict()  # by key, the oldest first
         self._bytes = 0
         self._made = 0
         self._uploading: asyncio.Task[None] | None = None
@@ -168,20 +168,20 @@ class SpillingArtifacts:
         if self._waiting:
             self._start_uploading()
 
-    def _take_over(self) -> tuple[Path, list[_Waiting]]:
+    def _take_over(self) -> tuple[Path, list[_WaitingUpload]]:
         # A folder is looked at only under its last name; by then it is locked.
         new = self._root / f"{_NEW}{uuid4().hex}"
         make_folder(new)
         self._lock(new)
         folder = new.rename(self._root / new.name.removeprefix(_NEW))
-        left: list[_Waiting] = []
+        left: list[_WaitingUpload] = []
         for other in self._root.iterdir():
             if other == folder or other.name.startswith(_NEW) or not self._lock(other):
                 continue
             for file in sorted(_read_all(other), key=lambda waiting: waiting.path.name):
                 self._made += 1
                 path = file.path.replace(folder / f"{self._made:012d}")
-                left.append(_Waiting(path, file.key, file.content_type, file.size))
+                left.append(_WaitingUpload(path, file.key, file.content_type, file.size))
             shutil.rmtree(other, ignore_errors=True)
         return folder, left
 
@@ -209,7 +209,7 @@ class SpillingArtifacts:
             )
         assert self._folder is not None
         self._made += 1
-        waiting = _Waiting(self._folder / f"{self._made:012d}", key, content_type, size)
+        waiting = _WaitingUpload(self._folder / f"{self._made:012d}", key, content_type, size)
         self._bytes += size  # before the await: others must see what is already promised
         try:
             await asyncio.to_thread(_write, waiting.path, head, data)
@@ -220,14 +220,14 @@ class SpillingArtifacts:
         self._remember(waiting)
         self._start_uploading()
 
-    def _remember(self, waiting: _Waiting) -> None:
+    def _remember(self, waiting: _WaitingUpload) -> None:
         older = self._waiting.get(waiting.key)
         if older is not None:
             self._forget(older)
         self._waiting[waiting.key] = waiting
         self._bytes += waiting.size
 
-    def _forget(self, waiting: _Waiting) -> None:
+    def _forget(self, waiting: _WaitingUpload) -> None:
         if self._waiting.get(waiting.key) is waiting:
             del self._waiting[waiting.key]
             self._bytes -= waiting.size
@@ -276,7 +276,7 @@ def _write(path: Path, head: bytes, data: bytes) -> None:
     unfinished.replace(path)
 
 
-def _read_all(folder: Path) -> Iterator[_Waiting]:
+def _read_all(folder: Path) -> Iterator[_WaitingUpload]:
     """What waits in a folder, without files that were never finished."""
     for path in folder.iterdir():
         if not path.name.isdigit():
@@ -288,4 +288,4 @@ def _read_all(folder: Path) -> Iterator[_Waiting]:
         except ValueError:  # a power cut can leave an empty file under a finished name
             log.warning(LogEvent.UPLOAD_LOST, file=str(path))
             continue
-        yield _Waiting(path, key, content_type, path.stat().st_size)
+        yield _WaitingUpload(path, key, content_type, path.stat().st_size)

@@ -9,7 +9,7 @@ from shoal.api import Api
 from shoal.connect import find_gateway
 from shoal.embedded import own_gateway
 from shoal.errors import GatewayUnreachable
-from shoal.services.cli.ending import Usage, tell
+from shoal.services.cli.ending import BadUsage, tell
 from shoal.services.settings import Settings
 
 
@@ -24,7 +24,7 @@ def client_of(settings: Settings, gateway: str) -> Api:
     if not url:
         raise GatewayUnreachable("no gateway is named, and no Shoal runs on this machine with this data folder")
     if not url.startswith(("http://", "https://")):
-        raise Usage(f"a gateway's address starts with http:// or https://, not like {url!r}")
+        raise BadUsage(f"a gateway's address starts with http:// or https://, not like {url!r}")
     return Api(url, settings.api_key.get_secret_value())
 
 

@@ -27,11 +27,11 @@ class Exit(IntEnum):
     """The job completed, and something is known to be missing: items that failed, a part of a list, or all records."""
 
 
-class Usage(Exception):
+class BadUsage(Exception):
     """The command was called in a way that cannot work; the message says how it can."""
 
 
-EXPECTED = (Usage, ShoalError, ServiceError, AgentError)
+EXPECTED = (BadUsage, ShoalError, ServiceError, AgentError)
 """Errors that end a command with a sentence. Anything else is a bug and shows its traceback."""
 
 _OUR_FAULT = (400, 404, 409, 413, 415)
@@ -40,7 +40,7 @@ _USAGE_ERRORS = (BadInput, NotFound, WrongState, KeyReused)
 
 def exit_of(error: Exception) -> Exit:
     """The exit code of an expected error."""
-    if isinstance(error, Usage) or (isinstance(error, ApiError) and error.status in _OUR_FAULT):
+    if isinstance(error, BadUsage) or (isinstance(error, ApiError) and error.status in _OUR_FAULT):
         return Exit.USAGE
     if isinstance(error, _USAGE_ERRORS):
         return Exit.USAGE

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from shoal.agent.support.json_value import Json
-from shoal.services.cli.ending import Usage
+from shoal.services.cli.ending import BadUsage
 
 Gateway = Annotated[
     str, typer.Option("--gateway", metavar="URL", help="The gateway to talk to; default: SHOAL_GATEWAY.")
@@ -29,7 +29,7 @@ def json_from(option: str, text: str) -> Json:
     try:
         return json.loads(source, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise Usage(f"{option}: not valid JSON: {error}") from error
+        raise BadUsage(f"{option}: not valid JSON: {error}") from error
 
 
 def lines_from(option: str, text: str) -> list[str]:
@@ -41,11 +41,11 @@ def lines_from(option: str, text: str) -> list[str]:
     if text.lstrip().startswith("["):
         values = json_from(option, text)
         if not all(isinstance(value, str) for value in values):
-            raise Usage(f"{option}: the values must be texts")
+            raise BadUsage(f"{option}: the values must be texts")
     else:
         values = [line.strip() for line in _read(option, text).splitlines() if line.strip()]
     if not values:
-        raise Usage(f"{option}: there are no values")
+        raise BadUsage(f"{option}: there are no values")
     return list(values)
 
 
@@ -59,7 +59,7 @@ def pairs_from(option: str, texts: list[str]) -> dict[str, str]:
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign or not name:
-            raise Usage(f"{option}: write NAME=VALUE, not {text!r}")
+            raise BadUsage(f"{option}: write NAME=VALUE, not {text!r}")
         pairs[name] = value
     return pairs
 
@@ -69,7 +69,7 @@ def _read(option: str, name: str) -> str:
     try:
         return (sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")).removeprefix("\ufeff")
     except (OSError, UnicodeDecodeError) as error:
-        raise Usage(f"{option}: cannot read {name}: {_why(error)}") from error
+        raise BadUsage(f"{option}: cannot read {name}: {_why(error)}") from error
 
 
 def _no_number(text: str) -> Json:

@@ -19,14 +19,14 @@ from shoal.services.cli.pace import Throughput, sentence
 LINE_EVERY_S = 5.0
 
 
-class Show(Protocol):
+class ShowEvents(Protocol):
     """Something that shows a job's events."""
 
     def __call__(self, event: Event) -> None: ...
 
 
 @contextmanager
-def shown(title: str, *, as_json: bool = False) -> Iterator[Show]:
+def shown(title: str, *, as_json: bool = False) -> Iterator[ShowEvents]:
     """What shows events in the way that fits this standard error."""
     if as_json:
         yield _json_line
@@ -34,14 +34,14 @@ def shown(title: str, *, as_json: bool = False) -> Iterator[Show]:
         with _bar(title) as show:
             yield show
     else:
-        yield _Lines(title)
+        yield _EventLines(title)
 
 
 def _json_line(event: Event) -> None:
     tell(json.dumps({"event": event.name, **event.data}, ensure_ascii=False))
 
 
-class _Lines:
+class _EventLines:
     """A line every few seconds, and at what matters."""
 
     def __init__(self, title: str) -> None:
@@ -68,7 +68,7 @@ def _happened(name: str) -> str:
 
 
 @contextmanager
-def _bar(title: str) -> Iterator[Show]:
+def _bar(title: str) -> Iterator[ShowEvents]:
     console = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[told]}"))
     pace = Throughput()

@@ -31,7 +31,7 @@ from shoal.services.dispatch.scheduling.partition_reader import PartitionReader
 from shoal.services.dispatch.status.status_reporter import StatusReporter
 from shoal.services.dispatch.workers.free_memory import free_bytes
 from shoal.services.dispatch.workers.live_requests import live_requests
-from shoal.services.dispatch.workers.sizing import Bounds, Load, Size, desired, share
+from shoal.services.dispatch.workers.sizing import Load, Size, SizingBounds, desired, share
 from shoal.services.dispatch.workers.worker_manager import WorkerManager
 from shoal.services.errors import StoreAway, StoreBroken
 from shoal.services.events import LogEvent
@@ -283,7 +283,7 @@ class Dispatcher:
                 model_places=None if self._admission is None else self._admission.limit,
                 model_share=self._model_share(),
             )
-            self._size = desired(load, Bounds(self._config.workers, self._config.most_workers))
+            self._size = desired(load, SizingBounds(self._config.workers, self._config.most_workers))
             await self._manager.resize(
                 self._size.workers, sum(other["size"]["workers"] for other in others if other.get("size"))
             )

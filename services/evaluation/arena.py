@@ -121,7 +121,9 @@ async def arena(host: str = "127.0.0.1") -> AsyncIterator[Arena]:
     with socket.socket() as listener:
         listener.bind((host, 0))
         ground.url = f"http://{host}:{listener.getsockname()[1]}"
-        server = _Server(uvicorn.Config(ground.app(), log_config=None, lifespan="off", timeout_graceful_shutdown=1))
+        server = _ArenaServer(
+            uvicorn.Config(ground.app(), log_config=None, lifespan="off", timeout_graceful_shutdown=1)
+        )
         task = asyncio.create_task(server.serve(sockets=[listener]), name="arena")
         try:
             while not server.started and not task.done():
@@ -132,7 +134,7 @@ async def arena(host: str = "127.0.0.1") -> AsyncIterator[Arena]:
             await asyncio.wait([task])
 
 
-class _Server(uvicorn.Server):
+class _ArenaServer(uvicorn.Server):
     """Uvicorn without its signal handlers: the command decides when it ends."""
 
     @contextmanager

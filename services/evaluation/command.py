@@ -18,7 +18,7 @@ from shoal.agent.support.json_value import Json
 from shoal.api import Api
 from shoal.services.errors import BadInput
 from shoal.services.evaluation.arena import Arena, arena
-from shoal.services.evaluation.episode import Episode, Result
+from shoal.services.evaluation.episode import Episode, EpisodeResult
 from shoal.services.evaluation.judging import judging
 from shoal.services.evaluation.report import as_text, report
 from shoal.services.evaluation.runner import Folder, Runner, RunOptions
@@ -87,7 +87,7 @@ async def run_suite(wish: Wish, settings: Settings, connect: Connect, tell: Tell
 
 async def _run(
     run: str, episodes: Sequence[Episode], wish: Wish, settings: Settings, connect: Connect, tell: Tell
-) -> list[Result]:
+) -> list[EpisodeResult]:
     """Runs `episodes` with all that they need around them, which is ended again."""
     async with AsyncExitStack() as stack:
         ground = None

@@ -13,11 +13,11 @@ from shoal.agent.support.json_value import Json
 Complete = Literal["yes", "no", "unsure"]
 
 
-class _Part(BaseModel):
+class _SuitePart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class PageCheck(_Part):
+class PageCheck(_SuitePart):
     """What a page must say once the job is over; it is fetched by HTTP, without the browser's login."""
 
     url: str
@@ -29,7 +29,7 @@ class PageCheck(_Part):
     )
 
 
-class Check(_Part):
+class Check(_SuitePart):
     """What makes an episode a success. All parts that are given must hold; with none, the job must have completed."""
 
     status: str = Field("completed", description="the job's final status")
@@ -44,7 +44,7 @@ class Check(_Part):
     judge: bool = Field(False, description="a model's verdict on the whole run must be yes")
 
 
-class Line(_Part):
+class SuiteLine(_SuitePart):
     """One line of a suite file."""
 
     name: str = Field(min_length=1, max_length=120, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]*$")
@@ -54,13 +54,13 @@ class Line(_Part):
     label: Literal["yes", "no"] | None = Field(None, description="what people said of such a run: measures the judge")
 
     @model_validator(mode="after")
-    def _has_url(self) -> Line:
+    def _has_url(self) -> SuiteLine:
         if not isinstance(self.job.get("url"), str):
             raise ValueError("`job` needs a `url`")
         return self
 
 
-class Label(_Part):
+class Label(_SuitePart):
     """What a person said of one episode's run."""
 
     name: str
@@ -80,7 +80,7 @@ class Episode:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class EpisodeResult:
     """What came of one episode; a line of `episodes.jsonl`."""
 
     name: str

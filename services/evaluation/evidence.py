@@ -23,7 +23,7 @@ _PAGE_CHARS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class EpisodeEvidence:
     """A finished job with its sessions."""
 
     job: Mapping[str, Json]
@@ -61,7 +61,7 @@ class Evidence:
         return str(self.root.get("url", ""))
 
 
-async def evidence_of(client: Api, job: Mapping[str, Json]) -> Evidence:
+async def evidence_of(client: Api, job: Mapping[str, Json]) -> EpisodeEvidence:
     """What is kept of `job`, which is final."""
     page = await client.sessions(job["id"], limit=_MOST_SESSIONS)
     sessions = [await client.session(row["id"]) for row in page["sessions"]]
@@ -71,7 +71,7 @@ async def evidence_of(client: Api, job: Mapping[str, Json]) -> Evidence:
         lines, after = await client.result_page(job["id"], after=after, limit=1000)
         records += [line["record"] for line in map(_loads, lines) if line["record"] is not None]
         if after is None:
-            return Evidence(job, tuple(sessions), tuple(records))
+            return EpisodeEvidence(job, tuple(sessions), tuple(records))
 
 
 _LINE: TypeAdapter[dict[str, Json]] = TypeAdapter(dict[str, Any])
@@ -81,7 +81,7 @@ def _loads(line: bytes) -> dict[str, Json]:
     return _LINE.validate_json(line)
 
 
-async def trial_of(client: Api, spec: JobSpec, evidence: Evidence, *, screenshots: int) -> Trial:
+async def trial_of(client: Api, spec: JobSpec, evidence: EpisodeEvidence, *, screenshots: int) -> Trial:
     """The run as its judge sees it: with the last screenshots, in order, and the text of the last page."""
     names = pictures(evidence.sessions)[-screenshots:] if screenshots > 0 else []
     return Trial(

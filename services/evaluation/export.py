@@ -19,7 +19,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.types import ErrorInfo
 from shoal.api import Api
 from shoal.services.errors import BadInput
-from shoal.services.evaluation.evidence import Evidence, evidence_of, trial_of
+from shoal.services.evaluation.evidence import EpisodeEvidence, evidence_of, trial_of
 
 
 async def export_job(
@@ -58,14 +58,14 @@ async def export_job(
     return write(root, record, again=True)
 
 
-def _unjudged(evidence: Evidence) -> Evaluation:
+def _unjudged(evidence: EpisodeEvidence) -> Evaluation:
     status, reason = evidence.job["status"], str(evidence.root.get("reason") or "")
     complete = "unsure" if status == "completed" else "no"
     why = f"it was not judged; the job is {status}" + (f": {reason}" if reason else "")
     return Evaluation(complete, {}, why)  # type: ignore[arg-type]
 
 
-async def save_documents(client: Api, root: Path, unique_id: str, evidence: Evidence) -> None:
+async def save_documents(client: Api, root: Path, unique_id: str, evidence: EpisodeEvidence) -> None:
     """What a run gave: its records as one table of JSON lines, and the files that it downloaded."""
     if evidence.records:
         lines = b"".join(orjson.dumps(record) + b"\n" for record in evidence.records)

@@ -11,7 +11,7 @@ from shoal.agent.policies.model.requests.history import call_text
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action
 from shoal.services.errors import BadInput
-from shoal.services.evaluation.episode import Result
+from shoal.services.evaluation.episode import EpisodeResult
 from shoal.services.evaluation.runner import Folder
 
 
@@ -34,7 +34,7 @@ def look(folder: Folder, name: str) -> str:
     return "\n".join(lines)
 
 
-def _head(result: Result) -> Iterator[str]:
+def _head(result: EpisodeResult) -> Iterator[str]:
     yield f"{result.name}: {'success' if result.success else f'failure ({result.failure}): {result.why}'}"
     yield f"job {result.job} {result.status}, {result.steps} steps, {result.tokens:,} tokens, {result.seconds:.1f} s"
     if result.verdict is not None:

@@ -8,13 +8,15 @@ from dataclasses import asdict
 from statistics import mean, median
 
 from shoal.agent.support.json_value import Json
-from shoal.services.evaluation.episode import Result
+from shoal.services.evaluation.episode import EpisodeResult
 from shoal.services.evaluation.statistics import Agreement, Rate, agreement, change, rate
 
 _SHOWN_CHANGES = 20
 
 
-def report(results: Sequence[Result], earlier: Sequence[Result] = (), *, about: Mapping[str, Json]) -> dict[str, Json]:
+def report(
+    results: Sequence[EpisodeResult], earlier: Sequence[EpisodeResult] = (), *, about: Mapping[str, Json]
+) -> dict[str, Json]:
     """Everything that is to be said about a run, as JSON.
 
     Args:
@@ -41,7 +43,7 @@ def report(results: Sequence[Result], earlier: Sequence[Result] = (), *, about: 
     return told
 
 
-def _figures(results: Sequence[Result], earlier: Sequence[Result]) -> dict[str, Json]:
+def _figures(results: Sequence[EpisodeResult], earlier: Sequence[EpisodeResult]) -> dict[str, Json]:
     figures: dict[str, Json] = {
         "success": asdict(_rate(results)),
         "score": mean([result.score for result in results]) if results else None,
@@ -60,7 +62,7 @@ def _figures(results: Sequence[Result], earlier: Sequence[Result]) -> dict[str, 
     return figures
 
 
-def _rate(results: Sequence[Result]) -> Rate:
+def _rate(results: Sequence[EpisodeResult]) -> Rate:
     return rate(sum(result.success for result in results), len(results))
 
 
@@ -70,7 +72,7 @@ def _spread(values: Sequence[float]) -> dict[str, float] | None:
     return {"mean": mean(values), "median": median(values), "max": max(values), "sum": sum(values)}
 
 
-def _agreements(results: Sequence[Result]) -> dict[str, Json]:
+def _agreements(results: Sequence[EpisodeResult]) -> dict[str, Json]:
     """The judge against people's labels, and against the checks."""
     judged = [result for result in results if result.verdict is not None]
     labelled = [result for result in judged if result.label is not None]

@@ -28,13 +28,13 @@ from shoal.errors import ApiError, ShoalError
 from shoal.services.errors import BadInput
 from shoal.services.evaluation.arena import Arena
 from shoal.services.evaluation.checks import page_fault, records_fault, words_fault
-from shoal.services.evaluation.episode import Episode, Result
-from shoal.services.evaluation.evidence import Evidence, evidence_of, pictures, trial_of
+from shoal.services.evaluation.episode import Episode, EpisodeResult
+from shoal.services.evaluation.evidence import EpisodeEvidence, evidence_of, pictures, trial_of
 from shoal.services.evaluation.export import error_of, save_documents, seconds_of
 
 Tell = Callable[[str], None]
 
-_RESULT = TypeAdapter(Result)
+_RESULT = TypeAdapter(EpisodeResult)
 _CANCEL_S = 10.0
 _THE_JOBS_FAULT = (400, 413)
 NO_VERDICT = "judge"
@@ -61,20 +61,20 @@ class Folder:
         self.path = path
         self._lines = path / "episodes.jsonl"
 
-    def results(self) -> list[Result]:
+    def results(self) -> list[EpisodeResult]:
         """The finished episodes, each once, as they ended last. A line that a crash cut off counts as not run."""
-        results: dict[str, Result] = {}
+        results: dict[str, EpisodeResult] = {}
         for line in self._lines.read_bytes().splitlines() if self._lines.exists() else ():
             with suppress(ValidationError):
                 result = _RESULT.validate_json(line)
                 results[result.name] = result
         return list(results.values())
 
-    def done(self) -> dict[str, Result]:
+    def done(self) -> dict[str, EpisodeResult]:
         """The episodes that need not be run again: all that are finished, but for those whose judge was away."""
         return {result.name: result for result in self.results() if result.failure != NO_VERDICT}
 
-    def add(self, result: Result) -> None:
+    def add(self, result: EpisodeResult) -> None:
         """Writes a finished episode so that a crash right after loses nothing."""
         whole = not self._lines.exists() or self._lines.read_bytes()[-1:] in (b"", b"\n")
         with self._lines.open("ab") as file:
@@ -101,7 +101,7 @@ class Runner:
         self._judge = judge
         self._tell = tell
 
-    async def run(self, episodes: Sequence[Episode], goals: Mapping[str, str]) -> list[Result]:
+    async def run(self, episodes: Sequence[Episode], goals: Mapping[str, str]) -> list[EpisodeResult]:
         """The results of all episodes, those of earlier runs into the same folder included, in the suite's order.
 
         Args:
@@ -159,7 +159,7 @@ class Runner:
 
     # --- one episode ---------------------------------------------------------------------------------
 
-    async def _episode(self, episode: Episode, job: Mapping[str, Json]) -> Result:
+    async def _episode(self, episode: Episode, job: Mapping[str, Json]) -> EpisodeResult:
         try:
             # The key holds the spec: a suite that was changed, or an arena at another address, is another job.
             digest = hashlib.sha256(orjson.dumps(job, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
@@ -169,7 +169,7 @@ class Runner:
                 raise
             fault = ErrorInfo("Refused", "refused", str(refused), False)
             self._export(episode, job, (), None, fault, TimeCost())
-            return Result(episode.name, episode.group, False, 0.0, str(refused), "refused", label=episode.label)
+            return EpisodeResult(episode.name, episode.group, False, 0.0, str(refused), "refused", label=episode.label)
         try:
             async for _ in self._client.events(submitted["id"]):
                 pass
@@ -193,7 +193,9 @@ class Runner:
         await save_documents(self._client, self._folder.path / "results", self._id(episode), evidence)
         return result
 
-    async def _fault(self, episode: Episode, evidence: Evidence, judged: Evaluation | str | None) -> tuple[str, str]:
+    async def _fault(
+        self, episode: Episode, evidence: EpisodeEvidence, judged: Evaluation | str | None
+    ) -> tuple[str, str]:
         """What is wrong, and the class of that; two empty texts when nothing is."""
         if episode.seed is not None:
             assert self._arena is not None
@@ -221,7 +223,9 @@ class Runner:
         first = next((fault for fault in faults if fault), "")
         return first, "wrong" if first else ""
 
-    async def _judged(self, episode: Episode, job: Mapping[str, Json], evidence: Evidence) -> Evaluation | str | None:
+    async def _judged(
+        self, episode: Episode, job: Mapping[str, Json], evidence: EpisodeEvidence
+    ) -> Evaluation | str | None:
         """The judge's verdict; why there is none, where one was wanted."""
         if not (episode.check.judge or self._options.judge_all):
             return None
@@ -235,14 +239,14 @@ class Runner:
             return error.message
 
     def _result(
-        self, episode: Episode, evidence: Evidence, fault: tuple[str, str], judged: Evaluation | str | None
-    ) -> Result:
+        self, episode: Episode, evidence: EpisodeEvidence, fault: tuple[str, str], judged: Evaluation | str | None
+    ) -> EpisodeResult:
         why, failure = fault
         usage = evidence.job["usage"]
         score = 0.0 if why else 1.0
         if episode.seed is not None and self._arena is not None:
             score = self._arena.match(episode.name).score or 0.0
-        result = Result(
+        result = EpisodeResult(
             name=episode.name,
             group=episode.group,
             success=not why,
@@ -266,7 +270,7 @@ class Runner:
 
     # --- keeping -------------------------------------------------------------------------------------
 
-    async def _keep(self, episode: Episode, evidence: Evidence, judged: Evaluation | str | None) -> None:
+    async def _keep(self, episode: Episode, evidence: EpisodeEvidence, judged: Evaluation | str | None) -> None:
         """Steps, pictures and the judge's own words, to look at when the cluster is gone."""
         folder = self._folder.steps(episode.name)
         folder.mkdir(parents=True, exist_ok=True)
@@ -304,7 +308,7 @@ class Runner:
         return f"{self._options.run}-{episode.name}"
 
     @staticmethod
-    def _verdict(result: Result, judged: Evaluation | str | None) -> Evaluation | None:
+    def _verdict(result: EpisodeResult, judged: Evaluation | str | None) -> Evaluation | None:
         """The judge's verdict, or the check's where none was wanted; None where one was and could not be had."""
         if isinstance(judged, Evaluation):
             return judged
@@ -313,13 +317,13 @@ class Runner:
         return Evaluation("yes" if result.success else "no", {}, result.why or "the check holds")
 
     @staticmethod
-    def _ended_by(evidence: Evidence, result: Result) -> ErrorInfo | None:
+    def _ended_by(evidence: EpisodeEvidence, result: EpisodeResult) -> ErrorInfo | None:
         if result.failure == NO_VERDICT:
             return ErrorInfo("NoVerdict", NO_VERDICT, result.why, True)
         return error_of(evidence.job)
 
 
-def _ended_badly(evidence: Evidence) -> str:
+def _ended_badly(evidence: EpisodeEvidence) -> str:
     """The class of a job's bad end: its error's code, else its status; "" when it completed."""
     error = evidence.job.get("error") or evidence.root.get("error")
     if evidence.job["status"] == "completed":
@@ -327,6 +331,6 @@ def _ended_badly(evidence: Evidence) -> str:
     return str(error["code"]) if error else str(evidence.job["status"])
 
 
-def _reason(evidence: Evidence) -> str:
+def _reason(evidence: EpisodeEvidence) -> str:
     error = evidence.job.get("error") or evidence.root.get("error")
     return str(error["message"] if error else evidence.root.get("reason", ""))

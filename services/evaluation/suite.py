@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from shoal.agent.gym.miniwob import MiniWob
 from shoal.services.errors import BadInput
-from shoal.services.evaluation.episode import Episode, Label, Line
+from shoal.services.evaluation.episode import Episode, Label, SuiteLine
 
 _MINIWOB = "miniwob"
 
@@ -63,7 +63,7 @@ def _file(path: Path) -> list[Episode]:
         if not text.strip():
             continue
         try:
-            line = Line.model_validate_json(text)
+            line = SuiteLine.model_validate_json(text)
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"])

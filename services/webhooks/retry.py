@@ -15,7 +15,7 @@ _GONE = 410
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class DeliveryAnswer:
     """How one attempt went."""
 
     status_code: int | None = None  # None: no answer
@@ -24,7 +24,7 @@ class Answer:
     refused: bool = False  # it may not be sent there at all: another attempt would end the same
 
 
-def delivery_after(delivery: int, attempts: int, answer: Answer, dice: float) -> Delivered:
+def delivery_after(delivery: int, attempts: int, answer: DeliveryAnswer, dice: float) -> Delivered:
     """What becomes of a message after its attempt number `attempts`; `dice` in [0, 1) spreads the next ones."""
     state, again_in_s = DeliveryState.DELIVERED, 0.0
     if answer.error:

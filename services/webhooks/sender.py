@@ -10,7 +10,7 @@ from shoal.agent.support.bounded_answers import PLAIN, AnswerUnreadable, beginni
 from shoal.agent.support.retry_after import retry_after_seconds
 from shoal.services.addresses import Reach
 from shoal.services.names import HostNames
-from shoal.services.webhooks.retry import Answer
+from shoal.services.webhooks.retry import DeliveryAnswer
 
 ATTEMPT_S = 15.0
 """Time of one attempt: a receiver should take the message and work on it afterwards."""
@@ -54,17 +54,17 @@ class Sender:
         """Ends what is under way."""
         await self._http.aclose()
 
-    async def send(self, url: str, body: bytes, headers: dict[str, str], *, tenant: str = "") -> Answer:
+    async def send(self, url: str, body: bytes, headers: dict[str, str], *, tenant: str = "") -> DeliveryAnswer:
         """Posts `body` for `tenant`, and says how that went."""
         if (reason := unsendable(url)) is not None:
-            return Answer(error=reason, refused=True)
+            return DeliveryAnswer(error=reason, refused=True)
         target = httpx.URL(url)
         port = target.port or _PORTS[target.scheme]
         addresses = await self._names.addresses(target.host, tenant)
         if reason := self._reach.refusal(target.host, port, addresses):
-            return Answer(error=f"{target.host} is not allowed: the address is {reason}", refused=True)
+            return DeliveryAnswer(error=f"{target.host} is not allowed: the address is {reason}", refused=True)
         if not addresses:
-            return Answer(error=f"{target.host} does not resolve, or not in time")
+            return DeliveryAnswer(error=f"{target.host} does not resolve, or not in time")
         request = self._http.build_request(
             "POST",
             target.copy_with(host=addresses[0]),
@@ -76,19 +76,19 @@ class Sender:
             async with asyncio.timeout(ATTEMPT_S):
                 return await self._sent(request)
         except TimeoutError:
-            return Answer(error=f"no answer within {ATTEMPT_S:g} s")
+            return DeliveryAnswer(error=f"no answer within {ATTEMPT_S:g} s")
         except httpx.TransportError as error:
-            return Answer(error=f"{type(error).__name__}: {error}".removesuffix(": "))
+            return DeliveryAnswer(error=f"{type(error).__name__}: {error}".removesuffix(": "))
 
-    async def _sent(self, request: httpx.Request) -> Answer:
+    async def _sent(self, request: httpx.Request) -> DeliveryAnswer:
         answer = await self._http.send(request, stream=True)
         try:
             if answer.is_success:
-                return Answer(answer.status_code)
+                return DeliveryAnswer(answer.status_code)
             said = await _beginning(answer)
         finally:
             await answer.aclose()
-        return Answer(
+        return DeliveryAnswer(
             answer.status_code,
             error=f"HTTP {answer.status_code}" + (f": {said}" if said else ""),
             retry_after_s=retry_after_seconds(answer.headers) or 0.0,

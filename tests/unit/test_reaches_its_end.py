@@ -38,7 +38,7 @@ from shoal.services.store.records import ResultRow
 from shoal.services.web.api.views.results import ResultView, result_line
 from shoal.services.web.deps import new_metrics
 from shoal.services.web.http.problems import STATUS
-from shoal.services.web.results.table import LEADING, TRAILING, Table, flatten
+from shoal.services.web.results.table import LEADING, TRAILING, ExportTable, flatten
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -301,7 +301,7 @@ def test_a_column_that_is_no_text_keeps_its_type_in_parquet() -> None:
     columns = {name: value for name, value in flatten(result_line(LINE)).items() if not name.startswith("record.")}
     expected = {name: kinds[type(value)] for name, value in columns.items() if type(value) in kinds}
     assert len(expected) > 5
-    table = Table(None)
+    table = ExportTable(None)
     assert {name: str(table._type(name)) for name in expected} == expected, "see _FIXED_TYPES"
     table.close()
 

@@ -323,6 +323,18 @@ def test_locals_are_named_for_what_they_hold() -> None:
     assert {name: bound[name] for name, most in VAGUE.items() if bound[name] > most} == {}
 
 
+def test_a_class_name_means_one_thing() -> None:
+    """The public face has records of its own that are named like the API's; all other names stand once."""
+    defined: dict[str, list[str]] = {}
+    for module, path in files().items():
+        if room_of(module) == "shoal":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                defined.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: paths for name, paths in defined.items() if len(paths) > 1} == {}
+
+
 def test_every_room_that_is_named_is_there() -> None:
     modules = files()
     named = {name for room, allowed in MAY.items() for name in (room, *allowed)}

@@ -48,7 +48,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Workflow:
+class AutomaWorkflow:
     """A workflow as the editor knows it."""
 
     name: str
@@ -86,7 +86,7 @@ class Workflow:
         return ordered
 
 
-def read(text: str) -> Workflow:
+def read(text: str) -> AutomaWorkflow:
     """A workflow file.
 
     Raises:
@@ -107,7 +107,7 @@ def read(text: str) -> Workflow:
         raise ReplyUnparsable("drawflow: is missing", place="drawflow")
     blocks = tuple(_block(block, f"drawflow.nodes[{i}]") for i, block in enumerate(_list(flow, "nodes")))
     edges = tuple(_edge(edge, f"drawflow.edges[{i}]") for i, edge in enumerate(_list(flow, "edges")))
-    return Workflow(str(said.get("name") or ""), blocks, edges, str(said.get("description") or ""))
+    return AutomaWorkflow(str(said.get("name") or ""), blocks, edges, str(said.get("description") or ""))
 
 
 def _list(flow: dict[str, Json], name: str) -> list[Json]:
@@ -138,7 +138,7 @@ def _edge(said: Json, place: str) -> Edge:
     return Edge(said["source"], said["target"], handle.removeprefix(f"{said['source']}-"))
 
 
-def write(workflow: Workflow) -> str:
+def write(workflow: AutomaWorkflow) -> str:
     """The workflow as a file that the editor reads."""
     nodes = [
         {
@@ -295,7 +295,7 @@ def format(actions: Iterable[Action], describe: Describe, *, name: str = "") -> 
         blocks.append(Block(f"block-{len(blocks)}", kind, data, x=_STEP_X * len(blocks)))
         index += 2 if joined else 1
     edges = tuple(Edge(a.id, b.id) for a, b in itertools.pairwise(blocks))
-    return write(Workflow(name, tuple(blocks), edges))
+    return write(AutomaWorkflow(name, tuple(blocks), edges))
 
 
 def _written(action: Action, describe: Describe) -> tuple[str, dict[str, Json]]:

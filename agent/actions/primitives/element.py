@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from shoal.agent.actions.action_context import ActionContext, Direction, Target
+from shoal.agent.actions.action_context import ActionContext, ActionTarget, Direction
 from shoal.agent.actions.arguments import Bid, Button, Files, Keys, Modifier, Option, Options, Times, keys
 from shoal.agent.errors import ActionTimeout, ElementNotUsable
 from shoal.agent.types import Download
@@ -186,7 +186,7 @@ async def fill(on: ActionContext, bid: Bid, value: str, enable_autocomplete_menu
         await on.list_opens(bid, _LIST_S)
 
 
-def _is_typed(target: Target, value: str, asked: bool) -> bool:
+def _is_typed(target: ActionTarget, value: str, asked: bool) -> bool:
     """Whether a field is filled key by key, as a person does: it listens for keys, or opens a list as one types."""
     written = target.editable or target.tag == "textarea" or (target.tag == "input" and target.type in _WRITTEN)
     return (
@@ -198,7 +198,7 @@ def _is_typed(target: Target, value: str, asked: bool) -> bool:
     )
 
 
-async def _type(on: ActionContext, element: Any, target: Target, value: str) -> None:
+async def _type(on: ActionContext, element: Any, target: ActionTarget, value: str) -> None:
     """Types over what is in the field. Of a long text only the end is typed; the rest is put in at once."""
     if target.value:
         await element.select_text(timeout=min(_PATIENCE_MS, on.left_ms))
@@ -210,7 +210,7 @@ async def _type(on: ActionContext, element: Any, target: Target, value: str) -> 
     await on.page.keyboard.type(typed)
 
 
-def _fillable(target: Target) -> bool:
+def _fillable(target: ActionTarget) -> bool:
     return target.tag in ("input", "textarea") or target.editable
 
 
@@ -258,7 +258,7 @@ async def _set_checked(on: ActionContext, bid: str, checked: bool) -> None:
         raise ElementNotUsable(f"element {bid} did not change its state when it was clicked")
 
 
-def _is_checked(target: Target) -> bool | None:
+def _is_checked(target: ActionTarget) -> bool | None:
     """None when the element is of no kind that can be checked."""
     if target.tag == "input" and target.type in ("checkbox", "radio"):
         return target.value == "checked"
@@ -345,7 +345,7 @@ def _option_index(there: list[tuple[str, str, bool]], asked: Option) -> int | No
     return next((i for test in tests for i, option in enumerate(there) if test(option)), None)
 
 
-async def _select_in_widget(on: ActionContext, element: Any, target: Target, items: list[Option]) -> None:
+async def _select_in_widget(on: ActionContext, element: Any, target: ActionTarget, items: list[Option]) -> None:
     """Chooses in a widget made of other elements: opened by a click or by typing, unless it is a list already."""
     for index, item in enumerate(items):
         clicked = False

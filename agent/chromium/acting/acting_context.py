@@ -20,18 +20,18 @@ from shoal.agent.browser import (
     ContextOptions,
     ElementPath,
     FetchedJson,
-    Frame,
     FrameOptions,
     Landing,
     ObserveOptions,
     PageDocument,
     RawRecording,
+    ScreencastFrame,
     Shot,
 )
 from shoal.agent.chromium.acting.action_context import ChromiumActionContext, split_bid
 from shoal.agent.chromium.acting.blocking import block
 from shoal.agent.chromium.acting.dialogs import Dialogs
-from shoal.agent.chromium.acting.downloads import Bounds, Downloads
+from shoal.agent.chromium.acting.downloads import DownloadBounds, Downloads
 from shoal.agent.chromium.acting.effect_watch import LOOK_S, EffectWatch
 from shoal.agent.chromium.acting.effects import Moment, named_bid
 from shoal.agent.chromium.acting.harmless import harmless
@@ -100,7 +100,7 @@ class ActingContext:
         self._restless = False  # an action was taken since the page was last looked at
         self.last_action: Action | None = None
         self.last_error = ""
-        bounds = Bounds(
+        bounds = DownloadBounds(
             options.max_download_bytes, options.download_timeout_s, options.max_downloads, options.max_downloaded_bytes
         )
         self.files = Downloads(options.downloads_dir, bounds)
@@ -427,7 +427,7 @@ class ActingContext:
             data = await (region_shot(self.tab, region) if region is not None else shot(self.tab))
         return as_shot(data)
 
-    async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+    async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[ScreencastFrame, None]:
         while self._end() is None:
             tab = self.tab
             try:

@@ -18,7 +18,7 @@ from typing import Protocol
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, FrameLocator, Locator, Page
 
-from shoal.agent.actions.action_context import Cover, Direction, Target
+from shoal.agent.actions.action_context import ActionTarget, Cover, Direction
 from shoal.agent.browser import ContextOptions, Landing
 from shoal.agent.chromium.acting.downloads import Downloads, safe_name
 from shoal.agent.chromium.acting.fetching import fetched
@@ -155,14 +155,14 @@ class ChromiumActionContext:
 
     # --- elements -----------------------------------------------------------------------------------
 
-    async def target(self, bid: str, *, again: bool = False) -> Target:
+    async def target(self, bid: str, *, again: bool = False) -> ActionTarget:
         state = None if again else self._element_states.get(bid)
         if state is None:
             state = await self.element_state(bid)
             self._told_last = bid if again else ""
         if state is None or not state["found"]:
             raise ElementMissing(f"there is no element {bid} on the page now; observe again", bid=bid)
-        return Target(
+        return ActionTarget(
             bid=bid,
             tag=state["tag"],
             type=state["type"],

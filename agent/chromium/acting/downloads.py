@@ -31,7 +31,7 @@ _SOURCES = frozenset({*WEB, "blob", "data"})
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class DownloadBounds:
     """What one context may download."""
 
     file_bytes: int  # of one file
@@ -43,7 +43,7 @@ class Bounds:
 class Downloads:
     """Saves each download under a name of its own; too large and endless ones are ended and reported."""
 
-    def __init__(self, folder: str | None, bounds: Bounds) -> None:
+    def __init__(self, folder: str | None, bounds: DownloadBounds) -> None:
         self._given = folder
         self._own: Path | None = None
         self._bounds = bounds

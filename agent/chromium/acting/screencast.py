@@ -12,7 +12,7 @@ from typing import Any
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
-from shoal.agent.browser import Frame, FrameOptions
+from shoal.agent.browser import FrameOptions, ScreencastFrame
 from shoal.agent.chromium.acting.tab import Tab
 
 _SILENT_S = 0.5
@@ -22,7 +22,7 @@ _SILENT_S = 0.5
 _PICTURE_S = 2.0
 
 
-async def screencast(tab: Tab, options: FrameOptions) -> AsyncGenerator[Frame | None, None]:
+async def screencast(tab: Tab, options: FrameOptions) -> AsyncGenerator[ScreencastFrame | None, None]:
     """The newest picture of `tab`, `wanted.per_s` a second at most; None now and then while nothing changes.
 
     A screencast costs next to nothing while a page stands still, since Chromium gives a picture when something has
@@ -53,7 +53,9 @@ async def screencast(tab: Tab, options: FrameOptions) -> AsyncGenerator[Frame | 
             given, size = told["data"], told["metadata"]
             last, picture = "", given
             while picture not in ("", last):
-                yield Frame(base64.b64decode(picture), float(size["deviceWidth"]), float(size["deviceHeight"]))
+                yield ScreencastFrame(
+                    base64.b64decode(picture), float(size["deviceWidth"]), float(size["deviceHeight"])
+                )
                 await asyncio.sleep(max(0.0, began + 1 / options.per_s - time.monotonic()))
                 began, last = time.monotonic(), picture
                 picture = await _picture(session, options)

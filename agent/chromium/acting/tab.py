@@ -18,7 +18,7 @@ from shoal.agent.chromium.devtools.fetching_sites import FetchingSites
 from shoal.agent.chromium.devtools.isolated_reader import LOST, IsolatedReader
 from shoal.agent.chromium.devtools.page_errors import PageErrorLog
 from shoal.agent.chromium.devtools.page_walk import PageWalk
-from shoal.agent.chromium.devtools.traffic import Traffic
+from shoal.agent.chromium.devtools.traffic import NetworkTraffic
 from shoal.agent.chromium.devtools.worlds import World, Worlds
 from shoal.agent.chromium.navigation_state import NavigationState
 from shoal.agent.errors import BrowserError
@@ -69,7 +69,7 @@ class Tab:
         self._session: asyncio.Task[CDPSession] | None = None
         self._frame_id = ""
         self._reader: IsolatedReader | None = None
-        self._traffic: Traffic | None = None
+        self._traffic: NetworkTraffic | None = None
         self.fetches: FetchWatch | None = None  # what its scripts fetch, where that is watched
         self._navigation_state: NavigationState | None = None
         self._navigation_begins = asyncio.Lock()
@@ -123,10 +123,10 @@ class Tab:
             self._frame_id = tree["frameTree"]["frame"]["id"]
         return self._frame_id
 
-    async def traffic(self) -> Traffic:
+    async def traffic(self) -> NetworkTraffic:
         """The watch over this tab's requests, which sees those that start from now on."""
         if self._traffic is None:
-            self._traffic = Traffic(await self.frame_id())
+            self._traffic = NetworkTraffic(await self.frame_id())
             await self._traffic.follow(await self.session(), told=self.fetches is not None)
         return self._traffic
 

@@ -29,7 +29,7 @@ _BUFFERS = {"maxTotalBufferSize": 8_000_000, "maxResourceBufferSize": _LARGEST}
 
 
 @dataclass(slots=True)
-class _Request:
+class _ScriptRequest:
     """One request of a script, and what became of it."""
 
     url: str  # of the answer, where one came
@@ -47,7 +47,7 @@ class FetchWatch:
         self._main_frame = main_frame  # DevTools' id
         self._session: DevTools | None = None
         self._loader = ""  # the document whose scripts are followed
-        self._requests: dict[str, _Request] = {}  # by DevTools' id, the oldest first
+        self._requests: dict[str, _ScriptRequest] = {}  # by DevTools' id, the oldest first
         self._forgot = False  # a request of the document, since there were too many
         self._ended = asyncio.Event()
 
@@ -76,7 +76,7 @@ class FetchWatch:
         of_script = event.get("type") in ("XHR", "Fetch") and event["loaderId"] == self._loader
         if of_script and event["request"]["method"] == "GET":
             headers = None if "redirectResponse" in event else _repeated(event["request"]["headers"])
-            self._requests[event["requestId"]] = _Request(event["request"]["url"], headers)
+            self._requests[event["requestId"]] = _ScriptRequest(event["request"]["url"], headers)
             if len(self._requests) > _MOST:
                 del self._requests[next(iter(self._requests))]
                 self._forgot = True

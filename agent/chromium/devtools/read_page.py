@@ -16,7 +16,7 @@ from shoal.agent.chromium.devtools.fetched_json import FetchWatch
 from shoal.agent.chromium.devtools.isolated_reader import IsolatedReader
 from shoal.agent.chromium.devtools.page_errors import PageErrorLog
 from shoal.agent.chromium.devtools.raw_pages import ENDED, GONE, RawPage, RawPages, RawSession
-from shoal.agent.chromium.devtools.traffic import Traffic
+from shoal.agent.chromium.devtools.traffic import NetworkTraffic
 from shoal.agent.chromium.landing import landing_from, sign_in
 from shoal.agent.errors import ConnectionLost, PageCrashed
 from shoal.agent.support.json_value import Json
@@ -60,7 +60,7 @@ class ReadPage:
         self.accept_dialogs = True  # as its session wants it
         self._talk: RawSession = raw.session
         self._reader = IsolatedReader(raw.session, raw.frame)
-        self._traffic: Traffic | None = None
+        self._traffic: NetworkTraffic | None = None
         self.fetches: FetchWatch | None = None  # what its scripts fetch, where that is watched
         self._moved = asyncio.Event()
         self._loader = ""  # of the document that is there
@@ -233,10 +233,10 @@ class ReadPage:
         """What the function `script` returns for `arg`, run beside the page's own scripts; see `Reader.read`."""
         return await self._reader.read(script, arg)
 
-    async def traffic(self) -> Traffic:
+    async def traffic(self) -> NetworkTraffic:
         """The watch over this page's requests, which sees those that start from now on."""
         if self._traffic is None:
-            self._traffic = Traffic(self.raw.frame)
+            self._traffic = NetworkTraffic(self.raw.frame)
             await self._traffic.follow(self._talk, told=self.fetches is not None)
         return self._traffic
 

@@ -15,12 +15,12 @@ from shoal.agent.browser import (
     ContextOptions,
     ElementPath,
     FetchedJson,
-    Frame,
     FrameOptions,
     Landing,
     ObserveOptions,
     PageDocument,
     RawRecording,
+    ScreencastFrame,
     Shot,
 )
 from shoal.agent.chromium.acting.tab import document_quiet
@@ -152,13 +152,13 @@ class ReadingContext:
                 data = await (page_shot(self.page) if full_page else viewport_shot(self.page))
         return as_shot(data)
 
-    async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+    async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[ScreencastFrame, None]:
         # Such a page is read within a second or so: single pictures show it well enough.
         while self._moved is None:
             if self._end() is not None:
                 return
             shot = await self.screenshot()
-            yield Frame(shot.data, shot.width, shot.height)
+            yield ScreencastFrame(shot.data, shot.width, shot.height)
             await asyncio.sleep(_SHOWN_EVERY_S)
         async with aclosing(self._moved.frames(options)) as frames:
             async for frame in frames:

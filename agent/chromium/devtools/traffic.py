@@ -14,7 +14,7 @@ from shoal.agent.chromium.devtools.protocol import DevTools
 _ENDLESS = frozenset({"WebSocket", "EventSource", "Ping", "CSPViolationReport", "Preflight", "Media"})
 
 
-class Traffic:
+class NetworkTraffic:
     """Which requests are under way, and since when there are none."""
 
     def __init__(self, main_frame: str) -> None:

@@ -28,7 +28,7 @@ class _Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedPage:
     """A page that was ended for its memory."""
 
     at: float
@@ -41,7 +41,7 @@ class PageProcesses:
     def __init__(self, tree: ProcessTree) -> None:
         self._tree = tree
         self._seen: dict[psutil.Process, _Seen | None] = {}  # None: it is not of a page
-        self.last_ended: Ended | None = None
+        self.last_ended: EndedPage | None = None
 
     def look(self, most_bytes: int, now: float) -> int:
         """Ends what holds more memory than that, and makes stand back what computes without a pause. May block for
@@ -66,7 +66,7 @@ class PageProcesses:
         try:
             memory = process.memory_info()
             if memory.rss - getattr(memory, "shared", 0) > most_bytes:
-                self.last_ended = Ended(now, most_bytes)  # before the browser can say that the page crashed
+                self.last_ended = EndedPage(now, most_bytes)  # before the browser can say that the page crashed
                 process.kill()
                 return True
             _stand_back(process, seen, now)

@@ -28,7 +28,7 @@ _VOID = frozenset({"script", "style", "select", "textarea"})
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class LabelHit:
     """Where a label was found: one element, a line of an element, or the nodes after the label."""
 
     element: LexborNode | None = None
@@ -38,7 +38,7 @@ class Hit:
     label: LexborNode | None = None
 
 
-def labelled(elements: Elements, tables: Tables, asked: str) -> list[Hit]:
+def labelled(elements: Elements, tables: Tables, asked: str) -> list[LabelHit]:
     """What the best rank of labels `asked` leads to: markup first, then "label: value", then what follows a label.
 
     Raises:
@@ -68,7 +68,7 @@ def _names(elements: Elements, el: LexborNode) -> list[str]:
     ]
 
 
-def _in_surroundings(elements: Elements, hit: Hit) -> bool:
+def _in_surroundings(elements: Elements, hit: LabelHit) -> bool:
     at = hit.element or hit.line or hit.label
     assert at is not None
     return _surrounds(elements, at)
@@ -86,7 +86,7 @@ class _Search:
         self._tables = tables
         self._asked = asked
         self._key = js.squeezed(asked)
-        self.ranks: tuple[list[Hit], list[Hit], list[Hit]] = ([], [], [])
+        self.ranks: tuple[list[LabelHit], list[LabelHit], list[LabelHit]] = ([], [], [])
 
     def look(self, el: LexborNode) -> None:
         """Notes what `el` and the elements below label. What has no such text is not entered."""
@@ -125,17 +125,17 @@ class _Search:
         cell = elements.closest(el, _CELLS)
         whole = cell is not None and js.fold(_words(cell)) == self._asked
         if cell is not None and whole and cell.tag == "dt":
-            self.ranks[0].extend(Hit(element=dd) for dd in _details(cell))
+            self.ranks[0].extend(LabelHit(element=dd) for dd in _details(cell))
         elif cell is not None and whole and cell.tag != "dd":
             rank = self.ranks[0 if self._tables.is_head(cell) else 1]
-            rank.extend(Hit(element=neighbour) for neighbour in self._tables.beside(cell))
+            rank.extend(LabelHit(element=neighbour) for neighbour in self._tables.beside(cell))
         elif el.tag == "legend":
             raise BeyondDocument("a legend is of controls")
         elif el.tag == "caption":
             return False
         else:
             after = self._following(el)
-            self.ranks[1 if _COLON.search(_words(el)) else 2].append(Hit(after=after, label=el))
+            self.ranks[1 if _COLON.search(_words(el)) else 2].append(LabelHit(after=after, label=el))
         return True
 
     def _is_pressed(self, el: LexborNode) -> bool:
@@ -152,7 +152,7 @@ class _Search:
         for row in self._elements.text_of(el, plain=False).split("\n"):
             label, colon, said = _split(row)
             if colon and label and js.fold(label) == self._asked and js.squash(said):
-                self.ranks[1].append(Hit(line=el, text=js.squash(said)))
+                self.ranks[1].append(LabelHit(line=el, text=js.squash(said)))
 
     # --- what follows ---------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from shoal.agent.documents.addresses import resolved
 from shoal.agent.documents.beyond import BeyondDocument
 from shoal.agent.documents.html import text as js
 from shoal.agent.documents.html.elements import STRUCK, Elements, children, text_nodes
-from shoal.agent.documents.html.labels import Hit, labelled
+from shoal.agent.documents.html.labels import LabelHit, labelled
 from shoal.agent.documents.html.tables import Tables
 from shoal.agent.support.json_value import Json
 
@@ -95,7 +95,7 @@ class Places:
         made = [self.place(el, "selector", attribute) for el in matches[:MOST_PLACES]]
         return [place for place in made if place]
 
-    def _hit(self, hit: Hit) -> PlaceData:
+    def _hit(self, hit: LabelHit) -> PlaceData:
         if hit.line is not None:
             return self._text(hit.line, hit.text, gone=self._gone_in(hit.line))
         if hit.element is not None:

@@ -29,7 +29,7 @@ class Slot:
 
 
 @dataclass(slots=True)
-class Grid:
+class TableGrid:
     """One table."""
 
     rows: list[LexborNode]
@@ -51,7 +51,7 @@ class Tables:
 
     def __init__(self, elements: Elements) -> None:
         self._elements = elements
-        self._grids: dict[int, Grid] = {}
+        self._grids: dict[int, TableGrid] = {}
         self._plain = False
 
     def check(self) -> None:
@@ -74,14 +74,14 @@ class Tables:
 
     # --- the grid -------------------------------------------------------------------------------------
 
-    def grid(self, table: LexborNode) -> Grid:
+    def grid(self, table: LexborNode) -> TableGrid:
         """The table as slots."""
         known = self._grids.get(table.mem_id)
         if known is None:
             known = self._grids[table.mem_id] = self._laid_out(table)
         return known
 
-    def _laid_out(self, table: LexborNode) -> Grid:
+    def _laid_out(self, table: LexborNode) -> TableGrid:
         rows = _rows(table)
         slots: list[dict[int, Slot]] = [{} for _ in rows]
         taken = 0
@@ -100,7 +100,7 @@ class Tables:
                 if taken > _MOST_SLOTS:
                     raise BeyondDocument("a table is very large")
                 c += slot.w
-        grid = Grid(rows, slots, 0, [])
+        grid = TableGrid(rows, slots, 0, [])
         heads = self._heads(table, grid)
         grid.heads = 0 if heads == len(rows) else heads
         grid.is_data = [self._is_data(table, grid, r) for r in range(len(rows))]
@@ -123,10 +123,10 @@ class Tables:
             raise BeyondDocument("a cell's span is written in an odd way")
         return int(said)
 
-    def _width(self, grid: Grid) -> int:
+    def _width(self, grid: TableGrid) -> int:
         return max((max(row) + 1 for row in grid.slots if row), default=0)
 
-    def _heads(self, table: LexborNode, grid: Grid) -> int:
+    def _heads(self, table: LexborNode, grid: TableGrid) -> int:
         width, heads = self._width(grid), 0
         while heads < len(grid.rows):
             cells = grid.distinct(heads)
@@ -138,7 +138,7 @@ class Tables:
             heads += 1
         return heads
 
-    def _is_data(self, table: LexborNode, grid: Grid, r: int) -> bool:
+    def _is_data(self, table: LexborNode, grid: TableGrid, r: int) -> bool:
         cells = grid.distinct(r)
         if r < grid.heads or not cells or all(self.is_head(slot.cell) for slot in cells):
             return False
@@ -168,7 +168,7 @@ class Tables:
         )
         return [js.fold(text) for text in texts if text]
 
-    def _columns(self, grid: Grid, asked: str) -> list[tuple[int, int]]:
+    def _columns(self, grid: TableGrid, asked: str) -> list[tuple[int, int]]:
         spans: list[tuple[int, int]] = []
         rows = grid.heads or (1 if len(grid.slots) > 1 else 0)
         for r in range(rows - 1, -1, -1):
@@ -181,7 +181,7 @@ class Tables:
                 spans.append((c, c))
         return spans
 
-    def _cells(self, grid: Grid, r: int, columns: list[tuple[int, int]]) -> list[LexborNode]:
+    def _cells(self, grid: TableGrid, r: int, columns: list[tuple[int, int]]) -> list[LexborNode]:
         cells: dict[int, LexborNode] = {}
         for first, last in columns:
             for c in range(first, last + 1):
@@ -215,7 +215,7 @@ class Tables:
             ]
         return self._right_of(grid, slot)
 
-    def _right_of(self, grid: Grid, slot: Slot) -> list[LexborNode]:
+    def _right_of(self, grid: TableGrid, slot: Slot) -> list[LexborNode]:
         cells: dict[int, LexborNode] = {}
         for r in range(slot.r, slot.r + slot.h):
             for c in range(slot.c + slot.w, max(grid.slots[r], default=-1) + 1):

@@ -16,7 +16,7 @@ from shoal.agent.grounding.claims import stated_count
 from shoal.agent.grounding.page_history import ShownPage
 from shoal.agent.grounding.page_text import PageText
 from shoal.agent.models.model import Ask, Message, Model
-from shoal.agent.models.reply import Answer, ReplyDoubt, ReplyProblem
+from shoal.agent.models.reply import ModelAnswer, ReplyDoubt, ReplyProblem
 from shoal.agent.observe.renderings import compact
 from shoal.agent.policies.model.checks.addresses import given
 from shoal.agent.policies.model.checks.calls import action_types, call_offers
@@ -300,7 +300,7 @@ class ModelPolicy:
         choices = offered(seen, "bid")
         wish = {"wanted": asked, "next_words": following}
 
-        async def ask(part: int, text: str) -> Answer[Json]:
+        async def ask(part: int, text: str) -> ModelAnswer[Json]:
             elements = only_in(text, choices).elements
             request = Ask(
                 messages=session_messages("collect", {**self._asker.told(state, seen, text, chars, part), **wish}),

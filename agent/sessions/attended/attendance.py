@@ -14,7 +14,7 @@ from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from shoal.agent.browser import Context, Frame, FrameOptions
+from shoal.agent.browser import Context, FrameOptions, ScreencastFrame
 from shoal.agent.errors import ActionRefused, AgentError
 from shoal.agent.sessions.hooks import DialogAnswer, DialogAsked
 from shoal.agent.support.redaction import Redactor
@@ -55,7 +55,7 @@ _SHOWS = """
 """Whether the page shows one of these values as people would see it. A password field hides what it holds."""
 
 
-class Control(StrEnum):
+class PageControl(StrEnum):
     """Who acts on the page."""
 
     AGENT = "agent"
@@ -69,7 +69,7 @@ class Standing:
     """How a session stands for those who look at it."""
 
     url: str  # of its page, without secrets
-    control: Control
+    control: PageControl
     holder: str = ""  # the name of the person who has asked or acts
     withheld: bool = False  # its page shows a secret that was filled in: no picture is given
     dialog: DialogAsked | None = None  # waits for the person's answer
@@ -122,7 +122,7 @@ class Attendance:
         self._in_frames = False  # one of them filled a frame
         self._ended = False
         self._change = asyncio.Event()  # set by the next change
-        self.last_frame: Frame | None = None  # that was given, as the person saw it
+        self.last_frame: ScreencastFrame | None = None  # that was given, as the person saw it
 
     # --- the session's side --------------------------------------------------------------------------
 
@@ -250,7 +250,7 @@ class Attendance:
     def standing(self) -> Standing:
         """How it stands now."""
         takeover = self._takeover
-        control = Control.AGENT if takeover is None else Control.PERSON if takeover.leads else Control.ASKED
+        control = PageControl.AGENT if takeover is None else PageControl.PERSON if takeover.leads else PageControl.ASKED
         return Standing(
             url=self._hidden.told(self._page.url) if self._page is not None else "",
             control=control,
@@ -292,7 +292,7 @@ class Attendance:
         change, self._change = self._change, asyncio.Event()
         change.set()
 
-    async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+    async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[ScreencastFrame, None]:
         """Pictures of the page, but for those that may show a secret which was filled in."""
         if self._page is None:
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shoal.agent.decisions.extract import Checked, check_records, not_among
+from shoal.agent.decisions.extract import CheckedRecords, check_records, not_among
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import RecordInvalid
 from shoal.agent.extraction.extraction import extract_records
@@ -81,10 +81,10 @@ async def do_extract(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None
     return Task("extract", plan.plan or "", Status.COMPLETED, result=result, ends_goal=ends), None
 
 
-async def _check(attempt: Attempt, extraction: Extraction) -> Checked:
+async def _check(attempt: Attempt, extraction: Extraction) -> CheckedRecords:
     extract = ExtractSpec(json_schema=extraction.schema) if extraction.schema is not None else attempt.work.spec.extract
     if extract is None:
-        return Checked(extraction.records)
+        return CheckedRecords(extraction.records)
     url = attempt.page.url
     return await check_records(
         extraction.records, extract, url=url, missing=extraction.missing, awaited=extraction.awaited

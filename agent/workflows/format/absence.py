@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from shoal.agent.workflows.format.part import Part
+from shoal.agent.workflows.format.part import WorkflowPart
 
 
-class Absence(Part):
+class Absence(WorkflowPart):
     """The texts of the pages that lack a value, as hashes.
 
     A place at which each wording is on two pages or more is a fixed place: a text there is the place and the wording.

@@ -16,13 +16,13 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.absence import Absence
 from shoal.agent.workflows.format.page_parts import parts_in
 from shoal.agent.workflows.format.param import NAME
-from shoal.agent.workflows.format.part import Part
+from shoal.agent.workflows.format.part import WorkflowPart
 
 ChannelFamily = Literal["json_ld", "microdata", "json", "css", "structure", "label", "column", "attribute", "meta"]
 """What a channel goes by. Two channels of one family break together, so that they are one witness only."""
 
 
-class Channel(Part):
+class Channel(WorkflowPart):
     """One way to read a field: a place, as `extract.fields` of a job spells it."""
 
     family: ChannelFamily = Field(description="what it goes by")
@@ -37,7 +37,7 @@ class Channel(Part):
     agreed_on: int = Field(0, ge=0, description="on how many pages that were learned from it gave the value")
 
 
-class FieldNode(Part):
+class FieldNode(WorkflowPart):
     """One field of the record."""
 
     name: str = Field(min_length=1, description="as the schema calls it")
@@ -76,7 +76,7 @@ class FieldNode(Part):
         return frozenset(channel.family for channel in self.channels)
 
 
-class Signature(Part):
+class Signature(WorkflowPart):
     """What a page has to be, for a branch to be used on it."""
 
     url: str = Field(
@@ -101,7 +101,7 @@ class Signature(Part):
 _HEADER_VALUE = re.compile(r"[\x20-\x7e]{0,200}")
 
 
-class OwnRequest(Part):
+class OwnRequest(WorkflowPart):
     """The JSON that such a page requests itself, by GET and without a proof of who asks.
 
     It is read in the page's stead, once it was seen to say the same as three pages.
@@ -136,7 +136,7 @@ class OwnRequest(Part):
         return self
 
 
-class Branch(Part):
+class Branch(WorkflowPart):
     """The fields of one kind of page."""
 
     id: str = Field(pattern=NAME, description="by which nodes refer to it")

@@ -6,11 +6,11 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from shoal.agent.workflows.format.part import Part
+from shoal.agent.workflows.format.part import WorkflowPart
 from shoal.agent.workflows.format.target import Target
 
 
-class Condition(Part):
+class Condition(WorkflowPart):
     """One statement about the page."""
 
     kind: Literal["url", "text", "no_text", "visible", "hidden", "value"] = Field(

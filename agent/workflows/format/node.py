@@ -9,13 +9,13 @@ from pydantic import Field, model_validator
 from shoal.agent.types import Box
 from shoal.agent.workflows.format.condition import Condition
 from shoal.agent.workflows.format.param import NAME, Arg
-from shoal.agent.workflows.format.part import Part
+from shoal.agent.workflows.format.part import WorkflowPart
 from shoal.agent.workflows.format.target import Target
 
 OnMiss = Literal["retry", "branch", "model", "fail"]
 
 
-class NodeEvidence(Part):
+class NodeEvidence(WorkflowPart):
     """What a node was learned from."""
 
     session: int | None = Field(None, description="id of the session")
@@ -24,7 +24,7 @@ class NodeEvidence(Part):
     box: Box | None = Field(None, description="where the element was, in CSS pixels")
 
 
-class _Node(Part):
+class _Node(WorkflowPart):
     id: str = Field(pattern=NAME, description="by which other nodes refer to it")
     next: str | None = Field(None, description="the node that follows; none: the workflow is done")
     says: str = Field("", description="what it does, in words")
@@ -83,7 +83,7 @@ class ExtractNode(_Node):
     branches: tuple[str, ...] = Field((), description="ids of the branches that may serve; empty: all")
 
 
-class Case(Part):
+class Case(WorkflowPart):
     """One way out of a branch."""
 
     when: tuple[Condition, ...] = Field(min_length=1, description="what has to hold")

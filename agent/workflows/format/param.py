@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from shoal.agent.support.json_value import Json
-from shoal.agent.workflows.format.part import Part
+from shoal.agent.workflows.format.part import WorkflowPart
 
 Source = Literal["data", "loop", "secret", "otp", "earlier", "constant"]
 Transform = Literal["trim", "lower", "upper", "digits", "first_word", "last_word"]
@@ -18,7 +18,7 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w-]*)\}")
 NAME = r"^[A-Za-z_][\w-]*$"
 
 
-class Param(Part):
+class Param(WorkflowPart):
     """One value that a run is given."""
 
     name: str = Field(pattern=NAME, description="by which arguments refer to it")
@@ -61,7 +61,7 @@ def value_hash(value: Json) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
-class Arg(Part):
+class Arg(WorkflowPart):
     """One argument of an action: exactly one of a constant, a parameter and a text with parameters in it."""
 
     const: Json = Field(None, description="the value itself, the same in every run")

@@ -12,7 +12,7 @@ _ALWAYS = frozenset({"kind", "format"})
 """Fields that are written even where they are as by default: a reader goes by them."""
 
 
-class Part(BaseModel):
+class WorkflowPart(BaseModel):
     """One record of a workflow: it cannot be changed, and an unknown field is refused by name."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)

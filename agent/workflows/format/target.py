@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from shoal.agent.workflows.format.part import Part
+from shoal.agent.workflows.format.part import WorkflowPart
 
 Family = Literal["test_id", "role_name", "label", "placeholder", "text", "attribute", "css", "xpath", "structure"]
 """Best first. Two locators of one family break together, so that they are one witness only."""
@@ -24,7 +24,7 @@ FAMILIES: tuple[Family, ...] = (
 )
 
 
-class Locator(Part):
+class Locator(WorkflowPart):
     """One way to find an element."""
 
     family: Family = Field(description="what it goes by")
@@ -37,7 +37,7 @@ class Locator(Part):
     unique_on: int = Field(0, ge=0, description="on how many of the pages that were learned from it found one element")
 
 
-class Target(Part):
+class Target(WorkflowPart):
     """One element of a page."""
 
     frame: tuple[str, ...] = Field((), description="CSS selectors of the frames around it, outermost first")

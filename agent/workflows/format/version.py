@@ -10,7 +10,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.branch import Branch
 from shoal.agent.workflows.format.node import ActionNode, Node
 from shoal.agent.workflows.format.param import Param
-from shoal.agent.workflows.format.part import Part
+from shoal.agent.workflows.format.part import WorkflowPart
 
 MOST_NODES = 1000
 """Of one version. The gateway reads them, and answers nothing else meanwhile."""
@@ -29,14 +29,14 @@ MOVES: dict[State, tuple[State, ...]] = {
 """To which states a version may go from each."""
 
 
-class Decision(Part):
+class Decision(WorkflowPart):
     """What stayed a decision of the model, and why."""
 
     what: str = Field(description="the field, the step or the value")
     why: str = Field(description="why it was not learned, in words")
 
 
-class Version(Part):
+class Version(WorkflowPart):
     """The graph, its parameters and the branches of its extraction."""
 
     number: int = Field(1, ge=1, description="from 1, one more for each change")

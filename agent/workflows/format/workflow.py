@@ -14,14 +14,14 @@ from pydantic import Field, ValidationError, model_validator
 from shoal.agent.errors import WorkflowInvalid
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.checks import faults_of
-from shoal.agent.workflows.format.part import Part
+from shoal.agent.workflows.format.part import WorkflowPart
 from shoal.agent.workflows.format.version import Version
 
 FORMAT: Final = "shoal-workflow/1"
 _MOST_FAULTS = 20
 
 
-class Scope(Part):
+class Scope(WorkflowPart):
     """Where a workflow applies. It belongs to one tenant, which the store knows and the file does not say."""
 
     site: str = Field(
@@ -34,7 +34,7 @@ class Scope(Part):
     )
 
 
-class Workflow(Part):
+class Workflow(WorkflowPart):
     """What was learned, in its versions."""
 
     format: Literal["shoal-workflow/1"] = Field(FORMAT, description="name and version of this format")

@@ -17,7 +17,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, ActionResult, Box, LoopItem, Record
 from shoal.agent.workflows.elements.describing import Described, describe
 from shoal.agent.workflows.format.param import value_hash
-from shoal.agent.workflows.format.part import Part
+from shoal.agent.workflows.format.part import WorkflowPart
 from shoal.agent.workflows.format.target import Target
 from shoal.agent.workflows.learning.origin import Origin, Sources, origin_of
 from shoal.agent.workflows.learning.page_sample import PageLook, PageSample, sample_page
@@ -36,7 +36,7 @@ _NO_VALUES = frozenset({"bid", "from_bid", "to_bid"})
 _CONTROL = frozenset({"complete", "terminate", "answer", "report_infeasible", "noop"})
 
 
-class ActionEvidence(Part):
+class ActionEvidence(WorkflowPart):
     """One action that worked."""
 
     action: str = Field(description="the primitive")
@@ -56,7 +56,7 @@ class ActionEvidence(Part):
     step: int = Field(0, description="index of its step in the task")
 
 
-class SessionEvidence(Part):
+class SessionEvidence(WorkflowPart):
     """What one session teaches."""
 
     item: str = Field("", description="the loop's value")

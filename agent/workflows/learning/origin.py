@@ -12,7 +12,7 @@ from pydantic import Field
 
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.param import Transform
-from shoal.agent.workflows.format.part import Part
+from shoal.agent.workflows.format.part import WorkflowPart
 from shoal.agent.workflows.learning.proposals import json_leaves
 
 OriginKind = Literal["loop", "data", "secret", "otp", "earlier", "goal", "page", "model"]
@@ -21,7 +21,7 @@ _SHORTEST = 3
 _SECRET = re.compile(r"secret:([\w./-]+)")
 
 
-class Origin(Part):
+class Origin(WorkflowPart):
     """Where one value came from."""
 
     kind: OriginKind = Field(description="`model`: from nowhere that is known, so it stays the model's decision")

@@ -14,13 +14,13 @@ from shoal.agent.extraction.place import stated
 from shoal.agent.extraction.places_page import PLACES_JS, PlacesPage
 from shoal.agent.policies.rules.fields.schema import Property, properties_of
 from shoal.agent.policies.rules.values.currencies import read_currency
-from shoal.agent.policies.rules.values.values import Reading
+from shoal.agent.policies.rules.values.values import ValueHints
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import ChannelFamily
 from shoal.agent.workflows.format.page_parts import page_parts
-from shoal.agent.workflows.format.part import Part
+from shoal.agent.workflows.format.part import WorkflowPart
 from shoal.agent.workflows.learning.proposals import (
     PROPOSE_JS,
     Proposal,
@@ -58,7 +58,7 @@ _LOOK_JS = f"""(arg) => {{
 }}"""
 
 
-class SampleChannel(Part):
+class SampleChannel(WorkflowPart):
     """One place of a page that gave a field's value."""
 
     family: ChannelFamily = Field(description="what it goes by")
@@ -74,7 +74,7 @@ class SampleChannel(Part):
         return Proposal(self.family, self.place).key
 
 
-class SampleRequest(Part):
+class SampleRequest(WorkflowPart):
     """One answer that the page itself requested, and that can be requested again."""
 
     url: str = Field(description="address of the request, of the page's own origin")
@@ -84,7 +84,7 @@ class SampleRequest(Part):
     says_label: bool = Field(False, description="it has what the list calls the item")
 
 
-class PageSample(Part):
+class PageSample(WorkflowPart):
     """One page whose record is known, with what it takes to find such a record again."""
 
     url: str = Field(description="address of the page")
@@ -164,7 +164,7 @@ async def sample_page(
     places = {place_key(proposal.place): proposal.place for field in offered.fields.values() for proposal in field}
     optional = not properties or any(prop.nullable or not prop.required for prop in properties.values())
     view = await view_of(page, tuple(places.values()), texts=optional)
-    reading = Reading(view.lang or locale, view.url)
+    reading = ValueHints(view.lang or locale, view.url)
     channels = {
         name: tuple(_channels(proposals, values[name], _property(name, properties), view, reading, exact=exact))
         for name, proposals in offered.fields.items()
@@ -193,7 +193,7 @@ def _property(name: str, properties: Mapping[str, Property]) -> Property:
 
 
 def _channels(
-    proposals: tuple[Proposal, ...], value: Json, prop: Property, view: PageView, reading: Reading, *, exact: bool
+    proposals: tuple[Proposal, ...], value: Json, prop: Property, view: PageView, reading: ValueHints, *, exact: bool
 ) -> list[SampleChannel]:
     """Those of the proposals by which the extractor reads `value`."""
     kept = []
@@ -224,7 +224,7 @@ def _requests(
     properties: Mapping[str, Property],
     view: PageView,
     item: LoopItem | None,
-    reading: Reading,
+    reading: ValueHints,
     *,
     exact: bool,
 ) -> Iterator[SampleRequest]:
@@ -257,7 +257,7 @@ def _in_answer(
     value: Json,
     prop: Property,
     view: PageView,
-    reading: Reading,
+    reading: ValueHints,
     *,
     exact: bool,
 ) -> tuple[SampleChannel, ...]:

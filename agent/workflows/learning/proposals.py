@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from shoal.agent.policies.rules.fields.schema import Property
-from shoal.agent.policies.rules.values.values import Raw, Reading, convert
+from shoal.agent.policies.rules.values.values import Raw, ValueHints, convert
 from shoal.agent.policies.rules.vocabulary.concepts import CONCEPTS
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_value import Json
@@ -172,7 +172,7 @@ def _reads(text: str) -> str:
     """The look of the boolean that `text` reads as; "" for none."""
     if len(text) > _LONGEST_BOOLEAN:
         return ""
-    value = convert(_BOOLEAN, Raw(text, structured=True), Reading())
+    value = convert(_BOOLEAN, Raw(text, structured=True), ValueHints())
     return "" if value is None else f"*{str(value).lower()}"
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from shoal.agent.extraction.page_json import Document
 from shoal.agent.policies.rules.fields.schema import Property, properties_of
 from shoal.agent.policies.rules.values.currencies import read_currency
-from shoal.agent.policies.rules.values.values import Reading
+from shoal.agent.policies.rules.values.values import ValueHints
 from shoal.agent.schemas.engine import SchemaUnusable, compiled, faults
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldSource, LoopItem, Record
@@ -102,7 +102,7 @@ def _read(
     at: str,
 ) -> PageRead:
     properties = {prop.name: prop for prop in properties_of(schema or {})}
-    reading = Reading(view.lang or locale, view.url)
+    reading = ValueHints(view.lang or locale, view.url)
     read: dict[str, FieldRead] = {}
     for field in branch.fields:
         prop = properties.get(field.name) or Property(field.name, frozenset(), False, False, (), ())

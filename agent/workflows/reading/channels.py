@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shoal.agent.extraction.place import Stated, stated
+from shoal.agent.extraction.place import StatedByPlaces, stated
 from shoal.agent.policies.rules.fields.no_values import is_placeholder
 from shoal.agent.policies.rules.fields.schema import Property
-from shoal.agent.policies.rules.values.values import Reading
+from shoal.agent.policies.rules.values.values import ValueHints
 from shoal.agent.policies.rules.values.words import squash
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldSource, Reason
@@ -26,7 +26,7 @@ POSITIONAL: frozenset[ChannelFamily] = frozenset({"css", "structure"})
 _FOR_MACHINES: frozenset[ChannelFamily] = frozenset({"json_ld", "json", "microdata", "meta"})
 
 
-def read_field(field: FieldNode, prop: Property, view: PageView, reading: Reading) -> FieldRead:
+def read_field(field: FieldNode, prop: Property, view: PageView, reading: ValueHints) -> FieldRead:
     """The value of `field` on the page of `view`.
 
     It is given when channels of as many families as `weakest` says agree, none says anything else, and, where the field
@@ -83,12 +83,14 @@ def _is_no_value(answer: ChannelRead) -> bool:
     return place is None or place.empty or (place.kind != "json" and is_placeholder(raw_text(place)))
 
 
-def _said(channel: Channel, field: FieldNode, prop: Property, view: PageView, reading: Reading) -> ChannelRead:
+def _said(channel: Channel, field: FieldNode, prop: Property, view: PageView, reading: ValueHints) -> ChannelRead:
     said = stated(view.places.get(place_key(channel.place), ()), channel.place, prop, reading)
     if said.value is None or said.place is None:
         return ChannelRead(channel, said)
     if isinstance(said.value, str) and not (prop.enum or field.is_label) and is_placeholder(said.value):
-        return ChannelRead(channel, Stated(place=said.place, fault=f"says {said.place.shown}, which is no value"))
+        return ChannelRead(
+            channel, StatedByPlaces(place=said.place, fault=f"says {said.place.shown}, which is no value")
+        )
     shape = shape_at(said.place, prop)
     unheld = not channel.shapes and not is_struck_out(said.place, prop)
     if unheld or fits_shape(shape, channel.shapes):

@@ -21,14 +21,14 @@ from shoal.services.live_messages import (
     DOWN,
     PING_S,
     Act,
+    DialogReply,
     DialogUpdate,
     Done,
-    Ended,
     FrameUpdate,
     HandBack,
     Keep,
     Order,
-    Reply,
+    SessionEnded,
     StandingUpdate,
     StepsUpdate,
     Take,
@@ -158,7 +158,7 @@ class LiveLink:
                     told = now
                 else:
                     await self._attendance.changed(1.0)
-            await self._post(Ended())
+            await self._post(SessionEnded())
         except httpx.HTTPError as error:
             log.info(LogEvent.LIVE_LINK_LOST, error=f"{type(error).__name__}: {error}")
 
@@ -184,7 +184,7 @@ class LiveLink:
             people.take(order.lease, order.name)
         elif isinstance(order, Keep):
             people.keep(order.lease)
-        elif isinstance(order, Reply):
+        elif isinstance(order, DialogReply):
             people.answer(order.lease, DialogAnswer(order.accept, order.text))
         elif isinstance(order, HandBack):
             people.hand_back(order.lease, order.said, done=order.done)

@@ -34,8 +34,8 @@ from shoal.services.browsers.network.proxy_listeners import ProxyListener, Proxy
 from shoal.services.browsers.network.relay import (
     BadAnswer,
     Bound,
+    RelayTraffic,
     Streams,
-    Traffic,
     kept_fields,
     pass_response_head,
     reset,
@@ -200,7 +200,7 @@ class EgressProxy:
         finally:
             upstream.close()
 
-    async def _connect(self, request: _Request, owner: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def _connect(self, request: _ProxyRequest, owner: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """A connection to the first address that takes one. An address that is cut off leaves time for the others.
 
         Raises:
@@ -238,14 +238,14 @@ class EgressProxy:
                 while await reader.read(_CHUNK):
                     pass
 
-    async def _pass_on(self, request: _Request, browser: Streams, site: Streams, listener: ProxyListener) -> None:
+    async def _pass_on(self, request: _ProxyRequest, browser: Streams, site: Streams, listener: ProxyListener) -> None:
         """Bytes in both directions until one side ends, or nothing moved for too long.
 
         Raises:
             ConnectionError, TimeoutError: the site or the browser did not end well, or too much came.
             BadAnswer: the site's answer has no end of heads.
         """
-        traffic = Traffic(self._limits.idle_s)
+        traffic = RelayTraffic(self._limits.idle_s)
         up = asyncio.create_task(traffic.copy(browser[0], site[1]))
         bound = Bound(self._limits.connection_bytes, listener.count)
         down = asyncio.create_task(self._answer_of_site(request, (site[0], browser[1]), traffic, bound))
@@ -259,7 +259,9 @@ class EgressProxy:
                 copying.cancel()
             await asyncio.gather(up, down, return_exceptions=True)
 
-    async def _answer_of_site(self, request: _Request, streams: Streams, traffic: Traffic, bound: Bound) -> None:
+    async def _answer_of_site(
+        self, request: _ProxyRequest, streams: Streams, traffic: RelayTraffic, bound: Bound
+    ) -> None:
         reader, writer = streams
         if not request.tunnel:
             async with asyncio.timeout(self._limits.idle_s):
@@ -269,7 +271,7 @@ class EgressProxy:
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
+class _ProxyRequest:
     """What a browser wants from its proxy."""
 
     method: bytes
@@ -291,7 +293,7 @@ class _Request:
         )
 
 
-def _parsed(head: bytes) -> _Request:
+def _parsed(head: bytes) -> _ProxyRequest:
     first, _, fields = head.removesuffix(b"\r\n").partition(b"\r\n")
     parts = first.split(b" ")
     if len(parts) != 3 or not parts[2].startswith(b"HTTP/1."):
@@ -308,4 +310,4 @@ def _parsed(head: bytes) -> _Request:
     path = b"" if tunnel else _ORIGIN.sub(b"", target)
     if not tunnel and not path.startswith(b"/"):
         path = b"/" + path
-    return _Request(method, host, port or 80, path, fields)
+    return _ProxyRequest(method, host, port or 80, path, fields)

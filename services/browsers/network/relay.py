@@ -54,7 +54,7 @@ class Bound:
         self.also(n)
 
 
-class Traffic:
+class RelayTraffic:
     """Copies the two directions of one connection; both count as life of the other."""
 
     def __init__(self, idle_s: float) -> None:

@@ -12,7 +12,7 @@ import typer
 
 from shoal.connect import find_gateway
 from shoal.services.cli.connection import client_or_cluster
-from shoal.services.cli.ending import Exit, Usage, tell
+from shoal.services.cli.ending import BadUsage, Exit, tell
 from shoal.services.cli.options import Gateway
 from shoal.services.cli.running import finish, settings_of_process
 
@@ -68,7 +68,7 @@ def evaluate(
             print(_module("look").look(_module("runner").Folder(out), look))
             return Exit.DONE
         if not suites:
-            raise Usage("name a suite: miniwob:click-test, or a file of JSON lines")
+            raise BadUsage("name a suite: miniwob:click-test, or a file of JSON lines")
         options: dict[str, Any] = {
             "model_url": model_url,
             "model": model,
@@ -78,7 +78,9 @@ def evaluate(
         given = {name: value for name, value in options.items() if value}
         settings = settings_of_process(**given)
         if given and find_gateway(settings, gateway):
-            raise Usage(f"a cluster runs already; its own settings hold, not --{next(iter(given)).replace('_', '-')}")
+            raise BadUsage(
+                f"a cluster runs already; its own settings hold, not --{next(iter(given)).replace('_', '-')}"
+            )
         command = _module("command")
         wish = command.Wish(
             suites=tuple(suites),
@@ -110,5 +112,5 @@ def _module(name: str) -> Any:
         return import_module(f"shoal.services.evaluation.{name}")
     except ModuleNotFoundError as error:
         if error.name in ("scipy", "sklearn"):
-            raise Usage("`shoal eval` needs more than the rest: pip install 'shoal[eval]'") from error
+            raise BadUsage("`shoal eval` needs more than the rest: pip install 'shoal[eval]'") from error
         raise

@@ -85,7 +85,7 @@ class _Job:
 
 
 @dataclass(slots=True)
-class _Tenant:
+class _TenantQueue:
     weight: float
     served: float = 0.0
     now: float = 0.0  # virtual time of the job that was served last
@@ -130,8 +130,8 @@ class FairQueue:
 
     def __init__(self, weights: Mapping[str, float] | None = None) -> None:
         self._weights = weights or {}
-        self._tenants: dict[str, _Tenant] = {}
-        self._of: dict[int, _Tenant] = {}  # by job
+        self._tenants: dict[str, _TenantQueue] = {}
+        self._of: dict[int, _TenantQueue] = {}  # by job
         self._line: list[tuple[float, int, str]] = []  # tenants with open partitions: time, turn, name
         self._parked: dict[int, dict[str, deque[tuple[int, int]]]] = {}  # domain: tenant: partitions as (job, domain)
         self._barred: dict[str, set[int]] = {}  # by tenant: domains with room that were not opened for it
@@ -156,7 +156,7 @@ class FairQueue:
         for partition in partitions:
             tenant = self._tenants.get(partition.tenant)
             if tenant is None:
-                tenant = self._tenants[partition.tenant] = _Tenant(self._weights.get(partition.tenant, 1.0))
+                tenant = self._tenants[partition.tenant] = _TenantQueue(self._weights.get(partition.tenant, 1.0))
             weight = 2 ** (partition.priority / _DOUBLING)
             job = tenant.jobs.get(partition.job)
             if job is None:
@@ -221,11 +221,11 @@ class FairQueue:
             if (queue := owner.jobs.get(job)) is not None:
                 queue.requests.note(seconds)
 
-    def _price(self, tenant: _Tenant, job: _Job) -> float:
+    def _price(self, tenant: _TenantQueue, job: _Job) -> float:
         """Seconds of a slot that one more session of a job will take, as far as can be told."""
         return job.requests.seconds or self._turn_s(tenant)
 
-    def _turn_s(self, tenant: _Tenant) -> float:
+    def _turn_s(self, tenant: _TenantQueue) -> float:
         """The same, of any job of a tenant."""
         return tenant.requests.seconds or self._takes.seconds or _UNKNOWN_S
 
@@ -283,7 +283,7 @@ class FairQueue:
         queue = self._of[job].jobs[job]
         return ClaimRequest(job, domain, queue.cursors[domain], n, queue.partitions[domain].politeness)
 
-    def _next(self, tenant: _Tenant, picked: _Picked, scarce: Scarce) -> Partition | None:
+    def _next(self, tenant: _TenantQueue, picked: _Picked, scarce: Scarce) -> Partition | None:
         """The tenant's next partition with room, paid for by it and by the job; what has none is parked on the way."""
         while tenant.line:
             _, turn, number = heappop(tenant.line)
@@ -326,12 +326,12 @@ class FairQueue:
             tenant.served = max(tenant.served, self._now)
             self._queue(partition.tenant, tenant)
 
-    def _queue(self, name: str, tenant: _Tenant) -> None:
+    def _queue(self, name: str, tenant: _TenantQueue) -> None:
         self._turn += 1
         tenant.ticket = self._turn
         heappush(self._line, (tenant.served, self._turn, name))
 
-    def _queue_job(self, tenant: _Tenant, number: int, job: _Job) -> None:
+    def _queue_job(self, tenant: _TenantQueue, number: int, job: _Job) -> None:
         if job.open:
             self._turn += 1
             job.ticket = self._turn

@@ -18,7 +18,7 @@ _MOST_SITES = 100
 
 
 @dataclass(slots=True)
-class _Part:
+class _RatePart:
     began: float
     ended: Counter[int] = field(default_factory=Counter)
     failed: Counter[int] = field(default_factory=Counter)
@@ -29,13 +29,13 @@ class SiteRates:
     """Attempts that ended, that failed, and pages, by the site's number. Times are seconds of one monotonic clock."""
 
     def __init__(self) -> None:
-        self._parts: deque[_Part] = deque()
+        self._parts: deque[_RatePart] = deque()
 
     def note(self, domain: int, outcome: Outcome, now: float) -> None:
         """An attempt ended."""
         self._forget(now)
         if not self._parts or now - self._parts[-1].began >= _PART_S:
-            self._parts.append(_Part(now))
+            self._parts.append(_RatePart(now))
         part = self._parts[-1]
         part.ended[domain] += 1
         part.failed[domain] += outcome.error is not None or outcome.status is Status.FAILED

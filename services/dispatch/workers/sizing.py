@@ -21,7 +21,7 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class SizingBounds:
     """What the operator allows."""
 
     least: int = 1  # workers
@@ -49,7 +49,7 @@ def share(ready: int, *, mine: int, elsewhere: int) -> int:
     return ready if not elsewhere else math.ceil(ready * mine / (mine + elsewhere))
 
 
-def desired(load: Load, bounds: Bounds) -> Size:
+def desired(load: Load, bounds: SizingBounds) -> Size:
     """The size of the pool.
 
     Demand is what runs and what could run; more workers than that would idle. A model that admits fewer sessions than

@@ -21,7 +21,7 @@ from shoal.services.store.sessions.partitions import Ready, partitions_of
 NOTHING = BulkProgress(changed=0, ready=(), more=False)
 
 
-class Kind(Enum):
+class BulkKind(Enum):
     """What is being done."""
 
     END = "end"  # a job
@@ -34,17 +34,19 @@ class Kind(Enum):
 class Unfinished:
     """A job, or one loop of it, of which slices are left."""
 
-    kind: Kind
+    kind: BulkKind
     job: int
     loop: int = 0
 
 
 def unfinished(tx: Tx, dice: random.Random) -> list[Unfinished]:
     """All of which slices are left, in any order, so that a huge one does not keep others waiting."""
-    slices = [Unfinished(Kind.END, row.id) for row in (*tx.rows("canceling"), *tx.rows("past_deadline", now=tx.now))]
-    slices += [Unfinished(Kind.REOPEN, row.id) for row in tx.rows("retrying")]
-    slices += [Unfinished(Kind.STOP, row.job, row.id) for row in tx.rows("stopping")]
-    slices += [Unfinished(Kind.RESEAT, row.job, row.id) for row in tx.rows("reseating")]
+    slices = [
+        Unfinished(BulkKind.END, row.id) for row in (*tx.rows("canceling"), *tx.rows("past_deadline", now=tx.now))
+    ]
+    slices += [Unfinished(BulkKind.REOPEN, row.id) for row in tx.rows("retrying")]
+    slices += [Unfinished(BulkKind.STOP, row.job, row.id) for row in tx.rows("stopping")]
+    slices += [Unfinished(BulkKind.RESEAT, row.job, row.id) for row in tx.rows("reseating")]
     dice.shuffle(slices)
     return slices
 
@@ -55,13 +57,13 @@ def advance(tx: Tx, unfinished_part: Unfinished) -> BulkProgress:
     if job is None or job.is_final:
         return NOTHING
     match unfinished_part.kind:
-        case Kind.END:
+        case BulkKind.END:
             return _end(tx, job)
-        case Kind.REOPEN:
+        case BulkKind.REOPEN:
             return _reopen(tx, job)
-        case Kind.STOP:
+        case BulkKind.STOP:
             return _stop(tx, job, unfinished_part.loop)
-        case Kind.RESEAT:
+        case BulkKind.RESEAT:
             return _reseat(tx, job, unfinished_part.loop)
 
 

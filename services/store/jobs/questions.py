@@ -9,7 +9,7 @@ from shoal.services.store.database import codec
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.ids import parse_job
 from shoal.services.store.jobs.rows import specs_naming
-from shoal.services.store.jobs.webhook_messages import SESSION_WAITING, Message, announce
+from shoal.services.store.jobs.webhook_messages import SESSION_WAITING, WebhookMessage, announce
 from shoal.services.store.read.snapshots import put_state
 
 
@@ -23,4 +23,6 @@ def put_question(tx: Tx, name: str, question: Mapping[str, Json]) -> None:
         return
     job = parse_job(question["job"])
     data = {"session": question["session"], "question": question["id"], "kind": question["kind"]}
-    announce(tx, [Message(job, question["tenant"], specs_naming(tx, {job}, "webhook")[job], SESSION_WAITING, data)])
+    announce(
+        tx, [WebhookMessage(job, question["tenant"], specs_naming(tx, {job}, "webhook")[job], SESSION_WAITING, data)]
+    )

@@ -19,7 +19,7 @@ from shoal.services.store.database import codec
 from shoal.services.store.database.states import FINAL_STATES, State
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.ids import job_id, session_id
-from shoal.services.store.jobs.webhook_messages import SESSIONS_UNSURE, Message, announce
+from shoal.services.store.jobs.webhook_messages import SESSIONS_UNSURE, WebhookMessage, announce
 from shoal.services.store.records import Counts, IncompleteLists
 
 _DAY_S = 86_400.0
@@ -285,7 +285,7 @@ def finished_events(tx: Tx, jobs: Sequence[LockedJob]) -> None:
 def tell_webhooks(tx: Tx, event: str, messages: Sequence[tuple[LockedJob, Mapping[str, Json]]]) -> None:
     """Puts messages about jobs into the outbox, where their owners asked for them."""
     specs = specs_naming(tx, {job.id for job, _ in messages}, "webhook")
-    announce(tx, (Message(job.id, job.tenant, specs[job.id], event, data) for job, data in messages))
+    announce(tx, (WebhookMessage(job.id, job.tenant, specs[job.id], event, data) for job, data in messages))
 
 
 def tell_unsure(tx: Tx, sessions: Sequence[tuple[LockedJob, Sequence[int]]]) -> None:

@@ -23,7 +23,7 @@ SESSION_WAITING = "session.waiting"
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class WebhookMessage:
     """What a job's owner may want to be told."""
 
     job: int
@@ -33,14 +33,14 @@ class Message:
     data: Mapping[str, Json]
 
 
-def announce(tx: Tx, messages: Iterable[Message]) -> None:
+def announce(tx: Tx, messages: Iterable[WebhookMessage]) -> None:
     """Puts those messages into the outbox that the jobs' owners asked for, in this order, by one statement."""
     asked = ((message, message.spec.webhook) for message in messages)
     rows = (_row(tx, message, hook.url) for message, hook in asked if hook is not None and message.event in hook.events)
     tx.each("add_deliveries", [{"n": n, **row} for n, row in enumerate(rows)])
 
 
-def _row(tx: Tx, message: Message, url: str) -> dict[str, Json]:
+def _row(tx: Tx, message: WebhookMessage, url: str) -> dict[str, Json]:
     body = {
         "type": message.event,
         "at": datetime.fromtimestamp(tx.now, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),

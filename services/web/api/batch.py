@@ -93,7 +93,7 @@ def _count(meaning: str) -> Mapping[str, object]:
 
 
 @dataclass(slots=True)
-class _Waiting:
+class _WaitingLines:
     """Lines that were read and wait for their group to be checked and stored, with the errors between them."""
 
     numbers: list[int] = field(default_factory=list)
@@ -120,7 +120,7 @@ class _Batch:
         self._tenant = caller.tenant
         self._key = key
         self._outcomes = outcomes
-        self._waiting = _Waiting()
+        self._waiting = _WaitingLines()
         self.accepted = 0
         self.refused = 0
 
@@ -147,7 +147,7 @@ class _Batch:
         self._waiting.size += len(line) if isinstance(line, bytes) else 0
 
     async def _store(self) -> None:
-        waiting, self._waiting = self._waiting, _Waiting()
+        waiting, self._waiting = self._waiting, _WaitingLines()
         specs = []
         for line in waiting.lines:
             specs.append(await self._read(line))

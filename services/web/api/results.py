@@ -16,7 +16,7 @@ from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.lazy_route import LazyRoute
 from shoal.services.web.results.result_lines import PAGE, Line, job_lines, page_of_lines
-from shoal.services.web.results.table import Table
+from shoal.services.web.results.table import ExportTable
 
 
 class Format(StrEnum):
@@ -100,7 +100,7 @@ async def written(job: JobRow, lines: AsyncIterator[Line], form: Format, headers
     media_type = MEDIA_TYPES[form]
     if form is Format.JSONL:
         return StreamingResponse(_chunks(lines), media_type=media_type, headers=headers)
-    table = Table(job.spec.extract.record_schema if job.spec.extract else None)
+    table = ExportTable(job.spec.extract.record_schema if job.spec.extract else None)
     try:
         await table.fill(lines)
     except BaseException:
@@ -122,7 +122,7 @@ async def _chunks(lines: AsyncIterator[Line]) -> AsyncIterator[bytes]:
     yield bytes(chunk)
 
 
-def _closing(table: Table, form: Format) -> Iterator[bytes]:
+def _closing(table: ExportTable, form: Format) -> Iterator[bytes]:
     try:
         yield from table.csv() if form is Format.CSV else table.parquet()
     finally:

@@ -53,7 +53,7 @@ def is_loopback(host: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _KnownCaller:
     """A caller, and for how long the store need not be asked again."""
 
     caller: Caller
@@ -67,7 +67,7 @@ class Authenticator:
         self._store = store
         self._required = required
         self._rate = RateLimit(store, requests_per_s)
-        self._known: TLRUCache[str, _Known] = TLRUCache(KNOWN_KEYS, ttu=lambda _, known, now: now + known.keep_s)
+        self._known: TLRUCache[str, _KnownCaller] = TLRUCache(KNOWN_KEYS, ttu=lambda _, known, now: now + known.keep_s)
         self._noted: TTLCache[str, bool] = TTLCache(KNOWN_KEYS, USE_NOTED_S)  # hashes of keys whose use is noted
 
     @property
@@ -143,7 +143,7 @@ class Authenticator:
             raise Unauthenticated("The API key has expired.")
         await self._note_use(key_hash, row.id)
         caller = Caller(tenant=row.tenant, scopes=frozenset(row.scopes), name=row.name, key_hash=key_hash)
-        self._known[key_hash] = _Known(caller, min(KNOWN_FOR_S, row.left_s))
+        self._known[key_hash] = _KnownCaller(caller, min(KNOWN_FOR_S, row.left_s))
         return caller
 
     async def _note_use(self, key_hash: str, key: int) -> None:

@@ -21,7 +21,7 @@ _TENANTS = 10_000
 
 
 @dataclass(slots=True)
-class _Tenant:
+class _TenantBucket:
     untold: int = 0  # requests that were let in and that the store does not know of
     refused_until: float = 0.0
 
@@ -38,7 +38,7 @@ class RateLimit:
         self._store = store
         self._per_s = per_s
         self._clock = clock
-        self._tenants: LRUCache[str, _Tenant] = LRUCache(_TENANTS)
+        self._tenants: LRUCache[str, _TenantBucket] = LRUCache(_TENANTS)
 
     async def admit(self, tenant: str) -> None:
         """Returns when one more request may be served.
@@ -49,7 +49,7 @@ class RateLimit:
         """
         if self._per_s <= 0:
             return
-        known = self._tenants.setdefault(tenant, _Tenant())
+        known = self._tenants.setdefault(tenant, _TenantBucket())
         if (wait_s := known.refused_until - self._clock()) > 0:
             raise self._exceeded(wait_s)
         if known.untold + 1 < self._per_s * _UNTOLD_S:

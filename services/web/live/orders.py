@@ -12,7 +12,7 @@ from shoal.agent.errors import AgentError
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action
 from shoal.services.errors import BadInput
-from shoal.services.live_messages import Act, HandBack, Keep, Order, Reply, Take
+from shoal.services.live_messages import Act, DialogReply, HandBack, Keep, Order, Take
 
 Verb = Literal["take", "keep", "click", "type", "key", "scroll", "open", "back", "answer", "hand_back"]
 LOGGED = frozenset({"take", "hand_back"})
@@ -72,7 +72,7 @@ def order_of(body: TakeoverBody, name: str) -> Order:
     if body.do == "keep":
         return Keep(id=number, lease=lease)
     if body.do == "answer":
-        return Reply(id=number, lease=lease, accept=bool(body.accept), text=body.text or "")
+        return DialogReply(id=number, lease=lease, accept=bool(body.accept), text=body.text or "")
     if body.do == "hand_back":
         return HandBack(id=number, lease=lease, said=body.said, done=body.done)
     action, args = _action(body)

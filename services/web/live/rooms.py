@@ -20,10 +20,10 @@ from shoal.services.live_messages import (
     REQUEST_S,
     Done,
     Down,
-    Ended,
     FrameUpdate,
     Order,
     Ping,
+    SessionEnded,
     StandingUpdate,
     StepsUpdate,
     TellSteps,
@@ -159,7 +159,7 @@ class Room:
                 self.frame = None
         elif isinstance(update, StepsUpdate):
             self.steps = update
-        elif isinstance(update, Ended):
+        elif isinstance(update, SessionEnded):
             self.ended = True
         elif (waits := self._pending.pop(update.id, None)) is not None and not waits.done():
             waits.set_result(update)

@@ -51,7 +51,7 @@ class Description:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class LoginAttempt:
     """What one login is known by, from the way there to the way back."""
 
     state: str
@@ -68,7 +68,7 @@ class Provider:
         self._keys: KeySet | None = None
         self._known_until = 0.0
 
-    async def address(self, attempt: Attempt) -> str:
+    async def address(self, attempt: LoginAttempt) -> str:
         """Where a person is sent to log in."""
         description = await self._described()
         url, _ = self._client(description).create_authorization_url(
@@ -88,7 +88,7 @@ class Provider:
         place = httpx.URL(description.end_session_endpoint) if description.end_session_endpoint else None
         return str(place.copy_merge_params({"client_id": self._openid.client_id})) if place else ""
 
-    async def claims(self, code: str, attempt: Attempt) -> Mapping[str, Json]:
+    async def claims(self, code: str, attempt: LoginAttempt) -> Mapping[str, Json]:
         """What the provider says of the person who came back with `code`.
 
         Raises:
@@ -101,7 +101,7 @@ class Provider:
             return {**await self._user_info(http, description, tokens, claims), **claims}
 
     async def _redeemed(
-        self, http: httpx.AsyncClient, description: Description, code: str, attempt: Attempt
+        self, http: httpx.AsyncClient, description: Description, code: str, attempt: LoginAttempt
     ) -> dict[str, Any]:
         """The tokens that a code stands for."""
         body = prepare_token_request(
@@ -119,7 +119,7 @@ class Provider:
         return tokens
 
     async def _checked(
-        self, http: httpx.AsyncClient, description: Description, tokens: Mapping[str, Any], attempt: Attempt
+        self, http: httpx.AsyncClient, description: Description, tokens: Mapping[str, Any], attempt: LoginAttempt
     ) -> dict[str, Any]:
         """The claims of the ID token, once signature, issuer, audience, times, nonce and `at_hash` hold."""
         try:

@@ -20,7 +20,7 @@ from shoal.services.web.http import problems
 from shoal.services.web.http.roles import ROLES
 from shoal.services.web.openid.config import CALLBACK, OpenId
 from shoal.services.web.openid.people import person_of
-from shoal.services.web.openid.provider import Attempt, Provider
+from shoal.services.web.openid.provider import LoginAttempt, Provider
 from shoal.services.web.pages.login import LoginCheck, local_path
 from shoal.services.web.pages.rendering import Pages
 
@@ -49,7 +49,7 @@ def add_openid_login(router: APIRouter, store: Store, openid: OpenId, login_chec
     async def begin(request: Request, next: str = "/") -> Response:
         """Sends a person to the provider. What the way back must fit goes with the browser, signed."""
         next_path = local_path(next) if len(next.encode()) <= _LONGEST_NEXT else "/"
-        attempt = Attempt(*(secrets.token_urlsafe(32) for _ in range(3)))
+        attempt = LoginAttempt(*(secrets.token_urlsafe(32) for _ in range(3)))
         try:
             answer = RedirectResponse(await provider.address(attempt), status_code=303)
         except LoginProviderAway as error:
@@ -89,10 +89,10 @@ def add_openid_login(router: APIRouter, store: Store, openid: OpenId, login_chec
         return pages.page(request, "login.html", next="/", fault="", farewell=await provider.farewell())
 
 
-def _packed(attempt: Attempt, next_path: str) -> str:
+def _packed(attempt: LoginAttempt, next_path: str) -> str:
     return base64.urlsafe_b64encode(orjson.dumps([*astuple(attempt), next_path])).decode().rstrip("=")
 
 
-def _unpacked(text: str) -> tuple[Attempt, str]:
+def _unpacked(text: str) -> tuple[LoginAttempt, str]:
     *parts, next_path = orjson.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-    return Attempt(*parts), next_path
+    return LoginAttempt(*parts), next_path

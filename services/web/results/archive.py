@@ -54,7 +54,7 @@ class Archive:
                     yield number, line
 
 
-class Part:
+class ArchivePart:
     """A part of an archive that is being made."""
 
     def __init__(self) -> None:

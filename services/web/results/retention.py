@@ -24,7 +24,7 @@ from shoal.services.store import ids
 from shoal.services.store.records import JobRow
 from shoal.services.store.store import Store
 from shoal.services.web.api.views.results import result_line
-from shoal.services.web.results.archive import Archive, Part, archive_folder, part_key
+from shoal.services.web.results.archive import Archive, ArchivePart, archive_folder, part_key
 from shoal.services.web.results.dropping import drop_deleted, drop_slice
 
 log = structlog.get_logger()
@@ -140,11 +140,11 @@ class Retention:
 
     async def _parts(self, job: int) -> AsyncIterator[bytes]:
         """The result lines in compressed parts; at least one, so that an archive can be told from none."""
-        part, first = Part(), True
+        part, first = ArchivePart(), True
         async for row in self._store.stream_results(job):
             await part.add(to_json(result_line(row), inf_nan_mode="null") + b"\n")
             if part.is_full:
                 yield await part.packed()
-                part, first = Part(), False
+                part, first = ArchivePart(), False
         if first or not part.is_empty:
             yield await part.packed()

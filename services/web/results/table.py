@@ -49,7 +49,7 @@ CHUNK = 1 << 16
 _INT64 = 2**63
 
 
-class Table:
+class ExportTable:
     """Rows of one export. Close it when done."""
 
     def __init__(self, schema: Mapping[str, Json] | None) -> None:

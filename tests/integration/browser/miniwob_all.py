@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from shoal.agent.gym.episode import Episode
+from shoal.agent.gym.episode import EpisodeRunner
 from shoal.agent.gym.miniwob import MiniWob
 from tests.integration.browser.solvers_of_all import ALL
 from tests.integration.browser.test_gym import episode, look_and_act, solve
@@ -19,10 +19,10 @@ __all__ = ["episode"]
 
 @pytest.mark.parametrize("seed", [1, 2, 3], ids=["first", "second", "third"])
 @pytest.mark.parametrize("task", sorted(ALL))
-def test_scripted_solutions_are_rewarded(task: str, seed: int, episode: Episode) -> None:
+def test_scripted_solutions_are_rewarded(task: str, seed: int, episode: EpisodeRunner) -> None:
     solve(episode, task, seed)
 
 
 @pytest.mark.parametrize("task", MiniWob.names())
-def test_every_task_loads_can_be_seen_and_acted_on_and_says_how_it_stands(task: str, episode: Episode) -> None:
+def test_every_task_loads_can_be_seen_and_acted_on_and_says_how_it_stands(task: str, episode: EpisodeRunner) -> None:
     look_and_act(episode, task)

@@ -11,12 +11,12 @@ import gymnasium
 import pytest
 
 from shoal.agent.gym.blocking import Blocking
-from shoal.agent.gym.chat import Message
+from shoal.agent.gym.chat import ChatMessage
 from shoal.agent.gym.env import BrowserEnv
-from shoal.agent.gym.episode import Episode, EpisodeOptions, EpisodeStep
+from shoal.agent.gym.episode import EpisodeOptions, EpisodeRunner, EpisodeStep
 from shoal.agent.gym.miniwob import MiniWob
 from shoal.agent.gym.registration import register_task
-from shoal.agent.gym.task import Task
+from shoal.agent.gym.task import GymTask
 from shoal.agent.observe.tree import clickable_elements, walk_elements
 from tests.integration.browser.solvers import Script
 from tests.integration.browser.solvers_of_all import ALL, NEEDS_SIGHT, SHORT
@@ -32,18 +32,18 @@ TIMED = {"button-delay"}
 
 
 @pytest.fixture(scope="module")
-def episode() -> Iterator[Episode]:
+def episode() -> Iterator[EpisodeRunner]:
     """One browser for all tasks."""
-    with Episode(partial(MiniWob, "click-test")) as episode:
+    with EpisodeRunner(partial(MiniWob, "click-test")) as episode:
         yield episode
 
 
 @pytest.mark.parametrize("task", SHORT)
-def test_scripted_solutions_are_rewarded(task: str, episode: Episode) -> None:
+def test_scripted_solutions_are_rewarded(task: str, episode: EpisodeRunner) -> None:
     solve(episode, task, seed=1)
 
 
-def solve(episode: Episode, task: str, seed: int) -> None:
+def solve(episode: EpisodeRunner, task: str, seed: int) -> None:
     """Plays the episode of `seed`, or where that needs sight the next one that does not."""
     episode.make_task = partial(MiniWob, task)
     needs_sight = NEEDS_SIGHT.get(task, lambda seen: False)
@@ -55,7 +55,7 @@ def solve(episode: Episode, task: str, seed: int) -> None:
     assert step.reward > 0 if task in TIMED else step.reward == 1.0, (seen.goal, step.info, step.results)
 
 
-def play(episode: Episode, script: str | Script) -> EpisodeStep:
+def play(episode: EpisodeRunner, script: str | Script) -> EpisodeStep:
     """Plays a solution to its end."""
     if isinstance(script, str):
         return episode.step(script)
@@ -69,11 +69,11 @@ def play(episode: Episode, script: str | Script) -> EpisodeStep:
 
 
 @pytest.mark.parametrize("task", sorted(random.Random(19).sample(MiniWob.names(), 6)))
-def test_tasks_load_can_be_seen_and_acted_on_and_say_how_they_stand(task: str, episode: Episode) -> None:
+def test_tasks_load_can_be_seen_and_acted_on_and_say_how_they_stand(task: str, episode: EpisodeRunner) -> None:
     look_and_act(episode, task)
 
 
-def look_and_act(episode: Episode, task: str) -> None:
+def look_and_act(episode: EpisodeRunner, task: str) -> None:
     """Looks at a task and takes one action; `miniwob_all.py` does so with all of them."""
     episode.make_task = partial(MiniWob, task)
     seen = episode.reset(seed=3)
@@ -86,7 +86,7 @@ def look_and_act(episode: Episode, task: str) -> None:
 
 
 def test_an_unreadable_reply_is_told_in_the_next_observation() -> None:
-    with Episode(partial(MiniWob, "click-test"), EpisodeOptions(action_sets=("bid",))) as episode:
+    with EpisodeRunner(partial(MiniWob, "click-test"), EpisodeOptions(action_sets=("bid",))) as episode:
         episode.reset(seed=1)
         step = episode.step("please click")
         assert "line 1" in step.seen.last_error
@@ -97,7 +97,7 @@ def test_an_unreadable_reply_is_told_in_the_next_observation() -> None:
 # --- Gymnasium --------------------------------------------------------------------------------------------------
 
 
-class Letter(Task):
+class Letter(GymTask):
     """Wants a name written into a field, and the user told so."""
 
     viewport: Mapping[str, int] | None = {"width": 640, "height": 480}
@@ -108,7 +108,7 @@ class Letter(Task):
         image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,"}}
         return [{"type": "text", "text": "Write Ann."}, image], {"written": str(page.locator("#name").input_value())}
 
-    def validate(self, page: Blocking, chat_messages: Sequence[Message]) -> tuple[float, bool, str, dict[str, Any]]:
+    def validate(self, page: Blocking, chat_messages: Sequence[ChatMessage]) -> tuple[float, bool, str, dict[str, Any]]:
         right = page.evaluate("() => document.querySelector('#name').value") == "Ann"
         told = any(one["role"] == "assistant" and "It is done" in one["message"] for one in chat_messages)
         return float(right and told), right and told, "" if told else "Tell me when it is done.", {"right": right}
@@ -158,7 +158,7 @@ def test_an_environment_of_gymnasium_with_the_observations_of_browsergym(
     assert [env.step("noop(1)")[3] for _ in range(3)] == [False, False, True]
 
 
-class Scripted(Task):
+class Scripted(GymTask):
     """A task whose script hands functions to Playwright's page."""
 
     def setup(self, page: Blocking) -> tuple[str, dict[str, Any]]:
@@ -186,7 +186,7 @@ class Scripted(Task):
         else:
             route.fulfill(body="", content_type="image/png")
 
-    def validate(self, page: Blocking, chat_messages: Sequence[Message]) -> tuple[float, bool, str, dict[str, Any]]:
+    def validate(self, page: Blocking, chat_messages: Sequence[ChatMessage]) -> tuple[float, bool, str, dict[str, Any]]:
         waits = page.expect_event("console", lambda said: page.title() == "")
         with pytest.raises(RuntimeError, match="within a predicate"), waits:
             page.evaluate("() => console.log(4)")

@@ -20,8 +20,8 @@ from PIL import Image
 from typer.testing import CliRunner, Result
 
 from shoal.services.cli.app import app
-from shoal.services.cli.commands.pages.page_work import PageOptions, Picture, act_on_page, observe_page
-from shoal.services.cli.ending import Usage
+from shoal.services.cli.commands.pages.page_work import PageOptions, WantedPicture, act_on_page, observe_page
+from shoal.services.cli.ending import BadUsage
 from shoal.services.settings import Settings
 from tests.loopback import served
 
@@ -131,20 +131,20 @@ async def test_ids_in_a_budget_are_those_that_actions_take(capsys: pytest.Captur
 
     async def bid(name: str, **budget: Any) -> str | None:
         options = PageOptions(Settings(), headed=False, max_chars=None, **budget)
-        await observe_page(address, "json", options, marks="", picture=Picture(""), pdf="")
+        await observe_page(address, "json", options, marks="", picture=WantedPicture(""), pdf="")
         told = capsys.readouterr().out
         return bid_in(json.loads(told[told.index("{") :])["elements"], name)  # log lines of this process come first
 
     assert await bid("right 3", max_elements=30) == await bid("right 3") is not None
-    with pytest.raises(Usage, match="the whole page"):
+    with pytest.raises(BadUsage, match="the whole page"):
         few = PageOptions(Settings(), headed=False, max_chars=None, max_elements=3)
-        await observe_page(address, "choices", few, marks="", picture=Picture(""), pdf="")
+        await observe_page(address, "choices", few, marks="", picture=WantedPicture(""), pdf="")
 
 
 async def test_files_are_not_kept_where_no_folder_can_be(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     options = PageOptions(Settings(), headed=False, max_chars=None, downloads=str(tmp_path / "file"))
-    with pytest.raises(Usage, match="cannot keep files"):
+    with pytest.raises(BadUsage, match="cannot keep files"):
         await act_on_page("about:blank", [], "browsergym", "text", options, as_json=True)
 
 

@@ -15,7 +15,7 @@ from PIL import ImageChops
 from shoal.agent.browser import Context, ContextOptions
 from shoal.agent.chromium.process.launch import launch
 from shoal.agent.decisions.plan import Plan
-from shoal.agent.models.images import Grid
+from shoal.agent.models.images import ImageGrid
 from shoal.agent.models.model import Ask
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
 from shoal.agent.policies.policy import SessionState
@@ -170,7 +170,7 @@ async def test_what_a_model_points_at_on_a_large_page_is_hit(points: Any) -> Non
     context = await browser.new_context(ContextOptions(browser=window, schemes=("data",)))
     try:
         await context.goto("data:text/html," + quote(BUTTON))
-        options = ModelPolicyOptions(grid=Grid(32, 1280), points=points)
+        options = ModelPolicyOptions(grid=ImageGrid(32, 1280), points=points)
         policy = ModelPolicy(ScriptedModel(points_at_red), None, options=options)  # type: ignore[arg-type]
         spec = JobSpec(url="https://shop.example/", goal="Press the red button", grounding="coordinates")
         decision = await policy.step(SessionState(spec=spec, loop=None, item=None, page=context), "Press it", ())

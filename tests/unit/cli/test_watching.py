@@ -13,7 +13,7 @@ from rich.console import Console
 
 from shoal.services import logs
 from shoal.services.cli.commands.cluster import watching
-from shoal.services.cli.commands.cluster.watching import Bars, Lines, Watcher
+from shoal.services.cli.commands.cluster.watching import Bars, JobLines, Watcher
 from shoal.services.store import ids
 from shoal.services.store.records import JobRow
 from tests.gateway_world import World, completed, failed, fan_out, world
@@ -96,7 +96,7 @@ async def test_plain_lines_tell_how_it_goes_and_every_end(
     here: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(watching, "LINE_EVERY_S", 0.0)
-    watcher, show = Watcher(here.store), Lines()
+    watcher, show = Watcher(here.store), JobLines()
     show(await watcher.look(0.0))
     await here.submit(loop={"values": ["a", "b"]})
     await here.finish(await here.claim(), lambda work: fan_out(["a", "b"]))

@@ -7,10 +7,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.services.dispatch.workers.sizing import Bounds, Load, Size, desired, share
+from shoal.services.dispatch.workers.sizing import Load, Size, SizingBounds, desired, share
 
 IDLE = Load(ready=0, running=0, workers=3, slots=10)
-FREE = Bounds(least=1, most=100)
+FREE = SizingBounds(least=1, most=100)
 
 
 def test_the_pool_follows_the_backlog_with_some_headroom() -> None:
@@ -19,11 +19,11 @@ def test_the_pool_follows_the_backlog_with_some_headroom() -> None:
 
 def test_an_idle_pool_shrinks_to_its_least() -> None:
     assert desired(IDLE, FREE) == Size(1, "the operator's least")
-    assert desired(IDLE, Bounds(least=0, most=100)) == Size(0, "the backlog")
+    assert desired(IDLE, SizingBounds(least=0, most=100)) == Size(0, "the backlog")
 
 
 def test_no_more_workers_than_the_operator_allows() -> None:
-    assert desired(replace(IDLE, ready=10**6), Bounds(most=7)) == Size(7, "the operator's limit")
+    assert desired(replace(IDLE, ready=10**6), SizingBounds(most=7)) == Size(7, "the operator's limit")
 
 
 def test_workers_that_the_model_server_could_not_feed_are_not_started() -> None:
@@ -57,7 +57,7 @@ def test_a_small_dip_ends_no_worker() -> None:
     st.integers(1, 50),
 )
 def test_the_size_stays_within_its_bounds_and_more_backlog_never_means_fewer(load: Load, most: int) -> None:
-    bounds = Bounds(least=1, most=most)
+    bounds = SizingBounds(least=1, most=most)
     size = desired(load, bounds)
     assert 1 <= size.workers <= most
     assert desired(replace(load, ready=load.ready * 2), bounds).workers >= size.workers

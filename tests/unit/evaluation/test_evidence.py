@@ -6,7 +6,7 @@ import json
 
 from shoal.agent.status import Status
 from shoal.agent.types import Action, ActionResult, Effect, ErrorInfo, Step, Task
-from shoal.services.evaluation.evidence import Evidence
+from shoal.services.evaluation.evidence import EpisodeEvidence
 from shoal.services.web.api.views.sessions import TaskView
 
 STEPS = (
@@ -27,6 +27,6 @@ TASK = Task("navigate", "Open it", Status.TERMINATED, result={"n": 1}, reason="s
 
 def test_tasks_survive_the_way_over_the_gateway() -> None:
     told = json.loads(TaskView.model_validate(TASK).model_dump_json(by_alias=True))
-    found = Evidence({}, ({"attempts": [[], [told, told]]}, {"attempts": []}), ())
+    found = EpisodeEvidence({}, ({"attempts": [[], [told, told]]}, {"attempts": []}), ())
     assert found.tasks == (TASK, TASK)
     assert found.steps == 2

@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.services.evaluation.episode import Result
+from shoal.services.evaluation.episode import EpisodeResult
 from shoal.services.evaluation.report import as_text, report
 from shoal.services.evaluation.statistics import agreement, change, rate
 
 
-def result(name: str, success: bool = True, **more: object) -> Result:
-    one = Result(name, name.partition(":")[0], success, float(success), "" if success else "no", steps=3, seconds=2.0)
+def result(name: str, success: bool = True, **more: object) -> EpisodeResult:
+    one = EpisodeResult(
+        name, name.partition(":")[0], success, float(success), "" if success else "no", steps=3, seconds=2.0
+    )
     failure = "" if success else "wrong"
     return replace(one, **{"failure": failure, "prompt_tokens": 100, "completion_tokens": 20, **more})  # type: ignore[arg-type]
 

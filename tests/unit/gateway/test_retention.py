@@ -23,7 +23,7 @@ from shoal.services.events import LogEvent
 from shoal.services.store import ids
 from shoal.services.store.records import DropSlice, ResultRow
 from shoal.services.web.results import archive
-from shoal.services.web.results.archive import Archive, Part, part_key
+from shoal.services.web.results.archive import Archive, ArchivePart, part_key
 from shoal.services.web.results.retention import Retention
 from tests.gateway_world import World, completed, failed, loop_of, world
 
@@ -343,7 +343,7 @@ async def test_neither_writing_nor_reading_an_archive_holds_its_lines_in_memory(
     line = b'{"text":"' + b"x" * 100_000 + b'"}\n'
     tracemalloc.start()
     try:
-        part = Part()
+        part = ArchivePart()
         for _ in range(600):
             await part.add(line)
         await artifacts.put(part_key("a", 0), await part.packed(), "application/gzip")

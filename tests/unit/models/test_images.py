@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image as Pictures
 
-from shoal.agent.models.images import Fitted, Grid, fitted, scale_for
+from shoal.agent.models.images import Fitted, ImageGrid, fitted, scale_for
 from shoal.agent.models.model import Image
 
-GRID = Grid(side=32, tokens=1280)
+GRID = ImageGrid(side=32, tokens=1280)
 RED, BLUE = (220, 20, 20), (20, 20, 220)
 
 
@@ -25,7 +25,7 @@ def picture(width: int, height: int, kind: str = "PNG") -> Image:
     return Image(written.getvalue(), f"image/{kind.lower()}")
 
 
-def fit(image: Image, grid: Grid = GRID) -> Fitted:
+def fit(image: Image, grid: ImageGrid = GRID) -> Fitted:
     found = fitted(image, grid)
     assert found is not None
     return found
@@ -87,7 +87,7 @@ def test_transparency_does_not_stop_it() -> None:
     st.integers(16, 4096),
 )
 def test_no_size_is_over_its_budget(width: int, height: int, side: int, tokens: int) -> None:
-    grid = Grid(side, tokens)
+    grid = ImageGrid(side, tokens)
     scale = scale_for(width, height, grid)
     assert 0 < scale <= 1
     across = -(-max(1, int(width * scale)) // side)

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from shoal.agent.sessions import session
-from shoal.agent.sessions.attended.attendance import Attendance, Control
+from shoal.agent.sessions.attended.attendance import Attendance, PageControl
 from shoal.agent.sessions.attended.human_help import Question
 from shoal.agent.sessions.attended.shown import ASKED
 from shoal.agent.status import Status
@@ -59,7 +59,7 @@ async def ended(people: People, do: Any) -> tuple[Outcome, Notes]:
 async def shows(people: People) -> None:
     await until(lambda: people.asked != [])
     people.attendance.take("lease", "Ada")
-    await until(lambda: people.attendance.standing.control is Control.PERSON)
+    await until(lambda: people.attendance.standing.control is PageControl.PERSON)
     await people.attendance.act("lease", Action("keyboard_type", {"text": "Ada"}))
     people.attendance.hand_back("lease", "that was it", done=False)
 
@@ -88,7 +88,7 @@ async def test_a_person_who_hands_back_at_once_has_shown_nothing_and_it_is_said(
     async def leaves(people: People) -> None:
         await until(lambda: people.asked != [])
         people.attendance.take("lease", "Ada")
-        await until(lambda: people.attendance.standing.control is Control.PERSON)
+        await until(lambda: people.attendance.standing.control is PageControl.PERSON)
         people.attendance.hand_back("lease", "", done=False)
 
     outcome, notes = await ended(People(Attendance()), leaves)

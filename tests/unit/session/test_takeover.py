@@ -18,7 +18,7 @@ from shoal.agent.errors import ActionError, ActionRefused, PageCrashed
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.sessions import session
 from shoal.agent.sessions.attended import attendance
-from shoal.agent.sessions.attended.attendance import Attendance, Control
+from shoal.agent.sessions.attended.attendance import Attendance, PageControl
 from shoal.agent.sessions.attended.human_help import Question
 from shoal.agent.sessions.attended.takeover import TAKEN_OVER, OrTakeover
 from shoal.agent.sessions.hooks import DialogAnswer, DialogAsked
@@ -72,7 +72,7 @@ async def led(
     running = asyncio.create_task(
         session.run(work(**{"extract": EXTRACT, **spec}), deps(browser, notes, attendance=people, **more))
     )
-    await until(lambda: people.standing.control is Control.PERSON)
+    await until(lambda: people.standing.control is PageControl.PERSON)
     await do(people)
     return await running, browser, notes
 
@@ -120,7 +120,7 @@ async def test_a_crash_behind_a_person_s_action_ends_unsure_and_is_not_repeated(
     people, notes = Comes(), Notes()
     browser = FakeBrowser(broken)
     running = asyncio.create_task(session.run(work(extract=EXTRACT), deps(browser, notes, attendance=people)))
-    await until(lambda: people.standing.control is Control.PERSON)
+    await until(lambda: people.standing.control is PageControl.PERSON)
     browser._break_nth, browser._error = browser.calls + 5, PageCrashed()  # after the mark, its snapshot, and two looks
     await do(people)
     outcome = await running
@@ -234,11 +234,11 @@ async def test_the_agent_ends_its_step_before_a_person_leads() -> None:
 
     job = work(data={"a": 1}, goal="send", repeatable=True)
     running = asyncio.create_task(session.run(job, deps(browser, notes, attendance=people, policy=Slow())))
-    await until(lambda: people.standing.control is Control.ASKED)
+    await until(lambda: people.standing.control is PageControl.ASKED)
     with pytest.raises(ActionRefused, match="ends its step"):
         await people.act("lease", CLICK)
     deciding.set()
-    await until(lambda: people.standing.control is Control.PERSON)
+    await until(lambda: people.standing.control is PageControl.PERSON)
     assert [action.name for action in browser.performed] == ["click"]
     await people.act("lease", TYPE)
     people.hand_back("lease", "", done=False)

@@ -19,7 +19,7 @@ from shoal.services.errors import NotAllowed
 from shoal.services.store.records import Delivered, DeliveryFilter, DeliveryState
 from shoal.services.webhooks import deliverer as module
 from shoal.services.webhooks.deliverer import Deliverer
-from shoal.services.webhooks.retry import PAUSES_S, Answer, delivery_after
+from shoal.services.webhooks.retry import PAUSES_S, DeliveryAnswer, delivery_after
 from shoal.services.webhooks.sender import Sender
 from shoal.services.webhooks.signature import signed_headers, tenant_secret, verify
 from tests.gateway_world import FixedNames, World, completed, world
@@ -148,7 +148,7 @@ async def test_a_name_that_does_not_resolve_or_answer_is_tried_again() -> None:
     nowhere = await sender.send("https://nowhere.example/", b"{}", {})
     closed = await sender.send("http://closed.example:1/", b"{}", {})
     await sender.close()
-    assert nowhere == Answer(error="nowhere.example does not resolve, or not in time")
+    assert nowhere == DeliveryAnswer(error="nowhere.example does not resolve, or not in time")
     assert closed.error.startswith("ConnectError") and closed.status_code is None
     assert {delivery_after(1, 1, one, 0.5).state for one in (nowhere, closed)} == {DeliveryState.WAITING}
 
@@ -187,7 +187,7 @@ async def test_messages_that_land_while_others_are_written_share_a_transaction(m
     answered, groups = 0, list[int]()
     send = Sender.send
 
-    async def noted(self: Sender, *message: Any, tenant: str = "") -> Answer:
+    async def noted(self: Sender, *message: Any, tenant: str = "") -> DeliveryAnswer:
         nonlocal answered
         answer = await send(self, *message)
         answered += 1
@@ -247,14 +247,14 @@ async def test_a_receiver_may_name_a_date_to_come_back_at() -> None:
 
 
 def test_pauses_grow_until_the_message_is_dead() -> None:
-    down = Answer(503, "HTTP 503")
+    down = DeliveryAnswer(503, "HTTP 503")
     pauses = [delivery_after(1, attempts, down, 0.5).again_in_s for attempts in range(1, len(PAUSES_S) + 1)]
     assert pauses == pytest.approx(list(PAUSES_S))
     last = delivery_after(1, len(PAUSES_S) + 1, down, 0.5)
     assert (last.state, last.error, last.status_code) == (DeliveryState.DEAD, "HTTP 503", 503)
-    assert delivery_after(1, 1, Answer(410, "HTTP 410"), 0.5).state is DeliveryState.DEAD
-    assert delivery_after(1, 1, Answer(429, "HTTP 429", retry_after_s=90), 0.0).again_in_s == 90
-    assert delivery_after(1, 1, Answer(429, "HTTP 429", retry_after_s=1e6), 0.0).again_in_s == 3600
+    assert delivery_after(1, 1, DeliveryAnswer(410, "HTTP 410"), 0.5).state is DeliveryState.DEAD
+    assert delivery_after(1, 1, DeliveryAnswer(429, "HTTP 429", retry_after_s=90), 0.0).again_in_s == 90
+    assert delivery_after(1, 1, DeliveryAnswer(429, "HTTP 429", retry_after_s=1e6), 0.0).again_in_s == 3600
 
 
 @pytest.mark.parametrize("spoil", ["body", "webhook-id", "webhook-timestamp", "webhook-signature", "age"])

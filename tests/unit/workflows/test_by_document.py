@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shoal.agent.documents.document import HtmlDocument, RawDocument
-from shoal.agent.documents.question import Question
+from shoal.agent.documents.question import DocumentQuestion
 from shoal.agent.errors import FieldsMissing
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.workflow import DocumentPolicy
@@ -69,7 +69,7 @@ def documents(document: str, page: str) -> FakeBrowser:
 
     def answer(script: str, arg: Json) -> Json:
         assert JOB.extract is not None
-        question = Question.of(script, arg, JOB.extract)
+        question = DocumentQuestion.of(script, arg, JOB.extract)
         assert question is not None, "a workflow asks for places"
         body = (page if question.rendered else document).encode()
         raw = RawDocument(URL, 200, {"content-type": "text/html; charset=utf-8"}, body)

@@ -16,7 +16,7 @@ from shoal.agent.documents.document import HtmlDocument, RawDocument
 from shoal.agent.documents.fetching import FetchFailed
 from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.documents.own_request import OwnReading
-from shoal.agent.documents.question import Question
+from shoal.agent.documents.question import DocumentQuestion
 from shoal.agent.documents.trust import SAMPLES, DocumentTrust
 from shoal.agent.errors import RobotsForbidden, ServerBusy
 from shoal.agent.extraction.page_json import Document
@@ -83,7 +83,7 @@ def shown(html: str, url: str) -> Callable[[str, Json], Json]:
         if "navigator" in script:
             return ["Agent/1", "en"]
         assert JOB.extract is not None
-        question = Question.of(script, arg, JOB.extract)
+        question = DocumentQuestion.of(script, arg, JOB.extract)
         assert question is not None
         read = HtmlDocument(RawDocument(url, 200, HTML, html.encode())).read(question.arg)
         told = question.answer(read.view)

@@ -21,8 +21,8 @@ from shoal.agent.grounding.claims import says_empty, stated_count, texts_of, unp
 from shoal.agent.grounding.page_text import PageText
 from shoal.agent.grounding.part_claims import part_told
 from shoal.agent.models.model import Ask
-from shoal.agent.models.reply import Answer, ReplyDoubt
-from shoal.agent.policies.model.reading.whole_lists import Reading, in_whole
+from shoal.agent.models.reply import ModelAnswer, ReplyDoubt
+from shoal.agent.policies.model.reading.whole_lists import PartReading, in_whole
 from shoal.agent.policies.model.requests.asker import Asker
 from shoal.agent.policies.model.requests.elements import in_parts
 from shoal.agent.policies.model.requests.messages import messages_for, session_messages
@@ -84,14 +84,14 @@ class ModelExtractor:
 
     async def _parts(
         self, state: SessionState, extract: ExtractSpec, seen: Observation, text: PageText, chars: int
-    ) -> tuple[tuple[Reading[Json], ...], bool]:
+    ) -> tuple[tuple[PartReading[Json], ...], bool]:
         """The readings of the page's parts, and whether these are all of them."""
         parts = in_parts(self._asker.text_to_read(state, seen, addresses=asks_addresses(extract)), chars)
         options = self._asker.options
         # Where no model made the plan, its words are the job's, which the prompt has already.
         plan = state.reading if state.spec.goal is not None and not state.only_reads else None
 
-        async def ask(part: int, words: str) -> Answer[Json]:
+        async def ask(part: int, words: str) -> ModelAnswer[Json]:
             read = _Careful(extract, text, alone=parts == [words])
             request = Ask(
                 messages=session_messages(
@@ -169,19 +169,19 @@ class _Careful:
         return f"`shown` is {shown}, but there are {count} records: give all that are in the text."
 
 
-def _records(reading: Reading[Json], extract_spec: ExtractSpec) -> list[Json]:
+def _records(reading: PartReading[Json], extract_spec: ExtractSpec) -> list[Json]:
     """The records of one part. Halves are put together first: only then does its end overlap with the next part."""
     if reading.answer is not None:
         return records_in(reading.answer.value, extract_spec)
     return merged([_records(half, extract_spec) for half in reading.halves], many=extract_spec.many)
 
 
-def _shown(answers: Sequence[Answer[Json]], text: PageText) -> int | None:
+def _shown(answers: Sequence[ModelAnswer[Json]], text: PageText) -> int | None:
     """How many records the page says that it has: by its own words, and as the model understood it."""
     counts = [answer.value["shown"] for answer in answers if answer.value["shown"] is not None]
     said = stated_count(text.whole)
     return max([*counts, *([said] if said is not None else [])], default=None)
 
 
-def _joined(answers: Sequence[Answer[Json]]) -> str:
+def _joined(answers: Sequence[ModelAnswer[Json]]) -> str:
     return "[" + ",\n".join(answer.transcript for answer in answers) + "]"

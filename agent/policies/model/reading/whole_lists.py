@@ -6,20 +6,20 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from shoal.agent.models.reply import Answer
+from shoal.agent.models.reply import ModelAnswer
 from shoal.agent.policies.model.requests.elements import in_parts
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading(Generic[T]):
+class PartReading(Generic[T]):
     """What one part of a page gave: its reply, or, where that was cut off, the readings of its halves."""
 
-    answer: Answer[T] | None
-    halves: tuple[Reading[T], ...] = ()
+    answer: ModelAnswer[T] | None
+    halves: tuple[PartReading[T], ...] = ()
 
-    def answers(self) -> Iterator[Answer[T]]:
+    def answers(self) -> Iterator[ModelAnswer[T]]:
         """All replies that count, in the page's order."""
         if self.answer is not None:
             yield self.answer
@@ -28,11 +28,11 @@ class Reading(Generic[T]):
 
 
 async def in_whole(
-    ask: Callable[[int, str], Awaitable[Answer[T]]],
+    ask: Callable[[int, str], Awaitable[ModelAnswer[T]]],
     parts: Sequence[str],
     least: int,
     worth: Callable[[str], bool] = lambda words: True,
-) -> tuple[Reading[T], ...]:
+) -> tuple[PartReading[T], ...]:
     """The readings of `parts`, each of them whole as far as that goes.
 
     Where a reply was cut off at the model's limit, its part is asked for anew in halves, which overlap as parts do.
@@ -44,13 +44,13 @@ async def in_whole(
     """
     count = 0
 
-    async def read(words: str) -> Reading[T]:
+    async def read(words: str) -> PartReading[T]:
         nonlocal count
         answer = await ask(count, words)
         halves = in_parts(words, max(least, len(words) * 9 // 16)) if answer.cut_off and len(words) > least else []
         if len(halves) > 1:
-            return Reading(None, tuple([await read(half) for half in halves if worth(half)]))
+            return PartReading(None, tuple([await read(half) for half in halves if worth(half)]))
         count += 1
-        return Reading(answer)
+        return PartReading(answer)
 
     return tuple([await read(part) for part in parts if worth(part)])

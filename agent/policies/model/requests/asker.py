@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from shoal.agent.browser import ObserveOptions
-from shoal.agent.models.images import Grid
+from shoal.agent.models.images import ImageGrid
 from shoal.agent.models.model import Ask, Model, Reply
-from shoal.agent.models.reply import Answer, ask_for
+from shoal.agent.models.reply import ModelAnswer, ask_for
 from shoal.agent.models.settings import ModelSettings, Points
 from shoal.agent.policies.model.requests.elements import in_view, unmistakable, with_addresses, without_ids
 from shoal.agent.policies.model.requests.job_words import Jobs
@@ -36,7 +36,9 @@ class ModelPolicyOptions:
     """How much a model is shown, and how much it may say."""
 
     images: bool = True  # False for models that read text only
-    grid: Grid | None = None  # how the model counts images, where it points at them; None: they are sent as they are
+    grid: ImageGrid | None = (
+        None  # how the model counts images, where it points at them; None: they are sent as they are
+    )
     points: Points = "pixels"  # what it counts in then
     page_chars: int = 24_000  # of a page's text in one prompt; halved until the prompt fits
     least_page_chars: int = 1_500
@@ -140,7 +142,7 @@ class Asker:
 
     async def ask(
         self, state: SessionState, ask: Ask, read: Callable[[Json], T], *, doubt_cut: bool = True
-    ) -> Answer[T]:
+    ) -> ModelAnswer[T]:
         """The model's answer, read by `read`; asked for once more where it cannot be used. See `ask_for`."""
 
         def spend(usage: Usage) -> None:

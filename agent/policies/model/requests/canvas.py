@@ -14,7 +14,7 @@ from PIL import Image as Pictures
 from PIL import UnidentifiedImageError
 
 from shoal.agent.actions.registry import ACTION_SETS
-from shoal.agent.models.images import Fitted, Grid, fitted
+from shoal.agent.models.images import Fitted, ImageGrid, fitted
 from shoal.agent.models.model import Image
 from shoal.agent.models.reply import ReplyProblem
 from shoal.agent.models.settings import Points
@@ -70,7 +70,7 @@ def _is_number(value: Json) -> bool:
 
 
 def canvas_of(
-    images: Sequence[Image], window: tuple[int, int], grid: Grid | None, points: Points
+    images: Sequence[Image], window: tuple[int, int], grid: ImageGrid | None, points: Points
 ) -> tuple[tuple[Image, ...], Canvas | None]:
     """The pictures as they are to be sent, and the first of them as a canvas; None where it cannot be read.
 

@@ -39,7 +39,7 @@ Run = str | Fold
 
 
 @dataclass(frozen=True)
-class Frame:
+class SharedFrame:
     """Lines that pages have in common, in order."""
 
     lines: tuple[str, ...]
@@ -50,7 +50,7 @@ class Frame:
         return _windows(self.lines)
 
 
-def frame_of(pages: Sequence[str]) -> Frame:
+def frame_of(pages: Sequence[str]) -> SharedFrame:
     """The runs of lines of the first of `pages` that all others have too."""
     first, *others = (page.split("\n") for page in pages)
     common = [_windows(other).keys() for other in others]
@@ -58,10 +58,10 @@ def frame_of(pages: Sequence[str]) -> Frame:
     for window, start in _each_window(first):
         if all(window in windows for windows in common):
             kept.update(range(start, start + LEAST_LINES))
-    return Frame(tuple(line for at, line in enumerate(first) if at in kept))
+    return SharedFrame(tuple(line for at, line in enumerate(first) if at in kept))
 
 
-def folded(page: str, frame: Frame) -> tuple[Run, ...]:
+def folded(page: str, frame: SharedFrame) -> tuple[Run, ...]:
     """`page` with placeholders for the runs of lines that `frame` has; all of it in one piece where it has none."""
     lines = page.split("\n")
     runs: list[Run] = []
@@ -109,10 +109,10 @@ class _Loop:
     """One loop, as far as it is known."""
 
     pages: list[str] = field(default_factory=list)  # to learn from; empty once there is a frame
-    frame: Frame | None = None
+    frame: SharedFrame | None = None
     misfits: int = 0
     # The frame that each member began with: its decisions share a prefix, so it keeps it.
-    members: FIFOCache[Hashable, Frame | None] = field(default_factory=lambda: FIFOCache(_MEMBERS))
+    members: FIFOCache[Hashable, SharedFrame | None] = field(default_factory=lambda: FIFOCache(_MEMBERS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ def _judge(loop: _Loop, page: str, *, fits: bool) -> None:
         _learn(loop, page)
 
 
-def _told(page: str, frame: Frame | None) -> Framed:
+def _told(page: str, frame: SharedFrame | None) -> Framed:
     whole = Framed((page,))
     if frame is None or not frame.lines:
         return whole

@@ -23,7 +23,7 @@ _DELIMITERS = ",;\t|"
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class NamedTable:
     """Rows under the names of their columns."""
 
     head: tuple[str, ...]
@@ -46,7 +46,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class TextLines:
     """Text, line by line."""
 
     lines: tuple[str, ...]
@@ -56,7 +56,7 @@ class Lines:
         return {"lines": list(self.lines)}
 
 
-Part = Table | Pairs | Lines
+Part = NamedTable | Pairs | TextLines
 
 
 async def draw_shown(page: Context, kind: str, url: str) -> bool:
@@ -102,7 +102,7 @@ def parts_of(text: str, kind: str, url: str) -> list[Part]:
     if kind in ("text/csv", "text/tab-separated-values") or url.partition("?")[0].lower().endswith((".csv", ".tsv")):
         return [table] if (table := _of_csv(text)) is not None else []
     lines = tuple(line.rstrip() for line in text.splitlines()[:_MOST_LINES])
-    return [Lines(lines)] if any(lines) else []
+    return [TextLines(lines)] if any(lines) else []
 
 
 # --- JSON ---------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def _of_json(value: Json) -> Iterator[Part]:
         yield from _of_list(value)
         return
     if not isinstance(value, Mapping):
-        yield Lines((_text(value),))
+        yield TextLines((_text(value),))
         return
     pairs = tuple(_pairs(value))
     if pairs:
@@ -131,13 +131,13 @@ def _of_list(values: Sequence[Json], columns: Json = None) -> Iterator[Part]:
     objects = [dict(_pairs(value)) for value in values if isinstance(value, Mapping)]
     if objects and len(objects) == len(values):
         head = tuple(dict.fromkeys(name for row in objects for name in row))
-        yield Table(head, tuple(tuple(row.get(name, "") for name in head) for row in objects))
+        yield NamedTable(head, tuple(tuple(row.get(name, "") for name in head) for row in objects))
     elif (
         values
         and isinstance(columns, list)
         and all(isinstance(row, list) and len(row) == len(columns) for row in values)
     ):
-        yield Table(tuple(map(_text, columns)), tuple(tuple(map(_text, row)) for row in values))
+        yield NamedTable(tuple(map(_text, columns)), tuple(tuple(map(_text, row)) for row in values))
 
 
 def _pairs(value: Mapping[str, Json], before: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -162,7 +162,7 @@ def _text(value: Json) -> str:
 # --- CSV ----------------------------------------------------------------------------------------------
 
 
-def _of_csv(text: str) -> Table | None:
+def _of_csv(text: str) -> NamedTable | None:
     """The table of a text whose first row names the columns; None where it has no second column or row."""
     text = text.removeprefix("\ufeff")
     first = text.partition("\n")[0]
@@ -172,4 +172,6 @@ def _of_csv(text: str) -> Table | None:
     rows = [tuple(row) for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row]
     head, *body = rows
     width = len(head)
-    return Table(head, tuple(row[:width] + ("",) * (width - len(row)) for row in body[:_MOST_ROWS])) if body else None
+    return (
+        NamedTable(head, tuple(row[:width] + ("",) * (width - len(row)) for row in body[:_MOST_ROWS])) if body else None
+    )

@@ -17,7 +17,7 @@ _SITE_TYPES = frozenset(NOT_ENTITIES)
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatedByEntity:
     """One value of structured data."""
 
     path: str  # keys joined by dots, as schema.org names them
@@ -29,9 +29,9 @@ class Stated:
     label: str = ""  # of a PropertyValue: what it calls itself
 
 
-def structured(facts: Facts) -> list[Stated]:
+def structured(facts: Facts) -> list[StatedByEntity]:
     """The values of the page's main entity, JSON-LD first, then microdata or RDFa."""
-    stated: list[Stated] = []
+    stated: list[StatedByEntity] = []
     node = main_node(facts)
     if node is not None:
         stated += _walk_json(node, "", 0)
@@ -41,7 +41,7 @@ def structured(facts: Facts) -> list[Stated]:
     return stated
 
 
-def block_values(block: Facts) -> list[Stated]:
+def block_values(block: Facts) -> list[StatedByEntity]:
     """The values of the first item of microdata or RDFa in a repeated block."""
     whole = [replace(item, in_card=False, region="") for item in block.items[:1]]
     item = _main_of(whole, Facts({}))
@@ -109,7 +109,7 @@ def _is_name(name: str, facts: Facts) -> bool:
     return bool(said and shown) and (said == shown or said in shown or shown in said)
 
 
-def _walk_json(value: Json, path: str, depth: int) -> Iterator[Stated]:
+def _walk_json(value: Json, path: str, depth: int) -> Iterator[StatedByEntity]:
     if depth > _MAX_DEPTH or value is None:
         return
     if isinstance(value, Mapping):
@@ -118,7 +118,7 @@ def _walk_json(value: Json, path: str, depth: int) -> Iterator[Stated]:
             return
         if types_of(value) == {"PropertyValue"} and "name" in value and "value" in value:
             where = f"{_JSON_LD} {path}"
-            yield Stated(path, str(value["value"]), "json-ld", where, label=str(value["name"]))
+            yield StatedByEntity(path, str(value["value"]), "json-ld", where, label=str(value["name"]))
             return
         for key, part in value.items():
             if key not in ("@context", "@type"):
@@ -130,7 +130,7 @@ def _walk_json(value: Json, path: str, depth: int) -> Iterator[Stated]:
         text = str(value).lower() if isinstance(value, bool) else str(value)
         if text.strip():
             href = text if text.startswith(("http://", "https://", "/")) and " " not in text else ""
-            yield Stated(path, text, "json-ld", f"{_JSON_LD} {path}", href=href)
+            yield StatedByEntity(path, text, "json-ld", f"{_JSON_LD} {path}", href=href)
 
 
 _JSON_LD = 'script[type="application/ld+json"]'
@@ -172,13 +172,13 @@ def _first_text(item: Item, name: str) -> str:
     return next((part.text for part in item.values.get(name, ()) if isinstance(part, ItemValue)), "")
 
 
-def _walk_item(item: Item, path: str, depth: int) -> Iterator[Stated]:
+def _walk_item(item: Item, path: str, depth: int) -> Iterator[StatedByEntity]:
     if depth > _MAX_DEPTH:
         return
     if _item_types(item) == {"PropertyValue"} and path:
         label, value = _first_text(item, "name"), _first_text(item, "value")
         if label and value:
-            yield Stated(path, value, item.kind, item.selector, label=label)
+            yield StatedByEntity(path, value, item.kind, item.selector, label=label)
         return
     for name, parts in item.values.items():
         key = name.rstrip("/").split("/")[-1]
@@ -188,7 +188,7 @@ def _walk_item(item: Item, path: str, depth: int) -> Iterator[Stated]:
                 yield from _walk_item(part, inner, depth + 1)
             elif part.text.strip():
                 shown = part.shown if part.visible else ""
-                yield Stated(inner, part.text, item.kind, part.selector, part.link, shown)
+                yield StatedByEntity(inner, part.text, item.kind, part.selector, part.link, shown)
 
 
 def path_phrase(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from shoal.agent.policies.rules.facts.entity import Stated, block_values, path_phrase, structured
+from shoal.agent.policies.rules.facts.entity import StatedByEntity, block_values, path_phrase, structured
 from shoal.agent.policies.rules.facts.facts import Facts
 from shoal.agent.policies.rules.facts.page_parts import LabeledValue, NamedElement
 from shoal.agent.policies.rules.fields.schema import Property
@@ -61,7 +61,7 @@ _NAME_WORDS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class StatedCandidate:
     """One value that the page states, and its names."""
 
     how: str  # json-ld, microdata, rdfa, meta, table, definition-list, control, label, heading, selector
@@ -90,7 +90,7 @@ class Candidate:
         return self.how in ("json-ld", "microdata", "rdfa", "meta")
 
 
-def candidates_of(facts: Facts) -> list[Candidate]:
+def candidates_of(facts: Facts) -> list[StatedCandidate]:
     """All candidates of a page, in no particular order."""
     candidates = [_of_stated(value) for value in structured(facts)]
     candidates += _of_meta(facts)
@@ -108,7 +108,7 @@ def text_of_record(facts: Facts) -> str:
     return "\n".join((facts.plain_text, *(text for around, text in facts.set_apart if not _is_foreign(around, own))))
 
 
-def _placed(candidates: list[Candidate], facts: Facts) -> list[Candidate]:
+def _placed(candidates: list[StatedCandidate], facts: Facts) -> list[StatedCandidate]:
     """The candidates with the level of the heading that each stands under."""
     headings = sorted(
         (heading.order, heading.level) for heading in facts.headings if heading.visible and not heading.region
@@ -122,7 +122,7 @@ def _placed(candidates: list[Candidate], facts: Facts) -> list[Candidate]:
     ]
 
 
-def block_candidates(block: Facts) -> list[Candidate]:
+def block_candidates(block: Facts) -> list[StatedCandidate]:
     """The candidates of one repeated block, relative to it."""
     named = tuple(block.named)
     own = _own_name(block) or next((_name(link.text) for link in named if link.tag == "a" and link.text), ())
@@ -176,7 +176,7 @@ class Fit:
     own: bool  # by the property's own name, or by where schema.org puts it; else by a synonym
 
 
-def fit_of(prop: Property, candidate: Candidate) -> Fit:
+def fit_of(prop: Property, candidate: StatedCandidate) -> Fit:
     """How well the candidate is called what the property asks for."""
     concept = prop.concept
     if candidate.struck and not (concept and concept.name == "old_price"):
@@ -198,7 +198,7 @@ def fit_of(prop: Property, candidate: Candidate) -> Fit:
     return Fit(max(own, synonym) * nested, own=own >= synonym)
 
 
-def _value_names(prop: Property, candidate: Candidate) -> Sequence[Phrase]:
+def _value_names(prop: Property, candidate: StatedCandidate) -> Sequence[Phrase]:
     """The candidate's names, without the class names that say that the element only names the value."""
     if candidate.how != "selector":
         return candidate.labels
@@ -209,7 +209,7 @@ def _value_names(prop: Property, candidate: Candidate) -> Sequence[Phrase]:
     return [label for label in candidate.labels if not naming & set(label)]
 
 
-def likeness_to(prop: Property, candidate: Candidate, fit: Fit | None = None) -> float:
+def likeness_to(prop: Property, candidate: StatedCandidate, fit: Fit | None = None) -> float:
     """How well the candidate is what the property asks for, by its names and by where it stands; 0 to 1."""
     score = (fit or fit_of(prop, candidate)).likeness * TRUST[candidate.how]
     if candidate.aside:
@@ -233,20 +233,20 @@ def _names(names: tuple[str, ...]) -> tuple[Phrase, ...]:
     return _NAMES[names]
 
 
-def _of_stated(stated: Stated) -> Candidate:
+def _of_stated(stated: StatedByEntity) -> StatedCandidate:
     labels = (phrase(stated.label),) if stated.label else path_phrase(stated.path)
     raw = Raw(stated.text, href=stated.href, structured=True)
-    return Candidate(stated.how, stated.where, raw, labels, stated.path, visible=bool(stated.shown))
+    return StatedCandidate(stated.how, stated.where, raw, labels, stated.path, visible=bool(stated.shown))
 
 
-def _of_meta(facts: Facts) -> Iterator[Candidate]:
+def _of_meta(facts: Facts) -> Iterator[StatedCandidate]:
     for name, contents in facts.meta.items():
         if name in META_ABOUT_THE_PAGE or name.startswith(("twitter:card", "twitter:site", "fb:", "msapplication")):
             continue
         last = name.split(":", 1)[-1] if ":" in name else name
         for content in contents:
             href = content if content.startswith(("http://", "https://", "/")) else ""
-            yield Candidate(
+            yield StatedCandidate(
                 "meta",
                 f'meta[property="{name}"]' if ":" in name else f'meta[name="{name}"]',
                 Raw(content, href=href, structured=True),
@@ -256,8 +256,8 @@ def _of_meta(facts: Facts) -> Iterator[Candidate]:
             )
 
 
-def _of_pair(pair: LabeledValue, own: Phrase = (), *, of_block: bool = False) -> Candidate:
-    return Candidate(
+def _of_pair(pair: LabeledValue, own: Phrase = (), *, of_block: bool = False) -> StatedCandidate:
+    return StatedCandidate(
         pair.how,
         pair.selector,
         Raw(pair.text, pair.parts, pair.exact, pair.link, named=True, bare=pair.before_badges),
@@ -276,7 +276,7 @@ def _of_pair(pair: LabeledValue, own: Phrase = (), *, of_block: bool = False) ->
     )
 
 
-def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> Iterator[Candidate]:
+def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> Iterator[StatedCandidate]:
     """The element by its id and classes, and by each of its data.
 
     Args:
@@ -295,7 +295,7 @@ def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> 
     if element.names and tag in ("time", "address", "img"):
         labels.append(phrase(tag))
     aria_label = element.aria_label if element.aria_label != element.text else ""
-    frame = Candidate(
+    frame = StatedCandidate(
         "selector",
         element.selector,
         Raw(
@@ -317,7 +317,7 @@ def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> 
         yield frame
     for name, value in element.data:
         if name not in NAMING_DATA and value:
-            yield Candidate(
+            yield StatedCandidate(
                 "selector",
                 f"{element.selector}[data-{name}]",
                 Raw(value, href=value if "/" in value else "", structured=True),
@@ -363,7 +363,7 @@ def _without_name(words: Phrase, own: Phrase) -> Phrase:
     return words
 
 
-def _of_headings(facts: Facts) -> Iterator[Candidate]:
+def _of_headings(facts: Facts) -> Iterator[StatedCandidate]:
     """The first heading of the highest level, as the record's name."""
     own = [
         headline
@@ -373,7 +373,7 @@ def _of_headings(facts: Facts) -> Iterator[Candidate]:
     own.sort(key=lambda headline: (headline.region != "", headline.level, headline.order))
     top = [headline for headline in own if headline.level == own[0].level][:3] if own else []
     for place, heading in enumerate(top):
-        yield Candidate(
+        yield StatedCandidate(
             "heading",
             heading.selector,
             Raw(whole_text(heading.text, heading.tip), href=heading.link),
@@ -384,7 +384,7 @@ def _of_headings(facts: Facts) -> Iterator[Candidate]:
         )
 
 
-def _of_link(block: Facts, named: Sequence[NamedElement]) -> Iterator[Candidate]:
+def _of_link(block: Facts, named: Sequence[NamedElement]) -> Iterator[StatedCandidate]:
     """Where a block leads: the link of its heading, else its first link with text, else its first link."""
     heads = [(heading.selector, heading.link) for heading in block.headings if heading.link]
     links = sorted(
@@ -393,7 +393,7 @@ def _of_link(block: Facts, named: Sequence[NamedElement]) -> Iterator[Candidate]
     )
     texts = [(link.selector, link.link) for link in links]
     for where, href in (heads + texts)[:1]:
-        yield Candidate("selector", where, Raw("", href=href), (("url",), ("link",)))
+        yield StatedCandidate("selector", where, Raw("", href=href), (("url",), ("link",)))
 
 
 def whole_text(shown: str, tip: str) -> str:
@@ -402,7 +402,7 @@ def whole_text(shown: str, tip: str) -> str:
     return tip if cut != shown and tip.startswith(cut) else shown
 
 
-def section_candidates(facts: Facts, prop: Property) -> list[Candidate]:
+def section_candidates(facts: Facts, prop: Property) -> list[StatedCandidate]:
     """Values that a section's id gives: `id="part-x"` is the `part` "x" when its heading shows "x".
 
     What the address names by its fragment comes first, whatever its heading says; then the outermost section.
@@ -415,7 +415,7 @@ def section_candidates(facts: Facts, prop: Property) -> list[Candidate]:
         # Where the address names the section its id holds, whatever the heading makes of it.
         if value and (anchor.named or re.search(rf"(?<![\w.]){re.escape(value)}(?![\w.]*\w)", anchor.text)):
             candidates.append(
-                Candidate(
+                StatedCandidate(
                     "selector",
                     anchor.selector,
                     Raw(value),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from shoal.agent.policies.rules.fields.candidates import Candidate, Fit
+from shoal.agent.policies.rules.fields.candidates import Fit, StatedCandidate
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.fields.visible_text import VisibleText
 from shoal.agent.policies.rules.values.words import squash
@@ -38,7 +38,7 @@ class Scored:
     """A candidate whose text converts."""
 
     score: float
-    candidate: Candidate
+    candidate: StatedCandidate
     value: Json
     fit: Fit
 
@@ -48,20 +48,20 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FieldAnswer:
     """What became of one field: a value with its source, or the candidates that were not good enough."""
 
     value: Json = None
     source: FieldSource | None = None  # None: no value is given
     candidates: tuple[FieldCandidate, ...] = ()
 
-    def held_to(self, accept: Sureness) -> Answer:
+    def held_to(self, accept: Sureness) -> FieldAnswer:
         """Itself, or without its value where that is less sure than `accept`."""
         if self.source is None or SURENESS_ORDER.index(self.source.sureness) <= SURENESS_ORDER.index(accept):
             return self
         source = self.source
         given = FieldCandidate(self.value, source.how, source.where, source.sureness, source.why)
-        return Answer(candidates=(given, *self.candidates)[:MOST_CANDIDATES])
+        return FieldAnswer(candidates=(given, *self.candidates)[:MOST_CANDIDATES])
 
 
 SURENESS_ORDER: tuple[Sureness, ...] = ("certain", "likely", "weak")
@@ -75,7 +75,7 @@ class Choice:
     rivals: tuple[Scored, ...] = ()
 
 
-def answer(prop: Property, scored: Sequence[Scored], shown: VisibleText, title: str | None) -> Answer:
+def answer(prop: Property, scored: Sequence[Scored], shown: VisibleText, title: str | None) -> FieldAnswer:
     """The answer that all candidates of a field together give.
 
     Args:
@@ -101,7 +101,7 @@ def answer(prop: Property, scored: Sequence[Scored], shown: VisibleText, title: 
         return _seen(prop, visible.best, scored, title)
     rivals = {_key(rival.value): rival for rival in reversed((*visible.rivals, *machine.rivals))}
     listed = sorted(rivals.values(), key=lambda rival: (-rival.score, rival.candidate.order))
-    return Answer(candidates=tuple(rival.as_candidate(Reason.AMBIGUOUS) for rival in listed[:MOST_CANDIDATES]))
+    return FieldAnswer(candidates=tuple(rival.as_candidate(Reason.AMBIGUOUS) for rival in listed[:MOST_CANDIDATES]))
 
 
 def choose(scored: Sequence[Scored], shown: VisibleText, prop: Property) -> Choice:
@@ -126,7 +126,7 @@ def choose(scored: Sequence[Scored], shown: VisibleText, prop: Property) -> Choi
     return Choice(rivals=tuple(equal))
 
 
-def _settled(prop: Property, machine: Scored, visible: Choice, shown: VisibleText) -> Answer:
+def _settled(prop: Property, machine: Scored, visible: Choice, shown: VisibleText) -> FieldAnswer:
     """Structured data, or what is hidden, against what is visible."""
     seen = [option for option in (visible.best, *visible.rivals) if option is not None]
     agreeing = next((option for option in seen if _agree(machine.value, option.value)), None)
@@ -146,7 +146,7 @@ def _settled(prop: Property, machine: Scored, visible: Choice, shown: VisibleTex
     return _given(machine, "likely" if good else "weak", Reason.UNSEEN, confirmed=False)
 
 
-def _seen(prop: Property, best: Scored, scored: Sequence[Scored], title: str | None) -> Answer:
+def _seen(prop: Property, best: Scored, scored: Sequence[Scored], title: str | None) -> FieldAnswer:
     """The answer of a visible place that no structured data speaks about."""
     sureness, reason = _by_place(prop, best)
     if best.candidate.level and title is not None:
@@ -177,16 +177,16 @@ def _by_place(prop: Property, scored: Scored) -> tuple[Sureness, Reason]:
     return "likely", Reason.ONE_PLACE
 
 
-def _independent(candidate: Candidate, other: Candidate) -> bool:
+def _independent(candidate: StatedCandidate, other: StatedCandidate) -> bool:
     """Whether two places were written apart: a heading and a line of facts, not an element and what it stands in."""
     return bool(candidate.level) != bool(other.level) and "selector" not in (candidate.how, other.how)
 
 
-def _given(scored: Scored, sureness: Sureness, reason: Reason, *, confirmed: bool) -> Answer:
+def _given(scored: Scored, sureness: Sureness, reason: Reason, *, confirmed: bool) -> FieldAnswer:
     source = FieldSource(
         scored.candidate.how, scored.candidate.where, confirmed and sureness != "weak", sureness, reason
     )
-    return Answer(scored.value, source)
+    return FieldAnswer(scored.value, source)
 
 
 def _key(value: Json) -> str:

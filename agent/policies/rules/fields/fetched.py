@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 from shoal.agent.policies.rules.facts.entity import path_phrase
 from shoal.agent.policies.rules.facts.fetched import FetchedValue
-from shoal.agent.policies.rules.fields.candidates import Candidate, fit_of
-from shoal.agent.policies.rules.fields.choosing import GOOD_FIT, Answer
+from shoal.agent.policies.rules.fields.candidates import StatedCandidate, fit_of
+from shoal.agent.policies.rules.fields.choosing import GOOD_FIT, FieldAnswer
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.fields.visible_text import VisibleText
-from shoal.agent.policies.rules.values.values import Raw, Reading, convert
+from shoal.agent.policies.rules.values.values import Raw, ValueHints, convert
 from shoal.agent.policies.rules.values.words import squash
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldSource, Reason
@@ -29,8 +29,8 @@ _AS_SHOWN_ONLY = ("price", "currency", "rating", "name", "image")
 
 
 def with_fetched(
-    told: Answer, prop: Property, values: Sequence[FetchedValue], shown: VisibleText, reading: Reading
-) -> Answer:
+    told: FieldAnswer, prop: Property, values: Sequence[FetchedValue], shown: VisibleText, reading: ValueHints
+) -> FieldAnswer:
     """`told` by the page, with what the fetched values add to it."""
     best = _best(prop, values, reading)
     if best is None:
@@ -44,19 +44,19 @@ def with_fetched(
     if agreeing:
         return _agreed(agreeing[0].value, agreeing[0].how, agreeing[0].where)
     if len(str(value)) >= _TELLING and not isinstance(value, bool) and shown.has(prop, value):
-        return Answer(value, FieldSource("request", fetched.where, True, "likely", Reason.BORNE_OUT))
+        return FieldAnswer(value, FieldSource("request", fetched.where, True, "likely", Reason.BORNE_OUT))
     if told.candidates or not _speaks_for_itself(prop, fetched):
         return told
-    return Answer(value, FieldSource("request", fetched.where, False, "likely", Reason.UNSEEN))
+    return FieldAnswer(value, FieldSource("request", fetched.where, False, "likely", Reason.UNSEEN))
 
 
-def _best(prop: Property, values: Sequence[FetchedValue], reading: Reading) -> tuple[FetchedValue, Json] | None:
+def _best(prop: Property, values: Sequence[FetchedValue], reading: ValueHints) -> tuple[FetchedValue, Json] | None:
     """The fetched value that is called as the field is, converted; None where several differ."""
     fitting: list[tuple[float, FetchedValue, Json]] = []
     for fetched in values:
         href = fetched.text if fetched.text.startswith(("http://", "https://", "/")) and " " not in fetched.text else ""
         raw = Raw(fetched.text, href=href, structured=True)
-        fit = fit_of(prop, Candidate("request", fetched.where, raw, path_phrase(fetched.path), visible=False))
+        fit = fit_of(prop, StatedCandidate("request", fetched.where, raw, path_phrase(fetched.path), visible=False))
         value = convert(prop, raw, reading) if fit.own and fit.likeness >= GOOD_FIT else None
         if value is not None:
             fitting.append((fit.likeness - 0.03 * fetched.path.count("."), fetched, value))
@@ -65,8 +65,8 @@ def _best(prop: Property, values: Sequence[FetchedValue], reading: Reading) -> t
     return best[0] if best and all(_same(best[0][1], value) for _, value in best) else None
 
 
-def _agreed(value: Json, how: str, where: str) -> Answer:
-    return Answer(value, FieldSource(how, where, True, "certain", Reason.AGREED))
+def _agreed(value: Json, how: str, where: str) -> FieldAnswer:
+    return FieldAnswer(value, FieldSource(how, where, True, "certain", Reason.AGREED))
 
 
 def _same(value: Json, other: Json) -> bool:

@@ -11,8 +11,8 @@ from shoal.agent.policies.rules.facts.facts import Facts
 from shoal.agent.policies.rules.facts.fetched import FetchedValue, subject_values
 from shoal.agent.policies.rules.fields.candidates import (
     PRICED,
-    Candidate,
     Fit,
+    StatedCandidate,
     candidates_of,
     fit_of,
     likeness_to,
@@ -25,7 +25,7 @@ from shoal.agent.policies.rules.fields.choosing import (
     GOOD_FIT,
     MOST_CANDIDATES,
     SURENESS_ORDER,
-    Answer,
+    FieldAnswer,
     Scored,
     answer,
 )
@@ -36,7 +36,7 @@ from shoal.agent.policies.rules.fields.visible_text import VisibleText
 from shoal.agent.policies.rules.values.currencies import read_currency
 from shoal.agent.policies.rules.values.numbers import looks_like_rating, read_price
 from shoal.agent.policies.rules.values.stock import stock_line
-from shoal.agent.policies.rules.values.values import Raw, Reading, convert
+from shoal.agent.policies.rules.values.values import Raw, ValueHints, convert
 from shoal.agent.policies.rules.values.words import Phrase, phrase
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
@@ -62,8 +62,8 @@ class ReadRecord:
 class FieldReader:
     """Reads fields from the candidates of one page or one block."""
 
-    candidates: Sequence[Candidate]
-    reading: Reading
+    candidates: Sequence[StatedCandidate]
+    reading: ValueHints
     shown: VisibleText
     facts: Facts | None = None  # the page, for what only a page has: sections, lines of text, a title
     fetched: Sequence[FetchedValue] = ()  # what its scripts fetched about its subject
@@ -90,7 +90,7 @@ class FieldReader:
             }
             self._boxes.update(boxes)
 
-    def _possible(self, prop: Property) -> list[Candidate]:
+    def _possible(self, prop: Property) -> list[StatedCandidate]:
         """The candidates that share a word or a path with the property: a page has hundreds that do not."""
         places = {place for word in wanted_words(prop) for place in self._by_word.get(word, ())}
         if prop.concept:
@@ -98,7 +98,7 @@ class FieldReader:
             places |= {place for path in paths for place in self._by_path.get(path, ())}
         return [self.candidates[place] for place in sorted(places)]
 
-    def read(self, prop: Property) -> Answer:
+    def read(self, prop: Property) -> FieldAnswer:
         """The value of `prop`; no value when the page does not state it, or not clearly."""
         if prop.properties and (not prop.types or "object" in prop.types):
             return self._object(prop)
@@ -106,11 +106,11 @@ class FieldReader:
             return self._array(prop, prop.items)
         scored = self._scored(prop)
         if self._stated_empty(prop, scored):
-            return Answer()
+            return FieldAnswer()
         told = self._told(prop, scored)
         return with_fetched(told, prop, self.fetched, self.shown, self.reading) if self.fetched else told
 
-    def _told(self, prop: Property, scored: Sequence[Scored]) -> Answer:
+    def _told(self, prop: Property, scored: Sequence[Scored]) -> FieldAnswer:
         """What the page itself states."""
         told = answer(prop, scored, self.shown, self.facts.title if self.facts is not None else None)
         if self.facts is None or (told.candidates if told.source is None else told.source.sureness != "weak"):
@@ -150,7 +150,7 @@ class FieldReader:
                 scored.append(Scored(score + self._standing(prop, candidate), candidate, value, fit))
         return scored
 
-    def _standing(self, prop: Property, candidate: Candidate) -> float:
+    def _standing(self, prop: Property, candidate: StatedCandidate) -> float:
         """What the place of a candidate adds to its score.
 
         A line "Name: …" among other lines that the schema asks for names the record, and then not the heading does,
@@ -162,11 +162,11 @@ class FieldReader:
         edited = candidate.how == "control" and not candidate.asking
         return added + (0.07 if edited or self._boxes[candidate.box] > 1 else -0.1)
 
-    def _object(self, prop: Property) -> Answer:
+    def _object(self, prop: Property) -> FieldAnswer:
         answers = {part.name: self.read(part) for part in prop.properties}
         parts = {name: (told.value, told.source) for name, told in answers.items() if told.source is not None}
         if not parts or any(part.required and part.name not in parts for part in prop.properties):
-            return Answer(
+            return FieldAnswer(
                 candidates=tuple(candidate for told in answers.values() for candidate in told.candidates)[
                     :MOST_CANDIDATES
                 ]
@@ -176,20 +176,20 @@ class FieldReader:
         source = replace(
             sources[0], confirmed=all(origin.confirmed for origin in sources), sureness=least.sureness, why=least.why
         )
-        return Answer({name: value for name, (value, _) in parts.items()}, source)
+        return FieldAnswer({name: value for name, (value, _) in parts.items()}, source)
 
-    def _array(self, prop: Property, items: Property) -> Answer:
+    def _array(self, prop: Property, items: Property) -> FieldAnswer:
         """A list: all values at the best place, what a select offers, or the lines or commas of the one text there."""
         if items.properties:
-            return Answer()
+            return FieldAnswer()
         item = replace(items, phrases=prop.phrases, concept=items.concept or prop.concept)
         offered = [each for each in self._possible(prop) if each.options and fit_of(item, each).likeness >= GOOD_FIT]
         if len(offered) == 1 and "string" in item.types:
             source = FieldSource("control", offered[0].where, True, "likely", Reason.ONE_PLACE)
-            return Answer(list(dict.fromkeys(offered[0].options)), source)
+            return FieldAnswer(list(dict.fromkeys(offered[0].options)), source)
         scored = sorted(self._scored(item), key=lambda each: -each.score)
         if not scored:
-            return Answer()
+            return FieldAnswer()
         best = scored[0]
         same = [
             each for each in scored if each.candidate.how == best.candidate.how and best.score - each.score < _CLOSE
@@ -199,14 +199,14 @@ class FieldReader:
             values = _listed(best.candidate.raw.text) if item.format == "" and not best.candidate.raw.href else values
         shown = all(self.shown.has(item, value) for value in values)
         sureness, reason = _of_list(best, shown)
-        return Answer(
+        return FieldAnswer(
             values,
             FieldSource(best.candidate.how, best.candidate.where, shown and sureness != "weak", sureness, reason),
         )
 
     # --- text without a label -------------------------------------------------------------------------
 
-    def _from_text(self, prop: Property) -> Answer:
+    def _from_text(self, prop: Property) -> FieldAnswer:
         """What a line of the record says by its form alone, when all such lines say the same."""
         kind = prop.concept.kind if prop.concept else "text"
         by_value: dict[str, tuple[Json, str]] = {}
@@ -218,12 +218,12 @@ class FieldReader:
                     by_value.setdefault(repr(value), (value, line))
         if len(by_value) != 1:
             several = list(by_value.values())[:MOST_CANDIDATES]
-            return Answer(
+            return FieldAnswer(
                 candidates=tuple(FieldCandidate(pair[0], "text", pair[1], "weak", Reason.AMBIGUOUS) for pair in several)
             )
         value, line = next(iter(by_value.values()))
         sure = kind in _TOLD_BY_FORM or self._only_name_and_number(prop, line)
-        return Answer(value, FieldSource("text", line, sure, "likely" if sure else "weak", Reason.BY_FORM))
+        return FieldAnswer(value, FieldSource("text", line, sure, "likely" if sure else "weak", Reason.BY_FORM))
 
     def _only_name_and_number(self, prop: Property, line: str) -> bool:
         words = {word for word in phrase(line) if not word.isdecimal()}
@@ -281,7 +281,7 @@ def page_reader(facts: Facts, locale: str = "", answers: Sequence[FetchedJson] =
 
     `locale` helps where the page does not say its language.
     """
-    reading = Reading(facts.lang or locale, facts.url)
+    reading = ValueHints(facts.lang or locale, facts.url)
     candidates = candidates_of(facts)
     return FieldReader(
         candidates,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from shoal.agent.policies.rules.fields.candidates import Candidate
+from shoal.agent.policies.rules.fields.candidates import StatedCandidate
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.values.values import Raw
 from shoal.agent.policies.rules.values.words import Phrase, fold, phrase, squash
@@ -18,7 +18,7 @@ _SPEAKING = ("availability", "currency", "rating")
 """Kinds whose values may be the field's own name: "In stock" is a value of `in_stock`."""
 
 
-def is_no_value(prop: Property, candidate: Candidate, value: Json, names: Collection[Phrase]) -> bool:
+def is_no_value(prop: Property, candidate: StatedCandidate, value: Json, names: Collection[Phrase]) -> bool:
     """Whether `value` only says what something is called, or that nothing is there.
 
     Args:

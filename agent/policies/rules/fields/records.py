@@ -13,7 +13,7 @@ from shoal.agent.policies.rules.fields.candidates import block_candidates
 from shoal.agent.policies.rules.fields.fields import FieldReader, ReadRecord, read_record
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.fields.visible_text import VisibleText
-from shoal.agent.policies.rules.values.values import Reading
+from shoal.agent.policies.rules.values.values import ValueHints
 from shoal.agent.types import Record, Sureness
 
 _TRIED = 4  # blocks of a group that are read to judge it
@@ -27,7 +27,7 @@ def read_records(
 
     A block that states less than half of the fields is no record.
     """
-    reading = Reading(facts.lang or locale, facts.url)
+    reading = ValueHints(facts.lang or locale, facts.url)
     best: tuple[float, BlockGroup] | None = None
     for group in facts.groups:
         score = _fit(group, properties, reading, accept)
@@ -55,7 +55,7 @@ def read_blocks(
     facts: Facts, properties: Sequence[Property], locale: str, accept: Sureness = "likely"
 ) -> dict[int, ReadRecord]:
     """What the blocks state that `read_facts` was told of, by their position."""
-    reading = Reading(facts.lang or locale, facts.url)
+    reading = ValueHints(facts.lang or locale, facts.url)
     placed = {block.position: block for group in facts.groups for block in group.blocks if block.position is not None}
     read = _all_read(list(placed.values()), properties, reading, accept)
     return dict(zip(placed, read, strict=True))
@@ -70,7 +70,7 @@ def read_block(
     is_meant: Callable[[str], bool],
 ) -> Extraction | None:
     """The record of the one block whose text `is_meant`; None where the page has no such block, or several."""
-    reading = Reading(facts.lang or locale, facts.url)
+    reading = ValueHints(facts.lang or locale, facts.url)
     groups = [(group, [block for block in group.blocks if is_meant(block.text)]) for group in facts.groups]
     meant = [(group, blocks[0]) for group, blocks in groups if len(blocks) == 1]
     if not meant or any(len(blocks) > 1 for _, blocks in groups):
@@ -96,7 +96,7 @@ def _blocks(facts: Facts, best: BlockGroup) -> list[Facts]:
 
 
 def _all_read(
-    blocks: Sequence[Facts], properties: Sequence[Property], reading: Reading, accept: Sureness
+    blocks: Sequence[Facts], properties: Sequence[Property], reading: ValueHints, accept: Sureness
 ) -> list[ReadRecord]:
     """The group's blocks as records, without what all of them take from the same words: the heading of the list."""
     read = [read_record(_reader(block, reading), properties, accept) for block in blocks]
@@ -109,7 +109,7 @@ def _all_read(
     return read
 
 
-def _reader(block: Facts, reading: Reading) -> FieldReader:
+def _reader(block: Facts, reading: ValueHints) -> FieldReader:
     candidates = block_candidates(block)
     return FieldReader(candidates, reading, VisibleText(block.text, reading, candidates))
 
@@ -119,7 +119,7 @@ def _is_record(read: ReadRecord, properties: Sequence[Property]) -> bool:
     return bool(read.sources) and len(read.sources) * 2 >= len(properties)
 
 
-def _fit(group: BlockGroup, properties: Sequence[Property], reading: Reading, accept: Sureness) -> float:
+def _fit(group: BlockGroup, properties: Sequence[Property], reading: ValueHints, accept: Sureness) -> float:
     """How well a group's blocks hold what the schema asks for; more blocks count a little."""
     blocks = group.blocks[:_TRIED]
     if not blocks:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from decimal import Decimal
 from functools import cached_property
 
-from shoal.agent.policies.rules.fields.candidates import Candidate
+from shoal.agent.policies.rules.fields.candidates import StatedCandidate
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.values.currencies import read_currency
 from shoal.agent.policies.rules.values.numbers import decimal_of, number_tokens, read_price
 from shoal.agent.policies.rules.values.stock import read_stock, stock_line
-from shoal.agent.policies.rules.values.values import Reading
+from shoal.agent.policies.rules.values.values import ValueHints
 from shoal.agent.policies.rules.values.words import squash
 from shoal.agent.support.json_value import Json
 
@@ -20,7 +20,7 @@ from shoal.agent.support.json_value import Json
 class VisibleText:
     """What the record's visible text says, for finding values again."""
 
-    def __init__(self, text: str, reading: Reading, candidates: Sequence[Candidate] = ()) -> None:
+    def __init__(self, text: str, reading: ValueHints, candidates: Sequence[StatedCandidate] = ()) -> None:
         self._text = text
         self._reading = reading
         self._candidates = candidates

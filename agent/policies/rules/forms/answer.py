@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from shoal.agent.policies.rules.forms.assignment import Detail
 from shoal.agent.policies.rules.forms.entering import as_text
-from shoal.agent.policies.rules.forms.form import Entry, FormField, FormPage, Message
+from shoal.agent.policies.rules.forms.form import Entry, FormField, FormNotice, FormPage
 from shoal.agent.policies.rules.forms.form_words import ACCOUNT_PURPOSES, REFUSALS, SAVED
 from shoal.agent.policies.rules.forms.purpose import form_purpose
 from shoal.agent.policies.rules.values.words import squash
@@ -39,7 +39,7 @@ def before_sending(page: FormPage, form: int, details: Sequence[Detail], plan: S
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FormAnswer:
     """A page as the answer to a form that was sent."""
 
     page: FormPage
@@ -66,7 +66,7 @@ class Answer:
         return self.before is None or _clipped(text) not in self.before.said
 
     @property
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[FormNotice]:
         """The messages that the page before did not show."""
         return [message for message in self.page.messages if self.is_new(message.text)]
 
@@ -88,7 +88,7 @@ class Answer:
         return bool(new) and not any(squash(as_text(detail.value)) in still for detail in new)
 
 
-def _is_thanks(message: Message) -> bool:
+def _is_thanks(message: FormNotice) -> bool:
     """Whether a new message says that the form was taken; plain text beside a form has to give thanks."""
     if message.kind == "error" or says_refused(message.text):
         return False
@@ -106,12 +106,12 @@ def _is_told(text: str) -> bool:
     return not re.search(r"\d", text) and (len(text.split()) <= _FEW_WORDS or bool(words_of(_DONE, text)))
 
 
-def answer_of(page: FormPage, before: BeforeSending | None, url_before: str) -> Answer:
+def answer_of(page: FormPage, before: BeforeSending | None, url_before: str) -> FormAnswer:
     """`page` as what came after the page of which `before` is known."""
     forms = tuple(form for form in dict.fromkeys(field.form for field in page.fields) if _is_same(page, form, before))
     if before is None and page.url == url_before and page.fields:
         forms = tuple(dict.fromkeys(field.form for field in page.fields))
-    return Answer(page, before, forms)
+    return FormAnswer(page, before, forms)
 
 
 def _is_same(page: FormPage, form: int, before: BeforeSending | None) -> bool:

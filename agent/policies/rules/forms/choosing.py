@@ -23,7 +23,7 @@ _SHOWN_FORMS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class FormCandidate:
     """A form that takes some of the details."""
 
     form: int
@@ -82,7 +82,7 @@ def refused_forms(page: FormPage, details: Sequence[Detail], goal: str) -> str:
     return forms_in_words(page, others)
 
 
-def _candidates(page: FormPage, details: Sequence[Detail], goal: str) -> list[Candidate]:
+def _candidates(page: FormPage, details: Sequence[Detail], goal: str) -> list[FormCandidate]:
     asked = purposes_in(goal) or _purpose_of_details(details, goal)
     said = set(phrase(goal)) - _LITTLE_WORDS
     candidates = []
@@ -99,7 +99,7 @@ def _candidates(page: FormPage, details: Sequence[Detail], goal: str) -> list[Ca
             if slot[0].kind in ("text", "date") and slot[0].required and not slot[0].value and slot[0].bid not in filled
         ]
         own = set(phrase(_own_words(page, form)))
-        candidates.append(Candidate(form, plan, purpose, purpose in asked, len(gaps), len(said & own)))
+        candidates.append(FormCandidate(form, plan, purpose, purpose in asked, len(gaps), len(said & own)))
     return candidates
 
 
@@ -112,7 +112,7 @@ def _purpose_of_details(details: Sequence[Detail], goal: str) -> frozenset[Purpo
     return frozenset({"login"}) if is_login else frozenset()
 
 
-def _is_allowed(page: FormPage, candidate: Candidate, details: Sequence[Detail], goal: str) -> bool:
+def _is_allowed(page: FormPage, candidate: FormCandidate, details: Sequence[Detail], goal: str) -> bool:
     """Whether filling in the form does what the goal asks for, as far as both say it."""
     if candidate.purpose not in OWN_EFFECT or candidate.asked:
         return True
@@ -144,7 +144,7 @@ def _own_words(page: FormPage, form: int) -> str:
     return " ".join([facts.heading, facts.named, facts.action, *labels])
 
 
-def forms_in_words(page: FormPage, candidates: Sequence[Candidate]) -> str:
+def forms_in_words(page: FormPage, candidates: Sequence[FormCandidate]) -> str:
     """The forms, each by name, fields and button."""
     said = [describe(page, candidate.form) for candidate in candidates[:_SHOWN_FORMS]]
     more = len(candidates) - len(said)

@@ -12,7 +12,7 @@ from shoal.agent.policies.rules.forms.buttons import sending_button
 from shoal.agent.policies.rules.forms.choosing import choose_form, describe, field_names, refused_forms
 from shoal.agent.policies.rules.forms.entering import actions_for, is_waiting
 from shoal.agent.policies.rules.forms.form import Entry, FormButton, FormField, FormPage, leads_on
-from shoal.agent.policies.rules.forms.outcome import Asked, judge
+from shoal.agent.policies.rules.forms.outcome import FormRequest, judge
 from shoal.agent.policies.rules.forms.purpose import form_purpose, is_password, names_of, purposes_in
 from shoal.agent.policies.rules.forms.trail import ON, SEND, entered, entered_here, idle_looks, last_sending, was_sent
 from shoal.agent.policies.rules.overlays import dismissal
@@ -43,7 +43,7 @@ def decide_filling(
     closing = dismissal(page, steps)
     if closing is not None:
         return StepDecision("something covers the page", (closing,))
-    asked = Asked(details_of(data), goal, error_codes, criterion, may_terminate)
+    asked = FormRequest(details_of(data), goal, error_codes, criterion, may_terminate)
     sent = last_sending(steps)
     if sent is not None:
         verdict = judge(page, steps, sent, asked)
@@ -52,7 +52,7 @@ def decide_filling(
     return _fill_or_send(page, asked, steps, after_page=sent is not None)
 
 
-def _fill_or_send(page: FormPage, asked: Asked, steps: Sequence[Step], *, after_page: bool) -> StepDecision:
+def _fill_or_send(page: FormPage, asked: FormRequest, steps: Sequence[Step], *, after_page: bool) -> StepDecision:
     details = asked.details
     form = choose_form(page, details, asked.goal)
     if form is None and not after_page:
@@ -99,7 +99,7 @@ def _fill_or_send(page: FormPage, asked: Asked, steps: Sequence[Step], *, after_
     )
 
 
-def _no_form(page: FormPage, asked: Asked) -> FormIncomplete:
+def _no_form(page: FormPage, asked: FormRequest) -> FormIncomplete:
     """Why nothing is filled in, with the forms that there are."""
     keys = [detail.key for detail in asked.details]
     others = refused_forms(page, asked.details, asked.goal)

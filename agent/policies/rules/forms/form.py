@@ -78,7 +78,7 @@ class FormButton:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class FormNotice:
     """One notice that the page shows."""
 
     text: str
@@ -170,7 +170,7 @@ class FormPage:
     url: str
     fields: tuple[FormField, ...]
     buttons: tuple[FormButton, ...]
-    messages: tuple[Message, ...]
+    messages: tuple[FormNotice, ...]
     text: str
     heading: str = ""
     overlay: Overlay | None = None
@@ -213,9 +213,9 @@ def form_page(seen: Observation, extras: Mapping[str, Json]) -> FormPage:
             if form >= 0 and twin is not None and twin.form >= 0:
                 places.setdefault(form, twin.form)
     overlay = extras.get("overlay")
-    messages = list(map(Message.of, extras.get("messages", ())))
+    messages = list(map(FormNotice.of, extras.get("messages", ())))
     messages += [
-        Message(dialog.message, "alert") for dialog in seen.dialogs if dialog.kind == "alert" and dialog.message
+        FormNotice(dialog.message, "alert") for dialog in seen.dialogs if dialog.kind == "alert" and dialog.message
     ]
     return FormPage(
         url=seen.url,

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import FormIncomplete, FormRefused
-from shoal.agent.policies.rules.forms.answer import Answer, answer_of, says_refused, says_thanks
+from shoal.agent.policies.rules.forms.answer import FormAnswer, answer_of, says_refused, says_thanks
 from shoal.agent.policies.rules.forms.assignment import Detail, assign
 from shoal.agent.policies.rules.forms.choosing import choose_form
 from shoal.agent.policies.rules.forms.entering import actions_for
-from shoal.agent.policies.rules.forms.form import FormField, FormPage, Message
+from shoal.agent.policies.rules.forms.form import FormField, FormNotice, FormPage
 from shoal.agent.policies.rules.forms.trail import SEND, entered, is_sending
 from shoal.agent.policies.rules.values.words import phrase, squash
 from shoal.agent.policies.rules.vocabulary.form_vocabulary import COMMON_WORDS, CRITERION_FILLER
@@ -25,7 +25,7 @@ _MAX_LOOKS = 3  # looks at a page that neither confirms nor complains
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FormRequest:
     """What the job wants of a form."""
 
     details: Sequence[Detail]
@@ -35,7 +35,7 @@ class Asked:
     may_terminate: bool = True
 
 
-def judge(page: FormPage, steps: Sequence[Step], sent: int, asked: Asked) -> StepDecision | None:
+def judge(page: FormPage, steps: Sequence[Step], sent: int, asked: FormRequest) -> StepDecision | None:
     """What the page says to what was sent: done, refused, or None to go on filling in.
 
     Raises:
@@ -66,7 +66,7 @@ def judge(page: FormPage, steps: Sequence[Step], sent: int, asked: Asked) -> Ste
     raise _unknown(answer, "but the page neither confirms nor complains")
 
 
-def _success(answer: Answer, details: Sequence[Detail], looks: int) -> str:
+def _success(answer: FormAnswer, details: Sequence[Detail], looks: int) -> str:
     """By what the page tells that the form was taken; "" where nothing tells it."""
     page = answer.page
     if answer.says_thanks():
@@ -84,7 +84,7 @@ def _success(answer: Answer, details: Sequence[Detail], looks: int) -> str:
     return ""
 
 
-def _unknown(answer: Answer, why: str) -> FormIncomplete:
+def _unknown(answer: FormAnswer, why: str) -> FormIncomplete:
     """The form was sent and nothing tells what became of it."""
     told = [f"the form is {'still there' if answer.same_form else 'gone'}"]
     if answer.navigated and answer.page.status >= 400:
@@ -128,7 +128,7 @@ def _right(steps: Sequence[Step]) -> set[str]:
     return {key for step in steps if step.before is not None for key in step.before.placed}
 
 
-def _another_page(page: FormPage, asked: Asked, steps: Sequence[Step]) -> bool:
+def _another_page(page: FormPage, asked: FormRequest, steps: Sequence[Step]) -> bool:
     """Whether the page asks for details that were not entered yet: what looked final was not the last page."""
     if sum(is_sending(step) for step in steps) > _MAX_SENDS:
         return False
@@ -148,7 +148,7 @@ class Complaint:
     field: str = ""  # label of the field concerned
 
 
-def _complaints(answer: Answer) -> list[Complaint]:
+def _complaints(answer: FormAnswer) -> list[Complaint]:
     """What the page says against what was sent, and the page before did not say."""
     complaints = [complaint for part in answer.fields if (complaint := _field_complaint(part, answer)) is not None]
     told = {squash(said.text) for said in complaints}
@@ -170,7 +170,7 @@ _REFUSING = frozenset({400, 401, 403, 409, 413, 415, 422, 429})
 """HTTP statuses by which a site says that it did not do what it was asked for."""
 
 
-def _field_complaint(part: FormField, answer: Answer) -> Complaint | None:
+def _field_complaint(part: FormField, answer: FormAnswer) -> Complaint | None:
     """What is said beside a field; the browser's own checks count only while nothing was sent."""
     name = part.label or part.name
     if part.error and answer.is_new(part.error):
@@ -182,7 +182,7 @@ def _field_complaint(part: FormField, answer: Answer) -> Complaint | None:
     return None
 
 
-def _is_complaint(message: Message, answer: Answer) -> bool:
+def _is_complaint(message: FormNotice, answer: FormAnswer) -> bool:
     """Whether a new message says that the form was not taken.
 
     While the form is there, what is marked as an error is one. On another page much else may be marked so: a button

@@ -66,7 +66,7 @@ class LinkGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Control:
+class ListControl:
     """A link or a button that may lead on."""
 
     link: str  # where it leads; "" for a button
@@ -122,8 +122,8 @@ class ListPage:
     about: str  # title, headings and address
     heard: frozenset[str]  # the asked words that stand somewhere on the page
     text: str  # what it says, where the list's own count was asked for
-    next_controls: tuple[Control, ...]  # what the given selector of the next page finds
-    controls: tuple[Control, ...]
+    next_controls: tuple[ListControl, ...]  # what the given selector of the next page finds
+    controls: tuple[ListControl, ...]
     rel_next: str  # address of the next page by `rel`
     current: str  # what a pager says of the page that is open
     scripted: bool
@@ -148,8 +148,8 @@ class ListPage:
             about=str(said["about"]),
             heard=frozenset(said["heard"]),
             text=str(said["says"]),
-            next_controls=tuple(map(Control.of, said["nextCss"] or ())),
-            controls=tuple(map(Control.of, said["controls"])),
+            next_controls=tuple(map(ListControl.of, said["nextCss"] or ())),
+            controls=tuple(map(ListControl.of, said["controls"])),
             rel_next=str(said["relNext"]),
             current=str(said["current"]),
             scripted=bool(said["scripts"]),
@@ -165,7 +165,7 @@ class ListPage:
         return without_fragment(self.url)
 
     @property
-    def usable_controls(self) -> list[Control]:
+    def usable_controls(self) -> list[ListControl]:
         """The controls that a person could use now."""
         return [control for control in self.controls if control.visible and not control.disabled]
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 from shoal.agent.browser import Context
 from shoal.agent.errors import BadSelector, NavigationError
 from shoal.agent.policies.policy import SessionState
-from shoal.agent.policies.rules.lists.list_page import Control, ListPage
+from shoal.agent.policies.rules.lists.list_page import ListControl, ListPage
 from shoal.agent.policies.rules.values.words import fold, overlap, phrase, squash
 from shoal.agent.policies.rules.vocabulary.page_words import MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
 from shoal.agent.support.web_addresses import address_parts, without_fragment
@@ -95,7 +95,7 @@ def asked_step(page: ListPage, asked: str) -> Onward | None:
     return _pressed_or_opened(next(iter((exact or fitting)[::-1]), None))
 
 
-def _pressed_or_opened(control: Control | None, select: str = "") -> Onward | None:
+def _pressed_or_opened(control: ListControl | None, select: str = "") -> Onward | None:
     """The way on by this control. A link is pressed where its address is only another place on the page."""
     step = _step(control)
     return replace(step, label=control.label, select=select) if step is not None and control is not None else None
@@ -106,11 +106,11 @@ _NAMED = 0.6
 _MEANT_AS_CSS = re.compile(r"[\[\]>{}]|^\s*[.#][A-Za-z_]|:[a-z-]+\(")
 
 
-def _said(control: Control) -> str:
+def _said(control: ListControl) -> str:
     return f"{control.text} {control.aria_label} {control.tip} {control.names}"
 
 
-def _says_next(control: Control) -> int:
+def _says_next(control: ListControl) -> int:
     """How plainly a control says that it leads to the next page: 3 in words, 2 by one arrow, 1 by two; 0 not at all.
 
     Two arrows lead to the last page where one arrow stands beside them. A name wins over an arrow.
@@ -128,12 +128,12 @@ def _says_next(control: Control) -> int:
     return 1 if signs[0] in ("»", ">>") else 2
 
 
-def _begins(control: Control, known: frozenset[str]) -> bool:
+def _begins(control: ListControl, known: frozenset[str]) -> bool:
     said = squash(control.name)
     return len(said) <= 40 and any(said.startswith(words + " ") for words in known)
 
 
-def _numbered(page: ListPage, controls: Sequence[Control]) -> Onward | None:
+def _numbered(page: ListPage, controls: Sequence[ListControl]) -> Onward | None:
     """The link, or the button of a pager, whose text is the number after the current page's."""
     named = [control for control in controls if _PAGE_NUMBER.fullmatch(control.text)]
     numbers = {int(link.text): link for link in named if link.link}
@@ -151,7 +151,7 @@ def _numbered(page: ListPage, controls: Sequence[Control]) -> Onward | None:
     return _step(following) if now and following is not None else None
 
 
-def _step(control: Control | None) -> Onward | None:
+def _step(control: ListControl | None) -> Onward | None:
     if control is None:
         return None
     if control.link:

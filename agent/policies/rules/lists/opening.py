@@ -59,7 +59,7 @@ def decide_opening(seen: Observation, page: FormPage, item: str, steps: Sequence
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class OpeningHit:
     """An element that is called like the item."""
 
     score: float
@@ -67,7 +67,7 @@ class Hit:
     target: str  # where it leads: equal targets are one
 
 
-def best_match(root: Element, item: str) -> Hit | None:
+def best_match(root: Element, item: str) -> OpeningHit | None:
     """The element called most like `item`; None when none is, or when two different ones are equally so."""
     hits = [hit for element in walk(root) for hit in _hits(element, item) if hit.score >= _ENOUGH]
     if not hits:
@@ -77,13 +77,13 @@ def best_match(root: Element, item: str) -> Hit | None:
     return best[0] if top >= 0.95 or len({hit.target for hit in best}) == 1 else None
 
 
-def _hits(element: Element, item: str) -> Iterator[Hit]:
+def _hits(element: Element, item: str) -> Iterator[OpeningHit]:
     if not element.bid or not element.visible or "disabled" in element.states:
         return
     for label, value, _ in element.options if element.tag == "select" else ():
         score = name_likeness(item, label)
         action = Action("select_option", {"bid": element.bid, "options": [value or label]}, _OPEN)
-        yield Hit(0.98 * score, action, f"{element.bid} {value}")
+        yield OpeningHit(0.98 * score, action, f"{element.bid} {value}")
     clickable = (
         element.clickable
         or element.tag in ("a", "button")
@@ -93,7 +93,7 @@ def _hits(element: Element, item: str) -> Iterator[Hit]:
         said = [element.name, element.text, _text_of(element), element.attributes.get("title", "")]
         score = max((name_likeness(item, text) for text in said if text), default=0.0)
         target = element.attributes.get("href", element.bid)
-        yield Hit(score, Action("click", {"bid": element.bid}, _OPEN), target)
+        yield OpeningHit(score, Action("click", {"bid": element.bid}, _OPEN), target)
 
 
 def _text_of(element: Element) -> str:

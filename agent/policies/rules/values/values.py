@@ -32,14 +32,14 @@ class Raw:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ValueHints:
     """What helps to read values: of the page, not of one value."""
 
     lang: str = ""  # BCP 47
     base: str = ""  # URL that relative addresses belong to
 
 
-def convert(prop: Property, raw: Raw, reading: Reading) -> Json:
+def convert(prop: Property, raw: Raw, reading: ValueHints) -> Json:
     """`raw` as the JSON value that `prop` asks for; None when it is not one."""
     if prop.enum:
         return _enum(prop, raw)
@@ -54,7 +54,7 @@ def convert(prop: Property, raw: Raw, reading: Reading) -> Json:
     return None
 
 
-def _typed_number(kind: str, types: frozenset[str], raw: Raw, reading: Reading) -> Json:
+def _typed_number(kind: str, types: frozenset[str], raw: Raw, reading: ValueHints) -> Json:
     value: Decimal | None = None
     for text in (raw.exact, raw.text):
         if not text:
@@ -142,7 +142,7 @@ def clean(text: str, *, lines: bool = False) -> str:
     return "\n".join(row for row in (" ".join(line.split()) for line in text.splitlines()) if row)
 
 
-def _string(prop: Property, kind: str, raw: Raw, reading: Reading) -> str | None:
+def _string(prop: Property, kind: str, raw: Raw, reading: ValueHints) -> str | None:
     shown = raw.bare or raw.text
     text = clean(shown, lines=bool(prop.concept and prop.concept.name == "description"))
     if prop.format in ("uri", "uri-reference", "iri", "url") or kind in ("image", "url"):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.services.cli import heavy
-from shoal.services.cli.ending import Exit, Usage, tell
+from shoal.services.cli.ending import BadUsage, Exit, tell
 from shoal.services.cli.options import AsJson
 from shoal.services.cli.running import finish, settings_of_process
 from shoal.services.cli.tables import print_table
@@ -67,16 +67,16 @@ def create(
 
     async def work() -> Exit:
         if role is not None and (scope or role not in ROLES):
-            raise Usage(f"--role is one of {', '.join(ROLES)}, and does not go with --scope")
+            raise BadUsage(f"--role is one of {', '.join(ROLES)}, and does not go with --scope")
         scopes = list(dict.fromkeys(ROLES[role] if role is not None else scope or ROLES["operator"]))
         if unknown := [scope_name for scope_name in scopes if scope_name not in SCOPES]:
-            raise Usage(f"there is no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")
+            raise BadUsage(f"there is no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")
         key = make_key()
         lasts_s = None if days is None else days * _DAY_S
         async with _store() as store:
             # One that was called so before such names were refused may have further keys.
             if (reason := tenant_fault(tenant)) and tenant not in {row.tenant for row in await store.keys()}:
-                raise Usage(reason)
+                raise BadUsage(reason)
             row = await store.create_key(name, tenant, scopes, hash_key(key), lasts_s)
         if as_json:
             print(json.dumps({**_shown(row), "key": key}, ensure_ascii=False))

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from shoal.services.cli.connection import client_of
-from shoal.services.cli.ending import Exit, Usage, tell
+from shoal.services.cli.ending import BadUsage, Exit, tell
 from shoal.services.cli.options import AsJson, Gateway
 from shoal.services.cli.running import finish, settings_of_process
 from shoal.services.cli.tables import print_rows
@@ -88,4 +88,4 @@ def _value() -> str:
     try:
         return sys.stdin.read()
     except UnicodeDecodeError as error:
-        raise Usage("the value on standard input is not UTF-8 text") from error
+        raise BadUsage("the value on standard input is not UTF-8 text") from error

@@ -10,7 +10,7 @@ import typer
 
 from shoal.agent.support.json_value import Json
 from shoal.services.cli.connection import client_of
-from shoal.services.cli.ending import Exit, Usage, tell
+from shoal.services.cli.ending import BadUsage, Exit, tell
 from shoal.services.cli.options import AsJson, Gateway
 from shoal.services.cli.running import finish, settings_of_process
 from shoal.services.cli.tables import print_rows
@@ -71,7 +71,7 @@ def limit(
         if delay:
             named["delay_s"] = _number("--delay", delay, float)
         if not named:
-            raise Usage("say what is to change: --concurrency or --delay")
+            raise BadUsage("say what is to change: --concurrency or --delay")
         return named
 
     _change(host, changes, gateway, as_json, f"the limits of {host} are set")
@@ -115,4 +115,4 @@ def _number(option: str, text: str, kind: type[int] | type[float]) -> int | floa
     try:
         return kind(text)
     except ValueError:
-        raise Usage(f"{option}: write a number or {_NONE}, not {text!r}") from None
+        raise BadUsage(f"{option}: write a number or {_NONE}, not {text!r}") from None

@@ -47,7 +47,7 @@ _OPEN = tuple(status for status in Status if status not in FINAL)
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class JobsLook:
     """The jobs at one moment."""
 
     open: Sequence[tuple[JobRow, JobProgress]]  # newest first
@@ -55,13 +55,13 @@ class Look:
     total: JobProgress  # the items of the open ones, at the rate of all that became final
 
 
-class Show(Protocol):
+class ShowJobs(Protocol):
     """Something that shows a look."""
 
-    def __call__(self, look: Look) -> None: ...
+    def __call__(self, look: JobsLook) -> None: ...
 
 
-async def watch(store: Store, show: Show, *checks: Check) -> None:
+async def watch(store: Store, show: ShowJobs, *checks: Check) -> None:
     """Shows the jobs each second, and tells what the `checks` find wrong, until it is canceled.
 
     Raises:
@@ -119,7 +119,7 @@ class Watcher:
     _over: Counts = Counts()  # of the jobs that ended since the beginning
     _newest: int | None = None  # the newest job of the last look
 
-    async def look(self, at_s: float) -> Look:
+    async def look(self, at_s: float) -> JobsLook:
         """How the jobs stand at `at_s` of a steady clock."""
         rows = await self.store.jobs(JobFilter(statuses=_OPEN, limit=_READ))
         if len(rows) == _READ:
@@ -136,7 +136,7 @@ class Watcher:
             counts = _sum(counts, row.counts)
         overall = self._total.note(asdict(_sum(counts, self._over)), at_s)  # over their ends: else it would begin anew
         done, failed = counts.completed, counts.final - counts.completed
-        return Look(open_, ended, replace(overall, expected=counts.expected, done=done, failed=failed))
+        return JobsLook(open_, ended, replace(overall, expected=counts.expected, done=done, failed=failed))
 
     async def _ended(self, still: set[int]) -> list[JobRow]:
         """Jobs that ended since the last look: those that were open then, and those that came and went since."""
@@ -168,7 +168,7 @@ def _sum(counts: Counts, other: Counts) -> Counts:
 
 
 @contextmanager
-def shown(*, as_json: bool = False) -> Iterator[Show]:
+def shown(*, as_json: bool = False) -> Iterator[ShowJobs]:
     """What shows looks in the way that fits this standard error; on a terminal, log lines go above the bars."""
     if as_json:
         yield _json_lines
@@ -176,7 +176,7 @@ def shown(*, as_json: bool = False) -> Iterator[Show]:
         with Bars.on(Console(stderr=True)) as bars, logs.through_stderr():
             yield bars
     else:
-        yield Lines()
+        yield JobLines()
 
 
 def ended_lines(row: JobRow) -> list[str]:
@@ -196,19 +196,19 @@ def _as_told(row: JobRow) -> Mapping[str, Json]:
     }
 
 
-def _json_lines(look: Look) -> None:
+def _json_lines(look: JobsLook) -> None:
     for row in look.ended:
         tell(json.dumps({"event": "job.finished", **_as_told(row)}, ensure_ascii=False))
 
 
-class Lines:
+class JobLines:
     """A line every few seconds while something moves, and one at each job's end."""
 
     def __init__(self) -> None:
         self._last_s = float("-inf")
         self._said = ""
 
-    def __call__(self, look: Look) -> None:
+    def __call__(self, look: JobsLook) -> None:
         for row in look.ended:
             for line in ended_lines(row):
                 tell(line)
@@ -218,7 +218,7 @@ class Lines:
             self._last_s, self._said = now_s, text
 
 
-def _overall(look: Look) -> str:
+def _overall(look: JobsLook) -> str:
     jobs = "1 job" if len(look.open) == 1 else f"{len(look.open):,}{'+' if len(look.open) == _READ else ''} jobs"
     return f"{jobs} open: {sentence(look.total)}"
 
@@ -239,7 +239,7 @@ class Bars:
         with Progress(*columns, console=console, transient=True, auto_refresh=False) as progress:
             yield cls(progress)
 
-    def __call__(self, look: Look) -> None:
+    def __call__(self, look: JobsLook) -> None:
         for row in look.ended:
             for line in ended_lines(row):
                 self._progress.console.print(line, markup=False, highlight=False)
@@ -253,7 +253,7 @@ class Bars:
             self._update(self._tasks[job], standing, sentence(standing))
         self._progress.refresh()
 
-    def _draw_all(self, look: Look) -> None:
+    def _draw_all(self, look: JobsLook) -> None:
         if len(look.open) < 2:
             if self._all is not None:
                 self._progress.remove_task(self._all)

@@ -10,7 +10,7 @@ import typer
 
 from shoal.api import rows
 from shoal.services.cli.connection import client_of
-from shoal.services.cli.ending import Exit, Usage, tell
+from shoal.services.cli.ending import BadUsage, Exit, tell
 from shoal.services.cli.options import AsJson, Gateway
 from shoal.services.cli.running import finish, settings_of_process
 from shoal.services.cli.tables import print_table
@@ -64,7 +64,7 @@ def resend(
 
     async def work() -> Exit:
         if bool(delivery) == dead:
-            raise Usage("name deliveries, or --dead for all that were given up")
+            raise BadUsage("name deliveries, or --dead for all that were given up")
         async with client_of(settings_of_process(), gateway) as client:
             if dead:
                 n = int((await client.resend_dead())["resent"])

@@ -11,7 +11,7 @@ import typer
 from shoal.agent.support.json_value import Json
 from shoal.services.cli.commands.job.following import summary
 from shoal.services.cli.connection import client_of
-from shoal.services.cli.ending import Exit, Usage, tell
+from shoal.services.cli.ending import BadUsage, Exit, tell
 from shoal.services.cli.options import AsJson, Gateway, JobArgument
 from shoal.services.cli.running import finish, settings_of_process
 
@@ -48,7 +48,7 @@ def change(
         if priority is not None:
             changes["priority"] = priority
         if not changes:
-            raise Usage("say what is to change: --concurrency, --deadline, --tokens or --priority")
+            raise BadUsage("say what is to change: --concurrency, --deadline, --tokens or --priority")
         async with client_of(settings_of_process(), gateway) as client:
             changed = await client.change(job, changes)
         if as_json:
@@ -75,7 +75,7 @@ def settle(
 
     async def work() -> Exit:
         if how not in ("", "done", "retry"):
-            raise Usage(f"a session is settled as `done` or `retry`, not {how!r}")
+            raise BadUsage(f"a session is settled as `done` or `retry`, not {how!r}")
         async with client_of(settings_of_process(), gateway) as client:
             row = await (client.settle(session, how) if how else client.session(session))
         if as_json:
@@ -113,4 +113,4 @@ def _limit(option: str, text: str, *, whole: bool) -> float | int | None:
             return number
     except (ValueError, OverflowError):
         pass
-    raise Usage(f"{option}: write a {'whole number' if whole else 'number'} or {_NONE}, not {text!r}")
+    raise BadUsage(f"{option}: write a {'whole number' if whole else 'number'} or {_NONE}, not {text!r}")

@@ -8,7 +8,7 @@ from shoal.agent.workflows.exchange.exchanged import Exported
 from shoal.agent.workflows.exchange.file_formats import ExportFormat, ImportFormat
 from shoal.agent.workflows.exchange.files import read_file, write_file
 from shoal.agent.workflows.format.workflow import read_workflow, write_workflow
-from shoal.services.cli.ending import Usage
+from shoal.services.cli.ending import BadUsage
 
 
 def taken(kind: ImportFormat, content: bytes, name: str) -> tuple[Json, tuple[str, ...]]:
@@ -20,7 +20,7 @@ def taken(kind: ImportFormat, content: bytes, name: str) -> tuple[Json, tuple[st
     try:
         read = read_file(kind, content, name)
     except WorkflowInvalid as error:
-        raise Usage(error.message) from None
+        raise BadUsage(error.message) from None
     return write_workflow(read.workflow), read.lost
 
 

@@ -23,7 +23,7 @@ from shoal.agent.support.json_value import Json
 from shoal.api import Api, rows
 from shoal.services.cli.commands.job.following import follow, summary
 from shoal.services.cli.connection import client_of
-from shoal.services.cli.ending import Exit, Usage, incomplete_words, job_exit, printable, tell
+from shoal.services.cli.ending import BadUsage, Exit, incomplete_words, job_exit, printable, tell
 from shoal.services.cli.options import AsJson, Gateway, JobArgument, pairs_from
 from shoal.services.cli.pace import duration
 from shoal.services.cli.printing import binary_stdout
@@ -64,7 +64,7 @@ def submit(
         with _opened(file) as source:
             head = _first_line(source).removeprefix(codecs.BOM_UTF8)  # as files of Windows programs begin
             if not head.strip():
-                raise Usage(f"{'standard input' if file == '-' else file}: there is no job in it")
+                raise BadUsage(f"{'standard input' if file == '-' else file}: there is no job in it")
             if not _is_whole(head):
                 head += source.read()  # one spec over many lines
             elif more := _first_line(source):
@@ -132,7 +132,7 @@ def _opened(file: str) -> BinaryIO:
     try:
         return Path(file).open("rb")
     except OSError as error:
-        raise Usage(f"cannot read {file}: {error.strerror or error}") from error
+        raise BadUsage(f"cannot read {file}: {error.strerror or error}") from error
 
 
 def jobs(
@@ -237,7 +237,7 @@ def results(
     async def work() -> Exit:
         chosen = Form.JSONL if as_json else form
         if chosen is Form.PARQUET and not out and sys.stdout.isatty():
-            raise Usage("Parquet is binary: name a file with --out, or redirect the output")
+            raise BadUsage("Parquet is binary: name a file with --out, or redirect the output")
         async with client_of(settings_of_process(), gateway) as client:
             pieces = client.results(job, form=chosen.value)
             with _WholeFile(Path(out)) if out else nullcontext(binary_stdout()) as target:
@@ -261,7 +261,7 @@ class _WholeFile:
         try:
             handle, self._name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         except OSError as error:
-            raise Usage(f"cannot write {path}: {error.strerror or error}") from error
+            raise BadUsage(f"cannot write {path}: {error.strerror or error}") from error
         self._file = os.fdopen(handle, "wb")
 
     def __enter__(self) -> BinaryIO:

@@ -17,14 +17,14 @@ from shoal.agent.workflows.format.workflow import Scope, Workflow, goal_hash, sc
 from shoal.agent.workflows.learning.compile_version import compile_version
 from shoal.agent.workflows.learning.evidence import KIND, SessionEvidence, unpacked
 from shoal.api import Api, rows
-from shoal.services.cli.ending import Usage
+from shoal.services.cli.ending import BadUsage
 
 _LOOKED_AT = 4
 """So many times more sessions are looked at than are learned from: some ended without evidence."""
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearnReport:
     """What became of a job's evidence."""
 
     workflow: bytes | None  # to be imported; None: nothing was learned
@@ -33,7 +33,7 @@ class Learned:
     session: str = ""  # in which a person showed it; the gateway has the workflow already
 
 
-async def learned(client: Api, job: str, name: str, items: int) -> Learned:
+async def learned(client: Api, job: str, name: str, items: int) -> LearnReport:
     """The workflow that `items` completed sessions of a job teach.
 
     Raises:
@@ -41,14 +41,14 @@ async def learned(client: Api, job: str, name: str, items: int) -> Learned:
     """
     row = await client.job(job)
     if row["finished_at"] is None:
-        raise Usage(f"{job} is not finished: it is {row['status']}")
+        raise BadUsage(f"{job} is not finished: it is {row['status']}")
     if row["spec"].get("policy") == "person":
         return await _shown(client, row["root_session"])
     shown = {key: value for key, value in row["spec"].items() if value is not None}
     spec = JobSpec.model_validate(shown)
     runs = await _runs(client, job, items, loop=spec.loop is not None)
     if len(runs) < (2 if spec.loop is not None else 1):
-        raise Usage(
+        raise BadUsage(
             f"{len(runs)} items of {job} have evidence to learn from, and 2 are needed: a model has to have worked "
             "them out, and the job's artifacts must not be dropped"
         )
@@ -56,19 +56,19 @@ async def learned(client: Api, job: str, name: str, items: int) -> Learned:
     at = datetime.now(UTC).isoformat(timespec="seconds")
     compiled = compile_version(runs, schema, at=at, by_origin=spec.loop is None)
     if compiled.version is None:
-        return Learned(None, len(runs), compiled.open)
+        return LearnReport(None, len(runs), compiled.open)
     site = _site(runs, spec)
     scope = Scope(site=site, goal=goal_hash(spec.goal), record_schema=schema_hash(schema))
     workflow = Workflow(name=name or _name_of(site, scope), scope=scope, versions=(compiled.version,))
-    return Learned(json.dumps(write_workflow(workflow)).encode(), len(runs), compiled.version.open)
+    return LearnReport(json.dumps(write_workflow(workflow)).encode(), len(runs), compiled.version.open)
 
 
-async def _shown(client: Api, session: str) -> Learned:
+async def _shown(client: Api, session: str) -> LearnReport:
     """The session in which a person showed a workflow, where one was drafted."""
     detail = await client.session(session)
     if any(artifact["kind"] == DRAFT for artifact in detail["artifacts"]):
-        return Learned(None, 1, (), session)
-    return Learned(None, 1, (Decision(what=session, why=detail["reason"] or "no person has shown anything"),))
+        return LearnReport(None, 1, (), session)
+    return LearnReport(None, 1, (Decision(what=session, why=detail["reason"] or "no person has shown anything"),))
 
 
 async def _runs(client: Api, job: str, items: int, *, loop: bool) -> list[SessionEvidence]:

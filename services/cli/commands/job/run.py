@@ -14,7 +14,7 @@ from shoal.connect import find_gateway
 from shoal.embedded import spec_checker
 from shoal.services.cli.commands.job.following import cancel_and_print, follow
 from shoal.services.cli.connection import client_or_cluster
-from shoal.services.cli.ending import Exit, Usage
+from shoal.services.cli.ending import BadUsage, Exit
 from shoal.services.cli.options import Gateway, json_from, lines_from, pairs_from
 from shoal.services.cli.printing import OrderedLines, binary_stdout
 from shoal.services.cli.running import finish, settings_of_process
@@ -66,7 +66,7 @@ def run(
     async def work() -> Exit:
         asked = json_from("--spec", spec) if spec else {}
         if not isinstance(asked, dict):
-            raise Usage("--spec: a job spec is a JSON object")
+            raise BadUsage("--spec: a job spec is a JSON object")
         _put(asked, "goal", goal)
         _put(asked, "url", url)
         _put(asked, "data", json_from("--data", data) if data else None)
@@ -87,9 +87,9 @@ def run(
         if label:
             asked["labels"] = {**asked.get("labels", {}), **pairs_from("--label", label)}
         if not asked.get("url"):
-            raise Usage("say where to start: --url https://…")
+            raise BadUsage("say where to start: --url https://…")
         if loop_select and loop_values:
-            raise Usage("--loop-select and --loop-values exclude each other")
+            raise BadUsage("--loop-select and --loop-values exclude each other")
         return await run_spec(asked, gateway, as_json)
 
     finish(work())

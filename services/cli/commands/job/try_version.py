@@ -10,7 +10,7 @@ import typer
 
 from shoal.agent.support.json_value import Json
 from shoal.services.cli.connection import client_of
-from shoal.services.cli.ending import Exit, Usage, tell
+from shoal.services.cli.ending import BadUsage, Exit, tell
 from shoal.services.cli.options import AsJson, Gateway, json_from
 from shoal.services.cli.running import finish, settings_of_process
 from shoal.services.cli.tables import print_table
@@ -63,7 +63,7 @@ def named(name: str) -> tuple[str, int | None]:
     """
     workflow, at, version = name.partition("@")
     if at and not (version.isdecimal() and 0 < int(version) < 10**6):
-        raise Usage(f"{version!r} is no number of a version: write NAME@2")
+        raise BadUsage(f"{version!r} is no number of a version: write NAME@2")
     return workflow, int(version) if at else None
 
 

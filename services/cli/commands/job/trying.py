@@ -12,7 +12,7 @@ from shoal.agent.support.json_value import Json
 from shoal.connect import find_gateway
 from shoal.embedded import spec_checker
 from shoal.services.cli.connection import client_or_cluster
-from shoal.services.cli.ending import Exit, Usage, tell
+from shoal.services.cli.ending import BadUsage, Exit, tell
 from shoal.services.cli.options import AsJson, Gateway, json_from
 from shoal.services.cli.pace import duration
 from shoal.services.cli.running import finish, settings_of_process
@@ -42,7 +42,7 @@ def try_(
     async def work() -> Exit:
         asked = json_from("SPEC", spec)
         if not isinstance(asked, dict):
-            raise Usage("a job spec is a JSON object")
+            raise BadUsage("a job spec is a JSON object")
         settings = settings_of_process()
         if not find_gateway(settings, gateway):  # a cluster of its own takes seconds: too long for a wrong field
             await spec_checker(settings).check(json.dumps(asked).encode(), "default")

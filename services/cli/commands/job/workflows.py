@@ -16,7 +16,7 @@ from shoal.api import rows
 from shoal.services.cli import heavy
 from shoal.services.cli.commands.job import try_version
 from shoal.services.cli.connection import client_of
-from shoal.services.cli.ending import Exit, Usage, tell
+from shoal.services.cli.ending import BadUsage, Exit, tell
 from shoal.services.cli.options import AsJson, Gateway
 from shoal.services.cli.running import finish, settings_of_process
 from shoal.services.cli.tables import print_table
@@ -173,9 +173,9 @@ def take(
 
     async def work() -> Exit:
         if name and kind is ImportFormat.SHOAL:
-            raise Usage("--name: a workflow's own file says its name")
+            raise BadUsage("--name: a workflow's own file says its name")
         if file == "-" and not name and kind is not ImportFormat.SHOAL:
-            raise Usage("--name NAME is needed: standard input has no name")
+            raise BadUsage("--name NAME is needed: standard input has no name")
         body = _bytes_of(file)
         if kind is not ImportFormat.SHOAL:
             workflow, lost = heavy.exchanging().taken(kind, body, name or Path(file).stem)
@@ -193,7 +193,7 @@ def _bytes_of(file: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
-        raise Usage(f"{file} cannot be read: {error.strerror}") from error
+        raise BadUsage(f"{file} cannot be read: {error.strerror}") from error
 
 
 def export(

@@ -20,7 +20,7 @@ Url = Annotated[str, typer.Argument(metavar="URL", help="The page to open.")]
 Headed = Annotated[bool, typer.Option("--headed", help="Show the browser's window.")]
 
 
-class Look(StrEnum):
+class ObservationOptions(StrEnum):
     """How an observation is written."""
 
     TEXT = "text"
@@ -63,8 +63,9 @@ def actions(
 def observe(
     url: Url,
     form: Annotated[
-        Look, typer.Option("--format", help="text, json, html, axtree, or choices: the letters of --dialect seeact.")
-    ] = Look.TEXT,
+        ObservationOptions,
+        typer.Option("--format", help="text, json, html, axtree, or choices: the letters of --dialect seeact."),
+    ] = ObservationOptions.TEXT,
     marks: Annotated[str, typer.Option(metavar="FILE.png", help="Also write a screenshot with numbered marks.")] = "",
     screenshot: Annotated[str, typer.Option(metavar="FILE.png", help="Also write a screenshot of the window.")] = "",
     full_page: Annotated[bool, typer.Option("--full-page", help="The screenshot shows the whole page.")] = False,
@@ -82,7 +83,7 @@ def observe(
     """Show a page the way a model sees it."""
 
     async def work() -> Exit:
-        chosen = Look.JSON if as_json else form
+        chosen = ObservationOptions.JSON if as_json else form
         options = heavy.pages().PageOptions(
             settings_of_process(),
             headed=headed,
@@ -103,7 +104,9 @@ def act(
     url: Url,
     calls: Annotated[list[str], typer.Argument(metavar="CALL…", help="Actions, such as \"click('12')\".")],
     dialect: Annotated[Dialect, typer.Option(help="The notation of the calls.")] = Dialect.BROWSERGYM,
-    form: Annotated[Look, typer.Option("--format", help="How the last observation is written.")] = Look.TEXT,
+    form: Annotated[
+        ObservationOptions, typer.Option("--format", help="How the last observation is written.")
+    ] = ObservationOptions.TEXT,
     downloads: Annotated[str, typer.Option(metavar="FOLDER", help="Keep files that the page gives here.")] = "",
     headed: Headed = False,
     as_json: AsJson = False,

@@ -28,7 +28,7 @@ from shoal.agent.support.web_addresses import WEB
 from shoal.agent.types import Action, ActionResult, Box, Effect, Observation
 from shoal.page import opened
 from shoal.services.browsers.configs import worker_config
-from shoal.services.cli.ending import Usage, tell
+from shoal.services.cli.ending import BadUsage, tell
 from shoal.services.settings import Settings
 
 _SCHEMES = (*WEB, "data", "file")
@@ -67,7 +67,7 @@ class PageOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class WantedPicture:
     """A screenshot that is asked for, and what it shows: the window unless more is said."""
 
     file: str  # "": none is wanted
@@ -78,7 +78,7 @@ class Picture:
     def __post_init__(self) -> None:
         for option, value in (("full-page", self.full_page), ("element", self.element), ("region", self.region)):
             if value and not self.file:
-                raise Usage(
+                raise BadUsage(
                     f"--{option} says what a screenshot shows, and none is asked for: --screenshot FILE.png takes it"
                 )
 
@@ -96,14 +96,14 @@ def _box(region: str) -> Box:
     try:
         x, y, width, height = (float(part) for part in region.split(","))
     except ValueError as error:
-        raise Usage(f"a region is X,Y,W,H in pixels, not {region!r}") from error
+        raise BadUsage(f"a region is X,Y,W,H in pixels, not {region!r}") from error
     return Box(x, y, width, height)
 
 
 def list_actions(sets: Sequence[str], *, as_json: bool) -> None:
     """Prints the catalogue, or the parts of it that `sets` name."""
     if unknown := [name for name in sets if name not in ACTION_SETS]:
-        raise Usage(f"there is no action set {unknown[0]!r}; there are {', '.join(ACTION_SETS)}")
+        raise BadUsage(f"there is no action set {unknown[0]!r}; there are {', '.join(ACTION_SETS)}")
     actions = catalogue(sets) if sets else catalogue()
     if as_json:
         print(json.dumps(actions, indent=2, ensure_ascii=False))
@@ -118,10 +118,12 @@ def list_actions(sets: Sequence[str], *, as_json: bool) -> None:
             print(f"      {line}".rstrip())
 
 
-async def observe_page(url: str, form: str, options: PageOptions, *, marks: str, picture: Picture, pdf: str) -> None:
+async def observe_page(
+    url: str, form: str, options: PageOptions, *, marks: str, picture: WantedPicture, pdf: str
+) -> None:
     """Opens a page and prints it; `marks` and `pdf` name files for the screenshot with marks and for the print."""
     if form == "choices" and options.chosen:
-        raise Usage("the letters of --format choices are those of the whole page: it takes no budget, part or word")
+        raise BadUsage("the letters of --format choices are those of the whole page: it takes no budget, part or word")
     async with _opened(url, options) as page:
         if options.chosen:  # ids come in the order of looking: `shoal act` looks at the whole page, and shares them
             await page.observe()
@@ -177,7 +179,7 @@ def _address(text: str) -> str:
     try:
         return web_address(text)
     except (ActionInvalid, ActionRefused) as error:
-        raise Usage(error.message) from error
+        raise BadUsage(error.message) from error
 
 
 def _rendered(seen: Observation, form: str, max_chars: int | None) -> str:
@@ -213,7 +215,7 @@ def _said(effect: Effect) -> str:
 async def _print_to(name: str, page: Context) -> None:
     result = await page.act(Action("save_as_pdf"))
     if result.error is not None:
-        raise Usage(f"the page could not be printed: {result.error.message}")
+        raise BadUsage(f"the page could not be printed: {result.error.message}")
     (*_, file) = await page.downloads()
     _write(name, await asyncio.to_thread(Path(file.path).read_bytes))
 
@@ -231,11 +233,11 @@ def _have_folder(name: str) -> None:
     try:
         Path(name).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Usage(f"cannot keep files in {name}: {error.strerror or error}") from error
+        raise BadUsage(f"cannot keep files in {name}: {error.strerror or error}") from error
 
 
 def _write(name: str, data: bytes) -> None:
     try:
         Path(name).write_bytes(data)
     except OSError as error:
-        raise Usage(f"cannot write {name}: {error.strerror or error}") from error
+        raise BadUsage(f"cannot write {name}: {error.strerror or error}") from error

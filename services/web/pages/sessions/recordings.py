@@ -34,7 +34,7 @@ _STYLES = ("shoal.css", "replay.css", "rrweb-replay.css")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class StepMark:
     """A step on the time line."""
 
     step: PlacedStep
@@ -81,11 +81,11 @@ def add_recordings(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck
         return Response(body, media_type="application/json", headers=_HEADERS | headers)
 
 
-def _marks(detail: SessionDetail) -> Iterator[Mark]:
+def _marks(detail: SessionDetail) -> Iterator[StepMark]:
     """The steps of which it is known when they began."""
     for step in placed_steps(detail):
         if step.step.at:
-            yield Mark(step, int(datetime.fromisoformat(step.step.at).timestamp() * 1000))
+            yield StepMark(step, int(datetime.fromisoformat(step.step.at).timestamp() * 1000))
 
 
 @cache

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 from shoal.agent.support.json_value import Json
 from shoal.services.errors import BadInput
-from shoal.services.web.pages.submit.fields import KEY, PRESENT, FormField, blank_form
+from shoal.services.web.pages.submit.fields import KEY, PRESENT, SpecField, blank_form
 from shoal.services.web.specs.specs import parse_json
 
 _ENTRY = re.compile(r"\[(\d{1,6})\]")
@@ -91,12 +91,12 @@ class _Composer:
     inputs: Inputs
     faults: list[Mapping[str, str]] = field(default_factory=list)
 
-    def group(self, fields: Sequence[FormField], prefix: str) -> dict[str, Json]:
+    def group(self, fields: Sequence[SpecField], prefix: str) -> dict[str, Json]:
         """The properties that are given of an object at `prefix`."""
         given = {part.name: self.value(part, f"{prefix}{part.name}") for part in fields}
         return {name: value for name, value in given.items() if value is not _ABSENT}
 
-    def value(self, form_field: FormField, path: str) -> Json:
+    def value(self, form_field: SpecField, path: str) -> Json:
         """What is given for a field, or `_ABSENT`."""
         match form_field.kind:
             case "group":
@@ -121,7 +121,7 @@ class _Composer:
                 return [self.line(path, n, line) for n, line in enumerate(_lines(text))] or _ABSENT
         return text.strip()
 
-    def entries(self, form_field: FormField, path: str) -> dict[str, Json]:
+    def entries(self, form_field: SpecField, path: str) -> dict[str, Json]:
         """What is given of a map. An entry without a name is a fault, unless it is empty altogether."""
         entries: dict[str, Json] = {}
         for number in self.inputs.entries(path):
@@ -139,7 +139,7 @@ class _Composer:
             entries[key] = value
         return entries
 
-    def number(self, form_field: FormField, path: str, text: str) -> Json:
+    def number(self, form_field: SpecField, path: str, text: str) -> Json:
         if _WHOLE.fullmatch(text):
             return int(text)
         try:

@@ -22,7 +22,7 @@ _UNITS = {"_s": "seconds", "_days": "days"}
 
 
 @dataclass(frozen=True, slots=True)
-class FormField:
+class SpecField:
     """One property of the spec, as the form shows it."""
 
     path: str  # where it lies in the spec: `loop.from.select`; an entry of a map has a number: `labels[0]`
@@ -36,11 +36,11 @@ class FormField:
     choices: tuple[str, ...] = ()
     minimum: float | None = None
     maximum: float | None = None
-    fields: tuple[FormField, ...] = ()  # of a group, or of one entry of a map of objects
+    fields: tuple[SpecField, ...] = ()  # of a group, or of one entry of a map of objects
     value: str = ""  # what is given, as the input holds it
     chosen: tuple[str, ...] = ()  # of `choices`: what is given
     present: bool = False  # of a group or a map: something is given
-    entries: tuple[FormField, ...] = ()  # of a map: a group for each name that is given, its first field the name
+    entries: tuple[SpecField, ...] = ()  # of a map: a group for each name that is given, its first field the name
 
     @property
     def label(self) -> str:
@@ -51,7 +51,7 @@ class FormField:
         return self.name.replace("_", " ")
 
     @property
-    def blank(self) -> FormField:
+    def blank(self) -> SpecField:
         """One more entry of a map, with nothing in it; scripts put its number in the place of `NEW`."""
         return _entry(self, "NEW", "", None)
 
@@ -63,12 +63,12 @@ def spec_schema() -> Mapping[str, Json]:
 
 
 @lru_cache(maxsize=1)
-def blank_form() -> tuple[FormField, ...]:
+def blank_form() -> tuple[SpecField, ...]:
     """The form without anything in it."""
     return tuple(_properties(spec_schema(), "", 0))
 
 
-def filled_form(spec: Mapping[str, Json]) -> tuple[FormField, ...]:
+def filled_form(spec: Mapping[str, Json]) -> tuple[SpecField, ...]:
     """The form with what `spec` gives. What has no field is left out: see `strangers`."""
     return tuple(_filled(field, spec.get(field.name)) for field in blank_form())
 
@@ -78,7 +78,7 @@ def strangers(spec: Mapping[str, Json]) -> list[str]:
     return list(_strangers(blank_form(), spec, ""))
 
 
-def _strangers(fields: Sequence[FormField], value: Mapping[str, Json], prefix: str) -> Iterator[str]:
+def _strangers(fields: Sequence[SpecField], value: Mapping[str, Json], prefix: str) -> Iterator[str]:
     known = {field.name: field for field in fields}
     for name, part in value.items():
         field = known.get(name)
@@ -95,16 +95,16 @@ def _strangers(fields: Sequence[FormField], value: Mapping[str, Json], prefix: s
 # --- from the schema ----------------------------------------------------------------------------------
 
 
-def _properties(schema: Mapping[str, Json], prefix: str, depth: int) -> Iterator[FormField]:
+def _properties(schema: Mapping[str, Json], prefix: str, depth: int) -> Iterator[SpecField]:
     required = schema.get("required", ())
     for name, part in schema["properties"].items():
         yield _field(f"{prefix}{name}", name, part, name in required, depth)
 
 
-def _field(path: str, name: str, part: Mapping[str, Json], required: bool, depth: int) -> FormField:
+def _field(path: str, name: str, part: Mapping[str, Json], required: bool, depth: int) -> SpecField:
     variants = [variant for variant in part.get("anyOf", [part]) if variant.get("type") != "null"]
     resolved = _resolved(variants[0])
-    field = FormField(
+    field = SpecField(
         path=path,
         name=name,
         kind="text",
@@ -160,7 +160,7 @@ def _default(value: Json) -> str:
 # --- with what is given -------------------------------------------------------------------------------
 
 
-def _filled(field: FormField, value: Json) -> FormField:
+def _filled(field: SpecField, value: Json) -> SpecField:
     if value is None:
         return field
     match field.kind:
@@ -192,20 +192,20 @@ def as_line(value: Json) -> str:
     return value if plain else json.dumps(value, ensure_ascii=False)
 
 
-def _entry(field: FormField, number: str, key: str, value: Json) -> FormField:
+def _entry(field: SpecField, number: str, key: str, value: Json) -> SpecField:
     """The group of one entry of a map: its name, and its value or the fields of its value."""
     path = f"{field.path}[{number}]"
-    name = FormField(f"{path}.{KEY}", "name", "text", value=key)
+    name = SpecField(f"{path}.{KEY}", "name", "text", value=key)
     if not field.fields:
         text = "" if value is None else _text(value)
-        return FormField(path, number, "group", fields=(name, FormField(path, "value", "text", value=text)))
+        return SpecField(path, number, "group", fields=(name, SpecField(path, "value", "text", value=text)))
     placed = tuple(_placed(part, f"{path}.") for part in field.fields)
     given = value if isinstance(value, Mapping) else {}
-    return FormField(
+    return SpecField(
         path, number, "group", fields=(name, *(_filled(part, given.get(part.name)) for part in placed)), present=True
     )
 
 
-def _placed(field: FormField, prefix: str) -> FormField:
+def _placed(field: SpecField, prefix: str) -> SpecField:
     path = f"{prefix}{field.name}"
     return replace(field, path=path, fields=tuple(_placed(part, f"{path}.") for part in field.fields))

@@ -47,7 +47,7 @@ TOKEN_HEADER = "x-shoal-form"
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedDraft:
     """A draft with what the API says of it."""
 
     draft: Draft
@@ -76,7 +76,7 @@ def add_submit_page(
     ) -> Response:
         draft = await job_form.beginning(job, preset, kept, caller)
         # A kept job holds no passwords either.
-        return await job_form.page(request, caller, Checked(draft), origin=job or (kept and f"{KEPT}{kept}"))
+        return await job_form.page(request, caller, CheckedDraft(draft), origin=job or (kept and f"{KEPT}{kept}"))
 
     @router.post("/new")
     async def submit(request: Request, caller: Caller = Depends(let_in(login_check, "submit"))) -> Response:
@@ -222,12 +222,12 @@ class _JobForm:
         self.login_check.check_form(request, inputs.one("token"))
         return inputs
 
-    async def checked(self, inputs: Inputs, caller: Caller) -> Checked:
+    async def checked(self, inputs: Inputs, caller: Caller) -> CheckedDraft:
         """The job in the form, and what the API's own check says of it."""
         try:
             draft = read_draft(inputs.one(AS_JSON)) if inputs.one(AS_JSON).strip() else composed(inputs)
         except BadInput as error:
-            return Checked(Draft({}), tuple(faults_of(error)) or ({"field": "body", "reason": error.message},))
+            return CheckedDraft(Draft({}), tuple(faults_of(error)) or ({"field": "body", "reason": error.message},))
         faults = [*draft.faults]
         if inputs.one(FROM):
             faults += [{"field": path, "reason": "is hidden here: give it again"} for path in _hidden(draft.spec, ())]
@@ -237,10 +237,10 @@ class _JobForm:
             known = {fault["field"] for fault in faults}
             faults += [fault for fault in faults_of(error) if fault["field"] not in known]
         except ServiceError as error:
-            return Checked(draft, tuple(faults), error.message)
-        return Checked(draft, tuple(faults))
+            return CheckedDraft(draft, tuple(faults), error.message)
+        return CheckedDraft(draft, tuple(faults))
 
-    def told(self, request: Request, checked: Checked) -> dict[str, Json]:
+    def told(self, request: Request, checked: CheckedDraft) -> dict[str, Json]:
         """What the page's script shows."""
         texts = equivalents(checked.draft.spec, self.gateway(request), keys=self.login_check.required)
         return {
@@ -260,7 +260,7 @@ class _JobForm:
         return self.pages.part(request, "submit/fields.html", sections=sections(filled_form(spec)))
 
     async def page(
-        self, request: Request, caller: Caller, checked: Checked, *, origin: str, key: str = "", status: int = 200
+        self, request: Request, caller: Caller, checked: CheckedDraft, *, origin: str, key: str = "", status: int = 200
     ) -> Response:
         """The whole page."""
         return self.pages.page(

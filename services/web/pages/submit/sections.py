@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shoal.services.web.pages.submit.fields import FormField
+from shoal.services.web.pages.submit.fields import SpecField
 
 _SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("what", "What to do", ("url", "goal", "extract", "loop", "data")),
@@ -40,7 +40,7 @@ class Section:
 
     name: str
     title: str
-    fields: tuple[FormField, ...]
+    fields: tuple[SpecField, ...]
 
     @property
     def given(self) -> bool:
@@ -48,7 +48,7 @@ class Section:
         return any(field.present or field.value or field.chosen for field in self.fields)
 
 
-def sections(form: Sequence[FormField]) -> tuple[Section, ...]:
+def sections(form: Sequence[SpecField]) -> tuple[Section, ...]:
     """All fields of a form. One that no section names is in the last."""
     by_name = {field.name: field for field in form}
     shown = [

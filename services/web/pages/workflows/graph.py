@@ -28,7 +28,7 @@ class NodeBox:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class GraphEdge:
     """One way from a node to another."""
 
     path: str  # of an SVG
@@ -45,7 +45,7 @@ class Graph:
     width: int
     height: int
     boxes: tuple[NodeBox, ...]  # in the order of the nodes
-    lines: tuple[Line, ...]
+    lines: tuple[GraphEdge, ...]
 
 
 def drawn(version: Version) -> Graph:
@@ -134,16 +134,16 @@ def _middle(places: Sequence[float], otherwise: float) -> float:
     return sum(places) / len(places) if places else otherwise
 
 
-def _line(start: NodeBox, end: NodeBox, label: str, width: int) -> Line:
+def _line(start: NodeBox, end: NodeBox, label: str, width: int) -> GraphEdge:
     miss = label == _ON_MISS
     if end.y - start.y == HEIGHT + _BELOW:  # the next row
         x, y, to_x, to_y = start.x + WIDTH // 2, start.y + HEIGHT, end.x + WIDTH // 2, end.y
         middle = (y + to_y) // 2
         path = f"M{x} {y} C{x} {middle} {to_x} {middle} {to_x} {to_y}"
-        return Line(path, label, (x + to_x) // 2 + 6, middle + 4, miss)
+        return GraphEdge(path, label, (x + to_x) // 2 + 6, middle + 4, miss)
     right = end.y > start.y
     x, to_x = (start.x + WIDTH, end.x + WIDTH) if right else (start.x, end.x)
     y, to_y = start.y + HEIGHT // 2, end.y + HEIGHT // 2
     side = min(width - 8, max(x, to_x) + _BOW) if right else max(8, min(x, to_x) - _BOW)
     path = f"M{x} {y} C{side} {y} {side} {to_y} {to_x} {to_y}"
-    return Line(path, label, (x + to_x) // 2 + (4 if right else -4 - _BOW), (y + to_y) // 2, miss)
+    return GraphEdge(path, label, (x + to_x) // 2 + (4 if right else -4 - _BOW), (y + to_y) // 2, miss)

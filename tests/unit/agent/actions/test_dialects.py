@@ -301,13 +301,13 @@ class TestAutoma:
     def test_import_and_export_keep_every_block(self, kinds: list[tuple[str, str]]) -> None:
         blocks = tuple(automa.Block(f"b{i}", kind, {"note": note}, x=i) for i, (kind, note) in enumerate(kinds))
         edges = tuple(automa.Edge(f"b{i}", f"b{i + 1}", "output-fallback") for i in range(len(blocks) - 1))
-        workflow = automa.Workflow("name", blocks, edges, "why")
+        workflow = automa.AutomaWorkflow("name", blocks, edges, "why")
         assert automa.read(automa.write(workflow)) == workflow
 
     def test_loops_are_no_list_of_actions(self) -> None:
         blocks = (automa.Block("t", "trigger"), automa.Block("l", "loop-elements"))
         with pytest.raises(ReplyUnparsable, match="steers"):
-            automa.parse(automa.write(automa.Workflow("", blocks, (automa.Edge("t", "l"),))), resolver(PAGE))
+            automa.parse(automa.write(automa.AutomaWorkflow("", blocks, (automa.Edge("t", "l"),))), resolver(PAGE))
 
 
 _FIELDS = [
@@ -380,7 +380,7 @@ def test_whatever_a_model_says_nothing_but_the_parse_error_comes_out(dialect: st
 def test_a_block_s_number_that_is_none_is_refused_with_its_block(index: str) -> None:
     blocks = (automa.Block("t", "trigger"), automa.Block("s", "switch-tab", {"tabIndex": index}))
     with pytest.raises(ReplyUnparsable, match="block s"):
-        automa.parse(automa.write(automa.Workflow("", blocks, (automa.Edge("t", "s"),))), resolver(PAGE))
+        automa.parse(automa.write(automa.AutomaWorkflow("", blocks, (automa.Edge("t", "s"),))), resolver(PAGE))
 
 
 def test_deep_nesting_is_refused() -> None:

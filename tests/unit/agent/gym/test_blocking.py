@@ -10,8 +10,8 @@ import pytest
 
 from shoal.agent.gym.blocking import Blocking
 from shoal.agent.gym.chat import Chat
-from shoal.agent.gym.loop_thread import LoopThread
 from shoal.agent.gym.task import goal_object, goal_text
+from shoal.agent.support.loop_thread import LoopThread
 
 
 class Locator:
@@ -60,8 +60,8 @@ for kind in (Locator, Waits, Page):
 
 @pytest.fixture
 def page() -> Iterator[Blocking]:
-    loop = LoopThread()
-    yield Blocking(Page(), loop)
+    loop = LoopThread("shoal-gym")
+    yield Blocking(Page(), loop, {})
     loop.close()
     loop.close()  # twice is once
 

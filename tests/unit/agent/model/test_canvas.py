@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image as Pictures
 
 from shoal.agent.errors import ActionInvalid, ReplyInvalid
-from shoal.agent.models.images import Grid, scale_for
+from shoal.agent.models.images import ImageGrid, scale_for
 from shoal.agent.models.model import Image
 from shoal.agent.policies.model import ModelPolicyOptions
 from shoal.agent.policies.model.checks.calls import call_offers
@@ -20,7 +20,7 @@ from shoal.agent.policies.model.requests.canvas import canvas_of
 from shoal.agent.types import Action, ActionResult, Effect, Step
 from tests.unit.agent.model.test_step import SHOP, URL, act, calls, decide, says
 
-GRID = Grid(32, 1280)
+GRID = ImageGrid(32, 1280)
 COORDINATES = {"grounding": "coordinates"}
 
 

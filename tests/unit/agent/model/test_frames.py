@@ -18,9 +18,9 @@ from shoal.agent.policies.model import ModelPolicyOptions
 from shoal.agent.policies.model.requests.shared_frames import (
     LEAST_LINES,
     Fold,
-    Frame,
     Frames,
     Run,
+    SharedFrame,
     folded,
     frame_of,
 )
@@ -39,7 +39,7 @@ LINES = st.lists(
 MENU = [f"{n}. shelf" for n in range(20)]
 
 
-def _unfolded(runs: Sequence[Run], frame: Frame) -> str:
+def _unfolded(runs: Sequence[Run], frame: SharedFrame) -> str:
     """The page that `folded` was given."""
     return "\n".join(run if isinstance(run, str) else "\n".join(frame.lines[run.first - 1 : run.last]) for run in runs)
 
@@ -50,7 +50,7 @@ def _unfolded(runs: Sequence[Run], frame: Frame) -> str:
 @given(LINES, LINES, LINES)
 def test_unfolding_gives_the_page_back(one: list[str], other: list[str], third: list[str]) -> None:
     pages = ["\n".join(lines) for lines in (one, other, [*one, *third, *other])]
-    for frame in (frame_of(pages[:2]), frame_of(pages), Frame(tuple(third))):
+    for frame in (frame_of(pages[:2]), frame_of(pages), SharedFrame(tuple(third))):
         for shown in pages:
             runs = folded(shown, frame)
             assert _unfolded(runs, frame) == shown
@@ -73,20 +73,20 @@ def test_whatever_pages_come_none_loses_a_line(pages: list[tuple[list[str], bool
         shown = "\n".join([*(MENU if menu else []), *lines, *(MENU if menu else [])])
         for member in (n // 2, n):
             told = frames.framed(n % 3, member, shown)
-            assert _unfolded(told.runs, Frame(told.frame)) == shown
+            assert _unfolded(told.runs, SharedFrame(told.frame)) == shown
 
 
 def test_edges_stay_on_the_page_and_short_runs_too() -> None:
     shown = "\n".join(["Lamp A", *MENU, "19.90", *MENU[: LEAST_LINES - 1], "end"])
-    runs = folded(shown, Frame(tuple(MENU)))
+    runs = folded(shown, SharedFrame(tuple(MENU)))
     assert runs == (f"Lamp A\n{MENU[0]}", Fold(2, 19), "\n".join([MENU[-1], "19.90", *MENU[: LEAST_LINES - 1], "end"]))
 
 
 def test_what_begins_or_ends_a_page_has_no_edge_there() -> None:
     shown = "\n".join([*MENU, "Lamp A", *MENU])
-    runs = folded(shown, Frame(tuple(MENU)))
+    runs = folded(shown, SharedFrame(tuple(MENU)))
     assert runs == (Fold(1, 19), "\n".join([MENU[-1], "Lamp A", MENU[0]]), Fold(2, 20))
-    assert folded("\n".join(MENU), Frame(tuple(MENU))) == (Fold(1, 20),)
+    assert folded("\n".join(MENU), SharedFrame(tuple(MENU))) == (Fold(1, 20),)
 
 
 def test_the_first_pages_of_two_items_make_the_frame_and_it_stays() -> None:
@@ -125,7 +125,7 @@ def test_a_page_of_one_line_over_and_over_takes_no_longer() -> None:
     started = time.process_time()
     told = [frames.framed("loop", n, shown) for n, shown in enumerate(pages)]
     assert time.process_time() - started < 2
-    assert _unfolded(told[-1].runs, Frame(told[-1].frame)) == pages[-1]
+    assert _unfolded(told[-1].runs, SharedFrame(told[-1].frame)) == pages[-1]
 
 
 # --- in prompts ------------------------------------------------------------------------------------------------

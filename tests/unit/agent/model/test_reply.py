@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from shoal.agent.errors import ReplyInvalid
 from shoal.agent.models.model import Ask, Message
-from shoal.agent.models.reply import Answer, ReplyDoubt, ReplyProblem, ask_for, check, parse
+from shoal.agent.models.reply import ModelAnswer, ReplyDoubt, ReplyProblem, ask_for, check, parse
 from shoal.agent.testing import ScriptedModel
 from shoal.agent.types import Usage
 
@@ -152,7 +152,9 @@ def number(value: Any) -> int:
     return int(value["n"])
 
 
-async def asked(script: list[Any], read: Callable[[Any], int] = number) -> tuple[Answer[int], ScriptedModel, Usage]:
+async def asked(
+    script: list[Any], read: Callable[[Any], int] = number
+) -> tuple[ModelAnswer[int], ScriptedModel, Usage]:
     model, spent = ScriptedModel(script), []
     answer = await ask_for(model, ASK, read, spent.append)
     return answer, model, sum(spent, Usage())

@@ -9,7 +9,7 @@ import pytest
 from shoal.agent.errors import FormIncomplete, NothingWorks
 from shoal.agent.policies.rules.forms.assignment import assign, details_of, match_option
 from shoal.agent.policies.rules.forms.filling import decide_filling
-from shoal.agent.policies.rules.forms.form import FormButton, FormField, FormPage, Message, bare
+from shoal.agent.policies.rules.forms.form import FormButton, FormField, FormNotice, FormPage, bare
 from shoal.agent.policies.rules.forms.outcome import Complaint, match_codes
 from shoal.agent.policies.rules.forms.trail import refuse_standstill
 from shoal.agent.policies.rules.values.words import phrase
@@ -151,7 +151,7 @@ def test_thanks_end_the_task_and_silence_does_not() -> None:
     assert decide(gone, {"name": "Ann"}, sent(), criterion='the page says "your number"').actions[0].name == "complete"
     still = page(field("1", "Name", value="Ann"))
     assert decide(still, {"name": "Ann"}, sent()).actions == ()
-    thanked = page(field("1", "Name", value="Ann"), messages=(Message("We have received your request", "status"),))
+    thanked = page(field("1", "Name", value="Ann"), messages=(FormNotice("We have received your request", "status"),))
     assert decide(thanked, {"name": "Ann"}, sent()).actions[0].name == "complete"
 
 

@@ -14,7 +14,7 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
 from shoal.services.errors import BadInput
 from shoal.services.web.pages.submit.compose import Draft, Inputs, composed, read_draft
-from shoal.services.web.pages.submit.fields import FormField, blank_form, filled_form, spec_schema, strangers
+from shoal.services.web.pages.submit.fields import SpecField, blank_form, filled_form, spec_schema, strangers
 from shoal.services.web.pages.submit.loop_values import loop_values, read_table
 from shoal.services.web.pages.submit.presets import PRESETS
 from shoal.services.web.pages.submit.sections import sections
@@ -43,7 +43,7 @@ SPECS: tuple[dict[str, Json], ...] = (
 )
 
 
-def inputs_of(form: Sequence[FormField]) -> Iterator[tuple[str, str]]:
+def inputs_of(form: Sequence[SpecField]) -> Iterator[tuple[str, str]]:
     """What a browser sends of a form."""
     for field in form:
         if field.kind == "group":
@@ -175,7 +175,7 @@ def without_blanks(spec: Mapping[str, Json]) -> Mapping[str, Json]:
     return found
 
 
-def every_field(form: Sequence[FormField]) -> Iterator[FormField]:
+def every_field(form: Sequence[SpecField]) -> Iterator[SpecField]:
     for field in form:
         yield field
         yield from every_field(field.fields)
