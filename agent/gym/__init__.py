@@ -8,7 +8,7 @@
     observation, reward, terminated, truncated, info = env.step("click('1')")
     env.close()
 
-Gymnasium comes with the extra `gym`. Without it `episode.Episode` runs the same tasks.
+Gymnasium comes with the extra `gym`. Without it `episode.EpisodeRunner` runs the same tasks.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def observe(
             words=tuple(word or ()),
             viewport_only=viewport,
         )
-        picture = heavy.pages().Picture(screenshot, full_page, element, region)
+        picture = heavy.pages().WantedPicture(screenshot, full_page, element, region)
         await heavy.pages().observe_page(url, chosen.value, options, marks=marks, picture=picture, pdf=pdf)
         return Exit.DONE
 
