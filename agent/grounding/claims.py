@@ -199,9 +199,21 @@ _LONGEST_MESSAGE = 120
 """Characters. "No data is lost" in a paragraph says nothing of a list; a message stands on a line of its own."""
 
 
+_CONDITION = re.compile(
+    r"\b(?:if|when|whenever|unless|until|in case|in the event|wenn|falls|sofern|si|cuando|lorsque|quando|indien)\b",
+    re.IGNORECASE,
+)
+"""Words before which a sentence tells what would be: "-1 is returned if no bookmark is found"."""
+
+
 def says_empty(text: str) -> bool:
     """Whether a line of a page's text says that its list has nothing in it."""
-    return any(len(line) <= _LONGEST_MESSAGE and _EMPTY.search(line) is not None for line in text.splitlines())
+    return any(_is_message_of_emptiness(line) for line in text.splitlines() if len(line) <= _LONGEST_MESSAGE)
+
+
+def _is_message_of_emptiness(line: str) -> bool:
+    said = _EMPTY.search(line)
+    return said is not None and _CONDITION.search(line, 0, said.start()) is None
 
 
 def texts_of(records: Sequence[Record]) -> frozenset[str]:

@@ -118,6 +118,22 @@ async def test_the_head_of_a_list_of_plain_boxes_gives_no_values(page: Context, 
     assert set(found.missing) == {"status", "owner"}
 
 
+MANUAL = """<div class=section><h3>timer_new ()</h3><pre>Timer *timer_new (void);</pre>
+<p>Makes a timer and starts it, which means that <code class=function>timer_start()</code> is called.</p></div>
+<div class=section><h3>timer_stop ()</h3><pre>void timer_stop (Timer *timer);</pre>
+<p>Marks an end time, so that calls to <code class=function>timer_elapsed()</code> give the time until then.</p></div>
+<div class=section><h3>timer_reset ()</h3><pre>void timer_reset (Timer *timer);</pre>
+<p>This is seldom needed, since <code class=function>timer_start()</code> may be called on a running timer.</p></div>"""
+
+
+async def test_code_that_a_sentence_mentions_is_no_value_of_the_record(page: Context, site: Site) -> None:
+    assert await values(page, site, MANUAL, function=TEXT) == []
+    named = "".join(
+        f"<div class=section><h3>{n}</h3><p>Since <code class=version>{n}.5</code></p></div>" for n in "123"
+    )
+    assert [row["version"] for row in await values(page, site, named, version=TEXT)] == ["1.5", "2.5", "3.5"]
+
+
 async def test_placeholders_are_no_values(page: Context, site: Site) -> None:
     body = """<main><h1>Part 7</h1><dl><dt>Color</dt><dd>-</dd><dt>Weight</dt><dd>n/a</dd><dt>Size</dt><dd>—</dd>
       <dt>Material</dt><dd>Steel</dd></dl></main>"""

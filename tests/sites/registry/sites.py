@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 
 from tests.sites.registry import (
+    apache_manual,
     datasette,
     django_admin,
     docbook,
     doxygen,
     flask_admin,
+    gtk_doc,
     hgweb,
     javadoc,
     man_pages,
@@ -21,6 +23,7 @@ from tests.sites.registry import (
     script_grids,
     script_tables,
     sphinx,
+    sqlite_manual,
     trac,
 )
 from tests.sites.registry.case import Case
@@ -32,6 +35,7 @@ ALL: Mapping[str, Site] = {
     for module in (
         *(sphinx, mkdocs, javadoc, man_pages, docbook, script_tables, script_grids, doxygen),
         *(trac, roundup, flask_admin, django_admin, otter_wiki, datasette, hgweb, oscar),
+        *(apache_manual, gtk_doc, sqlite_manual),
     )
 }
 """By name: serves the site and gives its cases. Raises `cache.Unreachable` where its package cannot be had."""

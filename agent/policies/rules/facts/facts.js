@@ -9,6 +9,7 @@
   // Words of ids and classes that may say of a block that it is about something else: Python judges them.
   const APART = new RegExp(`(?:^|[^a-z])(?:${arg.apart.join('|')})(?:y|ies|s)?(?![a-z])`, 'i');
   const MAX_NODES = 25000, MAX_NAMED = 1500, MAX_PAIRS = 800, MAX_TEXT = 5000, MAX_OWN = 100000, MAX_BLOCKS = 2000, MAX_AROUND = 400, LONG = 300;
+  const MOST_BESIDE_CODE = 40;  // characters of a paragraph that names and presents a piece of code, as "Since version 1.2"
   let longLeft = MANY ? 600000 : 60000;  // characters of long texts that are sent in all
   const SKIP = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'IFRAME', 'OBJECT', 'CANVAS', 'VIDEO', 'AUDIO',
     'SELECT', 'OPTION', 'TEXTAREA', 'DATALIST', 'HEAD']);
@@ -377,7 +378,12 @@
       st: struck ? 1 : 0, ar: ctx.around, nm: ctx.names, ...more});
   }
 
+  // Code within a sentence mentions something. What the record is called stands elsewhere.
+  const mentioned = (el, text) => /^(code|tt|kbd|samp|var)$/.test(el.localName) && Boolean(el.closest('p'))
+    && el.closest('p').textContent.trim().length - text.length > MOST_BESIDE_CODE;
+
   function named(el, text, ctx, parts, at, sized) {
+    if (mentioned(el, text)) return;
     const data = [];
     let telling = Boolean(el.id || el.classList.length || ctx.prop);
     for (const a of el.attributes) {

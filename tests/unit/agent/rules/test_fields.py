@@ -192,6 +192,9 @@ def test_the_count_that_a_list_shows(text: str, total: int | None) -> None:
             "replace the byte by U+FFFD, and go on with the next one.",
             False,
         ),
+        ("In the event that no bookmark for the URI is found then -1 is returned.", False),
+        ("FALSE is returned when no results are left.", False),
+        ("No se encontraron productos: no hay resultados.", True),
     ],
 )
 def test_a_list_may_say_that_it_is_empty(text: str, empty: bool) -> None:
