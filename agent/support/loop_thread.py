@@ -29,9 +29,7 @@ class LoopThread:
         """
         if threading.current_thread() is self._thread:
             work.close()
-            raise RuntimeError(
-                "a blocking call within a function that the loop calls: there only properties can be read"
-            )
+            raise RuntimeError("a blocking call within a predicate of the loop: there only properties can be read")
         if not self._thread.is_alive():
             work.close()
             raise RuntimeError("it is closed")
