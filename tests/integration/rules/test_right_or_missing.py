@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,6 +22,8 @@ TEXT = {"type": "string"}
 NUMBER = {"type": "number"}
 FLAG = {"type": "boolean"}
 TEXTS = {"type": "array", "items": TEXT}
+SECONDS_OF_A_LARGE_PAGE = 8
+"""Limit for reading 1.4 MB of one paragraph."""
 
 
 async def read(
@@ -560,3 +563,10 @@ async def test_a_class_that_also_says_how_a_value_looks_names_it(page: Context, 
     body = """<h1>Desk lamp</h1><p class=price_color>£12.50</p>
         <table><tr><th>Price (excl. tax)</th><td>£12.50</td></tr><tr><th>Tax</th><td>£0.00</td></tr></table>"""
     assert await value(page, site, body, name=TEXT, price=NUMBER) == {"name": "Desk lamp", "price": 12.5}
+
+
+async def test_a_paragraph_full_of_code_is_measured_once(page: Context, site: Site) -> None:
+    body = "<p>" + "The calls are <code class=function>timer_start()</code> and others. " * 20_000 + "</p>"
+    began = time.monotonic()
+    assert await values(page, site, body, function=TEXT) == []
+    assert time.monotonic() - began < SECONDS_OF_A_LARGE_PAGE

@@ -378,12 +378,20 @@
       st: struck ? 1 : 0, ar: ctx.around, nm: ctx.names, ...more});
   }
 
-  // Code within a sentence mentions something. What the record is called stands elsewhere.
-  const mentioned = (el, text) => /^(code|tt|kbd|samp|var)$/.test(el.localName) && Boolean(el.closest('p'))
-    && el.closest('p').textContent.trim().length - text.length > MOST_BESIDE_CODE;
+  // Code within a sentence mentions something. What the record is called stands elsewhere. A paragraph is measured
+  // once: it may hold thousands of pieces of code.
+  const paragraphs = new Map();
+  function mentioned(el, text) {
+    const paragraph = /^(code|tt|kbd|samp|var)$/.test(el.localName) && el.closest('p');
+    if (!paragraph) return false;
+    if (!paragraphs.has(paragraph)) {
+      const said = paragraph.textContent;
+      paragraphs.set(paragraph, said.length > 4 * MAX_TEXT ? said.length : clean(said).length);
+    }
+    return paragraphs.get(paragraph) - text.length > MOST_BESIDE_CODE;
+  }
 
   function named(el, text, ctx, parts, at, sized) {
-    if (mentioned(el, text)) return;
     const data = [];
     let telling = Boolean(el.id || el.classList.length || ctx.prop);
     for (const a of el.attributes) {
@@ -401,6 +409,7 @@
     if (!telling || sink.named.length >= MAX_NAMED) return;
     if (asked && !(MANY && tag === 'a') && !/^(time|address|del|s|strike)$/.test(tag) && !/^(mailto|tel):/.test(link)
       && !asked.test(`${names(el)} ${prop} ${rel} ${tag} ${data.map((d) => d.join(' ')).join(' ')}`)) return;
+    if (mentioned(el, text)) return;
     if (text.length > LONG && (longLeft -= text.length) < 0) return;
     if (!text && !aria && !exact && !data.length && !link && !tip) return;
     sink.named.push({g: tag, c: names(el), d: data, a: aria, ti: tip, rel, pr: prop, e: exact, h: link, alt: tag === 'img' ? el.alt : '',
