@@ -35,6 +35,11 @@ class Counts(Reply):
     running: int
     final: int = Field(description="items that have ended, whatever their status")
 
+    @property
+    def ends(self) -> dict[str, int]:
+        """The items that have ended, by status."""
+        return {name: getattr(self, name) for name in _ENDS}
+
     @model_validator(mode="before")
     @classmethod
     def _sum(cls, given: Json) -> Json:

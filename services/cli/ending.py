@@ -8,8 +8,8 @@ from dataclasses import asdict
 from enum import IntEnum
 
 from shoal.agent.errors import AgentError, Recourse
-from shoal.agent.support.json_value import Json
 from shoal.errors import ApiError, GatewayUnreachable, ShoalError
+from shoal.records import Incomplete, IncompleteLists, JobSummary
 from shoal.services.errors import BadInput, BadSetting, KeyReused, NotFound, ServiceError, WrongState
 
 
@@ -77,18 +77,17 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] if word.isalpha() and word.islower() else text
 
 
-def job_exit(job: Mapping[str, Json]) -> Exit:
+def job_exit(job: JobSummary) -> Exit:
     """The exit code of a final job: done when it completed, and nothing is known to be missing."""
-    counts = job["counts"]
-    nothing = counts["expected"] > 0 and counts["completed"] == 0
-    if job["status"] != "completed" or nothing:
+    if not job.succeeded:
         return Exit.FAILED
-    return Exit.PARTIAL if counts["final"] > counts["completed"] or job.get("incomplete") else Exit.DONE
+    return Exit.PARTIAL if job.partial else Exit.DONE
 
 
-def incomplete_words(lists: Mapping[str, Json]) -> str:
+def incomplete_words(lists: Incomplete | IncompleteLists) -> str:
     """What lists lack, in words: "incomplete: 10 of 57"."""
-    given, shown, n = lists["found"], lists["shown"], lists.get("lists", 1)
+    given, shown = lists.found, lists.shown
+    n = lists.lists if isinstance(lists, IncompleteLists) else 1
     what = f"{given:,} of {shown:,}" if shown is not None else f"{given:,} record{'' if given == 1 else 's'}"
     return f"incomplete: {what}" + (f", in {n:,} lists" if n > 1 else "")
 

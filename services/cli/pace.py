@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from shoal.records import Counts
 
 WINDOW_S = 30.0
 """The rate is that of the last half minute: earlier figures tell of a loop that was still being collected."""
 FEWEST_S = 1.0
-_FINAL = ("completed", "terminated", "failed", "unsure", "canceled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +35,9 @@ class Throughput:
     def __init__(self) -> None:
         self._seen: deque[tuple[float, int]] = deque()
 
-    def note(self, counts: Mapping[str, Any], at_s: float) -> JobProgress:
+    def note(self, counts: Counts, at_s: float) -> JobProgress:
         """Takes in the counts of one moment (seconds of any steady clock)."""
-        final = sum(counts.get(name, 0) for name in _FINAL)
-        done, expected = counts.get("completed", 0), counts.get("expected", 0)
+        final, done, expected = counts.final, counts.completed, counts.expected
         if self._seen and final < self._seen[-1][1]:
             self._seen.clear()  # items were queued again
         self._seen.append((at_s, final))
@@ -49,7 +47,7 @@ class Throughput:
         span_s = at_s - began_s
         rate = (final - had) / span_s if span_s >= FEWEST_S else 0.0
         left_s = (expected - final) / rate if rate > 0 and expected > 1 else None
-        return JobProgress(expected, done, final - done, counts.get("running", 0), rate, left_s)
+        return JobProgress(expected, done, final - done, counts.running, rate, left_s)
 
 
 def sentence(standing: JobProgress) -> str:

@@ -52,7 +52,7 @@ class _EventLines:
 
     def __call__(self, event: Event) -> None:
         now_s = time.monotonic()
-        counts = event.data.get("counts")
+        counts = event.counts
         if counts is None:
             return
         text = sentence(self._pace.note(counts, now_s))
@@ -76,7 +76,7 @@ def _bar(title: str) -> Iterator[ShowEvents]:
         task = progress.add_task(title, total=None, told="waiting")
 
         def show(event: Event) -> None:
-            counts = event.data.get("counts")
+            counts = event.counts
             if counts is not None:
                 standing = pace.note(counts, time.monotonic())
                 total = standing.expected if standing.expected > 1 else None

@@ -294,17 +294,6 @@ async def test_a_table_whose_cells_are_controls_gives_what_they_hold(page: Conte
     ]
 
 
-async def test_tables_with_the_same_columns_are_chapters_of_one_list(page: Context, site: Site) -> None:
-    def table(*names: str) -> str:
-        rows = "".join(f"<tr><td>{name}</td><td>does {name}</td></tr>" for name in names)
-        return f"<table><tr><th>Option</th><th>Effect</th></tr>{rows}</table>"
-
-    other = "<table><tr><th>Version</th><th>Date</th></tr><tr><td>1.0</td><td>2001</td></tr></table>"
-    body = f"<main><h1>Manual</h1><h2>build</h2>{table('-a', '-b')}{other}<h2>serve</h2>{table('-c')}</main>"
-    found = await values(page, site, body, option=TEXT, effect=TEXT)
-    assert found == [{"option": f"-{sign}", "effect": f"does -{sign}"} for sign in "abc"]
-
-
 async def test_the_ids_of_a_cells_headers_name_it_too(page: Context, site: Site) -> None:
     body = """<main><h1>Ticket</h1><table><tr><th id="h_reporter">Reported by:</th><td headers="h_reporter">ann</td>
       <th id="h_owner">Owned by:</th><td headers="h_owner">bob</td></tr></table></main>"""

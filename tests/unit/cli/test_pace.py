@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from shoal.records import Counts
 from shoal.services.cli.pace import Throughput, duration, sentence
 
 
-def counts(expected: int, completed: int, failed: int = 0, running: int = 0) -> dict[str, int]:
-    return {"expected": expected, "completed": completed, "failed": failed, "running": running}
+def counts(expected: int, completed: int, failed: int = 0, running: int = 0) -> Counts:
+    ends = {"completed": completed, "terminated": 0, "failed": failed, "unsure": 0, "canceled": 0}
+    return Counts.model_validate({"expected": expected, "running": running, **ends})
 
 
 def test_the_rate_is_that_of_the_last_half_minute() -> None:

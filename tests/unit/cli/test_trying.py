@@ -6,19 +6,24 @@ from typing import Any
 
 from shoal.services.cli.commands.job.trying import summary, try_exit, with_places
 from shoal.services.cli.ending import Exit
+from shoal.trial import Trial
 
 SPEC = {"url": "https://shop.example/", "extract": {"schema": {"type": "object"}, "fields": {"upc": {"label": "UPC"}}}}
 
 
-def told(**more: Any) -> dict[str, Any]:
+RECORD = {"item": None, "url": SPEC["url"], "status": "completed", "record": {"name": "Lamp"}, "error": None,
+          "missing": [], "fields": {}, "candidates": {}, "seconds": 2.0}  # fmt: skip
+
+
+def told(**more: Any) -> Trial:
     """An answer in which nothing is missing."""
-    record = {"item": None, "url": SPEC["url"], "record": {"name": "Lamp"}, "error": None, "missing": [],
-              "fields": {}, "candidates": {}}  # fmt: skip
     estimate = {"items": 57, "exact": True, "seconds": 120.0, "pages": 60, "model_calls": 0, "prompt_tokens": 0,
                 "completion_tokens": 0}  # fmt: skip
-    return {"items": None, "listed": None, "error": None, "records": [record], "missing": {}, "finished": True,
-            "fields": {"name": {"select": "h1"}, "upc": {"select": "#upc"}}, "record_place": None,
-            "estimate": estimate, **more}  # fmt: skip
+    spent = {"model_calls": 0, "prompt_tokens": 0, "completion_tokens": 0}
+    answer = {"status": "completed", "reason": "", "spent": spent, "seconds": 3.0, "items": None, "listed": None,
+              "error": None, "records": [RECORD], "missing": {}, "finished": True, "record_place": None,
+              "fields": {"name": {"select": "h1"}, "upc": {"select": "#upc"}}, "estimate": estimate}  # fmt: skip
+    return Trial.model_validate(answer | more)
 
 
 def test_places_are_filled_in_and_given_ones_stay() -> None:
@@ -36,12 +41,17 @@ def test_a_spec_without_places_stays_as_it_is() -> None:
 
 
 def test_the_exit_code_says_whether_something_is_missing() -> None:
-    error = {"code": "fields_missing", "message": "the page does not show: name"}
-    bad = {**told()["records"][0], "error": error, "record": None}
+    error = {
+        "class": "ExtractionError",
+        "retryable": False,
+        "code": "fields_missing",
+        "message": "the page does not show: name",
+    }
+    bad = {**RECORD, "error": error, "record": None}
     assert try_exit(told()) is Exit.DONE
     assert try_exit(told(missing={"upc": 1})) is Exit.PARTIAL
     assert try_exit(told(finished=False)) is Exit.PARTIAL
-    assert try_exit(told(records=[told()["records"][0], bad])) is Exit.PARTIAL
+    assert try_exit(told(records=[RECORD, bad])) is Exit.PARTIAL
     assert try_exit(told(records=[bad])) is Exit.FAILED
     assert try_exit(told(error=error, records=[])) is Exit.FAILED
 
@@ -49,8 +59,9 @@ def test_the_exit_code_says_whether_something_is_missing() -> None:
 def test_a_person_is_told_items_missing_fields_and_cost() -> None:
     first = [{"value": "https://shop.example/1", "label": "Lamp", "is_link": True}]
     items = {"found": 57, "shown": 60, "whole": False, "first": first, "doubt": ""}
-    weak = {"value": "12", "where": "#id", "why": "several places state different values"}
-    record = {**told()["records"][0], "missing": ["upc"], "candidates": {"upc": [weak]}}
+    why = "several places state different values"
+    weak = {"value": "12", "how": "label", "where": "#id", "sureness": "weak", "why": why, "place": None}
+    record = {**RECORD, "missing": ["upc"], "candidates": {"upc": [weak]}}
     lines = list(summary(told(items=items, missing={"upc": 1}, records=[record])))
     assert lines[0] == "items: 57 and more, the page says 60"
     assert "missing in 1 of 1: upc" in lines

@@ -1,4 +1,4 @@
-(arg) => {
+function facts(arg, lone) {
   // Everything a page states about itself, in one walk over its document, as one JSON string (the serialiser of
   // the protocol is slower than JSON.stringify by a factor). It judges structure only; words are matched in Python.
   const MANY = Boolean(arg && arg.many);
@@ -232,6 +232,17 @@
     }
     return [count, chars];
   }
+  // How an element lies in the document, by the kinds of what is around it, as a number. Lists of one path are alike.
+  const paths = new Map([[document.body, 0]]), numbers = new Map();
+  function pathWith(parent, kind) {
+    const key = path(parent) + ' ' + kind;
+    if (!numbers.has(key)) numbers.set(key, numbers.size + 1);
+    return numbers.get(key);
+  }
+  function path(el) {
+    if (!paths.has(el)) paths.set(el, el.parentElement ? pathWith(el.parentElement, kind(el)) : 0);
+    return paths.get(el);
+  }
   function isCard(el, size) {
     // A block about something of its own: a related product, a review, a search hit. Rows of a two-column table and
     // lines of a list of properties are none.
@@ -276,6 +287,7 @@
       const same = rows || members[0].tagName === 'DL' ? fitting : fitting.filter((m, i) => i > 60 || alike(shape(m), first));
       if (same.length >= 2 || (loneRow && same.length)) found.push(same);
     }
+    if (lone) for (const c of el.children) if (lone.has(c)) found.push([c]);
     return found;
   }
   // A single teaser: the smallest block around a heading that is a link to another page.
@@ -533,8 +545,8 @@
   function laidRows(el, columns, ctx) {
     const cells = [...el.children], heads = cells.slice(0, columns).map((cell) => line(said(cell)));
     const outer = sink;
-    const group = {s: selector(el), k: 'row', n: cells.length / columns - 1, r: ctx.region, blocks: [], h: heads.join('\n')};
-    out.groups.push(group);
+    const group = newGroup(el, 'row', cells.length / columns - 1, 0, ctx, Infinity);
+    group.h = heads.join('\n');
     for (let at = columns; at < cells.length && group.blocks.length < MAX_BLOCKS; at += columns) {
       sink = newSink(cells[at]);
       group.blocks.push(sink);
@@ -557,14 +569,13 @@
         else found.push({dt: [node], dd: []});
       } else if (found.length) found[found.length - 1].dd.push(node);
     }
-    const whole = found.filter((one) => one.dd.length);
+    const whole = found.filter((entry) => entry.dd.length);
     if (whole.every((one) => /[:：]$/.test(line(said(one.dt[0]))))) return;  // "Returns:" is a label, and explains nothing
     const outer = sink;
     let group = null;
-    if (whole.length > 1 && out.groups.length < 1000) {
-      group = {s: selector(list), k: 'entry', n: whole.length, r: ctx.region, blocks: []};
-      out.groups.push(group);
-    } else if (sink === out || sink.pairs.some((one) => one.how === 'definition-list')) return;
+    if (whole.length > 1 || (lone && lone.has(list))) group = newGroup(list, 'entry', whole.length, pathWith(list, 'entry'), ctx, 1000);
+    else if (whole.length === 1) alone.push(list);
+    if (!group && (sink === out || sink.pairs.some((one) => one.how === 'definition-list'))) return;
     for (const one of whole) {
       if (group) { if (group.blocks.length >= MAX_BLOCKS) break; sink = newSink(one.dt[0]); group.blocks.push(sink); }
       const term = one.dt.map(said).map(line).join(', '), meaning = one.dd.map(said).join('\n');
@@ -636,6 +647,32 @@
       op: options, w: form && (beside < 2 || form.getAttribute('role') === 'search') ? 1 : 0, ck: checkable ? 1 : 0});
   }
 
+  // A new list of the page, for blocks; null where `most` lists are read, which leaves a chapter of its list unread.
+  const firstOf = new Map(), alone = [];
+  function newGroup(el, kind, size, path, ctx, most) {
+    if (out.groups.length < most) {
+      const group = {s: selector(el), k: kind, n: size, r: ctx.region, p: path, a: ctx.within ? 1 : 0, blocks: []};
+      out.groups.push(group);
+      if (path && !firstOf.has(path)) firstOf.set(path, group);
+      return group;
+    }
+    if (firstOf.has(path)) firstOf.get(path).n += size;
+    return null;
+  }
+  // Blocks without another one beside them that lie as the blocks of a list do: chapters with one block.
+  function chaptersOfOne() {
+    const found = new Set(alone.filter((list) => firstOf.has(pathWith(list, 'entry'))));
+    const single = new Map();  // by parent and path: the block, or null where there are several
+    for (const el of firstOf.size ? document.body.querySelectorAll('*') : []) {
+      if (!firstOf.has(path(el))) continue;
+      if (!single.has(el.parentElement)) single.set(el.parentElement, new Map());
+      const blocks = single.get(el.parentElement);
+      blocks.set(path(el), blocks.has(path(el)) ? null : el);
+    }
+    for (const blocks of single.values()) for (const el of blocks.values()) if (el && isBlock(el)) found.add(el);
+    return found;
+  }
+
   if (chosen) out.groups.push({s: 'body', k: '', n: chosen.size, r: '', blocks: []});
   const texts = new Map(), struckTexts = new Map(), tableGroups = new Map();
   // Returns the element's text (the visible part of it, unless all of it is hidden, without what is struck through,
@@ -650,10 +687,9 @@
       const table = MANY && isRow(members[0]) ? tableOf(members[0]) : null;
       let group = table && tableGroups.get(table);  // the bodies of one table are one list
       if (group) group.n += members.length;
-      else if (MANY && (table || out.groups.length < 200)) {
-        group = {s: selector(table || el), k: kind(members[0]), n: members.length, r: ctx.region, blocks: []};
+      else if (MANY) {
+        group = newGroup(table || el, kind(members[0]), members.length, table ? 0 : path(members[0]), ctx, table ? Infinity : 200);
         if (table) group.h = (gridOf(table).names || []).map((said) => said.join(' ')).join('\n');
-        out.groups.push(group);
         if (table) tableGroups.set(table, group);
       }
       for (const m of members) memberOf.set(m, group || null);
@@ -818,6 +854,10 @@
     start.item = itemOf(document.body, '', false, false);
     if (start.item) out.items.push(start.item);
     walk(document.body, start, 0);
+  }
+  if (MANY && !chosen && !lone) {
+    const single = chaptersOfOne();
+    if (single.size) return facts(arg, single);
   }
   out.text = clean(own.join('')).slice(0, MAX_OWN);
   out.apart = apart.map(([around, said]) => [around, clean(said.join(''))]).filter(([, said]) => said);

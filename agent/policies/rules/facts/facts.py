@@ -166,13 +166,17 @@ class BlockGroup:
     size: int  # how many there are, also those that were not read
     region: str  # landmark around them; "" in the page's own content
     columns: str  # of a table: the names of its columns, one to a line
+    kind: str  # tag and class of its blocks
+    path: int  # the same for lists that lie in elements of the same kinds; 0 of tables
+    of_others: bool  # names around it say that it is about something else, as related items
     blocks: tuple[Facts, ...]
 
     @classmethod
     def of(cls, said: Mapping[str, Json]) -> BlockGroup:
         """The group that a script sent."""
         blocks = tuple(map(Facts, said["blocks"]))
-        return cls(int(said["n"]), str(said["r"]), str(said.get("h") or ""), blocks)
+        columns, kind, path = str(said.get("h") or ""), str(said["k"]), int(said.get("p", 0))
+        return cls(int(said["n"]), str(said["r"]), columns, kind, path, bool(said.get("a")), blocks)
 
 
 _APART = sorted({word.removesuffix("y") for text in AROUND for word in phrase(text)})

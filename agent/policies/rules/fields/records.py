@@ -33,21 +33,23 @@ def read_records(
         score = _fit(group, properties, reading, accept)
         if score > 0 and (best is None or score > best[0]):
             best = (score, group)
-    blocks = _blocks(facts, best[1]) if best is not None else []
     text = facts.text + "\n" + facts.beside
     total = stated_count(text)
     if best is None:
         return _nothing(properties, total, empty=says_empty(text))
+    chapters = _chapters(facts, best[1])
     records: list[Record] = []
     lacking: Counter[str] = Counter()
-    for read in _all_read(blocks, properties, reading, accept):
+    for read in _all_read([block for group in chapters for block in group.blocks], properties, reading, accept):
         if _is_record(read, properties):
             records.append(Record(read.value, read.sources, facts.url, stamp, read.candidates))
             lacking.update(read.missing)
-    cut = best[1].size > len(best[1].blocks)
+    cut = any(group.size > len(group.blocks) for group in chapters)
     failed = failure_told(text, texts_of(records))
-    complete = not cut and not failed and (total is None or total <= len(records))
     why = f"the page says {failed!r}" if failed else ""
+    if not why and (left_out := _left_out(facts, best[1], chapters, records, properties, reading, accept)):
+        why = f"the page shows another list of such records, with {left_out} entries"
+    complete = not cut and not why and (total is None or total <= len(records))
     return Extraction(tuple(records), complete, why=why, missing=tuple(lacking), shown=total)
 
 
@@ -89,10 +91,41 @@ def _nothing(properties: Sequence[Property], total: int | None, *, empty: bool) 
     return Extraction((), complete=empty or total == 0, empty=empty or total == 0, why=why, missing=names, shown=total)
 
 
-def _blocks(facts: Facts, best: BlockGroup) -> list[Facts]:
-    """The blocks of a group, and of the page's other tables with the same columns: chapters of one list."""
-    alike = [group for group in facts.groups if group is best or (best.columns and group.columns == best.columns)]
-    return [block for group in alike for block in group.blocks]
+def _chapters(facts: Facts, best: BlockGroup) -> list[BlockGroup]:
+    """The page's lists that are one list with the best one: tables with its columns, and other lists of its path."""
+
+    def is_chapter(group: BlockGroup) -> bool:
+        if group is best or (best.columns and group.columns == best.columns):
+            return True
+        return bool(best.path) and group.path == best.path and group.region == best.region
+
+    return [group for group in facts.groups if is_chapter(group)]
+
+
+def _left_out(
+    facts: Facts,
+    best: BlockGroup,
+    chapters: Sequence[BlockGroup],
+    records: Sequence[Record],
+    properties: Sequence[Property],
+    reading: ValueHints,
+    accept: Sureness,
+) -> int:
+    """How many records another list of such blocks holds that the page's own content shows; 0 without such a list.
+
+    A list that repeats records, and one about something else, as related items, is none.
+    """
+    known = {repr(record.value) for record in records}
+    for group in facts.groups:
+        if group.kind != best.kind or group.region != best.region or group.of_others or group in chapters:
+            continue
+        if _stated(group, properties, reading, accept) < _stated(best, properties, reading, accept):
+            continue
+        read = _all_read(group.blocks, properties, reading, accept)
+        own = [record for record in read if _is_record(record, properties)]
+        if any(repr(record.value) not in known for record in own):
+            return len(own)
+    return 0
 
 
 def _all_read(
@@ -121,6 +154,14 @@ def _is_record(read: ReadRecord, properties: Sequence[Property]) -> bool:
 
 def _fit(group: BlockGroup, properties: Sequence[Property], reading: ValueHints, accept: Sureness) -> float:
     """How well a group's blocks hold what the schema asks for; more blocks count a little."""
+    share = _stated(group, properties, reading, accept)
+    if share < 0.4:
+        return 0.0
+    return share * _REGIONS.get(group.region, 1.0) * (1.0 + 0.02 * min(20, group.size))
+
+
+def _stated(group: BlockGroup, properties: Sequence[Property], reading: ValueHints, accept: Sureness) -> float:
+    """The share of the fields that the group's first blocks state, less where they lack a required one."""
     blocks = group.blocks[:_TRIED]
     if not blocks:
         return 0.0
@@ -130,7 +171,4 @@ def _fit(group: BlockGroup, properties: Sequence[Property], reading: ValueHints,
         filled += len(read.sources) / len(properties) if properties else 0.0
         lacking = sum(prop.required and prop.name in read.missing for prop in properties)
         filled -= 0.25 * lacking / max(1, len(properties))
-    share = filled / len(blocks)
-    if share < 0.4:
-        return 0.0
-    return share * _REGIONS.get(group.region, 1.0) * (1.0 + 0.02 * min(20, group.size))
+    return filled / len(blocks)

@@ -15,10 +15,11 @@ import structlog
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
+from shoal import records
 from shoal.agent.status import FINAL, Status
 from shoal.agent.support.json_value import Json
 from shoal.services import logs
-from shoal.services.cli.commands.job.following import summary
+from shoal.services.cli.commands.job.following import missing_lines, standing, took_s
 from shoal.services.cli.ending import tell
 from shoal.services.cli.pace import JobProgress, Throughput, sentence
 from shoal.services.cli.progress import LINE_EVERY_S
@@ -26,6 +27,7 @@ from shoal.services.errors import ArtifactStoreAway, NotFound, StoreAway, StoreB
 from shoal.services.events import LogEvent
 from shoal.services.store import ids
 from shoal.services.store.records import Counts, JobFilter, JobRow
+from shoal.services.web.api.views.jobs import JobSummary
 
 if TYPE_CHECKING:
     from shoal.services.store.store import Store
@@ -132,9 +134,9 @@ class Watcher:
         open_: list[tuple[JobRow, JobProgress]] = []
         for row in (row for row in rows if row.id not in over):  # one may have ended between the two readings
             pace = self._paces.setdefault(row.id, Throughput())
-            open_.append((row, pace.note(asdict(row.counts), at_s)))
+            open_.append((row, pace.note(_told(row.counts), at_s)))
             counts = _sum(counts, row.counts)
-        overall = self._total.note(asdict(_sum(counts, self._over)), at_s)  # over their ends: else it would begin anew
+        overall = self._total.note(_told(_sum(counts, self._over)), at_s)  # over their ends: else it would begin anew
         done, failed = counts.completed, counts.final - counts.completed
         return JobsLook(open_, ended, replace(overall, expected=counts.expected, done=done, failed=failed))
 
@@ -167,6 +169,10 @@ def _sum(counts: Counts, other: Counts) -> Counts:
     return Counts(**{name: value + second[name] for name, value in asdict(counts).items()})
 
 
+def _told(counts: Counts) -> records.Counts:
+    return records.Counts.model_validate(asdict(counts))
+
+
 @contextmanager
 def shown(*, as_json: bool = False) -> Iterator[ShowJobs]:
     """What shows looks in the way that fits this standard error; on a terminal, log lines go above the bars."""
@@ -181,8 +187,8 @@ def shown(*, as_json: bool = False) -> Iterator[ShowJobs]:
 
 def ended_lines(row: JobRow) -> list[str]:
     """How a job ended, in a line or two."""
-    took = (row.finished_at - row.started_at).total_seconds() if row.finished_at and row.started_at else None
-    return summary({"id": ids.job_id(row.id), **_as_told(row)}, took)
+    job = records.JobSummary.model_validate(JobSummary.of(row).model_dump(by_alias=True))
+    return [standing(job, took_s(job)), *missing_lines(job)]
 
 
 def _as_told(row: JobRow) -> Mapping[str, Json]:
@@ -244,13 +250,13 @@ class Bars:
             for line in ended_lines(row):
                 self._progress.console.print(line, markup=False, highlight=False)
         self._draw_all(look)
-        shown = {row.id: (row, standing) for row, standing in look.open[:_SHOWN]}
+        shown = {row.id: (row, progress) for row, progress in look.open[:_SHOWN]}
         for job in self._tasks.keys() - shown.keys():
             self._progress.remove_task(self._tasks.pop(job))
-        for job, (row, standing) in reversed(shown.items()):
+        for job, (row, progress) in reversed(shown.items()):
             if job not in self._tasks:
                 self._tasks[job] = self._progress.add_task(_title(row), told="")
-            self._update(self._tasks[job], standing, sentence(standing))
+            self._update(self._tasks[job], progress, sentence(progress))
         self._progress.refresh()
 
     def _draw_all(self, look: JobsLook) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from shoal.agent.support.json_value import Json
+from shoal.records import Job, SessionDetail
 from shoal.services.cli.commands.job.following import summary
 from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import BadUsage, Exit, tell
@@ -50,15 +51,16 @@ def change(
         if not changes:
             raise BadUsage("say what is to change: --concurrency, --deadline, --tokens or --priority")
         async with client_of(settings_of_process(), gateway) as client:
-            changed = await client.change(job, changes)
+            row = await client.change(job, changes)
         if as_json:
-            print(json.dumps(changed, ensure_ascii=False))
+            print(json.dumps(row, ensure_ascii=False))
             return Exit.DONE
+        changed = Job.model_validate(row)
         for line in summary(changed):
             tell(line)
         tell(
-            f"  concurrency {changed['concurrency'] or _NONE}, deadline {changed['deadline_at'] or _NONE}, "
-            f"tokens {changed['job_tokens'] or _NONE}, priority {changed['priority']}"
+            f"  concurrency {changed.concurrency or _NONE}, deadline {row['deadline_at'] or _NONE}, "
+            f"tokens {changed.job_tokens or _NONE}, priority {changed.priority}"
         )
         return Exit.DONE
 
@@ -81,17 +83,18 @@ def settle(
         if as_json:
             print(json.dumps(row, ensure_ascii=False))
             return Exit.DONE
-        print(f"{row['id']} of {row['job']} is {row['status']}")
-        for line in evidence_lines(row):
+        shown = SessionDetail.model_validate(row)
+        print(f"{shown.id} of {shown.job} is {shown.status}")
+        for line in evidence_lines(shown):
             print(f"  {line}")
         return Exit.DONE
 
     finish(work())
 
 
-def evidence_lines(session: Json) -> list[str]:
+def evidence_lines(session: SessionDetail) -> list[str]:
     """What is known of an unsure session."""
-    known = session["evidence"]
+    known = session.evidence
     if known is None:
         return []
     done = [f"before it: {task['plan']} ({task['status']})" for task in known["done"][-5:]]
@@ -99,7 +102,7 @@ def evidence_lines(session: Json) -> list[str]:
         f"begun and not confirmed: {known['action']}",
         f"on: {known['url']}",
         *done,
-        *(f"artifact: {artifact['kind']} {artifact['id']}" for artifact in session["artifacts"][-5:]),
+        *(f"artifact: {artifact.kind} {artifact.id}" for artifact in session.artifacts[-5:]),
         "settle it with `done` (it happened) or `retry` (it did not)",
     ]
 

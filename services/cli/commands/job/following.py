@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Iterator, Mapping
-from datetime import datetime
+from collections.abc import Iterator
 
-from shoal.agent.status import FINAL
-from shoal.agent.support.json_value import Json
 from shoal.api import Api
 from shoal.errors import ShoalError
+from shoal.records import Basis, Job, JobSummary, Learning
 from shoal.services.cli.ending import Exit, incomplete_words, job_exit, tell
 from shoal.services.cli.pace import duration
 from shoal.services.cli.printing import OrderedLines
@@ -22,21 +20,20 @@ _QUOTATIONS = 5  # that a terminal shows
 _QUOTED_CHARS, _ADDRESS_CHARS = 160, 200
 
 
-async def follow(client: Api, job: Mapping[str, Json], *, lines: OrderedLines | None, as_json: bool) -> Exit:
+async def follow(client: Api, job: str, *, lines: OrderedLines | None, as_json: bool) -> Exit:
     """Shows the job's progress until it is final, writes its results where wanted, and says how it ended."""
-    title = job["id"]
     printed_s = time.monotonic()
-    with shown(title, as_json=as_json) as show:
-        async for event in client.events(job["id"]):
+    with shown(job, as_json=as_json) as show:
+        async for event in client.events(job):
             show(event)
             if lines is not None and time.monotonic() - printed_s >= PRINT_EVERY_S:
                 await lines.write_ready()
                 printed_s = time.monotonic()
     if lines is not None:
         await lines.write_rest()
-    final = await client.job(job["id"])
+    final = Job.model_validate(await client.job(job))
     if not as_json:
-        for line in summary(final, _took_s(final)):
+        for line in summary(final, took_s(final)):
             tell(line)
     return job_exit(final)
 
@@ -52,47 +49,56 @@ async def cancel_and_print(client: Api, job: str, lines: OrderedLines | None) ->
         tell(f"{job} could not be canceled: {error}")
 
 
-def summary(job: Mapping[str, Json], seconds: float | None = None) -> list[str]:
-    """How a job stands, in a line or two."""
-    counts, usage = job["counts"], job["usage"]
-    parts = [f"{counts[name]:,} {name}" for name in _ENDS if counts[name]]
-    first = f"{job['id']} {job['status']}"
-    if job["status"] in FINAL and job_exit(job) is Exit.PARTIAL:
-        first += " in part"
-    if job.get("cancel_requested") and job["status"] not in FINAL:
-        first += ", being canceled"
-    if counts["expected"] > 1 or len(parts) > 1:
-        first += f": {counts['expected']:,} items, " + (", ".join(parts) or "none final yet")
+def summary(job: Job, seconds: float | None = None) -> list[str]:
+    """How a job stands, in a few lines."""
+    lines = [standing(job, seconds), *(f"  {_learned(loop)}" for loop in job.learning), *missing_lines(job)]
+    if job.error:
+        return lines
+    if job.answer:
+        lines += [f"  answer: {job.answer}", *_basis_lines(job.rests_on)]
+    return [*lines, *([f"  {job.reason}"] if job.reason else [])]
+
+
+def standing(job: JobSummary, seconds: float | None = None) -> str:
+    """A job's status, items and model calls, in a line."""
+    counts, usage = job.counts, job.usage
+    parts = [f"{n:,} {name}" for name, n in counts.ends.items() if n]
+    line = f"{job.id} {job.status}"
+    if job.final and job_exit(job) is Exit.PARTIAL:
+        line += " in part"
+    if job.cancel_requested and not job.final:
+        line += ", being canceled"
+    if counts.expected > 1 or len(parts) > 1:
+        line += f": {counts.expected:,} items, " + (", ".join(parts) or "none final yet")
     if seconds is not None:
-        first += f", in {duration(seconds)}"
-    if usage["model_calls"]:
-        tokens = usage["prompt_tokens"] + usage["completion_tokens"]
-        first += f", {usage['model_calls']:,} model calls ({tokens:,} tokens)"
-    missing = [f"  {_learned(loop)}" for loop in job.get("learning", ())]
-    missing += [f"  {incomplete_words(job['incomplete'])}"] if job.get("incomplete") else []
-    error = job.get("error")
-    if error:
-        return [first, *missing, f"  {error['code']}: {error['message']}"]
-    answer = [f"  answer: {job['answer']}", *_basis_lines(job.get("rests_on"))] if job.get("answer") else []
-    return [first, *missing, *answer, *([f"  {job['reason']}"] if job.get("reason") else [])]
+        line += f", in {duration(seconds)}"
+    if usage.model_calls:
+        line += f", {usage.model_calls:,} model calls ({usage.prompt_tokens + usage.completion_tokens:,} tokens)"
+    return line
 
 
-def _basis_lines(rests_on: Mapping[str, Json] | None) -> Iterator[str]:
+def missing_lines(job: JobSummary) -> list[str]:
+    """What a job's lists lack, and why the job failed; no line where nothing is known of either."""
+    lacking = [f"  {incomplete_words(job.incomplete)}"] if job.incomplete else []
+    return [*lacking, *([f"  {job.error.code}: {job.error.message}"] if job.error else [])]
+
+
+def _basis_lines(rests_on: Basis | None) -> Iterator[str]:
     """What an answer rests on, a line for each part."""
     if rests_on is None:
         return
-    quotations = rests_on["quotations"]
+    quotations, computed = rests_on.quotations, rests_on.computed
     for quotation in quotations[:_QUOTATIONS]:
-        words = json.dumps(_one_line(quotation["text"]), ensure_ascii=False)
-        yield f"    rests on {words}, {quotation['url'][:_ADDRESS_CHARS]}"
+        words = json.dumps(_one_line(quotation.text), ensure_ascii=False)
+        yield f"    rests on {words}, {quotation.url[:_ADDRESS_CHARS]}"
     if len(quotations) > _QUOTATIONS:
         yield f"    and on {len(quotations) - _QUOTATIONS:,} more quotations"
-    if rests_on["records"]:
-        yield f"    rests on what was read: record {', '.join(str(number + 1) for number in rests_on['records'])}"
-    if computed := rests_on["computed"]:
-        values = _one_line(", ".join(map(str, computed["values"])))
-        yield f"    computed: {computed['result']}, the {computed['operation']} of {values}"
-    if not any(rests_on.values()):
+    if rests_on.records:
+        yield f"    rests on what was read: record {', '.join(str(number + 1) for number in rests_on.records)}"
+    if computed:
+        values = _one_line(", ".join(map(str, computed.values)))
+        yield f"    computed: {computed.result}, the {computed.operation} of {values}"
+    if not (quotations or rests_on.records or computed):
         yield "    rests on nothing that a program could look up"
 
 
@@ -101,21 +107,18 @@ def _one_line(text: str) -> str:
     return line if len(line) <= _QUOTED_CHARS else f"{line[:_QUOTED_CHARS]}…"
 
 
-def _learned(loop: Mapping[str, Json]) -> str:
+def _learned(loop: Learning) -> str:
     """How far one loop has learned, in a line."""
-    figures = loop["figures"]
-    if loop["phase"] != "replay":
-        return f"learning: {loop['phase']}: {loop['why']}"
-    done = f"{figures.get('replays', 0):,} items replayed by {loop['workflow']}, {figures.get('misses', 0):,} misses"
+    figures = loop.figures
+    if loop.phase != "replay":
+        return f"learning: {loop.phase}: {loop.why}"
+    done = f"{figures.get('replays', 0):,} items replayed by {loop.workflow}, {figures.get('misses', 0):,} misses"
     provisional = figures.get("provisional", 0)
     waiting = f"; {provisional:,} provisional, since no audit has confirmed one after them" if provisional else ""
-    return f"learning: {done}; {loop['bound']}{waiting}"
+    return f"learning: {done}; {loop.bound}{waiting}"
 
 
-def _took_s(job: Mapping[str, Json]) -> float | None:
-    """From its first session's start to its end, as `shoal up` tells it; None for one that never ran."""
-    began, ended = job.get("started_at"), job.get("finished_at")
-    return (datetime.fromisoformat(ended) - datetime.fromisoformat(began)).total_seconds() if began and ended else None
-
-
-_ENDS = ("completed", "terminated", "failed", "unsure", "canceled")
+def took_s(job: JobSummary) -> float | None:
+    """From its first session's start to its end; None for one that never ran."""
+    began, ended = job.started_at, job.finished_at
+    return (ended - began).total_seconds() if began and ended else None

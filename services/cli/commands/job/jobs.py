@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import nullcontext
+from datetime import UTC
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -18,9 +19,9 @@ from typing import Annotated, Any, BinaryIO
 import orjson
 import typer
 
-from shoal.agent.status import FINAL
 from shoal.agent.support.json_value import Json
 from shoal.api import Api, rows
+from shoal.records import BatchLine, Job, JobSummary, Session, SubmittedJob
 from shoal.services.cli.commands.job.following import follow, summary
 from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import BadUsage, Exit, incomplete_words, job_exit, printable, tell
@@ -78,7 +79,7 @@ def submit(
 
 async def _submit_one(client: Api, spec: bytes, key: str, as_json: bool) -> Exit:
     job = await client.submit(spec, key=key or None)
-    _print_json(job) if as_json else print(job["id"])
+    _print_json(job) if as_json else print(SubmittedJob.model_validate(job).id)
     return Exit.DONE
 
 
@@ -90,16 +91,16 @@ async def _submit_lines(client: Api, head: bytes, source: BinaryIO, key: str, as
 
     accepted = refused = 0
     async for outcome in client.submit_lines(pieces(), key=key or None):
+        line = BatchLine.model_validate(outcome)
         if as_json:
             _print_json(outcome)
-        elif "job" in outcome:
-            print(outcome["job"])
-        if "job" in outcome:
+        elif line.job is not None:
+            print(line.job)
+        if line.error is None:
             accepted += 1
-            continue
-        refused += 1
-        error = outcome["error"]
-        tell(f"line {outcome['line']}: {error['detail']}")
+        else:
+            refused += 1
+            tell(f"line {line.line}: {line.error.detail}")
     tell(f"{accepted:,} accepted, {refused:,} refused")
     return Exit.USAGE if refused else Exit.DONE
 
@@ -153,7 +154,7 @@ def jobs(
                 _print_json(job)
             return Exit.DONE
         headers = ("job", "status", "items", "done", "failed", "created", "goal or address")
-        print_table(headers, map(_job_cells, listed))
+        print_table(headers, map(_job_cells, map(JobSummary.model_validate, listed)))
         if more:
             tell(f"there are more; --limit shows them ({limit} now)")
         return Exit.DONE
@@ -176,10 +177,11 @@ def show(
                 _print_json(row)
                 return Exit.DONE
             listed, more = await rows(partial(client.sessions, job), "sessions", sessions)
-        for line in summary(row):
+        for line in summary(Job.model_validate(row)):
             print(printable(line))
         print(json.dumps(row["spec"], indent=2, ensure_ascii=False))
-        print_table(("session", "status", "try", "item", "waits for, or why it ended"), map(_session_cells, listed))
+        cells = map(_session_cells, map(Session.model_validate, listed))
+        print_table(("session", "status", "try", "item", "waits for, or why it ended"), cells)
         if more:
             tell(f"there are more; --sessions shows them ({sessions} now)")
         return Exit.DONE
@@ -187,42 +189,42 @@ def show(
     finish(work())
 
 
-def _job_cells(job: Json) -> tuple[str, ...]:
-    counts = job["counts"]
-    bad = counts["final"] - counts["completed"]
+def _job_cells(job: JobSummary) -> tuple[str, ...]:
+    counts, created = job.counts, job.created_at.astimezone(UTC)
+    bad = counts.final - counts.completed
     return (
-        *(job["id"], _standing(job), f"{counts['expected']:,}", f"{counts['completed']:,}", f"{bad:,}"),
-        *(job["created_at"][:19].replace("T", " "), (job["goal"] or job["url"])[:60]),
+        *(job.id, _standing(job), f"{counts.expected:,}", f"{counts.completed:,}", f"{bad:,}"),
+        *(f"{created:%Y-%m-%d %H:%M:%S}", (job.goal or job.url)[:60]),
     )
 
 
-def _standing(job: Json) -> str:
+def _standing(job: JobSummary) -> str:
     """A job's status in words; one that completed in part does not look like one that lacks nothing."""
-    if job["status"] not in FINAL or job_exit(job) is not Exit.PARTIAL:
-        return str(job["status"])
-    return "completed in part" + (f", {incomplete_words(job['incomplete'])}" if job.get("incomplete") else "")
+    if not job.final or job_exit(job) is not Exit.PARTIAL:
+        return str(job.status)
+    return "completed in part" + (f", {incomplete_words(job.incomplete)}" if job.incomplete else "")
 
 
-def _session_cells(session: Json) -> tuple[str, ...]:
-    item, error = session["item"], session["error"]
-    why = _waiting(session) or (error["message"] if error else _reason(session))
-    value = (item["label"] or item["value"])[:50] if item else ""
-    return (session["id"], session["status"], str(session["attempt"]), value, why)
+def _session_cells(session: Session) -> tuple[str, ...]:
+    item, error = session.item, session.error
+    why = _waiting(session) or (error.message if error else _reason(session))
+    value = (item.label or item.value)[:50] if item else ""
+    return (session.id, session.status, str(session.attempt), value, why)
 
 
-def _reason(session: Json) -> str:
+def _reason(session: Session) -> str:
     """Why a session ended as it did, with what its list lacks."""
-    missing = session.get("incomplete")
-    if not missing:
-        return str(session["reason"])
-    return ": ".join(filter(None, (incomplete_words(missing), session["reason"] or missing["why"])))
+    missing = session.incomplete
+    if missing is None:
+        return session.reason
+    return ": ".join(filter(None, (incomplete_words(missing), session.reason or missing.why)))
 
 
-def _waiting(session: Json) -> str:
+def _waiting(session: Session) -> str:
     """What a session waits for, with the estimate where there is one; "" when it does not wait."""
-    wait = session["waiting"]
-    about = f", about {duration(wait['for_s'])}" if wait and wait["for_s"] is not None else ""
-    return f"{session['waiting_for']}{about}"
+    wait = session.waiting
+    about = f", about {duration(wait.for_s)}" if wait and wait.for_s is not None else ""
+    return f"{session.waiting_for}{about}"
 
 
 def results(
@@ -284,7 +286,7 @@ def watch(job: JobArgument, gateway: Gateway = "", as_json: AsJson = False) -> N
 
     async def work() -> Exit:
         async with client_of(settings_of_process(), gateway) as client:
-            return await follow(client, await client.job(job), lines=None, as_json=as_json)
+            return await follow(client, Job.model_validate(await client.job(job)).id, lines=None, as_json=as_json)
 
     finish(work())
 
@@ -297,7 +299,7 @@ def _control(verb: str) -> Any:
             if as_json:
                 _print_json(row)
             else:
-                for line in summary(row):
+                for line in summary(Job.model_validate(row)):
                     tell(line)
             return Exit.DONE
 

@@ -17,6 +17,7 @@ from shoal.agent.workflows.format.workflow import Scope, Workflow, goal_hash, sc
 from shoal.agent.workflows.learning.compile_version import compile_version
 from shoal.agent.workflows.learning.evidence import KIND, SessionEvidence, unpacked
 from shoal.api import Api, rows
+from shoal.records import Job, Session, SessionDetail
 from shoal.services.cli.ending import BadUsage
 
 _LOOKED_AT = 4
@@ -39,12 +40,12 @@ async def learned(client: Api, job: str, name: str, items: int) -> LearnReport:
     Raises:
         Usage: the job is not finished, has no goal for a model, or kept no evidence.
     """
-    row = await client.job(job)
-    if row["finished_at"] is None:
-        raise BadUsage(f"{job} is not finished: it is {row['status']}")
-    if row["spec"].get("policy") == "person":
-        return await _shown(client, row["root_session"])
-    shown = {key: value for key, value in row["spec"].items() if value is not None}
+    row = Job.model_validate(await client.job(job))
+    if row.finished_at is None:
+        raise BadUsage(f"{job} is not finished: it is {row.status}")
+    if row.spec.get("policy") == "person":
+        return await _shown(client, row.root_session)
+    shown = {key: value for key, value in row.spec.items() if value is not None}
     spec = JobSpec.model_validate(shown)
     runs = await _runs(client, job, items, loop=spec.loop is not None)
     if len(runs) < (2 if spec.loop is not None else 1):
@@ -65,10 +66,10 @@ async def learned(client: Api, job: str, name: str, items: int) -> LearnReport:
 
 async def _shown(client: Api, session: str) -> LearnReport:
     """The session in which a person showed a workflow, where one was drafted."""
-    detail = await client.session(session)
-    if any(artifact["kind"] == DRAFT for artifact in detail["artifacts"]):
+    detail = SessionDetail.model_validate(await client.session(session))
+    if any(artifact.kind == DRAFT for artifact in detail.artifacts):
         return LearnReport(None, 1, (), session)
-    return LearnReport(None, 1, (Decision(what=session, why=detail["reason"] or "no person has shown anything"),))
+    return LearnReport(None, 1, (Decision(what=session, why=detail.reason or "no person has shown anything"),))
 
 
 async def _runs(client: Api, job: str, items: int, *, loop: bool) -> list[SessionEvidence]:
@@ -77,11 +78,11 @@ async def _runs(client: Api, job: str, items: int, *, loop: bool) -> list[Sessio
 
     sessions, _ = await rows(read, "sessions", _LOOKED_AT * items)
     runs: list[SessionEvidence] = []
-    for session in sessions:
-        if loop and not session["depth"]:
+    for session in map(Session.model_validate, sessions):
+        if loop and not session.depth:
             continue  # the root has found the items, and none of them is its own
-        detail = await client.session(session["id"])
-        evidence = next((artifact["id"] for artifact in detail["artifacts"] if artifact["kind"] == KIND), None)
+        detail = SessionDetail.model_validate(await client.session(session.id))
+        evidence = next((artifact.id for artifact in detail.artifacts if artifact.kind == KIND), None)
         if evidence is not None:
             data, _ = await client.artifact(evidence)
             runs.append(unpacked(data))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
+from shoal.agent.support.json_value import Json
+from shoal.records import Question
 from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import Exit, tell
 from shoal.services.cli.options import AsJson, Gateway
@@ -33,12 +36,17 @@ def questions(
         print_rows(
             page["questions"],
             ("question", "job", "kind", "what is asked", "on the page"),
-            lambda row: [row[name] for name in ("id", "job", "kind", "question", "page")],
+            _cells,
             as_json=as_json,
         )
         return Exit.DONE
 
     finish(work())
+
+
+def _cells(row: Mapping[str, Json]) -> tuple[str, ...]:
+    asked = Question.model_validate(row)
+    return (asked.id, asked.job, asked.kind, asked.question, asked.page)
 
 
 def answer(

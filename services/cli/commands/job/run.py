@@ -12,6 +12,7 @@ import typer
 from shoal.agent.support.json_value import Json
 from shoal.connect import find_gateway
 from shoal.embedded import spec_checker
+from shoal.records import SubmittedJob
 from shoal.services.cli.commands.job.following import cancel_and_print, follow
 from shoal.services.cli.connection import client_or_cluster
 from shoal.services.cli.ending import BadUsage, Exit
@@ -101,14 +102,14 @@ async def run_spec(spec: dict[str, Json], gateway: str, as_json: bool) -> Exit:
     if not find_gateway(settings, gateway):  # a cluster of its own takes seconds to start: too long for a wrong field
         await spec_checker(settings).check(json.dumps(spec).encode(), "default")
     async with client_or_cluster(settings, gateway) as client:
-        job = await client.submit(spec)
+        job = SubmittedJob.model_validate(await client.submit(spec)).id
         nested = isinstance(spec.get("loop"), dict) and "loop" in spec["loop"]
-        lines = OrderedLines(client, job["id"], binary_stdout(), early=not nested)
+        lines = OrderedLines(client, job, binary_stdout(), early=not nested)
         try:
             return await follow(client, job, lines=lines, as_json=as_json)
         except asyncio.CancelledError:
             # Shielded by being a new await: the cancellation was delivered once, and this is its cleaning up.
-            await cancel_and_print(client, job["id"], lines)
+            await cancel_and_print(client, job, lines)
             return Exit.FAILED
 
 

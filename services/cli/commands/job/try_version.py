@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -14,6 +14,7 @@ from shoal.services.cli.ending import BadUsage, Exit, tell
 from shoal.services.cli.options import AsJson, Gateway, json_from
 from shoal.services.cli.running import finish, settings_of_process
 from shoal.services.cli.tables import print_table
+from shoal.version_trial import TriedPage, VersionTrial
 
 _LONGEST_CELL = 60
 _GOOD = ("read", "done", "stopped")
@@ -44,13 +45,14 @@ def try_(
             "item": json_from("--item", item) if item else None,
         }
         async with client_of(settings_of_process(), gateway) as client:
-            told = await client.try_workflow(workflow, asked, timeout_s=timeout)
+            answer = await client.try_workflow(workflow, asked, timeout_s=timeout)
+        told = VersionTrial.model_validate(answer)
         if as_json:
-            print(json.dumps(told, ensure_ascii=False))
+            print(json.dumps(answer, ensure_ascii=False))
         else:
             _print(told)
-        good = [page for page in told["pages"] if page["end"] in _GOOD]
-        return Exit.DONE if len(good) == len(told["pages"]) else Exit.PARTIAL if good else Exit.FAILED
+        good = [page for page in told.pages if page.end in _GOOD]
+        return Exit.DONE if len(good) == len(told.pages) else Exit.PARTIAL if good else Exit.FAILED
 
     finish(work())
 
@@ -67,42 +69,42 @@ def named(name: str) -> tuple[str, int | None]:
     return workflow, int(version) if at else None
 
 
-def _print(told: Mapping[str, Json]) -> None:
-    tell(f"{told['workflow']}@{told['version']}")
-    for guard in told["unchecked"]:
+def _print(told: VersionTrial) -> None:
+    tell(f"{told.workflow}@{told.version}")
+    for guard in told.unchecked:
         tell(f"not checked, since no list led to the page: {guard}")
-    if told["error"] is not None:
-        tell(f"{told['error']['code']}: {told['error']['message']}")
-    for page in told["pages"]:
-        tell(f"{page['url']}: {page['end']}{_by(page)}")
+    if told.error is not None:
+        tell(f"{told.error.code}: {told.error.message}")
+    for page in told.pages:
+        tell(f"{page.url}: {page.end}{_by(page)}")
         for line in _lines(page):
             tell(f"  {line}")
     print_table(("page", "field", "value", "channel", "read", "place"), _cells(told))
 
 
-def _by(page: Mapping[str, Json]) -> str:
-    return f" by {page['tier']}" if page["end"] == "read" and page["tier"] else ""
+def _by(page: TriedPage) -> str:
+    return f" by {page.tier}" if page.end == "read" and page.tier else ""
 
 
-def _lines(page: Mapping[str, Json]) -> Iterator[str]:
-    for miss in page["misses"]:
-        yield f"{miss['where']}: {miss['reason']}: {miss['told']}"
-    intended = page["intended"]
+def _lines(page: TriedPage) -> Iterator[str]:
+    for miss in page.misses:
+        yield f"{miss.where}: {miss.reason}: {miss.told}"
+    intended = page.intended
     if intended is not None:
-        args = ", ".join(f"{name}={_short(value)}" for name, value in intended["args"].items())
-        located = f", found by {', '.join(intended['found_by'])}" if intended["found_by"] else ""
-        yield f"not done: {intended['node']}: {intended['action']}({args}) on {intended['element']!r}{located}"
-    if page["error"] is not None:
-        yield f"{page['error']['code']}: {page['error']['message']}"
+        args = ", ".join(f"{name}={_short(value)}" for name, value in intended.args.items())
+        located = f", found by {', '.join(intended.found_by)}" if intended.found_by else ""
+        yield f"not done: {intended.node}: {intended.action}({args}) on {intended.element!r}{located}"
+    if page.error is not None:
+        yield f"{page.error.code}: {page.error.message}"
 
 
-def _cells(told: Mapping[str, Json]) -> Iterator[tuple[str, ...]]:
-    for page in told["pages"]:
-        for name, field in page["fields"].items():
-            for channel in field["channels"]:
-                read = channel["fault"] or ("nothing" if channel["value"] is None else _short(channel["value"]))
-                value = "" if field["value"] is None else _short(field["value"])
-                yield page["url"][-_LONGEST_CELL:], name, value, channel["family"], _short(read), channel["place"][:80]
+def _cells(told: VersionTrial) -> Iterator[tuple[str, ...]]:
+    for page in told.pages:
+        for name, field in page.fields.items():
+            for channel in field.channels:
+                read = channel.fault or ("nothing" if channel.value is None else _short(channel.value))
+                value = "" if field.value is None else _short(field.value)
+                yield page.url[-_LONGEST_CELL:], name, value, channel.family, _short(read), channel.place[:80]
 
 
 def _short(value: Json) -> str:

@@ -17,6 +17,7 @@ from shoal.services.cli.options import AsJson, Gateway, json_from
 from shoal.services.cli.pace import duration
 from shoal.services.cli.running import finish, settings_of_process
 from shoal.services.cli.tables import print_table
+from shoal.trial import Trial, TriedEstimate, TriedRecord
 
 _LONGEST_CELL = 60
 
@@ -47,9 +48,10 @@ def try_(
         if not find_gateway(settings, gateway):  # a cluster of its own takes seconds: too long for a wrong field
             await spec_checker(settings).check(json.dumps(asked).encode(), "default")
         async with client_or_cluster(settings, gateway) as client:
-            told = await client.attempt(asked, items=items, timeout_s=timeout)
+            answer = await client.attempt(asked, items=items, timeout_s=timeout)
+        told = Trial.model_validate(answer)
         if as_json:
-            print(json.dumps(told, ensure_ascii=False))
+            print(json.dumps(answer, ensure_ascii=False))
         elif fields:
             print(json.dumps(with_places(asked, told), indent=2, ensure_ascii=False))
         if not as_json:
@@ -62,51 +64,51 @@ def try_(
     finish(work())
 
 
-def with_places(spec: Mapping[str, Json], told: Mapping[str, Json]) -> dict[str, Json]:
+def with_places(spec: Mapping[str, Json], told: Trial) -> dict[str, Json]:
     """`spec` with the places that a try proposes in `extract`; what the spec gives itself stays as it is."""
     extract = dict(spec.get("extract") or {})
-    if not told["fields"]:
+    if not told.fields:
         return dict(spec)
-    extract["fields"] = {**told["fields"], **(extract.get("fields") or {})}
-    if told["record_place"] and not extract.get("records"):
-        extract["records"] = told["record_place"]
+    extract["fields"] = {**told.fields, **(extract.get("fields") or {})}
+    if told.record_place and not extract.get("records"):
+        extract["records"] = told.record_place
     return {**spec, "extract": extract}
 
 
-def try_exit(told: Mapping[str, Json]) -> Exit:
+def try_exit(told: Trial) -> Exit:
     """Done where every record of the sample is whole; done in part where some are; else failed."""
-    good = [record for record in told["records"] if record["error"] is None]
-    if told["error"] is not None or (told["records"] and not good):
+    good = [record for record in told.records if record.error is None]
+    if told.error is not None or (told.records and not good):
         return Exit.FAILED
-    whole = told["finished"] and not told["missing"] and len(good) == len(told["records"])
+    whole = told.finished and not told.missing and len(good) == len(told.records)
     return Exit.DONE if whole else Exit.PARTIAL
 
 
-def summary(told: Mapping[str, Json]) -> Iterator[str]:
+def summary(told: Trial) -> Iterator[str]:
     """What a try found, in lines."""
-    items, listed, estimate = told["items"], told["listed"], told["estimate"]
+    items, listed, estimate = told.items, told.listed, told.estimate
     if items is not None:
-        yield f"items: {_count(items['found'], items['shown'], whole=items['whole'])}"
-        yield from (f"  {item['label'] or item['value']}" for item in items["first"])
-        if items["doubt"]:
-            yield f"  {items['doubt']}"
+        yield f"items: {_count(items.found, items.shown, whole=items.whole)}"
+        yield from (f"  {item.label or item.value}" for item in items.first)
+        if items.doubt:
+            yield f"  {items.doubt}"
     if listed is not None:
-        yield f"records of the first page: {_count(listed['found'], listed['shown'], whole=listed['whole'])}"
-        if listed["why"]:
-            yield f"  {listed['why']}"
-    if told["error"] is not None:
-        yield f"{told['error']['code']}: {told['error']['message']}"
-    for record in told["records"]:
-        if record["error"] is not None and record["error"] != told["error"]:
-            yield f"{_name(record)}: {record['error']['code']}: {record['error']['message']}"
-    for name, n in told["missing"].items():
-        yield f"missing in {n} of {len(told['records'])}: {name}"
+        yield f"records of the first page: {_count(listed.found, listed.shown, whole=listed.whole)}"
+        if listed.why:
+            yield f"  {listed.why}"
+    if told.error is not None:
+        yield f"{told.error.code}: {told.error.message}"
+    for record in told.records:
+        if record.error is not None and record.error != told.error:
+            yield f"{_name(record)}: {record.error.code}: {record.error.message}"
+    for name, n in told.missing.items():
+        yield f"missing in {n} of {len(told.records)}: {name}"
         yield from _candidates(told, name)
-    if not told["finished"]:
+    if not told.finished:
         yield "the try's time was over before all of it was done: --timeout gives it more"
     if items is not None:
-        more = "" if estimate["exact"] else " or more"
-        yield f"the whole job: {estimate['items']:,} items{more}, about {_cost(estimate)}"
+        more = "" if estimate.exact else " or more"
+        yield f"the whole job: {estimate.items:,} items{more}, about {_cost(estimate)}"
 
 
 def _count(count: int, shown: int | None, *, whole: bool) -> str:
@@ -114,36 +116,36 @@ def _count(count: int, shown: int | None, *, whole: bool) -> str:
     return f"{count:,}{'' if whole else ' and more'}{said}"
 
 
-def _cost(estimate: Mapping[str, Json]) -> str:
-    parts = [f"{duration(estimate['seconds'])} of browser time", f"{estimate['pages']:,} pages"]
-    if estimate["model_calls"]:
-        tokens = estimate["prompt_tokens"] + estimate["completion_tokens"]
-        parts.append(f"{estimate['model_calls']:,} model calls of {tokens:,} tokens")
+def _cost(estimate: TriedEstimate) -> str:
+    parts = [f"{duration(estimate.seconds)} of browser time", f"{estimate.pages:,} pages"]
+    if estimate.model_calls:
+        tokens = estimate.prompt_tokens + estimate.completion_tokens
+        parts.append(f"{estimate.model_calls:,} model calls of {tokens:,} tokens")
     return ", ".join(parts)
 
 
-def _candidates(told: Mapping[str, Json], name: str) -> Iterator[str]:
+def _candidates(told: Trial, name: str) -> Iterator[str]:
     """What the page may state for a field that is missing, each value once."""
-    candidates = {json.dumps(c["value"]): c for record in told["records"] for c in record["candidates"].get(name, ())}
+    candidates = {json.dumps(c.value): c for record in told.records for c in record.candidates.get(name, ())}
     for candidate in list(candidates.values())[:3]:
-        yield f"  may be {_short(candidate['value'])} at {candidate['where']} ({candidate['why']})"
+        yield f"  may be {_short(candidate.value)} at {candidate.where} ({candidate.why})"
 
 
-def _cells(told: Mapping[str, Json]) -> Iterator[tuple[str, ...]]:
-    for record in told["records"]:
-        for name, field in record["fields"].items():
+def _cells(told: Trial) -> Iterator[tuple[str, ...]]:
+    for record in told.records:
+        for name, field in record.fields.items():
             yield (
                 _name(record),
                 name,
-                _short(field["value"]),
-                field["sureness"],
-                f"{field['how']}: {field['where']}"[:80],
+                _short(field.value),
+                field.sureness,
+                f"{field.how}: {field.where}"[:80],
             )
 
 
-def _name(record: Mapping[str, Json]) -> str:
-    item = record["item"]
-    return _short(item["label"] or item["value"]) if item else record["url"][:_LONGEST_CELL]
+def _name(record: TriedRecord) -> str:
+    item = record.item
+    return _short(item.label or item.value) if item else record.url[:_LONGEST_CELL]
 
 
 def _short(value: Json) -> str:

@@ -1,0 +1,102 @@
+"""Several lists of one page: chapters of one list are read together, and a list left out is not kept quiet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shoal.agent.browser import Context
+from tests.integration.rules.test_right_or_missing import TEXT, read, values
+
+if TYPE_CHECKING:
+    from tests.integration.rules.conftest import Site
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+def cards(names: Sequence[str]) -> str:
+    return "".join(
+        f'<article class=card><h3>{name}</h3><p>Maker: House of {name}</p><a href="/{name}">More</a></article>'
+        for name in names
+    )
+
+
+def card_records(names: Sequence[str]) -> list[dict[str, str]]:
+    return [{"name": name, "maker": f"House of {name}"} for name in names]
+
+
+def entries(names: Sequence[str]) -> str:
+    return "<dl>" + "".join(f"<dt>{name}</dt><dd>Does {name}.</dd>" for name in names) + "</dl>"
+
+
+async def test_tables_with_the_same_columns_are_chapters_of_one_list(page: Context, site: Site) -> None:
+    def table(*names: str) -> str:
+        rows = "".join(f"<tr><td>{name}</td><td>does {name}</td></tr>" for name in names)
+        return f"<table><tr><th>Option</th><th>Effect</th></tr>{rows}</table>"
+
+    other = "<table><tr><th>Version</th><th>Date</th></tr><tr><td>1.0</td><td>2001</td></tr></table>"
+    body = f"<main><h1>Manual</h1><h2>build</h2>{table('-a', '-b')}{other}<h2>serve</h2>{table('-c')}</main>"
+    found = await values(page, site, body, option=TEXT, effect=TEXT)
+    assert found == [{"option": f"-{sign}", "effect": f"does -{sign}"} for sign in "abc"]
+
+
+async def test_definition_lists_under_headings_are_one_list(page: Context, site: Site) -> None:
+    body = f"<main><h1>Modules</h1><h2>Core</h2>{entries('ab')}<h2>Other</h2>{entries('cdefg')}</main>"
+    found = await read(page, site, body, many=True, name=TEXT, description=TEXT)
+    assert [record.value for record in found.records] == [
+        {"name": name, "description": f"Does {name}."} for name in "abcdefg"
+    ]
+    assert found.complete
+
+
+async def test_a_definition_list_with_one_entry_is_a_chapter_too(page: Context, site: Site) -> None:
+    body = f"<main><h1>Modules</h1><h2>Core</h2>{entries('a')}<h2>Other</h2>{entries('bcd')}</main>"
+    found = await values(page, site, body, name=TEXT, description=TEXT)
+    assert [record["name"] for record in found] == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("first", [["Ash", "Elm", "Oak"], ["Ash"]], ids=["three", "one"])
+async def test_cards_in_sections_are_one_list(page: Context, site: Site, first: list[str]) -> None:
+    chapters = [first, ["Iron", "Zinc"], ["Lead"], ["Agate", "Opal", "Ruby"]]
+    sections = "".join(f"<section><h2>Part</h2><div class=cards>{cards(names)}</div></section>" for names in chapters)
+    found = await read(page, site, f"<main><h1>Things</h1>{sections}</main>", many=True, name=TEXT, maker=TEXT)
+    assert [record.value for record in found.records] == card_records([name for names in chapters for name in names])
+    assert found.complete
+
+
+async def test_more_chapters_than_are_read_are_no_complete_list(page: Context, site: Site) -> None:
+    sections = "".join(
+        f"<section><h2>Part</h2><div class=cards>{cards([f'Lamp{n}', f'Vase{n}'])}</div></section>" for n in range(260)
+    )
+    found = await read(page, site, f"<main><h1>Things</h1>{sections}</main>", many=True, name=TEXT, maker=TEXT)
+    assert len(found.records) < 520
+    assert not found.complete
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        pytest.param(f"<div class=related><h2>See also</h2>{cards(['Fig', 'Lime'])}</div>", id="related things"),
+        pytest.param(f"<aside>{cards(['Fig', 'Lime'])}</aside>", id="an aside"),
+        pytest.param(f"<div class=featured><h2>Today</h2>{cards(['Elm', 'Oak'])}</div>", id="records told twice"),
+        pytest.param("<div class=links><p>Fig</p><p>Lime</p><p>Plum</p></div>", id="something else"),
+    ],
+)
+async def test_a_list_of_other_things_is_no_part_of_the_list(page: Context, site: Site, beside: str) -> None:
+    names = ["Ash", "Elm", "Oak", "Yew"]
+    body = f"<main><h1>Trees</h1><div class=all>{cards(names)}</div>{beside}</main>"
+    found = await read(page, site, body, many=True, name=TEXT, maker=TEXT)
+    assert [record.value for record in found.records] == card_records(names)
+    assert found.complete
+
+
+async def test_a_list_beside_the_list_makes_it_incomplete(page: Context, site: Site) -> None:
+    """Which of the two is meant is not known."""
+    body = f"""<main><h1>Trees</h1><div class=native>{cards(["Ash", "Elm", "Oak"])}</div>
+      <div class=foreign>{cards(["Fig", "Lime"])}</div></main>"""
+    found = await read(page, site, body, many=True, name=TEXT, maker=TEXT)
+    assert [record.value for record in found.records] == card_records(["Ash", "Elm", "Oak"])
+    assert not found.complete
+    assert found.why == "the page shows another list of such records, with 2 entries"
