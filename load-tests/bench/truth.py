@@ -32,7 +32,7 @@ from tests.sites.registry.sites import ALL, QUICK  # noqa: E402
 
 _COLUMNS = (
     *("site", "class", "jobs", "stated", "given", "right", "wrong", "missing", "invented records"),
-    *("lists told right", "outcomes told right", "s"),
+    *("lists told right", "whole lists doubted", "outcomes told right", "s"),
 )
 
 
@@ -65,6 +65,7 @@ def figures(site: str, kind: str, done: Sequence[Verdict]) -> dict[str, Any]:
         "missing": sum(verdict.missing for verdict in done),
         "invented records": sum(len(verdict.invented) for verdict in done),
         "lists told right": _of(sum(v.lists_honest for v in done), sum(v.lists for v in done)),
+        "whole lists doubted": sum(verdict.lists_doubted for verdict in done),
         "outcomes told right": _of(sum(v.outcomes_right for v in done), sum(v.outcomes for v in done)),
         "s": round(sum(verdict.seconds for verdict in done)),
     }

@@ -47,6 +47,7 @@ class Verdict:
     missing_records: int = 0
     lists: int = 0
     lists_honest: int = 0  # complete, or said to be incomplete
+    lists_doubted: int = 0  # whole, and said to be incomplete
     outcomes: int = 0
     outcomes_right: int = 0
     faults: list[str] = field(default_factory=list)  # sentences, one for each thing that is not right
@@ -98,8 +99,12 @@ def _judge_records(case: Case, answer: Answer, verdict: Verdict) -> None:
         verdict.faults.append(f"{len(left)} of {len(case.truth)} records missing: {_why(answer)}")
     if case.is_list:
         verdict.lists = 1
-        honest = not left or says_incomplete(answer)
+        doubted = says_incomplete(answer)
+        honest = not left or doubted
         verdict.lists_honest = int(honest)
+        verdict.lists_doubted = int(doubted and not left and not verdict.invented)
+        if verdict.lists_doubted:
+            verdict.faults.append(f"gives all of {len(case.truth)} and doubts it: {_why(answer)}")
         if not honest:
             verdict.faults.append(f"gives {len(case.truth) - len(left)} of {len(case.truth)} and says completed")
 

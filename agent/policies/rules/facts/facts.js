@@ -545,7 +545,7 @@ function facts(arg, lone) {
   function laidRows(el, columns, ctx) {
     const cells = [...el.children], heads = cells.slice(0, columns).map((cell) => line(said(cell)));
     const outer = sink;
-    const group = newGroup(el, 'row', cells.length / columns - 1, 0, ctx, Infinity);
+    const group = newGroup(el, 'row', cells.length / columns - 1, 0, cells, ctx, Infinity);
     group.h = heads.join('\n');
     for (let at = columns; at < cells.length && group.blocks.length < MAX_BLOCKS; at += columns) {
       sink = newSink(cells[at]);
@@ -573,7 +573,7 @@ function facts(arg, lone) {
     if (whole.every((one) => /[:：]$/.test(line(said(one.dt[0]))))) return;  // "Returns:" is a label, and explains nothing
     const outer = sink;
     let group = null;
-    if (whole.length > 1 || (lone && lone.has(list))) group = newGroup(list, 'entry', whole.length, pathWith(list, 'entry'), ctx, 1000);
+    if (whole.length > 1 || (lone && lone.has(list))) group = newGroup(list, 'entry', whole.length, pathWith(list, 'entry'), [list], ctx, 1000);
     else if (whole.length === 1) alone.push(list);
     if (!group && (sink === out || sink.pairs.some((one) => one.how === 'definition-list'))) return;
     for (const one of whole) {
@@ -647,17 +647,41 @@ function facts(arg, lone) {
       op: options, w: form && (beside < 2 || form.getAttribute('role') === 'search') ? 1 : 0, ck: checkable ? 1 : 0});
   }
 
-  // A new list of the page, for blocks; null where `most` lists are read, which leaves a chapter of its list unread.
+  // A new list of the page, for blocks; null where `most` lists are read, which leaves a part of its list unread.
   const firstOf = new Map(), alone = [];
-  function newGroup(el, kind, size, path, ctx, most) {
-    if (out.groups.length < most) {
-      const group = {s: selector(el), k: kind, n: size, r: ctx.region, p: path, a: ctx.within ? 1 : 0, blocks: []};
-      out.groups.push(group);
-      if (path && !firstOf.has(path)) firstOf.set(path, group);
-      return group;
+  function newGroup(el, kind, size, path, members, ctx, most) {
+    if (out.groups.length >= most) {
+      if (firstOf.has(path)) firstOf.get(path).n += size;
+      return null;
     }
-    if (firstOf.has(path)) firstOf.get(path).n += size;
-    return null;
+    const group = {s: selector(el), k: kind, n: size, r: ctx.region, p: path, a: ctx.within ? 1 : 0, blocks: []};
+    out.groups.push(group);
+    if (!path) return group;
+    if (!firstOf.has(path)) firstOf.set(path, group);
+    group.hd = headingOver(path, members);
+    return group;
+  }
+  // The heading that a list stands under: the last one before it, but none within the blocks of a list of its path.
+  // Two lists that it gives the same number for have no heading between them.
+  const headings = MANY ? [...document.querySelectorAll('h1,h2,h3,h4,h5,h6,[role="heading"]')] : [];
+  const lastOf = new Map();
+  function headingOver(path, members) {
+    const before = countHeadings((h) => !(members[0].compareDocumentPosition(h) & Node.DOCUMENT_POSITION_PRECEDING));
+    const last = lastOf.get(path);
+    const over = last && before === last.after ? last.over : before;
+    const end = members[members.length - 1];
+    const isAfter = (h) => (end.compareDocumentPosition(h) & (Node.DOCUMENT_POSITION_FOLLOWING | Node.DOCUMENT_POSITION_CONTAINED_BY)) === Node.DOCUMENT_POSITION_FOLLOWING;
+    lastOf.set(path, {over, after: countHeadings(isAfter)});
+    return [over, over ? line(headings[over - 1].textContent.slice(0, 200)) : ''];
+  }
+  // How many headings come before the first one for which `isBehind` holds, as it does for all after it.
+  function countHeadings(isBehind) {
+    let low = 0, high = headings.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (isBehind(headings[middle])) high = middle; else low = middle + 1;
+    }
+    return low;
   }
   // Blocks without another one beside them that lie as the blocks of a list do: chapters with one block.
   function chaptersOfOne() {
@@ -688,7 +712,7 @@ function facts(arg, lone) {
       let group = table && tableGroups.get(table);  // the bodies of one table are one list
       if (group) group.n += members.length;
       else if (MANY) {
-        group = newGroup(table || el, kind(members[0]), members.length, table ? 0 : path(members[0]), ctx, table ? Infinity : 200);
+        group = newGroup(table || el, kind(members[0]), members.length, table ? 0 : path(members[0]), members, ctx, table ? Infinity : 200);
         if (table) group.h = (gridOf(table).names || []).map((said) => said.join(' ')).join('\n');
         if (table) tableGroups.set(table, group);
       }

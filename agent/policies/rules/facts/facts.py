@@ -168,6 +168,7 @@ class BlockGroup:
     columns: str  # of a table: the names of its columns, one to a line
     kind: str  # tag and class of its blocks
     path: int  # the same for lists that lie in elements of the same kinds; 0 of tables
+    heading: tuple[int, str]  # the last one before it: its number on the page, and its text; (0, "") of tables
     of_others: bool  # names around it say that it is about something else, as related items
     blocks: tuple[Facts, ...]
 
@@ -175,8 +176,17 @@ class BlockGroup:
     def of(cls, said: Mapping[str, Json]) -> BlockGroup:
         """The group that a script sent."""
         blocks = tuple(map(Facts, said["blocks"]))
-        columns, kind, path = str(said.get("h") or ""), str(said["k"]), int(said.get("p", 0))
-        return cls(int(said["n"]), str(said["r"]), columns, kind, path, bool(said.get("a")), blocks)
+        number, text = said.get("hd") or (0, "")
+        return cls(
+            size=int(said["n"]),
+            region=str(said["r"]),
+            columns=str(said.get("h") or ""),
+            kind=str(said["k"]),
+            path=int(said.get("p", 0)),
+            heading=(int(number), str(text)),
+            of_others=bool(said.get("a")),
+            blocks=blocks,
+        )
 
 
 _APART = sorted({word.removesuffix("y") for text in AROUND for word in phrase(text)})

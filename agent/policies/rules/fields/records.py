@@ -14,6 +14,7 @@ from shoal.agent.policies.rules.fields.fields import FieldReader, ReadRecord, re
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.fields.visible_text import VisibleText
 from shoal.agent.policies.rules.values.values import ValueHints
+from shoal.agent.policies.rules.values.words import phrase
 from shoal.agent.types import Record, Sureness
 
 _TRIED = 4  # blocks of a group that are read to judge it
@@ -48,7 +49,8 @@ def read_records(
     failed = failure_told(text, texts_of(records))
     why = f"the page says {failed!r}" if failed else ""
     if not why and (left_out := _left_out(facts, best[1], chapters, records, properties, reading, accept)):
-        why = f"the page shows another list of such records, with {left_out} entries"
+        entries = f"{left_out} entr{'y' if left_out == 1 else 'ies'}"
+        why = f"the page shows another list of such records, with {entries}; `extract.records` says which are meant"
     complete = not cut and not why and (total is None or total <= len(records))
     return Extraction(tuple(records), complete, why=why, missing=tuple(lacking), shown=total)
 
@@ -92,12 +94,13 @@ def _nothing(properties: Sequence[Property], total: int | None, *, empty: bool) 
 
 
 def _chapters(facts: Facts, best: BlockGroup) -> list[BlockGroup]:
-    """The page's lists that are one list with the best one: tables with its columns, and other lists of its path."""
+    """The page's lists that are one list with the best one: tables with its columns, and other parts of a list of its
+    path, without a heading between them, as columns of cards."""
 
     def is_chapter(group: BlockGroup) -> bool:
         if group is best or (best.columns and group.columns == best.columns):
             return True
-        return bool(best.path) and group.path == best.path and group.region == best.region
+        return bool(best.path) and (group.path, group.heading) == (best.path, best.heading)
 
     return [group for group in facts.groups if is_chapter(group)]
 
@@ -113,10 +116,15 @@ def _left_out(
 ) -> int:
     """How many records another list of such blocks holds that the page's own content shows; 0 without such a list.
 
-    A list that repeats records, and one about something else, as related items, is none.
+    A list that repeats records, and one about something else, as related items, is none. Neither is one under another
+    heading, where a field's name is a word of the heading over the records: options, and then commands.
     """
     known = {repr(record.value) for record in records}
+    words = frozenset(word for prop in properties for said in prop.phrases for word in said)
+    is_named = not words.isdisjoint(phrase(best.heading[1]))
     for group in facts.groups:
+        if is_named and words.isdisjoint(phrase(group.heading[1])):
+            continue
         if group.kind != best.kind or group.region != best.region or group.of_others or group in chapters:
             continue
         if _stated(group, properties, reading, accept) < _stated(best, properties, reading, accept):
