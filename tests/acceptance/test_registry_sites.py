@@ -28,7 +28,6 @@ class Floor:
     right: float  # share of them that is given and right, at least
     wrong: int = 0  # at most
     invented: int = 0  # at most
-    dishonest: int = 0  # lists that are given in part and called complete, at most
     misjudged: int = 0  # forms whose outcome is told wrong, at most
 
 
@@ -49,7 +48,7 @@ FLOORS: dict[str, Floor] = {
     "Oscar": Floor(590, 0.98),
     "Doxygen (JsonCpp)": Floor(240, 0.2),
     "script grids (npm)": Floor(1600, 0.98),
-    "Apache manual": Floor(900, 0.98, dishonest=1),
+    "Apache manual": Floor(900, 0.98),
     "gtk-doc (GLib)": Floor(220, 0.17),
     "SQLite manual": Floor(1200, 0.98),
 }
@@ -69,7 +68,7 @@ def test_its_records_and_outcomes_are_the_truth(cluster: Up, name: str) -> None:
     assert sum(verdict.right for verdict in done) >= floor.right * stated, said
     assert sum(len(verdict.wrong) for verdict in done) <= floor.wrong, said
     assert sum(len(verdict.invented) for verdict in done) <= floor.invented, said
-    assert sum(verdict.lists - verdict.lists_honest for verdict in done) <= floor.dishonest, said
+    assert sum(verdict.lists - verdict.lists_honest for verdict in done) == 0, said
     assert sum(verdict.outcomes - verdict.outcomes_right for verdict in done) <= floor.misjudged, said
 
 

@@ -99,6 +99,13 @@ async def test_a_list_of_other_things_is_no_part_of_the_list(page: Context, site
     assert found.complete
 
 
+async def test_a_list_with_as_many_records_as_the_page_says_is_whole(page: Context, site: Site) -> None:
+    body = f"""<main><h1>Trees</h1><p>3 results</p><div class=native>{cards(["Ash", "Elm", "Oak"])}</div>
+      <div class=foreign>{cards(["Fig", "Lime"])}</div></main>"""
+    found = await read(page, site, body, many=True, name=TEXT, maker=TEXT)
+    assert (len(found.records), found.shown, found.complete, found.why) == (3, 3, True, "")
+
+
 async def test_a_list_beside_the_list_makes_it_incomplete(page: Context, site: Site) -> None:
     """Which of the two is meant is not known."""
     body = f"""<main><h1>Trees</h1><div class=native>{cards(["Ash", "Elm", "Oak"])}</div>

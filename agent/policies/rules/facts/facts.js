@@ -545,7 +545,7 @@ function facts(arg, lone) {
   function laidRows(el, columns, ctx) {
     const cells = [...el.children], heads = cells.slice(0, columns).map((cell) => line(said(cell)));
     const outer = sink;
-    const group = newGroup(el, 'row', cells.length / columns - 1, 0, cells, ctx, Infinity);
+    const group = newGroup(el, {k: 'row', n: cells.length / columns - 1, p: 0}, cells, ctx, Infinity);
     group.h = heads.join('\n');
     for (let at = columns; at < cells.length && group.blocks.length < MAX_BLOCKS; at += columns) {
       sink = newSink(cells[at]);
@@ -573,7 +573,7 @@ function facts(arg, lone) {
     if (whole.every((one) => /[:：]$/.test(line(said(one.dt[0]))))) return;  // "Returns:" is a label, and explains nothing
     const outer = sink;
     let group = null;
-    if (whole.length > 1 || (lone && lone.has(list))) group = newGroup(list, 'entry', whole.length, pathWith(list, 'entry'), [list], ctx, 1000);
+    if (whole.length > 1 || (lone && lone.has(list))) group = newGroup(list, {k: 'entry', n: whole.length, p: pathWith(list, 'entry')}, [list], ctx, 1000);
     else if (whole.length === 1) alone.push(list);
     if (!group && (sink === out || sink.pairs.some((one) => one.how === 'definition-list'))) return;
     for (const one of whole) {
@@ -649,16 +649,16 @@ function facts(arg, lone) {
 
   // A new list of the page, for blocks; null where `most` lists are read, which leaves a part of its list unread.
   const firstOf = new Map(), alone = [];
-  function newGroup(el, kind, size, path, members, ctx, most) {
+  function newGroup(el, {k, n, p}, members, ctx, most) {
     if (out.groups.length >= most) {
-      if (firstOf.has(path)) firstOf.get(path).n += size;
+      if (firstOf.has(p)) firstOf.get(p).n += n;
       return null;
     }
-    const group = {s: selector(el), k: kind, n: size, r: ctx.region, p: path, a: ctx.within ? 1 : 0, blocks: []};
+    const group = {s: selector(el), k, n, p, r: ctx.region, a: ctx.within ? 1 : 0, blocks: []};
     out.groups.push(group);
-    if (!path) return group;
-    if (!firstOf.has(path)) firstOf.set(path, group);
-    group.hd = headingOver(path, members);
+    if (!p) return group;
+    if (!firstOf.has(p)) firstOf.set(p, group);
+    group.hd = headingOver(p, members);
     return group;
   }
   // The heading that a list stands under: the last one before it, but none within the blocks of a list of its path.
@@ -683,12 +683,13 @@ function facts(arg, lone) {
     }
     return low;
   }
-  // Blocks without another one beside them that lie as the blocks of a list do: chapters with one block.
-  function chaptersOfOne() {
+  // Blocks without another one beside them that lie as the blocks of a list do: parts of a list with one block.
+  function partsOfOne() {
     const found = new Set(alone.filter((list) => firstOf.has(pathWith(list, 'entry'))));
     const single = new Map();  // by parent and path: the block, or null where there are several
-    for (const el of firstOf.size ? document.body.querySelectorAll('*') : []) {
-      if (!firstOf.has(path(el))) continue;
+    const tags = new Set([...firstOf.values()].map((group) => group.k.split('.')[0]));
+    for (const el of tags.size ? document.body.querySelectorAll('*') : []) {
+      if (!tags.has(el.localName) || !firstOf.has(path(el))) continue;
       if (!single.has(el.parentElement)) single.set(el.parentElement, new Map());
       const blocks = single.get(el.parentElement);
       blocks.set(path(el), blocks.has(path(el)) ? null : el);
@@ -712,7 +713,8 @@ function facts(arg, lone) {
       let group = table && tableGroups.get(table);  // the bodies of one table are one list
       if (group) group.n += members.length;
       else if (MANY) {
-        group = newGroup(table || el, kind(members[0]), members.length, table ? 0 : path(members[0]), members, ctx, table ? Infinity : 200);
+        const like = {k: kind(members[0]), n: members.length, p: table ? 0 : path(members[0])};
+        group = newGroup(table || el, like, members, ctx, table ? Infinity : 200);
         if (table) group.h = (gridOf(table).names || []).map((said) => said.join(' ')).join('\n');
         if (table) tableGroups.set(table, group);
       }
@@ -880,7 +882,7 @@ function facts(arg, lone) {
     walk(document.body, start, 0);
   }
   if (MANY && !chosen && !lone) {
-    const single = chaptersOfOne();
+    const single = partsOfOne();
     if (single.size) return facts(arg, single);
   }
   out.text = clean(own.join('')).slice(0, MAX_OWN);
