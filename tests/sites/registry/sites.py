@@ -20,10 +20,12 @@ from tests.sites.registry import (
     oscar,
     otter_wiki,
     roundup,
+    rustdoc,
     script_grids,
     script_tables,
     sphinx,
     sqlite_manual,
+    texinfo,
     trac,
 )
 from tests.sites.registry.case import Case
@@ -35,7 +37,7 @@ ALL: Mapping[str, Site] = {
     for module in (
         *(sphinx, mkdocs, javadoc, man_pages, docbook, script_tables, script_grids, doxygen),
         *(trac, roundup, flask_admin, django_admin, otter_wiki, datasette, hgweb, oscar),
-        *(apache_manual, gtk_doc, sqlite_manual),
+        *(apache_manual, gtk_doc, sqlite_manual, texinfo, rustdoc),
     )
 }
 """By name: serves the site and gives its cases. Raises `cache.Unreachable` where its package cannot be had."""
