@@ -51,6 +51,8 @@ FLOORS: dict[str, Floor] = {
     "Apache manual": Floor(900, 0.98),
     "gtk-doc (GLib)": Floor(220, 0.17),
     "SQLite manual": Floor(1200, 0.98),
+    "Texinfo (R, Octave)": Floor(1400, 0.98),
+    "rustdoc (std)": Floor(170, 0.4),
 }
 
 

@@ -559,3 +559,39 @@ async def test_a_paragraph_full_of_code_is_measured_once(page: Context, site: Si
     began = time.monotonic()
     assert await values(page, site, body, function=TEXT) == []
     assert time.monotonic() - began < SECONDS_OF_A_LARGE_PAGE
+
+
+async def test_an_index_with_a_letter_over_its_entries_is_a_table(page: Context, site: Site) -> None:
+    """As makeinfo draws it: an empty column on both sides of each name, and a colon after each entry."""
+    body = """<main><h1>Index</h1><table><tr><td></td><th>Index Entry</th><td>&nbsp;</td><th>Section</th></tr>
+      <tr><td colspan="4"><hr></td></tr><tr><th id="a">A</th><td></td><td></td></tr>
+      <tr><td></td><td><a href="#awk">awk</a>:</td><td>&nbsp;</td><td><a href="#intro">Introduction</a></td></tr>
+      <tr><td></td><td><a href="#apply"><code>apply</code></a>:</td><td>&nbsp;</td><td><a href="#use">Use</a></td></tr>
+      <tr><td colspan="4"><hr></td></tr><tr><th id="b">B</th><td></td><td></td></tr>
+      <tr><td></td><td><a href="#bin">binary files</a>:</td><td>&nbsp;</td><td><a href="#bin">Files</a></td></tr>
+      </table></main>"""
+    assert await values(page, site, body, index_entry=TEXT, section=TEXT) == [
+        {"index_entry": "awk:", "section": "Introduction"},
+        {"index_entry": "apply:", "section": "Use"},
+        {"index_entry": "binary files:", "section": "Files"},
+    ]
+
+
+async def test_what_stands_in_sections_alone_is_not_the_page_s_own(page: Context, site: Site) -> None:
+    """The page of a type states since when each of its methods is there, and not since when the type is."""
+    methods = "".join(
+        f"<h4>{name}</h4><div class=body><span class=since>{since}</span><p>Does it.</p></div>"
+        for name, since in (("clone", "1.0.0"), ("eq", "1.2.0"))
+    )
+    body = f"""<main><h1>Type never</h1><p>No value.</p><h2>Implementations</h2><section id="impl-Clone">
+      <span class=since>const: unstable</span><h3>impl Clone</h3></section>{methods}</main>"""
+    found = await read(page, site, body, headline="never", title=TEXT, since=TEXT)
+    assert found.records[0].value == {"title": "Type never"}
+    assert found.missing == ("since",)
+
+
+async def test_a_numbered_heading_that_the_title_bears_out_is_the_title(page: Context, site: Site) -> None:
+    body = '<div id="Sets"><p>Next: <a href="/n">Polynomials</a></p><h3>27.1 Set Operations</h3><p>Text.</p></div>'
+    assert await value(page, site, body, headline="Set Operations (The Manual 7.3)", title=TEXT) == {
+        "title": "27.1 Set Operations"
+    }

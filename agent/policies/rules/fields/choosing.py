@@ -8,6 +8,7 @@ answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -26,6 +27,8 @@ _BIGGER = 1.15  # a font larger by this factor is meant to be seen first
 _SHORT = 80  # characters of a string that may be compared with structured data
 GOOD_FIT = 0.85  # the least likeness of a name that is not only similar
 _LONG = 200  # characters of a text that a class name alone does not prove
+_CHAPTER = re.compile(r"^(?:\d+(?:\.\d+)*|[A-Z](?:\.\d+)+)\.?\s+(?=\S)")
+"""The number of a chapter, which headings have and titles of documents do not: "5.2 ", "A.1 "."""
 _TELLING = 3  # characters of a text that are found in a page by more than chance
 MOST_CANDIDATES = 5
 Narrower = Callable[[Sequence["Scored"]], list["Scored"]]
@@ -150,7 +153,7 @@ def _seen(prop: Property, best: Scored, scored: Sequence[Scored], title: str | N
     """The answer of a visible place that no structured data speaks about."""
     sureness, reason = _by_place(prop, best)
     if best.candidate.level and title is not None:
-        borne_out = squash(str(best.value)) in squash(title) if best.value else False
+        borne_out = _bears_out(title, str(best.value)) if best.value else False
         if best.candidate.level == 1:
             sureness, reason = ("certain", Reason.AGREED) if borne_out else (sureness, reason)
         elif not borne_out:
@@ -159,6 +162,12 @@ def _seen(prop: Property, best: Scored, scored: Sequence[Scored], title: str | N
     if sureness == "likely" and any(_independent(other.candidate, best.candidate) for other in others):
         sureness, reason = "certain", Reason.AGREED
     return _given(best, sureness, reason, confirmed=sureness != "weak")
+
+
+def _bears_out(title: str, heading: str) -> bool:
+    """Whether the document's title holds the heading, or begins with it but for the number of its chapter."""
+    said, rest = squash(title), _CHAPTER.sub("", heading)
+    return squash(heading) in said or (rest != heading and said.startswith(squash(rest)))
 
 
 def _by_place(prop: Property, scored: Scored) -> tuple[Sureness, Reason]:
@@ -195,8 +204,8 @@ def _key(value: Json) -> str:
 
 def _of_the_page(scored: Sequence[Scored]) -> list[Scored]:
     """Those that stand under the page's own heading, where others stand under headings of its sections."""
-    under = [option.candidate.under for option in scored]
-    return [option for option in scored if option.candidate.under == min(under)] if min(under) < max(under) else []
+    own = [option for option in scored if not option.candidate.under]
+    return own if len(own) < len(scored) else []
 
 
 def _in_fragment(scored: Sequence[Scored]) -> list[Scored]:

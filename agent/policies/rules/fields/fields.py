@@ -146,7 +146,8 @@ class FieldReader:
             if raw != candidate.raw:  # its own text names the field: "Model SON-6722"
                 fit = Fit(max(fit.likeness, GOOD_FIT), own=True)
             value = convert(prop, raw, self.reading)
-            if value is not None and not is_no_value(prop, candidate, value, self.names):
+            in_row = self.facts is None
+            if value is not None and not is_no_value(prop, candidate, value, self.names, in_row=in_row):
                 scored.append(Scored(score + self._standing(prop, candidate), candidate, value, fit))
         return scored
 

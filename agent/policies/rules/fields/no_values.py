@@ -18,11 +18,14 @@ _SPEAKING = ("availability", "currency", "rating")
 """Kinds whose values may be the field's own name: "In stock" is a value of `in_stock`."""
 
 
-def is_no_value(prop: Property, candidate: StatedCandidate, value: Json, names: Collection[Phrase]) -> bool:
+def is_no_value(
+    prop: Property, candidate: StatedCandidate, value: Json, names: Collection[Phrase], *, in_row: bool = False
+) -> bool:
     """Whether `value` only says what something is called, or that nothing is there.
 
     Args:
         names: what the fields of the schema are called.
+        in_row: it stands in one of many records. A cell of a row is under a header, and names nothing beside it.
     """
     if not isinstance(value, str) or candidate.structured:
         return False
@@ -33,7 +36,7 @@ def is_no_value(prop: Property, candidate: StatedCandidate, value: Json, names: 
         return True
     if candidate.how == "control":
         return False
-    if text.endswith((":", "：")):
+    if text.endswith((":", "：")) and not (in_row and candidate.how == "table"):
         return True
     if prop.concept and prop.concept.kind in _SPEAKING:
         return False
