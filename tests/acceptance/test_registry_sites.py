@@ -53,6 +53,8 @@ FLOORS: dict[str, Floor] = {
     "SQLite manual": Floor(1200, 0.98),
     "Texinfo (R, Octave)": Floor(1400, 0.98),
     "rustdoc (std)": Floor(170, 0.4),
+    "Haddock (aeson)": Floor(40, 0.6),
+    "Node.js manual": Floor(50, 0.3, wrong=1),
 }
 
 

@@ -13,10 +13,12 @@ from tests.sites.registry import (
     doxygen,
     flask_admin,
     gtk_doc,
+    haddock,
     hgweb,
     javadoc,
     man_pages,
     mkdocs,
+    node_manual,
     oscar,
     otter_wiki,
     roundup,
@@ -37,7 +39,7 @@ ALL: Mapping[str, Site] = {
     for module in (
         *(sphinx, mkdocs, javadoc, man_pages, docbook, script_tables, script_grids, doxygen),
         *(trac, roundup, flask_admin, django_admin, otter_wiki, datasette, hgweb, oscar),
-        *(apache_manual, gtk_doc, sqlite_manual, texinfo, rustdoc),
+        *(apache_manual, gtk_doc, sqlite_manual, texinfo, rustdoc, haddock, node_manual),
     )
 }
 """By name: serves the site and gives its cases. Raises `cache.Unreachable` where its package cannot be had."""

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from shoal.agent.policies.rules.facts.facts import Facts
 from shoal.agent.policies.rules.fields.candidates import Fit, StatedCandidate
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.fields.visible_text import VisibleText
-from shoal.agent.policies.rules.values.words import squash
+from shoal.agent.policies.rules.values.words import place_in_title, squash
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
 
@@ -78,11 +79,11 @@ class Choice:
     rivals: tuple[Scored, ...] = ()
 
 
-def answer(prop: Property, scored: Sequence[Scored], shown: VisibleText, title: str | None) -> FieldAnswer:
+def answer(prop: Property, scored: Sequence[Scored], shown: VisibleText, page: Facts | None) -> FieldAnswer:
     """The answer that all candidates of a field together give.
 
     Args:
-        title: the document's title; None for a block of a page, which has none.
+        page: the page, with its title and headings; None for a block of one, which has none.
     """
     own = [
         option for option in scored if option.fit.own and option.fit.likeness >= GOOD_FIT and option.candidate.visible
@@ -101,7 +102,7 @@ def answer(prop: Property, scored: Sequence[Scored], shown: VisibleText, title: 
     if machine.best is not None:
         return _settled(prop, machine.best, visible, shown)
     if visible.best is not None:
-        return _seen(prop, visible.best, scored, title)
+        return _seen(prop, visible.best, scored, shown, page)
     rivals = {_key(rival.value): rival for rival in reversed((*visible.rivals, *machine.rivals))}
     listed = sorted(rivals.values(), key=lambda rival: (-rival.score, rival.candidate.order))
     return FieldAnswer(candidates=tuple(rival.as_candidate(Reason.AMBIGUOUS) for rival in listed[:MOST_CANDIDATES]))
@@ -149,11 +150,16 @@ def _settled(prop: Property, machine: Scored, visible: Choice, shown: VisibleTex
     return _given(machine, "likely" if good else "weak", Reason.UNSEEN, confirmed=False)
 
 
-def _seen(prop: Property, best: Scored, scored: Sequence[Scored], title: str | None) -> FieldAnswer:
+def _seen(
+    prop: Property, best: Scored, scored: Sequence[Scored], shown: VisibleText, page: Facts | None
+) -> FieldAnswer:
     """The answer of a visible place that no structured data speaks about."""
     sureness, reason = _by_place(prop, best)
-    if best.candidate.level and title is not None:
-        borne_out = _bears_out(title, str(best.value)) if best.value else False
+    if best.candidate.level and page is not None:
+        borne_out = _bears_out(page.title, str(best.value)) if best.value else False
+        if best.candidate.level == 1 and (other := _other_title(page, str(best.value), shown)):
+            rival = FieldCandidate(other, best.candidate.how, other, "weak", Reason.AMBIGUOUS)
+            return replace(_given(best, "weak", Reason.AMBIGUOUS, confirmed=False), candidates=(rival,))
         if best.candidate.level == 1:
             sureness, reason = ("certain", Reason.AGREED) if borne_out else (sureness, reason)
         elif not borne_out:
@@ -168,6 +174,19 @@ def _bears_out(title: str, heading: str) -> bool:
     """Whether the document's title holds the heading, or begins with it but for the number of its chapter."""
     said, rest = squash(title), _CHAPTER.sub("", heading)
     return squash(heading) in said or (rest != heading and said.startswith(squash(rest)))
+
+
+def _other_title(page: Facts, heading: str, shown: VisibleText) -> str:
+    """What else of the page may be its title rather than this heading of the first level; "": nothing.
+
+    The document's title begins with another heading, and names this one behind it: "Buffer | The Manual" on a page of
+    The Manual. Or a line of the page says the whole title, and this heading is no part of it: it is a chapter's.
+    """
+    place = place_in_title(page.title, heading)
+    if place is None:
+        return next((line for line in shown.lines if squash(line) == squash(page.title)), "")
+    others = [other.text for other in page.headings if other.visible and not other.region] if place else []
+    return next((other for other in others if place_in_title(page.title, other) == 0), "")
 
 
 def _by_place(prop: Property, scored: Scored) -> tuple[Sureness, Reason]:

@@ -112,7 +112,7 @@ class FieldReader:
 
     def _told(self, prop: Property, scored: Sequence[Scored]) -> FieldAnswer:
         """What the page itself states."""
-        told = answer(prop, scored, self.shown, self.facts.title if self.facts is not None else None)
+        told = answer(prop, scored, self.shown, self.facts)
         if self.facts is None or (told.candidates if told.source is None else told.source.sureness != "weak"):
             return told
         by_form = self._from_text(prop)

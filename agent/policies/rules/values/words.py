@@ -18,6 +18,8 @@ _LABEL = 300
 """Characters of the longest label that is remembered: pages have longer ones, but not often."""
 _LONG_WORD = 60
 """Characters of a word that are looked at: no name has longer ones."""
+_BETWEEN = frozenset("|–—·•:»«/-")
+"""Signs between the parts of a document's title."""
 _WORDS = 24
 """Words of the longest two phrases of which a likeness is remembered."""
 
@@ -88,6 +90,21 @@ def overlap(asked: Phrase, said: Phrase) -> float:
         return 0.0
     there = set(said)
     return sum(word in there for word in asked) / len(asked)
+
+
+def heading_text(heading: str) -> str:
+    """What a heading says, squashed, without the sign of its permanent link."""
+    return squash(heading).strip("#¶ ")
+
+
+def place_in_title(title: str, heading: str) -> int | None:
+    """Where a heading is a part of a document's title, 0 for "Buffer" in "Buffer | The Manual"; None: nowhere."""
+    whole, text = squash(title), heading_text(heading)
+    at = whole.find(text) if text else -1
+    if at < 0:
+        return None
+    around = (whole[:at].rstrip()[-1:], whole[at + len(text) :].lstrip()[:1])
+    return at if all(not sign or sign in _BETWEEN for sign in around) else None
 
 
 def squash(text: str) -> str:
