@@ -23,6 +23,7 @@ from rich.table import Table
 
 from shoal.agent.support.json_value import Json
 from shoal.api import Api
+from shoal.records import Job, SubmittedJob
 from shoal.services import logs
 from shoal.services.cli.commands.job.following import follow
 from shoal.services.cli.ending import Exit
@@ -116,29 +117,28 @@ async def main(items: int | None, data: Path) -> Exit:
             say(f"cluster ready after {time.monotonic() - began:.1f} s; dashboard: {cluster.url}/")
             async with Api(cluster.url) as client:
                 started = time.monotonic()
-                job = await client.submit(job_spec(shop_url, items))
+                job = SubmittedJob.model_validate(await client.submit(job_spec(shop_url, items))).id
                 code = await follow(client, job, lines=None, as_json=False)
                 seconds = time.monotonic() - started
-                final = await client.job(job["id"])
-                text = b"".join([chunk async for chunk in client.results(job["id"])])
+                final = Job.model_validate(await client.job(job))
+                text = b"".join([chunk async for chunk in client.results(job)])
                 rows = [json.loads(line) for line in text.splitlines()]
             report(final, rows, seconds, cluster.url, data)
     say(f"stopped. See it again: SHOAL_DATA_DIR={data} .venv/bin/shoal up")
     return Exit.DONE if code is Exit.PARTIAL else code  # some products of the shop are meant to fail
 
 
-def report(job: dict[str, Json], rows: list[dict[str, Json]], seconds: float, url: str, data: Path) -> None:
+def report(job: Job, rows: list[dict[str, Json]], seconds: float, url: str, data: Path) -> None:
     """What came out, and where it is."""
     Console(width=118).print(records_table(rows))
-    counts = job["counts"]
-    failed = counts["final"] - counts["completed"]
-    say(f"expected {counts['expected']}, done {counts['completed']}, failed {failed}")
+    counts = job.counts
+    say(f"expected {counts.expected}, done {counts.completed}, failed {counts.final - counts.completed}")
     tell_failures(rows)
     retried = Counter(row["attempts"] for row in rows if row["attempts"] > 1)
     if retried:
         say("retried and then settled: " + ", ".join(f"{n} in {k} attempts" for k, n in sorted(retried.items())))
-    say(f"{seconds:.1f} s, {job['usage']['pages'] / seconds:.1f} pages per second, no model was asked")
-    say(f"results:   {url}/v1/jobs/{job['id']}/results")
+    say(f"{seconds:.1f} s, {job.usage.pages / seconds:.1f} pages per second, no model was asked")
+    say(f"results:   {url}/v1/jobs/{job.id}/results")
     say(f"dashboard: {url}/  (while the cluster is up)")
     shots = sum(1 for row in rows if row["screenshot"])
     say(f"artifacts: {data / 'artifacts'}/ ({shots} screenshots)")
