@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from shoal.records import Job
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -32,8 +34,15 @@ def test_each_failure_is_told_with_its_reason(demo: ModuleType, capsys: pytest.C
         row(item={**item, "label": ""}, error={"message": "the page is gone"}),
         row(error={"message": "the shop does not answer"}),
     ]
-    counts = {"expected": 2, "final": 3, "completed": 1}
-    demo.report({"id": "j1", "counts": counts, "usage": {"pages": 4}}, rows, 2.0, "http://127.0.0.1:1", Path("d"))
+    counts = {"expected": 2, "completed": 1, "terminated": 0, "failed": 2, "unsure": 0, "canceled": 0, "running": 0}
+    usage = {"model_calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "pages": 4}
+    at = "2026-11-27T10:00:00Z"
+    job = Job.model_validate({"id": "j1", "tenant": "default", "status": "completed", "url": "https://shop.example/",
+                              "goal": None, "labels": {}, "priority": 0, "counts": counts, "usage": usage,
+                              "error": None, "cancel_requested": False, "created_at": at, "started_at": at,
+                              "finished_at": at, "root_session": "s1", "spec": {}, "concurrency": None,
+                              "deadline_at": None, "job_tokens": None})  # fmt: skip
+    demo.report(job, rows, 2.0, "http://127.0.0.1:1", Path("d"))
     told = capsys.readouterr().out
     assert "failed: https://shop.example/p/1: the page is gone" in told
     assert "failed: the job itself: the shop does not answer" in told
