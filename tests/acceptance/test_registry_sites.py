@@ -54,7 +54,7 @@ FLOORS: dict[str, Floor] = {
     "Texinfo (R, Octave)": Floor(1400, 0.98),
     "rustdoc (std)": Floor(170, 0.4),
     "Haddock (aeson)": Floor(40, 0.6),
-    "Node.js manual": Floor(50, 0.3, wrong=1),
+    "Node.js manual": Floor(50, 0.13, wrong=1),
 }
 
 
