@@ -51,3 +51,10 @@ async def test_a_chapter_is_not_the_title_where_another_place_says_what_the_docu
       <h1>Decoding</h1></div>"""
     with pytest.raises(FieldsMissing, match="title is not certain"):
         await read(page, site, body, headline="Data.Json.Encoding", title=TEXT)
+
+
+async def test_a_heading_with_a_number_is_no_title_where_the_document_is_called_otherwise(
+    page: Context, site: Site
+) -> None:
+    with pytest.raises(FieldsMissing, match="title is not certain"):
+        await read(page, site, "<div><h3>2 results</h3><p>Text.</p></div>", headline="Our results", title=TEXT)

@@ -588,3 +588,8 @@ async def test_what_stands_in_sections_alone_is_not_the_page_s_own(page: Context
     found = await read(page, site, body, headline="never", title=TEXT, since=TEXT)
     assert found.records[0].value == {"title": "Type never"}
     assert found.missing == ("since",)
+
+
+async def test_a_cell_of_a_page_s_own_table_that_ends_with_a_colon_is_a_label(page: Context, site: Site) -> None:
+    body = "<main><h1>Ticket</h1><table><tr><th>Owner</th><td>Reported by:</td></tr></table></main>"
+    assert await value(page, site, body, title=TEXT, owner=TEXT) == {"title": "Ticket"}

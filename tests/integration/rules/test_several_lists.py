@@ -82,19 +82,26 @@ async def test_more_parts_than_are_read_are_no_complete_list(page: Context, site
     assert not found.complete
 
 
+@pytest.mark.parametrize("accept", ["likely", "weak"])
 @pytest.mark.parametrize(
     "beside",
     [
         pytest.param(f"<div class=related><h2>See also</h2>{cards(['Fig', 'Lime'])}</div>", id="related things"),
+        pytest.param(f"<div class=accessories><h2>Tools</h2>{cards(['Fig', 'Lime'])}</div>", id="accessories"),
         pytest.param(f"<aside>{cards(['Fig', 'Lime'])}</aside>", id="an aside"),
+        pytest.param(
+            "<ul><li><h3>Fig</h3><p>Maker: A</p></li><li><h3>Lime</h3><p>Maker: B</p></li></ul>", id="other blocks"
+        ),
         pytest.param(f"<div class=featured><h2>Today</h2>{cards(['Elm', 'Oak'])}</div>", id="records told twice"),
         pytest.param("<div class=links><p>Fig</p><p>Lime</p><p>Plum</p></div>", id="something else"),
     ],
 )
-async def test_a_list_of_other_things_is_no_part_of_the_list(page: Context, site: Site, beside: str) -> None:
+async def test_a_list_of_other_things_is_no_part_of_the_list(
+    page: Context, site: Site, beside: str, accept: str
+) -> None:
     names = ["Ash", "Elm", "Oak", "Yew"]
     body = f"<main><h1>Trees</h1><div class=all>{cards(names)}</div>{beside}</main>"
-    found = await read(page, site, body, many=True, name=TEXT, maker=TEXT)
+    found = await read(page, site, body, many=True, accept=accept, name=TEXT, maker=TEXT)
     assert [record.value for record in found.records] == card_records(names)
     assert found.complete
 

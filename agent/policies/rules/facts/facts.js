@@ -654,7 +654,7 @@ function facts(arg, lone) {
       if (firstOf.has(p)) firstOf.get(p).n += n;
       return null;
     }
-    const group = {s: selector(el), k, n, p, r: ctx.region, a: ctx.within ? 1 : 0, blocks: []};
+    const group = {s: selector(el), k, n, p, r: ctx.region, blocks: []};
     out.groups.push(group);
     if (!p) return group;
     if (!firstOf.has(p)) firstOf.set(p, group);

@@ -159,7 +159,7 @@ class Facts:
         return [block for text in self.data.get("jsonld", ()) for block in _parsed(str(text))]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class BlockGroup:
     """Blocks of one kind that stand beside each other: the rows of a table, the cards of a list."""
 
@@ -169,7 +169,6 @@ class BlockGroup:
     kind: str  # tag and class of its blocks
     path: int  # the same for lists that lie in elements of the same kinds; 0 of tables
     heading: tuple[int, str]  # the last one before it: its number on the page, and its text; (0, "") of tables
-    of_others: bool  # names around it say that it is about something else, as related items
     blocks: tuple[Facts, ...]
 
     @classmethod
@@ -184,7 +183,6 @@ class BlockGroup:
             kind=str(said["k"]),
             path=int(said.get("p", 0)),
             heading=(int(number), str(text)),
-            of_others=bool(said.get("a")),
             blocks=blocks,
         )
 

@@ -182,9 +182,9 @@ def _other_title(page: Facts, heading: str, shown: VisibleText) -> str:
     The document's title begins with another heading, and names this one behind it: "Buffer | The Manual" on a page of
     The Manual. Or a line of the page says the whole title, and this heading is no part of it: it is a chapter's.
     """
-    place = place_in_title(page.title, heading)
+    place, whole = place_in_title(page.title, heading), squash(page.title)
     if place is None:
-        return next((line for line in shown.lines if squash(line) == squash(page.title)), "")
+        return next((line for line in shown.lines if squash(line) == whole), "")
     others = [other.text for other in page.headings if other.visible and not other.region] if place else []
     return next((other for other in others if place_in_title(page.title, other) == 0), "")
 
@@ -222,9 +222,8 @@ def _key(value: Json) -> str:
 
 
 def _of_the_page(scored: Sequence[Scored]) -> list[Scored]:
-    """Those that stand under the page's own heading, where others stand under headings of its sections."""
-    own = [option for option in scored if not option.candidate.under]
-    return own if len(own) < len(scored) else []
+    """Those that stand under the page's own heading, and under no heading of a section."""
+    return [option for option in scored if not option.candidate.under]
 
 
 def _in_fragment(scored: Sequence[Scored]) -> list[Scored]:

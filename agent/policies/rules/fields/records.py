@@ -108,6 +108,7 @@ class _BlockReader:
         self._properties = properties
         self._hints = hints
         self._accept: Sureness = accept
+        self._shares: dict[BlockGroup, float] = {}
 
     def read(self, block: Facts) -> ReadRecord:
         """What one block states."""
@@ -141,6 +142,11 @@ class _BlockReader:
 
     def _stated(self, group: BlockGroup) -> float:
         """The share of the fields that the group's first blocks state, less where they lack a required one."""
+        if group not in self._shares:
+            self._shares[group] = self._read_share(group)
+        return self._shares[group]
+
+    def _read_share(self, group: BlockGroup) -> float:
         blocks = group.blocks[:_TRIED]
         if not blocks or not self._properties:
             return 0.0
@@ -153,7 +159,8 @@ class _BlockReader:
     def left_out(self, facts: Facts, best: BlockGroup, parts: Sequence[BlockGroup], records: Sequence[Record]) -> int:
         """How many records another list of such blocks holds that the page's own content shows; 0 without such a list.
 
-        A list that repeats records, and one about something else, as related items, is none. Neither is one under
+        A list that repeats records, and one about something else, as related items, is none: values in a block that is
+        named so count for less. Neither is one under
         another heading, where a field's name is a word of the heading over the records: options, and then commands.
         """
         known = {repr(record.value) for record in records}
@@ -161,7 +168,7 @@ class _BlockReader:
         is_named = not words.isdisjoint(phrase(best.heading[1]))
         least = self._stated(best)
         for group in facts.groups:
-            if group.kind != best.kind or group.region != best.region or group.of_others or group in parts:
+            if group.kind != best.kind or group in parts:
                 continue
             if is_named and words.isdisjoint(phrase(group.heading[1])):
                 continue
