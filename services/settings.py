@@ -21,10 +21,10 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_origin
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic.config import JsonDict
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
@@ -613,36 +613,32 @@ class Settings(BaseSettings):
         env_settings.env_vars = {n: v for n, v in env_settings.env_vars.items() if n not in links}
         return init_settings, env_settings
 
-    @field_validator("data_dir", "secrets_dir", "chromium", "oidc_client_secret_file", mode="after")
+    @field_validator("*", mode="before")
     @classmethod
-    def _whole_path(cls, path: Path | None) -> Path | None:
-        return path and path.expanduser().absolute()
+    def _split(cls, value: object, info: ValidationInfo) -> object:
+        """A list is written with commas, whichever setting it is."""
+        if not isinstance(value, str) or get_origin(cls.model_fields[info.field_name or ""].annotation) is not tuple:
+            return value
+        return tuple(part.strip() for part in value.split(",") if part.strip())
 
-    @field_validator("allow_hosts", "refuse_networks", "upload_dirs", "oidc_scopes", mode="before")
+    @field_validator("*", mode="after")
     @classmethod
-    def _split(cls, value: object) -> object:
-        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+    def _whole_path(cls, value: object) -> object:
+        if isinstance(value, tuple):
+            return tuple(map(cls._whole_path, value))
+        return value.expanduser().absolute() if isinstance(value, Path) else value
 
-    @field_validator("allow_hosts")
+    @field_validator("allow_hosts", "refuse_networks")
     @classmethod
-    def _are_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
-        for host in hosts:
-            if "/" in host:
-                try:
-                    ipaddress.ip_network(host)
-                except ValueError as err:
-                    raise ValueError(f"{host!r} is neither a host nor a network: {err}") from err
-        return hosts
-
-    @field_validator("refuse_networks")
-    @classmethod
-    def _are_networks(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
-        for network in networks:
+    def _are_networks(cls, places: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        hosts = info.field_name == "allow_hosts"
+        for place in places:
             try:
-                ipaddress.ip_network(network)
+                if "/" in place or not hosts:
+                    ipaddress.ip_network(place)
             except ValueError as err:
-                raise ValueError(f"{network!r} is no network: {err}") from err
-        return networks
+                raise ValueError(f"{place!r} is {'neither a host nor a' if hosts else 'no'} network: {err}") from err
+        return places
 
     @field_validator("tenant_weights", mode="before")
     @classmethod
