@@ -312,6 +312,14 @@ class Browser(Protocol):
         """
         ...
 
+    async def navigation_accept(self) -> str:
+        """The header Accept of its navigations. It is learned once, without a request to any site.
+
+        Raises:
+            BrowserGone: the process ended, or does not answer.
+        """
+        ...
+
     async def health(self) -> BrowserHealth:
         """How the process is doing; answers also when it is dead."""
         ...

@@ -16,6 +16,8 @@ import pytest
 import structlog
 from hypothesis import settings
 
+from shoal.agent.chromium.process.find import find_chromium, said_version
+from shoal.agent.errors import BrowserNotFound
 from tests import postgres
 
 # A busy machine makes an example slow, not wrong; the time-out of the whole test still holds. `make test` judges a
@@ -38,6 +40,15 @@ pytest.register_assert_rewrite("tests.store_contract", "tests.store_world")
 def pytest_configure() -> None:
     """A run that is told to end ends as by Ctrl-C: what its fixtures started is stopped."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+def pytest_report_header() -> str:
+    """Name the browser: a new version of it may be the reason of a failure."""
+    try:
+        executable = find_chromium()
+        return f"browser: {said_version(executable)} ({executable})"
+    except BrowserNotFound as error:
+        return f"browser: {error}"
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,6 @@ from typing import Any
 import httpx
 import uvicorn
 
-from shoal.agent.browser import ContextOptions
 from shoal.agent.models.settings import ModelSettings
 from shoal.services.addresses import Reach
 from shoal.services.artifacts.open import open_artifacts
@@ -31,6 +30,7 @@ from tests.acceptance.test_model import PLAN
 from tests.gateway_world import World, world
 from tests.loopback import served
 from tests.model_server import ModelServer, serving
+from tests.patience import PATIENCE_S, PATIENT
 from tests.unit.agent.model.test_step import act, says
 
 TOKEN = "workers-show-this"
@@ -79,7 +79,7 @@ class Live:
         await self.until(session, lambda row: row["status"] == "running")
         return session
 
-    async def until(self, session: str, met: Callable[[Any], bool], within_s: float = 60) -> Any:
+    async def until(self, session: str, met: Callable[[Any], bool], within_s: float = PATIENCE_S) -> Any:
         """The session as soon as `met` holds."""
         async with asyncio.timeout(within_s):
             while not met(row := (await self.world.client.get(f"/v1/sessions/{session}")).json()):
@@ -88,7 +88,7 @@ class Live:
 
     async def asked(self, n: int = 1) -> None:
         """Returns once the agent has asked its model so often, and waits for the answer."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             while len(self.model.requests) < n:
                 await asyncio.sleep(0.02)
 
@@ -146,7 +146,7 @@ async def _dispatcher(folder: Path, made: World, model_url: str, gateway: str) -
         slots=2,
         artifacts_url=str(folder / "artifacts"),
         reach=REACH,
-        context=ContextOptions(action_timeout_s=20, navigation_timeout_s=40),
+        context=PATIENT,
         model=ModelSettings(base_urls=(model_url,), model="scripted", timeout_s=60),
         help_url=gateway,
         help_token=TOKEN,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
-from collections.abc import Hashable
+from collections.abc import Coroutine, Hashable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from playwright.async_api import Browser as PlaywrightBrowser
 from playwright.async_api import Error as PlaywrightError
@@ -32,8 +32,13 @@ _CONTEXT_S = 20.0
 """A browser that needs longer for a new context does not answer any more."""
 _CRASH_NOTE_S = 10.0
 """A page that crashes later than that after one was ended has crashed by itself."""
+_NOWHERE = "http://nowhere.invalid/"
+"""An address that no request for is let out."""
 _CLOSE_S = 5.0
 """A browser that needs longer to end is killed."""
+
+
+_Opened = TypeVar("_Opened")
 
 
 class ChromiumBrowser:
@@ -62,6 +67,7 @@ class ChromiumBrowser:
         self.fetching = FetchingSites()
         self._started_at = time.time()
         self._sessions = 0
+        self._accept = ""  # the header of its navigations, once it is known
         self._gone = asyncio.Event()
         self._closed = False
         browser.on("disconnected", lambda _: self._gone.set())
@@ -91,17 +97,43 @@ class ChromiumBrowser:
         return True
 
     async def new_context(self, options: ContextOptions = ContextOptions()) -> Context:
+        context = await self._in_time(self._reading(options) if self._suits_reading(options) else self._acting(options))
+        self._sessions += 1
+        return context
+
+    async def _in_time(self, opening: Coroutine[Any, Any, _Opened]) -> _Opened:
+        """What opening a context gives.
+
+        Raises:
+            BrowserGone: the process ended, or does not answer.
+            BrowserError: it refuses such a context.
+        """
         try:
             async with asyncio.timeout(_CONTEXT_S):
-                context = await (self._reading(options) if self._suits_reading(options) else self._acting(options))
+                return await opening
         except TimeoutError as error:
             raise BrowserGone("the browser did not open a new context in time") from error
         except PlaywrightError as error:
             if not self.alive or "closed" in error.message:
                 raise BrowserGone() from error
             raise BrowserError(f"the browser refused this context: {error.message}") from error
-        self._sessions += 1
-        return context
+
+    async def navigation_accept(self) -> str:
+        if not self._accept:
+            self._accept = await self._in_time(self._sent_accept())
+        return self._accept
+
+    async def _sent_accept(self) -> str:
+        """The header Accept of a navigation that is answered before it leaves the browser."""
+        context = await self._browser.new_context()
+        try:
+            page = await context.new_page()
+            await page.route("**/*", lambda route: route.fulfill(body=""))
+            async with page.expect_request("**/*") as asked:
+                await page.goto(_NOWHERE)
+            return (await asked.value).headers["accept"]
+        finally:
+            await asyncio.shield(close_quietly(context.close()))
 
     def _suits_reading(self, options: ContextOptions) -> bool:
         """Whether a page past Playwright looks as wanted: as the browser's own window does, with nothing stored."""

@@ -139,6 +139,9 @@ class DocumentBrowser:
             return await self._browser.new_context(options)
         return DocumentContext(self._browser, options, self._reading)
 
+    async def navigation_accept(self) -> str:
+        return await self._browser.navigation_accept()
+
     async def health(self) -> BrowserHealth:
         return await self._browser.health()
 
@@ -362,7 +365,9 @@ class DocumentContext:
         trust = self._reading.trust
         if trust.visitor is None:
             user_agent, *languages = await page.read(_VISITOR)
-            trust.visitor = Visitor(str(user_agent), tuple(map(str, languages)))
+            trust.visitor = Visitor(
+                str(user_agent), tuple(map(str, languages)), await self._browser.navigation_accept()
+            )
         if not await page.settle():
             trust.refuse("its pages do not come to rest")
             self._reading.told(DocumentOutcome.DIFFERENT)

@@ -15,7 +15,6 @@ from shoal.agent.support.json_value import Json
 
 _MOST_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8"
 
 
 class FetchFailed(Exception):
@@ -40,9 +39,10 @@ class Visitor:
 
     user_agent: str
     languages: tuple[str, ...]
+    accept: str  # the header Accept of its navigations; each version of Chromium has its own
 
     @property
-    def accepts(self) -> str:
+    def accept_language(self) -> str:
         """The header Accept-Language, as Chromium makes it."""
         shares = ("", *(f";q={max(1, 9 - n) / 10:g}" for n in range(len(self.languages))))
         return ",".join(f"{language}{share}" for language, share in zip(self.languages, shares, strict=False))
@@ -87,8 +87,8 @@ def _headers(
 ) -> dict[str, str]:
     usual = {
         "User-Agent": visitor.user_agent,
-        "Accept": _ACCEPT,
-        "Accept-Language": visitor.accepts,
+        "Accept": visitor.accept,
+        "Accept-Language": visitor.accept_language,
         "Upgrade-Insecure-Requests": "1",
     }
     given = {name.lower() for name in own}

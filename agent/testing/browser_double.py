@@ -103,6 +103,10 @@ class FakeBrowser:
         """The process dies: every later call raises `BrowserGone`."""
         self.alive = False
 
+    async def navigation_accept(self) -> str:
+        self.count()
+        return "text/html,*/*;q=0.8"
+
     async def restrain(self, most_bytes: int) -> int:
         self.restrained.append(most_bytes)
         return 0

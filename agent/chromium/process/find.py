@@ -61,8 +61,8 @@ def find_chromium(setting: str | None = None) -> Path:
     raise BrowserNotFound(f"no Chromium was found on this machine. {_ADVICE}")
 
 
-def check_starts(executable: Path) -> None:
-    """Has the browser say its version, which takes a tenth of a second; blocks for that long.
+def said_version(executable: Path) -> str:
+    """The line with which the browser says its version, which takes a tenth of a second; blocks for that long.
 
     Raises:
         BrowserNotFound: it does not: a library is missing, or it is no browser.
@@ -81,6 +81,7 @@ def check_starts(executable: Path) -> None:
     if said.returncode != 0 or not _VERSION.search(said.stdout):
         why = said.stderr.strip().splitlines()[-1:] or [f"asked for its version, it ended with {said.returncode}"]
         raise BrowserNotFound(f"{executable} does not start as a browser: {why[0]}. {_ADVICE}")
+    return said.stdout.strip()
 
 
 def _named(setting: str) -> Path:

@@ -7,6 +7,7 @@ import struct
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -14,9 +15,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import pytest_asyncio
 
-from shoal.agent.browser import Browser, Context, ContextOptions
+from shoal.agent.browser import Browser, Context
 from shoal.agent.chromium.process.launch import launch
 from shoal.agent.support.web_addresses import WEB
+from tests.patience import PATIENT
 from tests.unit.agent.observe.test_documents import small_pdf
 
 WRITTEN = (*WEB, "data")
@@ -213,6 +215,6 @@ async def browser() -> AsyncIterator[Browser]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def context(browser: Browser) -> AsyncIterator[Context]:
     """A fresh context, which also opens pages that a test writes as data: addresses."""
-    context = await browser.new_context(ContextOptions(schemes=WRITTEN))
+    context = await browser.new_context(replace(PATIENT, schemes=WRITTEN))
     yield context
     await context.close()

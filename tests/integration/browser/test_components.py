@@ -12,6 +12,7 @@ from shoal.agent.observe.tree import walk_elements
 from shoal.agent.types import Action, Element
 from tests.integration.browser.test_mended import show
 from tests.integration.browser.test_odd_pages import framed
+from tests.patience import PATIENCE_S
 from tests.sites.registry import serving
 from tests.sites.registry.cache import Unreachable
 
@@ -43,7 +44,7 @@ def site() -> Iterator[str]:
 
 async def seen(context: Context, role: str, name: str) -> Element:
     """The element that is called so, once it is there."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             for element in walk_elements((await context.observe()).elements):
                 if (element.role, element.name) == (role, name):

@@ -17,6 +17,7 @@ from shoal.services.browsers.config import BrowserLimits
 from shoal.services.browsers.session_parts import browser_owner as module
 from shoal.services.browsers.session_parts.browser_owner import BrowserOwner
 from tests.integration.browser.conftest import Site
+from tests.patience import PATIENCE_S
 
 
 async def test_a_chromium_that_hangs_is_ended_and_replaced(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,7 +37,7 @@ async def test_a_chromium_that_hangs_is_ended_and_replaced(site: Site, monkeypat
             os.kill(pids[0], signal.SIGSTOP)
             assert (await browser.health()).alive, "that is all that can be seen from outside"
             reading = asyncio.create_task(context.goto(f"{site.url}/wanted"))
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(PATIENCE_S):
                 await owner.suspect(browser)
                 async with owner.lend() as other:
                     assert other is made[1]

@@ -14,6 +14,7 @@ from shoal.agent.observe.renderings import compact
 from shoal.agent.observe.tree import clickable_elements
 from shoal.agent.types import Action, ActionResult
 from tests.integration.browser.conftest import WRITTEN, Site
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -114,7 +115,7 @@ async def test_a_site_that_closes_its_last_tab_leaves_an_empty_one(context: Cont
         assert (await context.act(Action(name, args))).error is None
     assert (await context.observe()).url == f"{site.url}/second"
     await context.read("() => { window.close() }")  # which a window that was opened by a page may do
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while (seen := await context.observe()).url != "about:blank":
             pass
     assert ([tab.url for tab in seen.tabs], seen.active_tab) == (["about:blank"], 0)

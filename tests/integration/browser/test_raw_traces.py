@@ -18,6 +18,7 @@ from shoal.agent.chromium.process.launch import launch
 from shoal.agent.errors import BrowserError
 from shoal.agent.types import Action
 from tests.integration.browser.conftest import Site
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -85,7 +86,7 @@ async def test_a_trace_that_grows_too_large_is_given_up(
     monkeypatch.setattr(raw_traces, "_LOOK_S", 0.05)
     context = await recorder.new_context(TRACED)
     await context.goto(f"{site.url}/pictures")
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while any(name.startswith("trace-") for name in recorded(recorder)):
             await asyncio.sleep(0.05)
     with pytest.raises(BrowserError, match="more than 1,000 bytes"):

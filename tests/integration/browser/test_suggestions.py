@@ -13,6 +13,7 @@ from shoal.agent.observe.renderings import compact
 from shoal.agent.observe.tree import clickable_elements
 from shoal.agent.types import Action, ActionResult, Element
 from tests.integration.browser.test_mended import show
+from tests.patience import PATIENCE_S
 from tests.sites.registry.cache import Unreachable
 from tests.sites.registry.suggestions import pages
 
@@ -46,7 +47,7 @@ async def act(context: Context, name: str, **args: object) -> ActionResult:
 async def says(context: Context, words: str) -> None:
     """Returns once the page says these words of its value, which it writes down every 50 ms."""
     said = None
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while said != words:
             said = await context.read("() => document.getElementById('out').textContent")
 

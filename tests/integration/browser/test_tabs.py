@@ -10,6 +10,7 @@ from shoal.agent.browser import Context
 from shoal.agent.observe.tree import clickable_elements
 from shoal.agent.types import Action, ActionResult
 from tests.integration.browser.conftest import Site
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -65,7 +66,7 @@ async def test_a_tab_that_sends_itself_somewhere_stays_in_the_background(context
     await click(context, "Go")
     await context.read(f"() => {{ setTimeout(() => {{ location = '{site.url}/wanted?later' }}, 200) }}")
     await turn_to(context, 0)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while (seen := await context.observe()).tabs[1].url != f"{site.url}/wanted?later":
             pass
     assert seen.active_tab == 0
@@ -82,7 +83,7 @@ async def test_a_tab_that_closes_gives_way_to_the_one_before_it(context: Context
     assert await active(context) == 2
     await write(context, "<button onclick='window.close()'>Close</button>")
     await click(context, "Close")
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while len((seen := await context.observe()).tabs) == 3:
             pass
     assert (seen.active_tab, seen.url) == (0, f"{site.url}/wanted")

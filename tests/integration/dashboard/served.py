@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page
 
-from shoal.agent.chromium.process.find import find_chromium
 from tests.gateway_world import World, world
 from tests.integration.dashboard.seed import Seeder
+from tests.patience import chromium
 from tests.sites.registry import cache
 
 AXE = "axe-core@4.10.3"
@@ -45,16 +45,14 @@ class Site:
 @asynccontextmanager
 async def served_site() -> AsyncIterator[Site]:
     """A site whose store holds what the seeder puts there."""
-    async with world() as made, async_playwright() as playwright:
+    async with world() as made, chromium() as browser:
         await Seeder(made).fill()
         config = uvicorn.Config(made.app, host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=1)
         server, socket = uvicorn.Server(config), config.bind_socket()
         task = asyncio.create_task(server.serve([socket]))
-        browser = await playwright.chromium.launch(executable_path=str(find_chromium(None)), args=["--no-sandbox"])
         try:
             yield Site(f"http://127.0.0.1:{socket.getsockname()[1]}", made, browser)
         finally:
-            await browser.close()
             server.should_exit = True
             await task
             socket.close()

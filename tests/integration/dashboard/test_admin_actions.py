@@ -16,7 +16,6 @@ from tests.integration.dashboard.seed import EVIL, Seeder
 from tests.integration.dashboard.served import Site, served_site
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(360)]
-expect.set_options(timeout=60_000)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

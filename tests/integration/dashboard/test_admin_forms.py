@@ -14,13 +14,12 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.integration.dashboard.served import axe_source, serious_faults
-from tests.integration.dashboard.test_live import chromium
 from tests.integration.dashboard.test_workflow_page import Shop
 from tests.live_world import live_world
+from tests.patience import PATIENCE_S, chromium
 from tests.sites.registry.cache import Unreachable
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(360)]
-expect.set_options(timeout=60_000)
 
 EVIL = "<img src=x onerror=\"document.title='owned'\">"
 VALUE = "tops3cret-Word"
@@ -53,7 +52,7 @@ async def status_of(here: Shop, job: str) -> str:
 
 async def ended(here: Shop, job: str) -> str:
     """How a job has ended."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while (status := await status_of(here, job)) in ("queued", "running", "waiting"):
             await asyncio.sleep(0.1)
     return status

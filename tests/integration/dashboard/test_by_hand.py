@@ -10,11 +10,10 @@ from typing import Any
 
 from playwright.async_api import expect
 
-from tests.integration.dashboard.test_live import chromium
 from tests.integration.dashboard.test_traces import of_session
 from tests.live_world import Live, live_world, said
+from tests.patience import PATIENCE_S, chromium
 
-expect.set_options(timeout=60_000)
 STYLE = "<style>body { margin: 0 } form > * { position: absolute; width: 300px; height: 30px; margin: 0 }</style>"
 START = f"""<!doctype html><title>Desk</title>{STYLE}<h1 style="position:absolute;top:200px">The desk</h1>
 <form><a href=/order style="left:20px;top:20px">Order something</a></form>"""
@@ -46,13 +45,13 @@ TYPED = ("Anna-Person", "tops3cret-Word", "Words-of-Anna")
 async def shown(live: Live) -> str:
     """The session in which a person has ordered."""
     session = await live.job(goal=None, policy="person", help={"person": True, "timeout_s": 60})
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while (taken := await said(live.url, session, do="take")).status_code != 200:
             await asyncio.sleep(0.2)
     lease = taken.json()["lease"]
 
     async def do(**order: Any) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             while (answer := await said(live.url, session, lease=lease, **order)).status_code == 409:
                 await asyncio.sleep(0.1)  # the session still ends its step
         assert answer.status_code == 200, answer.text
@@ -68,7 +67,7 @@ async def shown(live: Live) -> str:
     await do(do="click", x=100.0, y=275.0)
     await do(do="type", text=TYPED[2])
     await do(do="click", x=100.0, y=335.0)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while not live.heard:
             await asyncio.sleep(0.05)
     await do(do="hand_back", said="that was it")

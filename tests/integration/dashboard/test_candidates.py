@@ -11,12 +11,11 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.integration.dashboard.served import axe_source, serious_faults
-from tests.integration.dashboard.test_live import chromium
 from tests.live_world import live_world
+from tests.patience import chromium
 from tests.sites.registry.cache import Unreachable
 
 pytestmark = pytest.mark.timeout(360)
-expect.set_options(timeout=60_000)
 
 EVIL = "<img src=x onerror=\"document.title='owned'\">"
 SHOP = f"""<!doctype html><html lang=en><title>Kettle</title><main><h1>Kettle</h1><dl>

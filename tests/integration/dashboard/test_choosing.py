@@ -13,13 +13,12 @@ import pytest_asyncio
 from playwright.async_api import Locator, Page, expect
 
 from tests.integration.dashboard.served import axe_source, serious_faults
-from tests.integration.dashboard.test_live import chromium
 from tests.integration.dashboard.test_workflow_page import PAGES, Shop, shop
 from tests.live_world import live_world
+from tests.patience import chromium
 from tests.sites.registry.cache import Unreachable
 
 pytestmark = [pytest.mark.timeout(360), pytest.mark.asyncio(loop_scope="module")]
-expect.set_options(timeout=60_000)
 
 EVIL = "<img src=x onerror=\"document.title='owned'\">"
 KETTLE = f"""<!doctype html><html lang=en><title>Kettle</title><main><h1>Kettle</h1>

@@ -15,10 +15,10 @@ from playwright.async_api import expect
 from shoal.agent.worker_messages import Work
 from tests.gateway_world import completed, fan_out, loop_of
 from tests.integration.dashboard.served import Site, axe_source, serious_faults, served_site
+from tests.patience import PATIENCE_S
 from tests.sites.registry.cache import Unreachable
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-expect.set_options(timeout=60_000)
 
 ITEMS = 100_000 if os.environ.get("TEST_LARGE") else 20_000
 """`make test-fuzz` opens the page of 100,000 items (TEST_LARGE); to store so many takes half a minute."""
@@ -68,7 +68,7 @@ async def test_the_rate_of_a_job_follows_what_ends(site: Site) -> None:
     page, complaints = await site.page(f"/jobs/{job}")
     told = page.locator("[data-live=progress] .head > span")
     await expect(told).to_have_text(re.compile("no rate can be told yet|no item ended in the last"))
-    async with asyncio.timeout(60):  # a rate of less time is none
+    async with asyncio.timeout(PATIENCE_S):  # a rate of less time is none
         while "no item ended in the last" not in (await site.world.client.get(f"/jobs/{job}")).text:
             await asyncio.sleep(0.1)
     await site.world.finish(held[:2], answer)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, Page, expect
 
-from shoal.agent.chromium.process.find import find_chromium
 from shoal.services.live_messages import PREFIX
 from tests.live_world import Agent, Live, live_world
 from tests.model_server import ModelServer, slow
+from tests.patience import PATIENCE_S, chromium
 
 LOCKED = """<!doctype html><title><img src=x onerror="document.title='owned'"></title><body style="margin:0">
 <h1 style="margin:0;height:60px">Locked</h1>
@@ -38,16 +36,6 @@ TWICE = """<!doctype html><title><img src=x onerror="document.title='owned'"></t
 
 def as_written(server: ModelServer, body: dict[str, Any]) -> None:
     """The agent's own answer."""
-
-
-@asynccontextmanager
-async def chromium() -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=str(find_chromium(None)), args=["--no-sandbox"])
-        try:
-            yield browser
-        finally:
-            await browser.close()
 
 
 async def opened(browser: Browser, live: Live, session: str) -> tuple[Page, list[str]]:
@@ -77,7 +65,7 @@ async def test_a_person_takes_a_session_over_and_the_agent_goes_on(tmp_path: Pat
         await page.get_by_role("button", name="Take over").click()
         await expect(page.locator("#live-state")).to_contain_text("ends its step")
         live.model.release.set()
-        await expect(page.locator("#live-state")).to_contain_text("You have the page", timeout=60_000)
+        await expect(page.locator("#live-state")).to_contain_text("You have the page")
         asked = len(live.model.requests)
 
         await click_on(page, 700, 420)
@@ -86,7 +74,7 @@ async def test_a_person_takes_a_session_over_and_the_agent_goes_on(tmp_path: Pat
         await expect(page.locator("#live-dialog-text")).to_have_text("Open <b>the lock</b>?")
         assert live.heard == []
         await page.get_by_role("button", name="OK").click()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             while not live.heard:
                 await asyncio.sleep(0.05)
         assert live.heard == ["/unlock 4711"]
@@ -101,7 +89,7 @@ async def test_a_person_takes_a_session_over_and_the_agent_goes_on(tmp_path: Pat
         assert "mouse_click" in told and "keyboard_type" in told
         assert "4711" not in told, "what a person types may be a secret"
         assert any("I have entered the code" in str(body["messages"]) for body in live.model.requests)
-        await expect(page.locator("#live-state")).to_have_text("The session is over.", timeout=60_000)
+        await expect(page.locator("#live-state")).to_have_text("The session is over.")
         assert await page.title() != "owned"
         assert complaints == []
 
@@ -121,16 +109,16 @@ async def test_the_page_of_a_running_session_shows_its_finished_steps(tmp_path: 
         page = await browser.new_page()
         await page.goto(f"{live.url}/sessions/{session}")
         steps = page.locator("#so-far .step")
-        await expect(steps).to_have_count(1, timeout=60_000)
+        await expect(steps).to_have_count(1)
         await expect(steps).to_contain_text("click")
         await expect(page.locator("#so-far .task .badge")).to_have_text("running")
         job = (await live.world.client.get(f"/v1/sessions/{session}")).json()["job"]
         plan = await browser.new_page()
         await plan.goto(f"{live.url}/jobs/{job}/history")
-        await expect(plan.locator("#so-far")).to_contain_text("Wait for Wide open", timeout=60_000)
+        await expect(plan.locator("#so-far")).to_contain_text("Wait for Wide open")
         await expect(plan.locator("#so-far")).to_contain_text("1 step")
         live.model.release.set()
-        await expect(page.locator("#so-far")).to_have_count(0, timeout=60_000)
+        await expect(page.locator("#so-far")).to_have_count(0)
         await expect(page.locator("main")).to_contain_text("Attempt 1")
         await expect(page.locator(".step")).to_have_count(3)
         await expect(page.locator(".step").first).to_contain_text("step in full")

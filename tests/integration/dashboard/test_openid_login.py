@@ -22,7 +22,7 @@ from shoal.services.settings import Settings
 from shoal.services.store.records import AuditFilter
 from shoal.services.store.store import Store, open_store
 from shoal.services.web.openid.config import CALLBACK
-from tests.integration.dashboard.test_live import chromium
+from tests.patience import chromium
 from tests.sites.registry import cache, serving
 
 _PACKAGES = ("django==5.2.*", "django-oauth-toolkit==3.4.*")

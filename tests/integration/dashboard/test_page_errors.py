@@ -9,10 +9,9 @@ from typing import Any
 from playwright.async_api import expect
 
 from tests.integration.dashboard.served import axe_source, serious_faults
-from tests.integration.dashboard.test_live import chromium
 from tests.live_world import live_world
+from tests.patience import chromium
 
-expect.set_options(timeout=20_000)
 PASSWORD = "tops3cret-Word"
 EVIL = "<img src=x onerror=\\\"document.title='owned'\\\">"
 LOGIN = f"""<!doctype html><title>Log in</title><h1>Welcome</h1>

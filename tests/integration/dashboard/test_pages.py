@@ -13,7 +13,6 @@ from tests.gateway_world import completed, loop_of
 from tests.integration.dashboard.served import Site, served_site
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-expect.set_options(timeout=60_000)  # tests share the processors with those of other files
 
 HEARD = """
 const add = EventSource.prototype.addEventListener;
@@ -199,7 +198,7 @@ async def test_a_sessions_page_follows_it_to_its_end_and_asks_no_more_then(site:
 async def test_the_list_shows_a_new_job_without_being_asked(site: Site) -> None:
     page, _ = await opened(site, "/")
     await site.world.submit(goal="a job that came later")
-    await expect(page.locator("[data-live=jobs]")).to_contain_text("a job that came later", timeout=60_000)
+    await expect(page.locator("[data-live=jobs]")).to_contain_text("a job that came later")
 
 
 async def test_a_job_is_canceled_by_its_button_after_a_question(site: Site) -> None:

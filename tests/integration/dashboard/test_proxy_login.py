@@ -20,7 +20,7 @@ from shoal.services.cluster.serving import gateway, listening, served
 from shoal.services.settings import Settings
 from shoal.services.store.records import AuditFilter
 from shoal.services.store.store import Store, open_store
-from tests.integration.dashboard.test_live import chromium
+from tests.patience import chromium
 
 HEADER = "X-Remote-User"
 PROXY = "127.0.0.2"

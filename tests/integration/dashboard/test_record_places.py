@@ -9,10 +9,9 @@ from typing import Any
 from playwright.async_api import Browser, Page, expect
 
 from tests.integration.dashboard.served import axe_source, serious_faults
-from tests.integration.dashboard.test_live import chromium
 from tests.live_world import Live, live_world
+from tests.patience import chromium
 
-expect.set_options(timeout=20_000)
 PRODUCT = """<!doctype html><title>Kettle</title>
 <style>body { margin: 0 } p, h1 { position: absolute; margin: 0 }</style>
 <h1 style="left:40px;top:30px">&lt;img src=x onerror="document.title='owned'"&gt;</h1>

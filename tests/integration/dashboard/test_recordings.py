@@ -17,13 +17,12 @@ from playwright.async_api import Page, expect
 from shoal.agent.types import ArtifactRef
 from tests.gateway_world import World, completed
 from tests.integration.dashboard.served import axe_source, serious_faults, served_site
-from tests.integration.dashboard.test_live import chromium
 from tests.integration.dashboard.test_traces import of_session
 from tests.live_world import Live, live_world
 from tests.loopback import served
+from tests.patience import chromium
 from tests.sites.registry.cache import Unreachable
 
-expect.set_options(timeout=60_000)
 PASSWORD = "tops3cret-Word"
 LOGIN = """<!doctype html><title>Log in</title><h1>Welcome</h1><style>h1 { color: rgb(10, 20, 30) }</style>
 <input id=user><input id=pw type=password><button id=go>Go</button>

@@ -19,7 +19,6 @@ from tests.integration.dashboard.served import Site, axe_source, serious_faults,
 from tests.sites.registry.cache import Unreachable
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-expect.set_options(timeout=60_000)
 
 HOSTILE_NAME = "<img src=x onerror=document.title='owned'>"
 

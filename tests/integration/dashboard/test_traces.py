@@ -14,8 +14,8 @@ from playwright.async_api import expect
 from shoal.services.artifacts.open import open_artifacts
 from shoal.services.store import ids
 from tests.integration.dashboard.served import axe_source, serious_faults
-from tests.integration.dashboard.test_live import chromium
 from tests.live_world import Live, live_world
+from tests.patience import chromium
 
 PASSWORD = "tops3cret-Word"
 LOGIN = """<!doctype html><title>Log in</title><h1>Welcome</h1>

@@ -13,8 +13,8 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from tests.integration.dashboard.served import axe_source, serious_faults
-from tests.integration.dashboard.test_live import chromium
 from tests.live_world import Agent, Live, live_world
+from tests.patience import chromium
 from tests.sites.registry.cache import Unreachable
 from tests.unit.agent.model.test_step import act, says
 
@@ -73,11 +73,11 @@ async def test_an_open_page_shows_what_a_session_asks_and_takes_the_answer(tmp_p
         await expect(page.locator("main")).to_contain_text("No session asks anything.")
         session = await live.job(help={"person": True, "timeout_s": 900})
         question = page.locator(".ask .question")
-        await expect(question).to_have_text(QUESTION, timeout=60_000)
+        await expect(question).to_have_text(QUESTION)
         host = live.site.split("/")[2]
         await expect(page.locator(".ask")).to_contain_text(host)
         picture = page.locator(".ask img")
-        await expect(picture).to_have_js_property("naturalWidth", 1280, timeout=60_000)
+        await expect(picture).to_have_js_property("naturalWidth", 1280)
         job = (await live.world.client.get(f"/v1/sessions/{session}")).json()["job"]
         for path in (f"/sessions/{session}", f"/jobs/{job}"):
             other = await browser.new_page()
@@ -91,12 +91,12 @@ async def test_an_open_page_shows_what_a_session_asks_and_takes_the_answer(tmp_p
         await field.fill(ANSWER)
         await field.blur()
         for _ in range(2):  # the second look began after the field was left
-            async with page.expect_response(lambda answer: answer.url.endswith("/attention"), timeout=60_000):
+            async with page.expect_response(lambda answer: answer.url.endswith("/attention")):
                 pass
         await expect(field).to_have_value(ANSWER)
         await page.get_by_role("button", name="Answer").click()
         row = await live.until(session, lambda row: row["status"] not in ("queued", "running"), within_s=180)
         assert row["status"] == "completed", row["error"]
-        await expect(page.locator("main")).to_contain_text("No session asks anything.", timeout=60_000)
+        await expect(page.locator("main")).to_contain_text("No session asks anything.")
         assert any(ANSWER in json.dumps(body["messages"]) for body in live.model.requests)
         assert complaints == []

@@ -15,13 +15,12 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from tests.integration.dashboard.served import axe_source, serious_faults
-from tests.integration.dashboard.test_live import chromium
 from tests.integration.dashboard.test_traces import of_session
 from tests.live_world import Live, live_world
+from tests.patience import chromium
 from tests.sites.registry.cache import Unreachable
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
-expect.set_options(timeout=60_000)
 
 EVIL = "<img src=x onerror=\"document.title='owned'\">"
 SCHEMA = {

@@ -13,6 +13,7 @@ from shoal.agent.browser import Browser, Context
 from shoal.agent.chromium.process.launch import launch
 from tests.integration.extraction.pages import PAGES, listed
 from tests.loopback import served
+from tests.patience import PATIENT
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -53,6 +54,6 @@ async def browser() -> AsyncIterator[Browser]:
 @pytest_asyncio.fixture(loop_scope="module")
 async def page(browser: Browser) -> AsyncIterator[Context]:
     """A fresh context."""
-    context = await browser.new_context()
+    context = await browser.new_context(PATIENT)
     yield context
     await context.close()

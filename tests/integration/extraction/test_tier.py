@@ -26,6 +26,7 @@ from tests.loopback import served
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 ASKED: Counter[str] = Counter()
+WANTED: list[str] = []  # the header Accept of each request for a page
 """Requests by path."""
 
 
@@ -87,6 +88,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         ASKED[self.path] += 1
+        if not self.path.endswith((".js", ".ico")):
+            WANTED.append(self.headers["Accept"])
         _, kind, last = f"{self.path}//".split("/")[:3]
         if kind in ("sale.js", "favicon.ico"):
             said: Any = (200, {"Content-Type": "text/javascript"}, SALE_JS)
@@ -187,6 +190,15 @@ async def test_plain_pages_are_read_without_a_browser_once_three_of_them_agreed(
     assert tier.told["used"] > 40
     assert tier.told["agreed"] == 59 - tier.told["used"]  # each other one was a sample
     assert len(tier.gated) == tier.told["agreed"]  # the document beside the page asks the guard of its own
+
+
+async def test_a_document_is_asked_for_as_the_installed_browser_asks_for_a_page(tier: Tier) -> None:
+    WANTED.clear()
+    await tier.all("plain", 12)
+    assert tier.told["used"] > 0
+    assert len(WANTED) > 11, "browser and document are both asked for"
+    assert len(set(WANTED)) == 1
+    assert "text/html" in WANTED[0]
 
 
 async def test_an_encoding_other_than_utf_8(tier: Tier) -> None:

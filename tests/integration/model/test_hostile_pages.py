@@ -28,6 +28,7 @@ from shoal.agent.testing import ScriptedModel
 from shoal.services.browsers.session_parts.secrets import FolderSecrets
 from tests.acceptance.test_model import PLAN
 from tests.loopback import served
+from tests.patience import PATIENT
 from tests.unit.agent.model.test_step import act, says
 from tests.unit.session.test_session import Notes, deps, work
 
@@ -107,7 +108,7 @@ def fenced_out(ask: Ask) -> str:
 async def test_orders_reach_the_prompt_between_fences_or_not_at_all(browser: Browser, site: Site) -> None:
     places = {**PLACES, **UNSEEN}
     body = "".join(html.format(f"{ORDER} by {place}") for place, html in places.items()) + "<button>Buy</button>"
-    context = await browser.new_context()
+    context = await browser.new_context(PATIENT)
     await context.goto(site.html("/", body))
     model = ScriptedModel(lambda ask: says(act("WAIT")))
     spec = JobSpec(url=site.url, goal="Buy a lamp")
@@ -189,7 +190,7 @@ ODD: dict[str, tuple[bytes, str]] = {
 @pytest.mark.parametrize("kind", ODD)
 async def test_odd_pages_are_asked_about_and_read(browser: Browser, site: Site, kind: str) -> None:
     site.pages["/"] = ODD[kind]
-    context = await browser.new_context()
+    context = await browser.new_context(PATIENT)
     await context.goto(site.url + "/")
     schema = {"type": "array", "items": {"type": "object", "properties": {"price": {"type": "number"}}}}
 

@@ -14,6 +14,7 @@ import pytest_asyncio
 from shoal.agent.browser import Browser, Context
 from shoal.agent.chromium.process.launch import launch
 from tests.loopback import served
+from tests.patience import PATIENT
 
 PAGES = Path(__file__).parent / "pages"
 
@@ -119,6 +120,6 @@ async def browser() -> AsyncIterator[Browser]:
 @pytest_asyncio.fixture(loop_scope="module")
 async def page(browser: Browser) -> AsyncIterator[Context]:
     """A fresh context."""
-    context = await browser.new_context()
+    context = await browser.new_context(PATIENT)
     yield context
     await context.close()

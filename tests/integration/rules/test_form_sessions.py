@@ -20,6 +20,7 @@ from shoal.services.browsers.session_parts.real_parts import make_worker
 from shoal.services.browsers.worker import Worker
 from tests.integration.rules.test_form_outcomes import Accounts, _Handler
 from tests.loopback import served
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -63,7 +64,7 @@ async def ends(worker: Worker, url: str, **spec: Any) -> Outcome:
     job = JobSpec.model_validate({"url": url, "policy": "rules", "politeness": {"robots": False}, **spec})
     await worker.submit([Work(1, 1, 1, "t", 1, 0, job, None, None, None, None)])
     seen = 0
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             for report in (await worker.pull(seen, seen)).reports():
                 seen = report.serial

@@ -15,6 +15,7 @@ import uvicorn
 from shoal.agent.browser import Browser, Context
 from shoal.agent.chromium.process.launch import launch
 from shoal.agent.documents import reader_process
+from tests.patience import PATIENT
 
 SITE = Path(__file__).resolve().parents[3] / "load-tests" / "site"
 sys.path.insert(0, str(SITE))
@@ -57,7 +58,7 @@ async def browser() -> AsyncIterator[Browser]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(browser: Browser) -> AsyncIterator[Context]:
     """A context of the test's own."""
-    context = await browser.new_context()
+    context = await browser.new_context(PATIENT)
     try:
         yield context
     finally:

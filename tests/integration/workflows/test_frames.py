@@ -31,6 +31,7 @@ from shoal.agent.workflows.learning.origin import Sources
 from shoal.agent.workflows.misses import MissReason
 from tests.integration.workflows.test_optional_step import replayed
 from tests.loopback import served
+from tests.patience import PATIENCE_S
 from tests.sites.registry import serving
 from tests.sites.registry.cache import Unreachable
 
@@ -101,7 +102,7 @@ def frames(pages: dict[str, str], root: Path | None = None) -> Iterator[Site]:
 
 
 async def bid_of(page: Context, name: str, nth: int = 0) -> str:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while True:  # frames come after their page
             seen = await page.observe()
             bids = [element.bid for element in walk_elements(seen.elements) if element.name == name and element.bid]

@@ -103,6 +103,9 @@ def _made(name: str, make: Callable[[Path], None]) -> Path:
     try:
         make(making)
         making.rename(folder)
+    except OSError:
+        if not folder.is_dir():  # else another test run has made it meanwhile
+            raise
     finally:
         shutil.rmtree(making, ignore_errors=True)
     return folder

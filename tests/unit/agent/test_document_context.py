@@ -55,7 +55,7 @@ class Reads:
     async def opened(self) -> tuple[DocumentContext, FakeBrowser]:
         """The page is open, on a site whose documents are known to be as its pages."""
         trust = DocumentTrust(NoAudits())
-        trust.visitor = Visitor("Agent/1", ("en",))
+        trust.visitor = Visitor("Agent/1", ("en",), "text/html")
         known = await read_here(RawDocument(URL, 200, HTML, PAGE.encode()), ASKED)
         for _ in range(SAMPLES):
             trust.agreed(known)

@@ -235,7 +235,7 @@ class Site:
         return self.answers[url]
 
 
-VISITOR = Visitor("Agent/1", ("de-DE", "de", "en"))
+VISITOR = Visitor("Agent/1", ("de-DE", "de", "en"), "text/html,image/new")
 HOME = "http://shop.example/p/1"
 
 
@@ -251,10 +251,11 @@ async def test_the_request_names_the_jobs_browser_and_carries_its_headers_and_co
     assert url == HOME
     assert found.url == f"{HOME}#part"
     assert headers["User-Agent"] == "Agent/1"
+    assert headers["Accept"] == "text/html,image/new"
     assert headers["X-Key"] == "k"
     assert headers["Cookie"] == "sid=7"
     assert "Accept-Language" not in headers
-    assert VISITOR.accepts == "de-DE,de;q=0.9,en;q=0.8"
+    assert VISITOR.accept_language == "de-DE,de;q=0.9,en;q=0.8"
 
 
 @pytest.mark.parametrize(
