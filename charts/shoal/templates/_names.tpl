@@ -60,10 +60,14 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- end }}
 {{- end -}}
 
-{{/* Labels of Ray pods: KubeRay puts its own `ray.io/…` beside them, and selects on those. */}}
+{{/* All pods of Ray, of whatever part. By our own labels: every pod with `ray.io/cluster` is a node of the cluster for Ray's
+autoscaler, so no other pod may carry it, and the pod of `helm test` that stands for a browser's must be held as one. */}}
 {{- define "shoal.raySelector" -}}
-ray.io/cluster: {{ include "shoal.rayCluster" (index . 0) | quote }}
-app.kubernetes.io/component: {{ index . 1 | quote }}
+matchLabels:
+  app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | quote }}
+  app.kubernetes.io/instance: {{ .Release.Name | quote }}
+matchExpressions:
+  - {key: app.kubernetes.io/component, operator: In, values: [head, control, browser]}
 {{- end -}}
 
 {{/* Call with (list $ image), image having repository, tag and digest; ours take the appVersion for a tag. */}}

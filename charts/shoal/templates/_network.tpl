@@ -57,13 +57,6 @@ and what `networkPolicy.refusedNetworks` adds. */}}
       {{- include "shoal.selector" . | nindent 6 }}
 {{- end -}}
 
-{{/* Pods of Ray of one kind. Call with (list $ "head"), "control" or "browser". */}}
-{{- define "shoal.rayPartPeer" -}}
-- podSelector:
-    matchLabels:
-      {{- include "shoal.raySelector" . | nindent 6 }}
-{{- end -}}
-
 {{/* Ray's ports as shoal.rayStartParams sets them: those of a node, and those of the processes on it. */}}
 {{- define "shoal.rayNodePorts" -}}
 - {protocol: TCP, port: 6380}
@@ -76,7 +69,7 @@ and what `networkPolicy.refusedNetworks` adds. */}}
 
 {{- define "shoal.rayPeer" -}}
 - podSelector:
-    matchLabels: {ray.io/cluster: {{ include "shoal.rayCluster" . }}}
+    {{- include "shoal.raySelector" . | nindent 4 }}
 {{- end -}}
 
 {{- define "shoal.toDatabase" -}}
