@@ -14,7 +14,7 @@ import httpx
 from shoal.agent.support.json_value import Json
 from shoal.services.metrics import CATALOGUE
 from tests.embedded import ROOT, Up, wait_until
-from tests.prometheus_server import Prometheus
+from tests.prometheus_server import RELEASE, Prometheus
 
 DASHBOARDS = sorted((ROOT / "deploy" / "grafana" / "dashboards").glob("*.json"))
 
@@ -30,6 +30,7 @@ def panels() -> Iterator[tuple[str, Json]]:
 def filled(expression: str, interval: str) -> str:
     """An expression as Grafana would send it."""
     macros = {"$__rate_interval": interval, "$slot_hour_price": "0.02", "$million_tokens_price": "0.1"}
+    macros |= {f"${label}": value for label, value in RELEASE.items()}
     for macro, value in macros.items():
         expression = expression.replace(macro, value)
     return expression

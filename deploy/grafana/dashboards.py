@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from shoal.agent.support.json_value import Json
 
 FOLDER = Path(__file__).parent / "dashboards"
 _SOURCE = {"type": "prometheus", "uid": "${source}"}
+_METRIC = re.compile(r"\b((?:ray_shoal|shoal|vllm)[_:][a-z0-9_:]+)(\{)?")
 _WIDTH = 24
 _HEIGHT = 8
 
@@ -47,6 +49,13 @@ def quantile(q: float, buckets: str, by: str = "le") -> str:
 def rates(label: str, counter: str) -> dict[str, str]:
     """How fast one of our counters grows, a line for each value of its label; every gateway tells the same figures."""
     return {f"{{{{{label}}}}}": f"max by ({label}) (rate({counter}[$__rate_interval]))"}
+
+
+def of_release(expression: str) -> str:
+    """The expression, asking for the chosen release alone: an average over a healthy one hides what another lost."""
+    return _METRIC.sub(
+        lambda metric: f'{metric[1]}{{namespace="$namespace",release="$release"{"," if metric[2] else "}"}', expression
+    )
 
 
 _STATUS = "{{status}}"
@@ -167,8 +176,8 @@ LOOPS = Dashboard(
                 Panel(
                     "What does a thousand records cost?",
                     {
-                        "cost": "1000 * shoal:slot_seconds_per_record:ratio15m / 3600 * $slot_hour_price"
-                        " + 1000 * (shoal:tokens_per_record:ratio15m or vector(0)) / 1e6 * $million_tokens_price"
+                        "cost": "1000 * max(shoal:slot_seconds_per_record:ratio15m) / 3600 * $slot_hour_price + "
+                        "1000 * (max(shoal:tokens_per_record:ratio15m) or vector(0)) / 1e6 * $million_tokens_price"
                     },
                     unit="currencyUSD",
                     help="From the two prices above; set them to yours.",
@@ -519,13 +528,25 @@ def grafana(dashboard: Dashboard) -> Json:
         "refresh": "30s",
         "time": {"from": "now-6h", "to": "now"},
         "links": [{"type": "dashboards", "tags": ["shoal"], "title": "Shoal", "asDropdown": True, "includeVars": True}],
-        "templating": {"list": [_source_variable(), *(_text(*pair) for pair in dashboard.inputs.items())]},
+        "templating": {
+            "list": [
+                {"name": "source", "label": "Prometheus", "type": "datasource", "query": "prometheus", "hide": 0},
+                _chosen("namespace", "shoal_store_up"),
+                _chosen("release", 'shoal_store_up{namespace="$namespace"}'),
+                *(_text(*pair) for pair in dashboard.inputs.items()),
+            ]
+        },
         "panels": _panels(dashboard),
     }
 
 
-def _source_variable() -> Json:
-    return {"name": "source", "label": "Prometheus", "type": "datasource", "query": "prometheus", "hide": 0}
+def _chosen(label: str, series: str) -> Json:
+    """A list of the values that a label has, read anew whenever the dashboard's time changes."""
+    query = f"label_values({series}, {label})"
+    return {
+        **{"name": label, "label": label, "type": "query", "datasource": _SOURCE, "definition": query},
+        **{"query": {"query": query, "refId": label}, "refresh": 2, "sort": 1, "hide": 0},
+    }
 
 
 def _text(name: str, default: str) -> Json:
@@ -574,7 +595,10 @@ def _panel(panel: Panel, number: int, place: Json) -> Json:
         "gridPos": place,
         "fieldConfig": {"defaults": defaults, "overrides": []},
         "targets": [
-            {"refId": chr(ord("A") + i), "expr": expression, "legendFormat": legend or "__auto", "datasource": _SOURCE}
+            {
+                **{"refId": chr(ord("A") + i), "expr": of_release(expression)},
+                **{"legendFormat": legend or "__auto", "datasource": _SOURCE},
+            }
             for i, (legend, expression) in enumerate(panel.queries.items())
         ],
     }

@@ -15,8 +15,12 @@ import yaml
 from shoal.agent.support.json_value import Json
 from shoal.services.browsers.pools.node_metrics import GAUGES
 from shoal.services.metrics import CATALOGUE, metric
+from tests.deploy import helm
+from tests.deploy.cases import EXTERNAL
 from tests.deploy.helm import ROOT
+from tests.deploy.objects import of_kind, pods
 from tests.monitoring import DASHBOARDS, filled, names, panels
+from tests.prometheus_server import RELEASE
 
 RULES = sorted((ROOT / "deploy" / "prometheus" / "rules").glob("*.yaml"))
 
@@ -46,6 +50,115 @@ def test_promtool_takes_the_rules_and_their_tests_pass() -> None:
     _promtool("check", "rules", *RULES)
     for path in (ROOT / "deploy" / "prometheus" / "tests").glob("*.yaml"):
         _promtool("test", "rules", path)
+
+
+# --- several releases that one Prometheus watches ----------------------------------------------------------
+
+_MONITORED = EXTERNAL | {"monitoring": {"monitors": True, "rules": True, "runbookBase": "https://example.com/"}}
+_WITH_MODELS = _MONITORED | {"vllm": {"models": [{"name": "qwen", "model": "m"}]}}
+
+
+def _rules_of(namespace: str, release: str) -> list[Json]:
+    """The groups of rules that a release brings."""
+    (found,) = of_kind(helm.render(_MONITORED, release=release, namespace=namespace), "PrometheusRule")
+    groups: list[Json] = found["spec"]["groups"]
+    return [group | {"name": f"{namespace}.{release}.{group['name']}"} for group in groups]
+
+
+def _healthy(labels: str) -> list[Json]:
+    well = {"store_up": "1x60", "dispatchers": "1x60", "slots": "8x60", "slots_busy": "2x60", "workers": "2x60"}
+    return [{"series": f"shoal_{name}{{{labels}}}", "values": values} for name, values in well.items()]
+
+
+_LOSSES: dict[str, list[Json]] = {
+    "ShoalGatewayAway": [],
+    "ShoalStoreAway": [{"series": "shoal_store_up", "values": "0x60"}],
+    "ShoalNoDispatcher": [
+        {"series": "shoal_store_up", "values": "1x60"},
+        {"series": "shoal_dispatchers", "values": "0x60"},
+    ],
+    "ShoalNoBrowsers": [
+        *({"series": f"shoal_{name}", "values": "1x60"} for name in ("store_up", "dispatchers")),
+        {"series": "shoal_slots", "values": "0x60"},
+        {"series": 'shoal_sessions{status="queued"}', "values": "4x60"},
+    ],
+}
+"""Critical alerts, and what a release that lost something tells."""
+
+
+@pytest.mark.parametrize("alert", _LOSSES)
+@pytest.mark.parametrize(
+    "other", [("staging", "staging"), ("production", "staging"), ("staging", "production")], ids=str
+)
+def test_a_healthy_release_does_not_hide_another_s_loss(alert: str, other: tuple[str, str], tmp_path: Path) -> None:
+    lost = 'namespace="production",release="production"'
+    (tmp_path / "rules.yaml").write_text(
+        yaml.safe_dump({"groups": [*_rules_of("production", "production"), *_rules_of(*other)]})
+    )
+    told = [
+        one
+        | {"series": f"{one['series']}{{{lost}}}" if "{" not in one["series"] else one["series"][:-1] + f",{lost}}}"}
+        for one in _LOSSES[alert]
+    ]
+    (rule,) = [rule for rule in _rules() if rule.get("alert") == alert]
+    labels = {"severity": "critical", "namespace": "production", "release": "production"}
+    page = f"https://example.com/{rule['annotations']['runbook_url']}"
+    fires = {"exp_labels": labels, "exp_annotations": rule["annotations"] | {"runbook_url": page}}
+    test = {
+        "interval": "30s",
+        "input_series": [*told, *_healthy(f'namespace="{other[0]}",release="{other[1]}"')],
+        "alert_rule_test": [{"eval_time": "20m", "alertname": alert, "exp_alerts": [fires]}],
+    }
+    path = tmp_path / "test.yaml"
+    path.write_text(yaml.safe_dump({"rule_files": ["rules.yaml"], "evaluation_interval": "30s", "tests": [test]}))
+    _promtool("check", "rules", tmp_path / "rules.yaml")
+    _promtool("test", "rules", path)
+
+
+def test_rules_name_their_release_wherever_they_ask() -> None:
+    for rule in (rule for group in _rules_of("blue", "fish") for rule in group["rules"]):
+        _asks_of(rule["expr"], 'namespace="blue",release="fish"')
+        assert {"namespace": "blue", "release": "fish"}.items() <= rule["labels"].items(), rule
+
+
+def test_dashboards_show_the_release_that_is_chosen() -> None:
+    for where, panel in panels():
+        for target in panel["targets"]:
+            _asks_of(target["expr"], 'namespace="$namespace",release="$release"')
+        assert panel["targets"], where
+    for path in DASHBOARDS:
+        variables = {one["name"]: one for one in json.loads(path.read_text())["templating"]["list"]}
+        assert list(variables)[:3] == ["source", *RELEASE], path.name
+        assert variables["release"]["query"]["query"] == 'label_values(shoal_store_up{namespace="$namespace"}, release)'
+
+
+def _asks_of(expression: str, matchers: str) -> None:
+    """Each metric of the expression is asked for with these labels."""
+    found = re.findall(r"\b(?:ray_shoal|shoal|vllm)[_:][a-z0-9_:]+(.{0,200})", expression, re.S)
+    assert found and all(rest.startswith(f"{{{matchers}") for rest in found), expression
+
+
+def test_whatever_is_scraped_has_its_release_as_a_label() -> None:
+    objects = helm.render(_WITH_MODELS)
+    monitors = of_kind(objects, "PodMonitor")
+    assert len(monitors) == 3
+    wanted = {"sourceLabels": ["__meta_kubernetes_pod_label_app_kubernetes_io_instance"], "targetLabel": "release"}
+    for monitor in monitors:
+        assert all(wanted in end["relabelings"] for end in monitor["spec"]["podMetricsEndpoints"])
+    assert {pod.labels["app.kubernetes.io/instance"] for pod in pods(objects)} == {helm.RELEASE}
+
+
+def test_a_model_s_replicas_follow_their_own_release_s_queue() -> None:
+    shared = {"weights": {"accessMode": "ReadWriteMany"}}
+    model = {"vllm": {"models": [{"name": "qwen", "model": "m"} | shared], "keda": {"enabled": True}}}
+    queries = set()
+    for release in ("blue", "green"):
+        (scaled,) = of_kind(helm.render(EXTERNAL | model, release=release), "ScaledObject")
+        queries.add(scaled["spec"]["triggers"][0]["metadata"]["query"])
+        name = scaled["spec"]["scaleTargetRef"]["name"]
+        (pattern,) = re.findall(r'pod=~"([^"]*)"', scaled["spec"]["triggers"][0]["metadata"]["query"])
+        assert re.fullmatch(pattern, f"{name}-6c9f7d8b5-x2x9z"), "the name that a Deployment gives its pod"
+    assert len(queries) == 2
 
 
 def test_every_alert_is_tested_and_has_a_page_in_the_run_book() -> None:
@@ -84,7 +197,7 @@ def test_labels_in_expressions_are_those_of_the_catalogue() -> None:
     for expression in expressions:
         for name, inside in re.findall(r"\b(shoal_[a-z0-9_]+)\{([^}]*)\}", expression):
             asked = set(re.findall(r"([a-z_]+)\s*(?:=~|!~|!=|=)", re.sub(r'"[^"]*"', "", inside)))
-            assert asked <= labels[name] | {"le"}, expression
+            assert asked <= labels[name] | {"le", *RELEASE}, expression
 
 
 def test_dashboards_are_those_of_the_table_and_ask_questions() -> None:
