@@ -16,6 +16,7 @@ EVERYWHERE = {"shoal.agent.support.json_value"}
 
 MAY = {
     "shoal.agent": {"shoal.agent", "shoal.prompts"},
+    "shoal.agent.page": {"shoal.agent.page", "shoal.agent.support.bounded_cache"},
     "shoal.prompts": {"shoal.prompts"},
     "shoal.services.errors": set[str](),
     "shoal.services.events": set[str](),

@@ -1,0 +1,271 @@
+"""The page: one document as one lxml tree, with what a browser knows beside it."""
+
+from __future__ import annotations
+
+import copy
+import re
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from lxml import etree, html
+
+from shoal.agent.page import marks as m
+from shoal.agent.page.shown_text import Gap, ShownText
+from shoal.agent.page.xml_text import parse_xml
+
+_KEPT = frozenset({"html", "head", "body", "script", "meta", "link", "title", "base"})
+"""Elements that `rendered` keeps although no person sees them: libraries read data there."""
+_PLAIN_ID = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
+_PLAIN_TAG = re.compile(r"[A-Za-z][A-Za-z0-9-]*", re.ASCII)
+_WIDTHS = {m.CELL: Gap.TAB, **dict.fromkeys(m.BLOCKS, Gap.LINE)}
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """One document at one moment. Its tree and its marks are never changed: `copy` is for those who change trees.
+
+    The tree has no namespaces, and holds shadow trees and slotted content where they are drawn. Names of elements and
+    attributes that XML forbids are mended (`o:p` is `o_p`). An element's number is its place in document order; what
+    is known beside the tree goes by number.
+
+    An element, and the text right in it, is shown where a person who scrolls, and does nothing else, sees it. The tail
+    of an element is text of its parent. What is covered by something else, inert or `aria-hidden` is shown.
+    """
+
+    url: str
+    root: html.HtmlElement
+    marks: array[int]  # by number
+    ids: array[int] = field(
+        default_factory=lambda: array("i")
+    )  # to act on elements, by number; empty without a browser
+    boxes: array[int] = field(default_factory=lambda: array("i"))  # four for each element, where they were asked for
+    values: Mapping[int, str] = field(default_factory=dict)  # of fields, where they are not what the document says
+    pseudo: Mapping[int, Mapping[str, str]] = field(default_factory=dict)  # words of style sheets: `before` and `after`
+    shadow_roots: Mapping[int, str] = field(default_factory=dict)  # `open` or `closed`, by the number of the host
+    slotted: Mapping[int, int] = field(default_factory=dict)  # number of the host, of its children that a slot draws
+    frames: Mapping[int, Page] = field(default_factory=dict)  # by the number of the frame's element
+    unread: Mapping[int, str] = field(
+        default_factory=dict
+    )  # why a frame could not be read, by the number of its element
+
+    def __post_init__(self) -> None:
+        if len(self.elements) != len(self.marks):
+            raise ValueError(f"marks of {len(self.marks)} elements are given; the tree has {len(self.elements)}")
+
+    @cached_property
+    def elements(self) -> Sequence[html.HtmlElement]:
+        """All elements in document order."""
+        return tuple(self.root.iter(etree.Element))
+
+    @cached_property
+    def _numbers(self) -> dict[html.HtmlElement, int]:
+        return {el: number for number, el in enumerate(self.elements)}
+
+    def number(self, el: html.HtmlElement) -> int:
+        """The place of an element in document order.
+
+        Raises:
+            KeyError: It is no element of this page.
+        """
+        return self._numbers[el]
+
+    # --- what is shown -------------------------------------------------------------------------------------
+
+    def shown(self, el: html.HtmlElement) -> bool:
+        """True where a person who scrolls, and does nothing else, can see the element."""
+        return not self._has(el, m.HIDDEN)
+
+    def why_hidden(self, el: html.HtmlElement) -> tuple[str, ...]:
+        """Reasons why the element is not shown; none where it is."""
+        mark = self.marks[self.number(el)]
+        return tuple(reason for bit, reason in m.REASONS.items() if mark & bit)
+
+    def layout(self, el: html.HtmlElement) -> str:
+        """One of `marks.LAYOUTS`."""
+        return m.LAYOUTS[self.marks[self.number(el)] & m.LAYOUT]
+
+    def is_block(self, el: html.HtmlElement) -> bool:
+        """True where the element begins and ends a line."""
+        return self.marks[self.number(el)] & m.LAYOUT in m.BLOCKS
+
+    def box(self, el: html.HtmlElement) -> tuple[int, int, int, int] | None:
+        """Left, top, width and height on the page in CSS pixels; None where boxes were not asked for."""
+        if not self.boxes:
+            return None
+        left, top, width, height = self.boxes[4 * self.number(el) : 4 * self.number(el) + 4]
+        return left, top, width, height
+
+    # --- states --------------------------------------------------------------------------------------------
+
+    def checked(self, el: html.HtmlElement) -> bool:
+        """True where a check box or a radio button is set."""
+        return self._has(el, m.CHECKED)
+
+    def selected(self, el: html.HtmlElement) -> bool:
+        """True where an option is chosen."""
+        return self._has(el, m.SELECTED)
+
+    def disabled(self, el: html.HtmlElement) -> bool:
+        """True where a field or a button takes no input."""
+        return self._has(el, m.DISABLED)
+
+    def struck(self, el: html.HtmlElement) -> bool:
+        """True where a line goes through its text."""
+        return self._has(el, m.STRUCK)
+
+    def pre(self, el: html.HtmlElement) -> bool:
+        """True where white space right in the element counts."""
+        return self._has(el, m.PRE)
+
+    def inert(self, el: html.HtmlElement) -> bool:
+        """True where the element takes no clicks and no focus."""
+        return self._has(el, m.INERT)
+
+    def fixed(self, el: html.HtmlElement) -> bool:
+        """True where the element stays in place while the page scrolls."""
+        return self._has(el, m.FIXED)
+
+    def focused(self, el: html.HtmlElement) -> bool:
+        """True where the element has the focus."""
+        return self._has(el, m.FOCUSED)
+
+    def modal(self, el: html.HtmlElement) -> bool:
+        """True where the element is a dialog that lets nothing else be used."""
+        return self._has(el, m.MODAL)
+
+    def value(self, el: html.HtmlElement) -> str | None:
+        """The current value of a field; attributes keep what the document says. A password is told as dots."""
+        current = self.values.get(self.number(el))
+        if current is not None:
+            return current
+        match el.tag:
+            case "textarea":
+                return str(el.text_content())
+            case "select":
+                chosen = next((option for option in el.iter("option") if self.selected(option)), None)
+                return None if chosen is None else self.value(chosen)
+            case "option":
+                stated = el.get("value")
+                return " ".join(el.text_content().split()) if stated is None else str(stated)
+            case "input" if (el.get("type") or "").lower() == "password":
+                return "•" * len(el.get("value") or "")
+            case _:
+                stated = el.get("value")
+                return None if stated is None else str(stated)
+
+    def _has(self, el: html.HtmlElement, bits: int) -> bool:
+        return bool(self.marks[self.number(el)] & bits)
+
+    # --- what is read --------------------------------------------------------------------------------------
+
+    def text(self, el: html.HtmlElement | None = None) -> str:
+        """Shown text within an element, or of the whole page: blocks on lines of their own, cells apart by tabs."""
+        written = ShownText()
+        # Not by recursion: trees are deeper than Python's stack. A string waits with the marks of what it stands in.
+        waiting: list[tuple[html.HtmlElement | str | Gap, int]] = [(self.root if el is None else el, 0)]
+        while waiting:
+            part, mark = waiting.pop()
+            if isinstance(part, Gap):
+                written.gap(part)
+            elif isinstance(part, str):
+                (written.add_kept if mark & m.PRE else written.add)(part)
+            else:
+                waiting.extend(reversed(self._parts(part)))
+        return str(written)
+
+    def _parts(self, el: html.HtmlElement) -> list[tuple[html.HtmlElement | str | Gap, int]]:
+        if el.tag == "br":
+            return [(Gap.LINE, 0)]
+        mark = self.marks[self.number(el)]
+        if mark & (m.NONE | m.SKIPPED):
+            return []
+        edge = _WIDTHS.get(mark & m.LAYOUT, Gap.NOTHING)
+        own = not mark & m.HIDDEN
+        parts: list[tuple[html.HtmlElement | str | Gap, int]] = [(edge, 0)]
+        if own and el.text:
+            parts.append((el.text, mark))
+        for child in el.iterchildren():
+            if isinstance(child.tag, str):
+                parts.append((child, 0))
+            if own and child.tail:
+                parts.append((child.tail, mark))
+        parts.append((edge, 0))
+        return parts
+
+    def copy(self, lookup: etree.ElementClassLookup | None = None) -> html.HtmlElement:
+        """A tree of its own, for libraries that change what they are given.
+
+        Args:
+            lookup: Classes of its elements, where a library wants others than lxml.html's.
+        """
+        if lookup is None:
+            return copy.deepcopy(self.root)
+        return parse_xml(etree.tostring(self.root), self.root.base_url, lookup)
+
+    def rendered(self) -> html.HtmlElement:
+        """A copy without what is not shown, for libraries that know no styles. The head stays."""
+        root = self.copy()
+        for el, mark in reversed(list(zip(root.iter(etree.Element), self.marks, strict=True))):
+            parent = el.getparent()
+            if not mark & m.HIDDEN or el.tag in _KEPT or parent is None or parent.tag == "head":
+                continue
+            if mark & m.WHOLLY_HIDDEN or not len(el):
+                el.drop_tree()
+            else:
+                el.text = None
+                for child in el:
+                    child.tail = None
+        return root
+
+    # --- where it is ---------------------------------------------------------------------------------------
+
+    def selector(self, el: html.HtmlElement) -> tuple[str, ...]:
+        """CSS selectors that lead to an element: one for each shadow root on the way, the element's own last."""
+        selectors: list[str] = []
+        steps: list[str] = []
+        at: html.HtmlElement | None = el
+        while at is not None:
+            if not (steps and steps[0].startswith("#")):  # above an id nothing needs to be said of the same tree
+                steps.insert(0, self._step(at))
+            parent = self.parent_of(at)
+            if parent is None or self._is_shadow_child(at, parent):
+                selectors.insert(0, " > ".join(steps))
+                steps = []
+            at = parent
+        return tuple(selectors)
+
+    def parent_of(self, el: html.HtmlElement) -> html.HtmlElement | None:
+        """The parent that the document gives an element: of what a slot draws the host, not the slot."""
+        host = self.slotted.get(self.number(el))
+        return el.getparent() if host is None else self.elements[host]
+
+    def _is_shadow_child(self, el: html.HtmlElement, parent: html.HtmlElement) -> bool:
+        return self.number(parent) in self.shadow_roots and self.number(el) not in self.slotted
+
+    def _step(self, el: html.HtmlElement) -> str:
+        """A compound selector that tells an element from its siblings."""
+        name = str(el.get("id") or "")
+        if name and _PLAIN_ID.fullmatch(name) and self._ids[name] == 1:
+            return "#" + name
+        siblings = self._siblings(el)
+        if not _PLAIN_TAG.fullmatch(el.tag):  # mended for XML, perhaps
+            return f"*:nth-child({siblings.index(el) + 1})"
+        alike = [other for other in siblings if other.tag == el.tag]
+        return str(el.tag) if len(alike) == 1 else f"{el.tag}:nth-of-type({alike.index(el) + 1})"
+
+    def _siblings(self, el: html.HtmlElement) -> list[html.HtmlElement]:
+        """The children of its parent in the document, itself among them."""
+        host = self.slotted.get(self.number(el))
+        if host is not None:
+            return [self.elements[child] for child, owner in sorted(self.slotted.items()) if owner == host]
+        parent = el.getparent()
+        if parent is None:
+            return [el]
+        return [child for child in parent.iterchildren(etree.Element) if self.number(child) not in self.slotted]
+
+    @cached_property
+    def _ids(self) -> Counter[str]:
+        return Counter(str(el.get("id")) for el in self.elements if el.get("id"))
