@@ -2,11 +2,13 @@
 
 What is not listed here is left out, so that a later version of Playwright cannot bring secrets in. Left out too are
 results of calls, their logs, and their arguments but a few; sources and stacks, which tell of the machine; bodies of
-requests; and bodies of answers that no page is drawn from. Pictures stay as they are, as screenshots do.
+requests; and bodies of answers that no page is drawn from. Pictures stay as they are, as screenshots do; drawings (SVG)
+lose what could run.
 """
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import zipfile
@@ -14,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from shoal.agent.errors import TraceRefused
+from shoal.agent.sessions.traces.drawing import told_drawing
 from shoal.agent.sessions.traces.requests import Hide, told_address, told_request
 from shoal.agent.sessions.traces.snapshot import told_snapshot
 from shoal.agent.support.json_value import Json
@@ -47,6 +50,8 @@ _SHOWN: Mapping[str, tuple[str, ...]] = {
     "screencast-frame": ("type", "pageId", "file", "width", "height", "timestamp", "frameSwapWallTime"),
     "frame-snapshot": ("type",),
 }
+_BYTE_ORDER_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""Of texts. No picture and no font begins with one, so what does is taken as markup."""
 _OF_PAGES = frozenset({"page", "pageClosed", "dialog", "download", "pageError"})
 
 
@@ -83,7 +88,8 @@ def told_trace(path: str, hide: Hide) -> ToldTrace:
                     names |= {request["response"]["content"].get("_file", "")}
                     out.write(_line({"type": "resource-snapshot", "snapshot": request}))
             for name in sorted(names.intersection(given.namelist())):
-                kept.writestr(name, _body(name, given.read(name), hide))
+                if (body := _body(name, given.read(name), hide)) is not None:
+                    kept.writestr(name, body)
     return ToldTrace(made.getvalue(), requests)
 
 
@@ -187,9 +193,12 @@ def _files_of(event: Mapping[str, Json]) -> set[str]:
     return {name for name in named if isinstance(name, str)}
 
 
-def _body(name: str, data: bytes, hide: Hide) -> bytes:
-    """A file as it may be kept: style sheets and drawings are texts."""
-    if not name.endswith((".css", ".svg", ".dat", ".txt", ".html")):
+def _body(name: str, data: bytes, hide: Hide) -> bytes | None:
+    """A file as it may be kept; None: it may not. Style sheets and drawings are texts; other markup is no picture."""
+    if name.endswith(".svg") or data.startswith(_BYTE_ORDER_MARKS) or data.lstrip().startswith(b"<"):
+        drawing = told_drawing(data)
+        return None if drawing is None else hide(drawing.decode()).encode()
+    if not name.endswith((".css", ".dat", ".txt")):
         return data
     return hide(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 

@@ -17,6 +17,8 @@ from shoal.services.metrics import Metrics
 _ACCEPTED_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 UNKNOWN_ROUTE = "(none)"
+_UNFRAMED = "frame-ancestors 'none'"
+"""The policy of answers that bring none of their own: a script in a frame of this origin could read all of it."""
 
 
 class RequestContext:
@@ -49,6 +51,8 @@ class RequestContext:
                 headers["X-Request-ID"] = request_id
                 headers.setdefault("X-Content-Type-Options", "nosniff")
                 headers.setdefault("Cache-Control", "no-store")
+                if "content-security-policy" not in headers:
+                    headers["Content-Security-Policy"] = _UNFRAMED
                 self._count(scope, message["status"], time.perf_counter() - started)
             await send(message)
 

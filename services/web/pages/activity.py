@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import HTMLResponse
 
 from shoal.services.store.records import ActivitySpan
 from shoal.services.web.deps import GatewayDeps, Prices
@@ -66,7 +67,7 @@ class Chart:
 def add_activity(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     """Adds the page of charts."""
 
-    @router.get("/activity")
+    @router.get("/activity", response_class=HTMLResponse)
     async def activity(
         request: Request,
         caller: Caller = Depends(let_in(login_check, "read")),

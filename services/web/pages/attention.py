@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fastapi import APIRouter, Depends, Form, Request, Response
-from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
 from shoal.agent.status import Status
 from shoal.agent.types import Checkpoint
@@ -36,7 +36,7 @@ def add_attention(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck,
     """Adds the page and what its forms do."""
     store = deps.store
 
-    @router.get("/attention")
+    @router.get("/attention", response_class=HTMLResponse)
     async def attention(request: Request, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
         delivery_filter = DeliveryFilter(caller.sees, (DeliveryState.DEAD,), limit=DELIVERIES_SHOWN)
         return pages.page(

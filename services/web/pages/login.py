@@ -6,8 +6,13 @@ import base64
 import hashlib
 import hmac
 import time
+from collections.abc import Sequence
+from urllib.parse import unquote, urlsplit
 
 from fastapi import Request, Response
+from fastapi.responses import HTMLResponse
+from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute, Match
 
 from shoal.services.errors import NotAllowed, Unauthenticated
 from shoal.services.store.api_keys import PERSON
@@ -154,7 +159,16 @@ class LoginCheck:
         return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
-def local_path(text: str) -> str:
-    """`text` when it is a path of ours, else `/`: a login must not send people to other sites."""
-    plain = text.startswith("/") and not text.startswith(("//", "/\\")) and text.isprintable()
-    return text if plain else "/"
+def page_path(routes: Sequence[BaseRoute], text: str) -> str:
+    """`text` when it is the address of a page among `routes`, else `/`: no login leads to another site or to a file.
+
+    Pages are the routes that say so (`response_class=HTMLResponse`).
+    """
+    if not text.startswith("/") or "\\" in text or not text.isprintable():
+        return "/"
+    path = unquote(urlsplit(f"//host{text}").path)
+    if any(part in (".", "..") for part in path.split("/")):  # browsers take these away, and arrive elsewhere
+        return "/"
+    scope = {"type": "http", "method": "GET", "path": path, "root_path": "", "headers": []}
+    first = next((route for route in routes if route.matches(scope)[0] is Match.FULL), None)
+    return text if isinstance(first, APIRoute) and first.response_class is HTMLResponse else "/"

@@ -21,7 +21,7 @@ from shoal.services.web.http.roles import ROLES
 from shoal.services.web.openid.config import CALLBACK, OpenId
 from shoal.services.web.openid.people import person_of
 from shoal.services.web.openid.provider import LoginAttempt, Provider
-from shoal.services.web.pages.login import LoginCheck, local_path
+from shoal.services.web.pages.login import LoginCheck, page_path
 from shoal.services.web.pages.rendering import Pages
 
 log = structlog.get_logger(__name__)
@@ -48,7 +48,7 @@ def add_openid_login(router: APIRouter, store: Store, openid: OpenId, login_chec
     @router.get("/login/openid")
     async def begin(request: Request, next: str = "/") -> Response:
         """Sends a person to the provider. What the way back must fit goes with the browser, signed."""
-        next_path = local_path(next) if len(next.encode()) <= _LONGEST_NEXT else "/"
+        next_path = page_path(router.routes, next) if len(next.encode()) <= _LONGEST_NEXT else "/"
         attempt = LoginAttempt(*(secrets.token_urlsafe(32) for _ in range(3)))
         try:
             answer = RedirectResponse(await provider.address(attempt), status_code=303)

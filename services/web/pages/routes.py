@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fastapi import APIRouter, Depends, FastAPI, Form, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 
 from shoal.agent.status import Status
@@ -37,7 +37,7 @@ from shoal.services.web.pages.jobs.item_map import add_item_map
 from shoal.services.web.pages.jobs.listing import add_job_list
 from shoal.services.web.pages.jobs.page import add_job_page
 from shoal.services.web.pages.jobs.records import add_records
-from shoal.services.web.pages.login import LoginCheck, local_path
+from shoal.services.web.pages.login import LoginCheck, page_path
 from shoal.services.web.pages.openid_login import add_openid_login
 from shoal.services.web.pages.rendering import HERE, Pages, let_in
 from shoal.services.web.pages.sessions.live import add_live
@@ -121,7 +121,7 @@ def add_dashboard(
 
 
 def _add_status(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
-    @router.get("/status")
+    @router.get("/status", response_class=HTMLResponse)
     async def status(request: Request, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
         seen = await overview(deps.store, caller)
         # Sites and model servers are those of all tenants.
@@ -163,16 +163,17 @@ def _add_static(router: APIRouter) -> None:
 def _add_login(router: APIRouter, login_check: LoginCheck, pages: Pages) -> None:
     @router.get("/login")
     async def form(request: Request, next: str = "/") -> Response:
-        return pages.page(request, "login.html", next=local_path(next), fault="", farewell="")
+        return pages.page(request, "login.html", next=page_path(router.routes, next), fault="", farewell="")
 
     @router.post("/login")
     async def log_in(request: Request, key: str = Form(max_length=200), next: str = Form("/")) -> Response:
-        answer = RedirectResponse(local_path(next), status_code=303)
+        next_path = page_path(router.routes, next)
+        answer = RedirectResponse(next_path, status_code=303)
         try:
             await login_check.log_in(request, key.strip(), answer)
         except Unauthenticated as error:
             fault = error.message
-            return pages.page(request, "login.html", status=401, next=local_path(next), fault=fault, farewell="")
+            return pages.page(request, "login.html", status=401, next=next_path, fault=fault, farewell="")
         return answer
 
     @router.post("/logout")

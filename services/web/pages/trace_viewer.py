@@ -1,4 +1,8 @@
-"""Playwright's trace viewer, as the installed Playwright has it, at an address of its own."""
+"""Playwright's trace viewer, as the installed Playwright has it, at an address of its own.
+
+Its service worker makes answers of what a site gave, in the dashboard's origin. `trace-guard.js` stands before it in
+the same file, and makes such answers harmless.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from pathlib import Path
 from fastapi import APIRouter, Response
 
 from shoal.services.errors import NotFound
+from shoal.services.web.pages.rendering import HERE
 
 VIEWER = "/trace-viewer/"
 
@@ -23,11 +28,12 @@ _TYPES = {
 _POLICY = (
     "default-src 'none'; script-src {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "font-src 'self' data:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; frame-src 'self' data:; "
-    "frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
 """What pages of the viewer may do beyond other pages: styles in attributes, frames with snapshots (`data:` is the empty
 one), a service worker that reads traces of this origin. Snapshots of sites run no script: Playwright sends them with a
-policy of their own."""
+policy of their own, and the guard adds to it."""
+_WORKER = "sw.bundle.js"
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
@@ -52,12 +58,15 @@ def _files() -> Mapping[str, bytes]:
     package = find_spec("playwright")
     places = (package.submodule_search_locations if package else None) or ()
     folders = [Path(place) / "driver" / "package" / "lib" / "vite" / "traceViewer" for place in places]
-    return {
+    files = {
         str(file.relative_to(folder)): file.read_bytes()
         for folder in folders
         for file in sorted(folder.rglob("*"))
         if file.is_file() and file.suffix in _TYPES
     }
+    if _WORKER in files:
+        files[_WORKER] = (HERE / "static" / "trace-guard.js").read_bytes() + files[_WORKER]
+    return files
 
 
 def _policy(path: str, body: bytes) -> str:

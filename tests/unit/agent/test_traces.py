@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import zipfile
 from pathlib import Path
@@ -13,7 +14,9 @@ import pytest
 from shoal.agent.documents.context import documents_serve
 from shoal.agent.errors import TraceRefused
 from shoal.agent.sessions import evidence
+from shoal.agent.sessions.traces.drawing import told_drawing
 from shoal.agent.sessions.traces.requests import har, told_address
+from shoal.agent.sessions.traces.snapshot import told_snapshot
 from shoal.agent.sessions.traces.trace import told_trace
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
@@ -158,6 +161,65 @@ def test_what_is_no_trace_is_refused(files: tuple[str, ...], tmp_path: Path) -> 
 )
 def test_addresses_keep_what_is_no_secret(address: str, told: str) -> None:
     assert told_address(address, str) == told
+
+
+HOSTILE = b"""<?xml version="1.0"?><?xml-stylesheet href="/x.css"?>
+<!DOCTYPE svg [<!ENTITY e "entity"><!ATTLIST svg onclick CDATA "run()">]>
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" onload="run()" viewBox="0 0 9 9">
+<script>run()</script><script xlink:href="/x.js"/><a xlink:href="javascript:run()"><text ONCLICK="run()">kept</text></a>
+<foreignObject><iframe xmlns="http://www.w3.org/1999/xhtml" srcdoc="run()"/></foreignObject>&e;
+<set attributeName="href" to="javascript:run()"/><animate attributeName="onclick" values="run()"/>
+<h:script xmlns:h="http://www.w3.org/1999/xhtml">run()</h:script><use href="/run.svg#a"/><use xlink:href="#gradient"/>
+<linearGradient id="gradient"/><image href="data:image/svg+xml,run()"/><image href="data:image/png;base64,AAAA"/>
+<path d="M0 0L1 1" style="fill:url(#gradient)"/></svg>"""
+
+
+def test_a_drawing_keeps_what_draws_and_nothing_that_runs_or_links() -> None:
+    told = told_drawing(HOSTILE)
+    assert told is not None
+    assert not any(part in told for part in (b"run", b"entity", b"DOCTYPE", b"stylesheet")), told
+    for part in (b"kept", b'viewBox="0 0 9 9"', b'href="#gradient"', b"image/png", b"url(#gradient)", b"M0 0L1 1"):
+        assert part in told, part
+    assert told_drawing(HOSTILE.decode().replace('"1.0"', '"1.0" encoding="utf-16"', 1).encode("utf-16")) == told
+    deep = b'<svg xmlns="http://www.w3.org/2000/svg">' + b"<g>" * 100_000 + b"</g>" * 100_000 + b"</svg>"
+    for nothing in (b"", b"<html><script>run()</script></html>", b"<svg/>", deep, b"\x89PNG"):
+        assert told_drawing(nothing) is None
+
+
+def test_pictures_of_a_trace_that_are_markup_can_run_nothing(tmp_path: Path) -> None:
+    """A body is what its bytes are, whatever its site called it."""
+    types = {"a.svg": "image/svg+xml", "b.png": "image/png", "c.dat": "image/x+xml", "d.png": "image/png"}
+    bodies = {"a.svg": HOSTILE, "b.png": HOSTILE, "c.dat": b"\xef\xbb\xbf<html>run()</html>", "d.png": b"\x89PNG"}
+    entries = [
+        {"request": {"url": f"{URL}{name}"}, "response": {"content": {"mimeType": mime, "_file": f"resources/{name}"}}}
+        for name, mime in types.items()
+    ]
+    path = tmp_path / "trace.zip"
+    with zipfile.ZipFile(path, "w") as trace:
+        trace.writestr("trace.trace", json.dumps(EVENTS[0]))
+        lines = (json.dumps({"type": "resource-snapshot", "snapshot": entry}) for entry in entries)
+        trace.writestr("trace.network", "\n".join(lines))
+        for name, body in bodies.items():
+            trace.writestr(f"resources/{name}", body)
+    with zipfile.ZipFile(io.BytesIO(told_trace(str(path), str).trace)) as kept:
+        told = {name: kept.read(name) for name in kept.namelist() if name.startswith("resources/")}
+    assert set(told) == {"resources/a.svg", "resources/b.png", "resources/d.png"}
+    assert not any(b"run" in body for body in told.values())
+
+
+def test_a_snapshot_of_a_trace_has_no_script_and_no_handler() -> None:
+    page = [
+        *("HTML", {}),
+        ["SCRIPT", {"src": "/a.js"}, "run()"],
+        ["A", {"onClick": "run()", "href": "/a"}, "kept"],
+        ["IFRAME", {"srcdoc": "run()"}],
+    ]
+    assert told_snapshot({"html": page}, str)["html"] == [
+        *("HTML", {}),
+        ["SCRIPT", {"src": "/a.js"}, ""],
+        ["A", {"href": "/a"}, "kept"],
+        ["IFRAME", {}],
+    ]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from fastapi.responses import HTMLResponse
+from fastapi.routing import APIRoute
 
 from shoal.agent.status import Status
 from shoal.agent.types import Action, Incomplete, Outcome, Task
@@ -20,7 +22,7 @@ from shoal.services.web.http.auth import Authenticator
 from shoal.services.web.pages.filters import ago, call, clipped, place, size, span
 from shoal.services.web.pages.jobs import history, view_models
 from shoal.services.web.pages.jobs import page as job_page
-from shoal.services.web.pages.login import COOKIE, LoginCheck, local_path
+from shoal.services.web.pages.login import COOKIE, LoginCheck
 from tests.gateway_world import World, completed, failed, fan_out, loop_of, world
 
 EVIL = "<script>alert(1)</script>\"'&"
@@ -274,19 +276,43 @@ async def test_logins_of_another_secret_are_none_of_ours(locked: World) -> None:
     assert one._opened(f"{body}.{one._sign('form', body)}") is None, "a form's token is no login"
 
 
-@pytest.mark.parametrize(
-    ("text", "path"),
-    [
-        ("/jobs/j1?x=1", "/jobs/j1?x=1"),
-        ("https://evil.example/", "/"),
-        ("//evil.example/", "/"),
-        ("/\\evil.example", "/"),
-        ("/a\r\nX: 1", "/"),
-        ("", "/"),
-    ],
-)
-def test_a_login_leads_to_our_own_pages_only(text: str, path: str) -> None:
-    assert local_path(text) == path
+PAGES = [
+    *("/", "/jobs/j1?x=1", "/jobs/j1/records?page=2#r1", "/sessions/s1", "/sessions/s1/steps/1/2", "/status", "/new"),
+    *("/workflows/shop", "/sessions/s1/recordings/a", "/admin/keys", "/admin/tenants/acme", "/sites/shop.example"),
+]
+ELSEWHERE = [
+    *("https://evil.example/", "//evil.example/", "/\\evil.example", "/a\r\nX: 1", "", "status", "/jobs/j1\\..\\x"),
+    *("/trace-viewer/index.html", "/trace-viewer/file/a.svg?trace=/artifacts/a", "/static/shoal.js", "/artifacts/a"),
+    *("/jobs/j1/results", "/jobs/j1/events", "/v1/jobs", "/openapi.json", "/metrics", "/login/openid", "/logout"),
+    *("/sessions/..", "/sessions/%2e%2e", "/sessions/%2E./steps/../trace-viewer", "/sessions/a%2Fb", "/nothing"),
+]
+
+
+async def test_a_login_leads_to_pages_of_the_dashboard_only(locked: World) -> None:
+    key = await locked.key("read")
+    for text in (*PAGES, *ELSEWHERE):
+        answer = await locked.client.post("/login", data={"key": key, "next": text})
+        assert (answer.status_code, answer.headers["location"]) == (303, text if text in PAGES else "/"), text
+
+
+STREAMS = ("/events", "/live/stream", "/live/picture")
+
+
+async def test_what_calls_itself_a_page_is_one_and_what_does_not_is_none(here: World) -> None:
+    """A page that does not say so is none that a login leads to; a file that says so would be."""
+    await here.submit()
+    given = {"job": "j1", "session": "s1", "tenant": "acme", "host": "shop.example"}
+    tried = 0
+    for route in here.app.routes:
+        if not isinstance(route, APIRoute) or route.path.startswith(("/v1/", "/login")) or "GET" not in route.methods:
+            continue
+        if not set(route.param_convertors) <= set(given) or route.path.endswith(STREAMS):
+            continue
+        answer = await here.client.get(route.path.format(**given))
+        shown = answer.status_code == 200 and "text/html" in answer.headers["content-type"]
+        assert shown == (route.response_class is HTMLResponse), (route.path, answer)
+        tried += shown
+    assert tried > 15
 
 
 def test_figures_and_times_are_written_for_people() -> None:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response
-from fastapi.responses import StreamingResponse
+from fastapi.responses import HTMLResponse, StreamingResponse
 
 from shoal.services.store.records import AuditFilter
 from shoal.services.store.store import Store
@@ -74,7 +74,7 @@ def add_audit_log(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck,
     """Adds the page of the audit log. A tenant sees what its own keys changed; an admin sees everything."""
     store = deps.store
 
-    @router.get("/admin/audit")
+    @router.get("/admin/audit", response_class=HTMLResponse)
     async def listing(
         request: Request,
         caller: Caller = Depends(let_in(login_check, "control")),

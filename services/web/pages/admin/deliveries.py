@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import HTMLResponse
 
 from shoal.services.store import ids
 from shoal.services.store.records import DeliveryFilter, DeliveryState
@@ -19,7 +20,7 @@ def add_deliveries(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck
     """Adds the page of webhook messages."""
     store = deps.store
 
-    @router.get("/admin/webhooks")
+    @router.get("/admin/webhooks", response_class=HTMLResponse)
     async def listing(
         request: Request,
         caller: Caller = Depends(let_in(login_check, "read")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from fastapi import APIRouter, Depends, Form, Path, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 
 from shoal.services.errors import BadInput
 from shoal.services.web.deps import GatewayDeps
@@ -41,7 +41,7 @@ def add_keys(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, page
             now=await store.now(),
         )
 
-    @router.get("/admin/keys")
+    @router.get("/admin/keys", response_class=HTMLResponse)
     async def listing(request: Request, caller: Caller = Depends(let_in(login_check, "admin"))) -> Response:
         return await page(request, caller)
 

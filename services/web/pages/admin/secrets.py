@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 
 from shoal.services.secrets.folder import FolderState, unwritable
 from shoal.services.web.api.admin.secrets import SecretKeeper
@@ -20,7 +20,7 @@ def add_secrets(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, p
     """
     keeper = SecretKeeper(deps.options.secrets_dir)
 
-    @router.get("/admin/secrets")
+    @router.get("/admin/secrets", response_class=HTMLResponse)
     async def listing(
         request: Request,
         caller: Caller = Depends(let_in(login_check, "submit")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Form, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 
 from shoal.services.store.records import SiteChanges
 from shoal.services.web.api.admin.sites import SitePatch, change_site, host_of_path, site_view, site_views
@@ -23,7 +23,7 @@ _MINUTE_S = 60.0
 def add_sites(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     """Adds the page of all sites, that of one, and what its forms do."""
 
-    @router.get("/sites")
+    @router.get("/sites", response_class=HTMLResponse)
     async def listing(request: Request, caller: Caller = Depends(let_in(login_check, "admin"))) -> Response:
         return pages.page(request, "sites/list.html", caller=caller, sites=await site_views(deps.store, SHOWN))
 
@@ -41,7 +41,7 @@ def add_sites(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
         await deps.store.sites.change(name, SiteChanges(frozenset()))
         return RedirectResponse(_address(name), status_code=303)
 
-    @router.get("/sites/{host}")
+    @router.get("/sites/{host}", response_class=HTMLResponse)
     async def show(request: Request, host: str, caller: Caller = Depends(let_in(login_check, "admin"))) -> Response:
         site = await site_view(deps.store, host_of_path(host))
         return pages.page(request, "sites/page.html", caller=caller, site=site)

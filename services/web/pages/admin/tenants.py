@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Form, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 
 from shoal.services.web.api.admin.tenants import TenantPatch, any_tenant_view, change_tenant, tenant_views
 from shoal.services.web.deps import GatewayDeps
@@ -18,7 +18,7 @@ from shoal.services.web.pages.rendering import Pages, let_in
 def add_tenants(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     """Adds the page of tenants, and one of each."""
 
-    @router.get("/admin/tenants")
+    @router.get("/admin/tenants", response_class=HTMLResponse)
     async def listing(request: Request, caller: Caller = Depends(let_in(login_check, "admin"))) -> Response:
         tenants = await tenant_views(deps)
         return pages.page(request, "admin/tenants.html", caller=caller, tenants=tenants)
@@ -28,7 +28,7 @@ def add_tenants(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, p
         """The page of a tenant whose name was typed."""
         return RedirectResponse(_address(name.strip()), status_code=303)
 
-    @router.get("/admin/tenants/{tenant}")
+    @router.get("/admin/tenants/{tenant}", response_class=HTMLResponse)
     async def show(request: Request, tenant: str, caller: Caller = Depends(let_in(login_check, "admin"))) -> Response:
         """One that has nothing yet has a page, too: something can be set for it before it gets a key."""
         view = await any_tenant_view(deps, tenant)

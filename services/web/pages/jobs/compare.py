@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import HTMLResponse
 
 from shoal.agent.support.json_value import Json
 from shoal.services.store import ids
@@ -61,7 +62,7 @@ class _Run:
 def add_compare(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     """Adds the page that compares two runs."""
 
-    @router.get("/jobs/{job}/compare")
+    @router.get("/jobs/{job}/compare", response_class=HTMLResponse)
     async def compare(
         request: Request,
         job: str,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import HTMLResponse
 
 from shoal.agent.status import Status
 from shoal.agent.types import Task
@@ -44,7 +45,7 @@ class SessionPlan:
 def add_history(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages, rooms: LiveRooms) -> None:
     """Adds the page."""
 
-    @router.get("/jobs/{job}/history")
+    @router.get("/jobs/{job}/history", response_class=HTMLResponse)
     async def history(
         request: Request,
         job: str,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 
 from shoal.agent.status import Status
 from shoal.services.store import ids
@@ -24,7 +24,7 @@ def add_job_list(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, 
     """Adds the page that shows all jobs, and its filters."""
     store = deps.store
 
-    @router.get("/")
+    @router.get("/", response_class=HTMLResponse)
     async def listing(
         request: Request,
         caller: Caller = Depends(let_in(login_check, "read")),

@@ -7,7 +7,7 @@ from typing import get_args
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Form, Header, Query, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 
 from shoal.agent.status import FINAL, Status
 from shoal.agent.support.masking import shown_spec
@@ -41,7 +41,7 @@ def add_job_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, 
 
 
 def _add_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
-    @router.get("/jobs/{job}")
+    @router.get("/jobs/{job}", response_class=HTMLResponse)
     async def job_page(
         request: Request,
         job: str,

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import HTMLResponse
 
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
@@ -95,7 +96,7 @@ class RecordTable:
 def add_records(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     """Adds the page of a job's records."""
 
-    @router.get("/jobs/{job}/records")
+    @router.get("/jobs/{job}/records", response_class=HTMLResponse)
     async def records(
         request: Request,
         job: str,

@@ -6,7 +6,7 @@ import base64
 from functools import partial
 
 from fastapi import APIRouter, Depends, Header, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 
 from shoal.agent.status import FINAL
 from shoal.services.errors import QuotaExceeded, ServiceError, WrongState
@@ -28,7 +28,7 @@ from shoal.services.web.pages.rendering import Pages, let_in
 def add_live(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages, rooms: LiveRooms) -> None:
     """Adds the page, its stream, and what its buttons do."""
 
-    @router.get("/sessions/{session}/live")
+    @router.get("/sessions/{session}/live", response_class=HTMLResponse)
     async def live(request: Request, session: str, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
         detail = await deps.store.session(ids.parse_session(session), tenant=caller.sees)
         job = await deps.store.job(detail.row.job, tenant=caller.sees)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from fastapi import APIRouter, Depends, Form, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 
 from shoal.agent.status import FINAL
 from shoal.services.store import ids
@@ -27,7 +27,7 @@ def add_session_page(
 ) -> None:
     """Adds the page of one session."""
 
-    @router.get("/sessions/{session}")
+    @router.get("/sessions/{session}", response_class=HTMLResponse)
     async def session_page(
         request: Request, session: str, caller: Caller = Depends(let_in(login_check, "read"))
     ) -> Response:

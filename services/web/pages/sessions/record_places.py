@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import HTMLResponse
 
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Box, FieldSource, Record
@@ -39,7 +40,7 @@ def record_key(value: Json, places: Mapping[str, str]) -> str:
 def add_record_places(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     """Adds the page of a record's places."""
 
-    @router.get("/sessions/{session}/records/{key}")
+    @router.get("/sessions/{session}/records/{key}", response_class=HTMLResponse)
     async def record_page(
         request: Request,
         session: str,

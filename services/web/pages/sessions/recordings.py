@@ -52,7 +52,7 @@ def add_recordings(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck
             raise NotFound(f"{session} has no recording {artifact}")
         return detail, row
 
-    @router.get("/sessions/{session}/recordings/{artifact}")
+    @router.get("/sessions/{session}/recordings/{artifact}", response_class=HTMLResponse)
     async def player(
         request: Request, session: str, artifact: str, caller: Caller = Depends(let_in(login_check, "read"))
     ) -> Response:

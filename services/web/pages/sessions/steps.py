@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi.responses import HTMLResponse
 
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, ActionResult, Box, Step, Task
@@ -91,7 +92,7 @@ class Exchange:
 def add_steps(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     """Adds the pages of steps."""
 
-    @router.get("/sessions/{session}/steps/{attempt}/{number}")
+    @router.get("/sessions/{session}/steps/{attempt}/{number}", response_class=HTMLResponse)
     async def step_page(
         request: Request,
         session: str,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
-from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import HIDDEN, shown_spec
@@ -66,7 +66,7 @@ def add_submit_page(
     """Adds the page and what its form and its scripts ask."""
     job_form = _JobForm(deps, login_check, pages, submitter)
 
-    @router.get("/new")
+    @router.get("/new", response_class=HTMLResponse)
     async def form(
         request: Request,
         caller: Caller = Depends(let_in(login_check, "submit")),

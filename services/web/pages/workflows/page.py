@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Depends, Form, Path, Query, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 
 from shoal.agent.workflows.exchange.file_formats import ImportFormat
 from shoal.agent.workflows.format.version import MOVES, State
@@ -41,7 +41,7 @@ def add_workflow_pages(
     add_editor(router, deps, login_check, pages, trier)
     store = deps.store.workflows
 
-    @router.get("/workflows")
+    @router.get("/workflows", response_class=HTMLResponse)
     async def listing(
         request: Request,
         caller: Caller = Depends(let_in(login_check, "read")),
@@ -61,7 +61,7 @@ def add_workflow_pages(
             now=await deps.store.now(),
         )
 
-    @router.get("/workflows/{name}")
+    @router.get("/workflows/{name}", response_class=HTMLResponse)
     async def workflow(
         request: Request,
         name: str,

@@ -30,6 +30,7 @@ async def test_only_scripts_of_playwrights_own_may_run_there() -> None:
         assert f"script-src 'self' 'sha256-{digest}';" in policy
         worker = (await made.client.get("/trace-viewer/sw.bundle.js")).headers["content-security-policy"]
         assert "connect-src 'self'" in worker, "a link could have it fetch a trace from elsewhere"
+        assert "frame-ancestors 'none'" in worker
         assert "unsafe" not in (await made.client.get("/")).headers["content-security-policy"]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 
 from shoal.agent.actions.registry import PRIMITIVES
 from shoal.agent.support.json_value import Json
@@ -70,7 +70,7 @@ def add_editor(
     """Adds the editor of a version, and what its buttons ask."""
     editor = _Editor(deps, login_check, pages)
 
-    @router.get("/workflows/{name}/edit")
+    @router.get("/workflows/{name}/edit", response_class=HTMLResponse)
     async def begin(
         request: Request,
         name: str,
