@@ -46,7 +46,7 @@ def told_drawing(data: bytes) -> bytes | None:
         for name, value in element.attrib.items():
             if not _harmless(str(name), str(value)):
                 del element.attrib[name]
-    return etree.tostring(root, encoding="utf-8")
+    return bytes(etree.tostring(root, encoding="utf-8"))
 
 
 def _harmless(name: str, value: str) -> bool:
