@@ -1,0 +1,221 @@
+"""Values of structured data, and texts, as the JSON value that a field asks for. None for what cannot be read."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urljoin
+
+from shoal.agent.read.amounts import read_amount
+from shoal.agent.read.days import read_day
+from shoal.agent.read.durations import SECONDS, read_seconds
+from shoal.agent.read.field import Field
+from shoal.agent.read.nodes import PageNodes, property_of, types_of, values_of
+from shoal.agent.read.vocabulary import ENUMERATIONS, property_named
+from shoal.agent.read.words import folded, one_line, plain_text
+from shoal.agent.support.json_value import Json
+
+Wanted = Literal["number", "text", "address"]
+
+_PRINCIPAL: Mapping[Wanted, Sequence[str]] = {
+    "number": ("value", "ratingValue", "price", "minValue", "name", "text"),
+    "text": ("name", "headline", "text", "value", "description"),
+    "address": ("contentUrl", "url", "@id"),
+}
+"""Properties that say what a structure is, by the kind of value wanted."""
+
+_NOTHING = frozenset({"null", "none", "undefined", "n/a", "nan", "-", ""})
+_MEMBER = re.compile(r"https?://(?:www\.)?schema\.org/(\w+)")
+_ADDRESS = re.compile(r"(https?:)?//|^/\S*$|^#")
+_LINKED = re.compile(r"(https?:)?//|/|\w+[\w./%-]*\.\w{2,5}(\?|$)")
+_ISO_DURATION = re.compile(r"P[\dT]")
+_LONGEST_NAME = 200
+_MOST_PEOPLE = 6
+_LONGEST_NUMBER = 40
+_TRUE = frozenset({"true", "instock", "yes", "1", "limitedavailability", "onlineonly"})
+_FALSE = frozenset({"false", "outofstock", "soldout", "no", "0", "discontinued"})
+_PLACE_IN_LIST = re.compile(r"\W*\w+\W*\d+\W*")
+
+
+@dataclass(frozen=True)
+class Casting:
+    """What reading values needs of the page."""
+
+    nodes: PageNodes
+    base: str  # URL that relative addresses belong to
+    lang: str  # two letters
+    titles: frozenset[str]  # of the page, folded: no entries of lists
+
+    def cast(self, raw: Json, field: Field, prop: str = "") -> Json:
+        """`raw`, stated as the schema.org property `prop`, as the value that `field` asks for."""
+        if field.kind == "list":
+            return self._list(raw, field, prop)
+        stated = values_of(raw)
+        if not stated:
+            return None
+        match field.kind:
+            case "number" | "integer":
+                return self._first(self._number(value, field, prop) for value in stated)
+            case "boolean":
+                return _boolean(self._principal(stated[0], "text"))
+            case "address":
+                return self._first(self._address(value) for value in stated)
+            case "day":
+                return self._first(self._day(value) for value in stated)
+            case "text":
+                return self._text(stated, field, prop)
+        return None
+
+    @staticmethod
+    def _first(values: Iterable[Json]) -> Json:
+        return next((value for value in values if value is not None), None)
+
+    def _list(self, raw: Json, field: Field, prop: str) -> Json:
+        if field.of_lines:
+            return [line for line in self.lines(raw) if folded(line) not in self.titles] or None
+        item = field.item
+        if item is None or item.kind in ("object", "list"):
+            return None
+        values = [cast for value in values_of(raw) if (cast := self.cast(value, item, prop)) is not None]
+        return values or None
+
+    def _number(self, value: Json, field: Field, prop: str) -> Json:
+        said = self._principal(value, "number") if isinstance(value, Mapping) else value
+        if isinstance(said, bool) or said is None:
+            return None
+        amount = self._amount(said, field, prop)
+        if amount is None or (field.kind == "integer" and abs(amount - round(amount)) > 0.01):
+            return None
+        return round(amount) if field.kind == "integer" or amount == int(amount) else amount
+
+    def _amount(self, said: Json, field: Field, prop: str) -> float | None:
+        text, unit = one_line(str(said)), field.time_unit
+        of_time = "Duration" in property_named(prop).ranges
+        if isinstance(said, str) and (of_time or _ISO_DURATION.match(text) or (not prop and unit)):
+            seconds = read_seconds(text, self.lang)
+            if seconds is not None:
+                return seconds / SECONDS[unit] if unit and seconds > 0 else None
+        if of_time and unit and not text.isdigit():
+            return None
+        return read_amount(text) if len(text) < _LONGEST_NUMBER else None
+
+    def _address(self, value: Json) -> str | None:
+        said = self._principal(value, "address") if isinstance(value, Mapping) else value
+        text = said.strip() if isinstance(said, str) else ""
+        if text.startswith(("data:", "javascript:", "#")) or " " in text or not _LINKED.match(text):
+            return None
+        return urljoin(self.base, html.unescape(text))
+
+    def _day(self, value: Json) -> str | None:
+        said = self._principal(value, "text") if isinstance(value, Mapping) else value
+        return read_day(str(said), self.lang) if said is not None else None
+
+    def _text(self, stated: Sequence[Json], field: Field, prop: str) -> Json:
+        long = prop in ("articleBody", "text")
+        texts = []
+        for value in stated:
+            said = self._principal(value, "text")
+            if said is not None and not isinstance(said, bool):
+                texts.append(str(said).strip() if long and "\n" in str(said) else one_line(str(said)))
+        texts = list(dict.fromkeys(text for text in texts if folded(text)))
+        ranges = property_named(prop).ranges
+        members = [ENUMERATIONS[name] for name in ranges if ENUMERATIONS.get(name)]
+        if members and not {"Text", "DefinedTerm"} & ranges:
+            return next((member for text in texts for names in members for member in names if _is(member, text)), None)
+        if prop in ("name", "headline"):
+            texts = [text for text in texts if len(text) <= _LONGEST_NAME]
+        if field.prop.enum:
+            return next((one for text in texts for one in field.prop.enum if folded(str(one)) == folded(text)), None)
+        if not texts:
+            return None
+        if {"Person", "Organization"} & ranges and len(texts) > 1 and all(len(text) < 60 for text in texts):
+            return ", ".join(texts[:_MOST_PEOPLE])
+        if "QuantitativeValue" in ranges:
+            return next((text for text in texts if re.search(r"\d", text)), texts[0])
+        return texts[0]
+
+    def principal_text(self, value: Json) -> Json:
+        """The text of a scalar, or of the property that says what a structure is; None without one."""
+        return self._principal(value, "text")
+
+    def _principal(self, value: Json, wanted: Wanted) -> Json:
+        """A scalar; of a structure, the property that says what it is."""
+        if isinstance(value, Mapping):
+            return self._principal_of(value, wanted)
+        if not isinstance(value, str):
+            return value
+        if wanted == "text":
+            joined = self.nodes.join(value)
+            if isinstance(joined, Mapping):
+                return self._principal_of(joined, wanted)
+            if member := _MEMBER.fullmatch(value.strip()):
+                return member[1]
+            if _ADDRESS.match(value.strip()):
+                return None
+        return None if value.strip().lower() in _NOTHING else plain_text(value)
+
+    def _principal_of(self, node: Mapping[str, Json], wanted: Wanted) -> Json:
+        joined = self.nodes.join(node)
+        node = joined if isinstance(joined, Mapping) else node
+        if "@value" in node:
+            return self._principal(node["@value"], wanted)
+        for name in _PRINCIPAL[wanted]:
+            stated = values_of(property_of(node, name))
+            said = self._principal(stated[0], wanted) if stated and stated[0] is not node else None
+            if said in (None, ""):
+                continue
+            unit = property_of(node, "unitText") if name == "value" and wanted == "text" else None
+            return f"{said} {one_line(str(unit))}" if unit else said
+        return None
+
+    # --- lists of lines -------------------------------------------------------------------------------
+
+    def lines(self, raw: Json) -> list[str]:
+        """The lines of a structured list: steps with name and text, sections, item lists, or a text with line ends."""
+        found: list[str] = []
+        for value in values_of(raw):
+            if isinstance(value, Mapping):
+                joined = self.nodes.join(value)
+                found += self._lines_of(joined if isinstance(joined, Mapping) else value)
+            else:
+                found += [one_line(part) for part in plain_text(str(value)).split("\n")]
+        return [line for line in found if re.search(r"[^\W\d_]", line)]
+
+    def _lines_of(self, node: Mapping[str, Json]) -> list[str]:
+        if "ListItem" in types_of(node) and property_of(node, "item"):
+            return self.lines(property_of(node, "item"))
+        parts = property_of(node, "itemListElement") or property_of(node, "step")
+        name, text = self._said(node, "name"), self._said(node, "text", keep_lines=True)
+        found = []
+        only_a_place = bool(text or parts) and _PLACE_IN_LIST.fullmatch(name)
+        if name and not _says_the_same(name, text) and not only_a_place:
+            found.append(name)
+        found += [one_line(part) for part in text.split("\n")]
+        if parts:
+            found += self.lines(parts)
+        if not (name or text or parts):
+            said = self._principal(node, "text")
+            found += [one_line(str(said))] if said else []
+        return found
+
+    def _said(self, node: Mapping[str, Json], name: str, *, keep_lines: bool = False) -> str:
+        stated = values_of(property_of(node, name))
+        said = self._principal(stated[0], "text") if stated else None
+        return "" if said is None else plain_text(str(said)) if keep_lines else one_line(str(said))
+
+
+def _says_the_same(name: str, text: str) -> bool:
+    short, long = folded(name.rstrip(".")), folded(text)
+    return bool(long) and (long.startswith(short) or short.startswith(long))
+
+
+def _is(member: str, text: str) -> bool:
+    return folded(member) == re.sub(r"[^a-z]", "", folded(text))
+
+
+def _boolean(said: Json) -> bool | None:
+    text = str(said).lower()
+    return True if text in _TRUE else False if text in _FALSE else None

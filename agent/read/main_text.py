@@ -1,0 +1,77 @@
+"""The main text of a page with its title, author and date, by trafilatura; and second opinions on text and date."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import htmldate
+import trafilatura
+
+from shoal.agent.read.page_view import PageView
+
+_PARAGRAPH = 40
+"""Characters from which a paragraph counts as main text."""
+_PARTS = ("p", "li", "h2", "h3", "h4", "blockquote", "pre")
+
+
+@dataclass(frozen=True, slots=True)
+class MainText:
+    """What the reader of main texts says of a page; "" for what it does not find."""
+
+    title: str = ""
+    author: str = ""
+    day: str = ""  # as it writes it
+    text: str = ""
+    precise: str = ""  # the same text, read more strictly
+
+
+def read_main_text(view: PageView) -> MainText:
+    """The page's main text and what stands around it.
+
+    Libraries are given the whole tree: of shown parts alone they read worse.
+    """
+    said = trafilatura.bare_extraction(
+        view.page.copy(), url=view.page.url, with_metadata=True, include_comments=False
+    )
+    if said is None:
+        return MainText()
+    strict = trafilatura.bare_extraction(
+        view.page.copy(), url=view.page.url, with_metadata=False, include_comments=False, favor_precision=True
+    )
+    found = said.as_dict()
+    return MainText(
+        title=found.get("title") or "",
+        author=(found.get("author") or "").replace("; ", ", "),
+        day=found.get("date") or "",
+        text=found.get("text") or "",
+        precise=(strict.as_dict().get("text") or "") if strict is not None else "",
+    )
+
+
+def read_stated_day(view: PageView) -> str:
+    """The day that the page's markup states as its own, without guesses from its text; "" for none."""
+    return htmldate.find_date(view.page.copy(), url=view.page.url, original_date=True, extensive_search=False) or ""
+
+
+def longest_text(view: PageView) -> str:
+    """The text of the block whose own paragraphs hold most of it: a reading that shares nothing with the library's."""
+    weights: Counter[int] = Counter()
+    page = view.page
+    for el in view.main_elements("p"):
+        length, parent = view.text_length(el), el.getparent()
+        if length <= _PARAGRAPH or parent is None:
+            continue
+        weights[page.number(parent)] += length
+        if parent.getparent() is not None:
+            weights[page.number(parent.getparent())] += int(length * 0.6)
+    if not weights:
+        return ""
+    block = page.elements[max(weights, key=lambda number: weights[number])]
+    inside = set(block.iter())
+    return " ".join(
+        view.text(el)
+        for el in block.iter(*_PARTS)
+        if view.in_main(el)
+        and not any(above.tag in ("p", "li", "blockquote") and above in inside for above in el.iterancestors())
+    )

@@ -1,0 +1,108 @@
+"""Names by which other vocabularies call what schema.org has a property for. Data, read by `vocabulary` and `meta`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
+    # Dublin Core
+    "title": ("headline", "name"),
+    "creator": ("author",),
+    "date": ("datePublished", "startDate"),
+    "issued": ("datePublished",),
+    "created": ("dateCreated",),
+    "modified": ("dateModified",),
+    "language": ("inLanguage",),
+    "subject": ("about", "keywords"),
+    "rights": ("license",),
+    # Open Graph, Twitter cards, the press
+    "byline": ("author",),
+    "section": ("articleSection",),
+    "tag": ("keywords",),
+    "site_name": ("publisher",),
+    # microformats, hCard, hCalendar
+    "content": ("articleBody", "text"),
+    "summary": ("description", "abstract"),
+    "published": ("datePublished",),
+    "updated": ("dateModified",),
+    "photo": ("image",),
+    "category": ("articleSection", "category"),
+    "yield": ("recipeYield",),
+    "duration": ("totalTime", "duration"),
+    "tel": ("telephone",),
+    "org": ("worksFor", "hiringOrganization"),
+    "locality": ("addressLocality",),
+    "region": ("addressRegion",),
+    "postal-code": ("postalCode",),
+    "country-name": ("addressCountry",),
+    "street-address": ("streetAddress",),
+    "bday": ("birthDate",),
+    "note": ("description",),
+    "dtstart": ("startDate",),
+    "dtend": ("endDate",),
+    "votes": ("ratingCount",),
+    "average": ("ratingValue",),
+    # GoodRelations
+    "currencyvalue": ("price",),
+    "currency": ("priceCurrency",),
+    "stockkeepingunit": ("sku",),
+    "ean": ("gtin13", "gtin"),
+}
+"""A name, and the properties that it means, best first."""
+
+_TITLE = ("name", "headline")
+_GTIN13 = ("gtin13", "gtin")
+
+META_NAMES: Mapping[str, tuple[str, ...]] = {
+    "og:title": _TITLE,
+    "twitter:title": _TITLE,
+    "dc.title": _TITLE,
+    "dcterms.title": _TITLE,
+    "title": _TITLE,
+    "og:image": ("image",),
+    "og:image:secure_url": ("image",),
+    "twitter:image": ("image",),
+    "twitter:image:src": ("image",),
+    "thumbnail": ("image",),
+    "og:description": ("description",),
+    "description": ("description",),
+    "author": ("author",),
+    "article:author": ("author",),
+    "article:author_name": ("author",),
+    "dc.creator": ("author",),
+    "dcterms.creator": ("author",),
+    "sailthru.author": ("author",),
+    "parsely-author": ("author",),
+    "byl": ("author",),
+    "article:published_time": ("datePublished",),
+    "og:published_time": ("datePublished",),
+    "dc.date": ("datePublished",),
+    "dc.date.issued": ("datePublished",),
+    "dcterms.date": ("datePublished",),
+    "dcterms.issued": ("datePublished",),
+    "parsely-pub-date": ("datePublished",),
+    "sailthru.date": ("datePublished",),
+    "article:modified_time": ("dateModified",),
+    "og:updated_time": ("dateModified",),
+    "article:section": ("articleSection",),
+    "article:tag": ("keywords",),
+    "keywords": ("keywords",),
+    "product:price:amount": ("price",),
+    "product:sale_price:amount": ("price",),
+    "og:price:amount": ("price",),
+    "product:price:currency": ("priceCurrency",),
+    "og:price:currency": ("priceCurrency",),
+    "product:availability": ("availability",),
+    "og:availability": ("availability",),
+    "product:brand": ("brand",),
+    "og:brand": ("brand",),
+    "product:retailer_item_id": ("sku",),
+    "product:ean": _GTIN13,
+    "product:upc": ("gtin12", "gtin"),
+    "product:isbn": ("isbn", "gtin"),
+    "books:isbn": ("isbn",),
+    "og:locale": ("inLanguage",),
+    "og:site_name": ("publisher",),
+    "product:color": ("color",),
+}
+"""The name of a meta element, and the properties that its content states, best first."""

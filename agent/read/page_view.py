@@ -1,0 +1,163 @@
+"""One page as readers look at it: its shown text by element, what stands apart from the main matter, its titles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import accumulate
+from urllib.parse import urljoin
+
+from lxml import etree, html
+
+from shoal.agent.page.page import Page
+from shoal.agent.read.words import folded, letters, one_line
+
+_APART = re.compile(
+    r"comment|respond|related|recommend|sidebar|similar|also|carousel|upsell|cross-?sell|footer|nav(bar|igation)?$|^nav"
+    r"|breadcrumb|menu|cookie|newsletter|subscribe|share|social|promo|advert|popup|modal|login|recently|teaser",
+    re.I,
+)
+"""Words by which pages name blocks that are about something else than the page."""
+_APART_TAGS = frozenset({"nav", "footer", "aside", "form"})
+_WHOLE_TAGS = frozenset({"html", "body", "main", "article"})
+_PARTING = " "
+
+
+class PageView:
+    """A page's shown text, by element. Made once a page; all readers share it."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        base = page.root.find(".//base[@href]")
+        self.base = urljoin(page.url, base.get("href", "")) if base is not None else page.url
+        self.lang = (page.root.get("lang") or "en")[:2].lower()
+        self._pieces: list[str] = []
+        self._starts = [0] * len(page.elements)
+        self._ends = [0] * len(page.elements)
+        self._collect_text()
+        self._apart = self._find_apart()
+
+    def _collect_text(self) -> None:
+        page, pieces, number = self.page, self._pieces, -1
+        open_: list[tuple[int, bool]] = []
+        for event, el in etree.iterwalk(page.root, events=("start", "end")):
+            if not isinstance(el.tag, str):
+                if event == "end" and el.tail and open_ and open_[-1][1]:
+                    pieces.append(el.tail)
+                continue
+            if event == "start":
+                number += 1
+                shown = page.shown(el)
+                open_.append((number, shown))
+                self._starts[number] = len(pieces)
+                if page.layout(el) != "inline":
+                    pieces.append(_PARTING)
+                if shown and el.text:
+                    pieces.append(el.text)
+                continue
+            mine, _ = open_.pop()
+            if page.layout(el) != "inline" or el.tag == "br":
+                pieces.append(_PARTING)
+            self._ends[mine] = len(pieces)
+            if el.tail and open_ and open_[-1][1]:
+                pieces.append(el.tail)
+
+    def _find_apart(self) -> bytearray:
+        page = self.page
+        titled = {ancestor for heading in page.root.iter("h1") for ancestor in (heading, *heading.iterancestors())}
+        apart = bytearray(len(page.elements))
+        for number, el in enumerate(page.elements):
+            parent = el.getparent()
+            inherited = parent is not None and apart[page.number(parent)]
+            apart[number] = inherited or (el not in titled and _named_apart(el))
+        return apart
+
+    # --- elements -------------------------------------------------------------------------------------
+
+    def shown(self, el: html.HtmlElement) -> bool:
+        """True when a person who scrolls can see the element."""
+        return self.page.shown(el)
+
+    def in_main(self, el: html.HtmlElement) -> bool:
+        """True when the element is shown and does not stand apart from the page's main matter."""
+        return self.page.shown(el) and not self._apart[self.page.number(el)]
+
+    def text(self, el: html.HtmlElement) -> str:
+        """The shown text of an element on one line."""
+        number = self.page.number(el)
+        return one_line("".join(self._pieces[self._starts[number] : self._ends[number]]))
+
+    def text_length(self, el: html.HtmlElement) -> int:
+        """Characters of the element's shown text, spaces between elements included."""
+        number = self.page.number(el)
+        return self._lengths[self._ends[number]] - self._lengths[self._starts[number]]
+
+    @cached_property
+    def _lengths(self) -> list[int]:
+        return [0, *accumulate(map(len, self._pieces))]
+
+    def own_text(self, el: html.HtmlElement) -> str:
+        """The text that stands directly in an element, on one line; "" where it is not shown."""
+        if not self.page.shown(el):
+            return ""
+        return one_line(" ".join([el.text or "", *(child.tail or "" for child in el)]))
+
+    def main_elements(self, *tags: str) -> Iterator[html.HtmlElement]:
+        """The elements of the main matter that are shown, in document order; of these tags alone where some are given."""
+        for el in self.page.root.iter(*tags) if tags else self.page.elements:
+            if self.in_main(el):
+                yield el
+
+    # --- the whole page -------------------------------------------------------------------------------
+
+    @cached_property
+    def shown_text(self) -> str:
+        """All shown text on one line."""
+        return one_line("".join(self._pieces))
+
+    @cached_property
+    def shown_folded(self) -> str:
+        """All shown text, folded for looking values up."""
+        return folded(self.shown_text)
+
+    @cached_property
+    def shown_letters(self) -> str:
+        """All shown text, folded to letters and figures alone."""
+        return letters(self.shown_text)
+
+    @cached_property
+    def main_folded(self) -> str:
+        """The shown text of the main matter, folded."""
+        pieces: list[str] = []
+        for el in self.page.elements:
+            if self.in_main(el) and el.text:
+                pieces.append(el.text)
+            parent = el.getparent()
+            if el.tail and parent is not None and self.in_main(parent):
+                pieces.append(el.tail)
+        return folded(" ".join(pieces))
+
+    @cached_property
+    def titles(self) -> tuple[str, ...]:
+        """What the page calls itself: headings of the first level, titles of its meta elements, the document's title."""
+        root = self.page.root
+        metas = [
+            el.get("content", "")
+            for el in root.iter("meta")
+            if "og:title" in (el.get("property"), el.get("name")) or el.get("name") == "twitter:title"
+        ]
+        texts = [*map(_content, root.iter("h1")), *metas, *[_content(el) for el in root.iter("title")][:1]]
+        return tuple(line for text in texts if (line := one_line(text)))
+
+
+def _named_apart(el: html.HtmlElement) -> bool:
+    if el.tag in _APART_TAGS:
+        return True
+    if el.tag in _WHOLE_TAGS:
+        return False
+    return any(_APART.search(word) for word in f"{el.get('class') or ''} {el.get('id') or ''}".split())
+
+
+def _content(el: html.HtmlElement) -> str:
+    return str(el.text_content())

@@ -1,0 +1,308 @@
+"""The value of a field that a page's witnesses bear out best, and how sure it is.
+
+How sure a value may be was measured on real pages (docs/truth.md): by the kinds of its witnesses, and by the kind of
+value. People, lists, days, long texts and codes without a check digit were wrong too often to be `certain`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+from shoal.agent.read.amounts import has_check_digit
+from shoal.agent.read.days import day_is_shown
+from shoal.agent.read.field import Field
+from shoal.agent.read.main_text import longest_text
+from shoal.agent.read.node_values import STOCK
+from shoal.agent.read.page_view import PageView
+from shoal.agent.read.shown_values import ShownValues
+from shoal.agent.read.vocabulary import ENUMERATIONS, property_named
+from shoal.agent.read.witnesses import Testimony, Witness, WitnessKind, same
+from shoal.agent.read.words import entry_key, folded, letters, likeness_of_texts
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import Reason, Sureness
+
+_WEIGHTS: Mapping[WitnessKind, float] = {
+    "node": 4.0,
+    "sum": 2.5,
+    "twin": 2.0,
+    "node-other": 1.6,
+    "main": 1.6,
+    "meta": 1.5,
+    "label": 1.2,
+    "url": 1.2,
+    "strict": 1.0,
+    "heading": 1.0,
+    "time": 1.0,
+    "list": 1.0,
+    "named": 0.8,
+}
+_OF_RECORD = frozenset[WitnessKind]({"node", "twin"})
+_SHOWN_KINDS = frozenset[WitnessKind]({"named", "label", "heading", "list", "time"})
+_TITLES = ("name", "headline")
+_GOOD = 0.85
+_CODES = frozenset({"sku", "mpn", "productID", "identifier"})
+_NEARLY = 0.8
+"""Likeness from which two readings of a main text agree."""
+
+
+@dataclass
+class Claim:
+    """One value with all the witnesses that state it."""
+
+    value: Json
+    witnesses: list[Witness] = field(default_factory=list)
+    score: float = 0.0
+    shown: bool = False  # the page's main matter shows it
+
+    @property
+    def kinds(self) -> frozenset[WitnessKind]:
+        """Kinds of its witnesses."""
+        return frozenset(witness.kind for witness in self.witnesses)
+
+    @property
+    def fit(self) -> float:
+        """The best fit of the field's name."""
+        return max(witness.fit for witness in self.witnesses)
+
+    @property
+    def prop(self) -> str:
+        """The property that it was first read as."""
+        return self.witnesses[0].prop
+
+    @property
+    def is_title(self) -> bool:
+        """True for a name or headline."""
+        return self.prop in _TITLES
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The value that is borne out best."""
+
+    claim: Claim
+    sureness: Sureness
+    why: Reason
+    rivals: tuple[Claim, ...] = ()  # that speak against it
+
+
+def settle(asked: Field, testimony: Testimony) -> Settled | None:
+    """The best supported value of a field; None where no place of the page states one."""
+    is_body = asked.name in testimony.bodies
+    claims = _claims(asked, testimony, is_body)
+    if not claims:
+        return None
+    best, strong = claims[0], "node" in claims[0].kinds and not testimony.crowded
+    if asked.kind == "day":
+        best.shown = day_is_shown(str(best.value), testimony.view.shown_text.lower(), testimony.view.lang)
+    rivals = tuple(
+        claim for claim in claims[1:] if not is_body and asked.kind != "address" and _against(best, claim, asked, strong)
+    )
+    if isinstance(best.value, list):
+        sureness, why = _sure_of_list(best, rivals, strong, testimony.view)
+    elif is_body:
+        sureness, why = _sure_of_body(best, testimony)
+    elif asked.kind == "address":
+        sureness, why = _sure_of_address(best, strong)
+    else:
+        sureness, why = _sure_of_scalar(best, rivals, strong, asked)
+    if sureness == "certain" and _never_certain(best, asked, is_body):
+        sureness = "likely"
+    return Settled(best, sureness, why, rivals)
+
+
+# --- claims -------------------------------------------------------------------------------------------
+
+
+def _claims(asked: Field, testimony: Testimony, is_body: bool) -> list[Claim]:
+    """The values stated for a field, the best supported first."""
+    claims: list[Claim] = []
+    for witness in testimony.witnesses[asked.name]:
+        if is_body and witness.kind not in ("main", "node", "twin", "node-other"):
+            continue
+        claim = next((known for known in claims if same(known.value, witness.value)), None)
+        if claim is None:
+            claim = Claim(witness.value)
+            claims.append(claim)
+        claim.witnesses.append(witness)
+    titles = [folded(title) for title in testimony.view.titles]
+    for claim in claims:
+        claim.score = _score(claim, asked, testimony.view, titles, is_body)
+    claims.sort(key=lambda claim: -claim.score)
+    if claims and claims[0].is_title and "node" in claims[0].kinds:
+        # A node's other name is no rival: a headline beside a name.
+        claims[1:] = [claim for claim in claims[1:] if not (claim.is_title and "node" in claim.kinds)]
+    return claims
+
+
+def _score(claim: Claim, asked: Field, view: PageView, titles: Sequence[str], is_body: bool) -> float:
+    if is_body:
+        return 5.0 if "main" in claim.kinds else _weight(claim)
+    score = _weight(claim)
+    if asked.kind == "address":
+        return score + (4.0 if "meta" in claim.kinds else 0.0)
+    if isinstance(claim.value, list | bool):
+        return score
+    said = folded(f"{claim.value:.2f}" if isinstance(claim.value, float) else str(claim.value))
+    claim.shown = len(said) > 2 and said in view.main_folded
+    if claim.is_title and "node" in claim.kinds and said and any(title.startswith(said) for title in titles):
+        score += 2.0
+    return score + 0.3 * claim.shown
+
+
+def _weight(claim: Claim) -> float:
+    fits: dict[WitnessKind, float] = {}
+    for witness in claim.witnesses:
+        fits[witness.kind] = max(fits.get(witness.kind, 0.0), witness.fit)
+    # The reader of main texts takes what meta elements say.
+    repeated = 1.0 if {"meta", "main"} <= claim.kinds else 0.0
+    return sum(_WEIGHTS[kind] * fitness**3 for kind, fitness in fits.items()) - repeated
+
+
+def _against(best: Claim, claim: Claim, asked: Field, strong: bool) -> bool:
+    """True when `claim` makes the best one doubtful."""
+    if asked.kind == "text" and isinstance(best.value, str) and isinstance(claim.value, str):
+        one, other = folded(best.value), folded(claim.value)
+        if len(one) > 5 and len(other) > 5 and (one in other or other in one):
+            return False
+    if claim.kinds & _OF_RECORD:
+        return True
+    if claim.kinds == {"heading"} and best.kinds & {"meta", "heading", "node"}:
+        return False
+    if asked.kind == "day" or asked.is_number:
+        told = bool(claim.kinds & {"meta", "main"}) or ("label" in claim.kinds and not (strong and best.shown))
+        return told or claim.score >= 0.6 * best.score
+    return not strong and claim.score >= 0.5 * best.score
+
+
+# --- sureness -----------------------------------------------------------------------------------------
+
+
+def _never_certain(best: Claim, asked: Field, is_body: bool) -> bool:
+    ranges = property_named(best.prop).ranges
+    if isinstance(best.value, list) or is_body or asked.kind == "day" or {"Person", "Organization", "Brand"} & ranges:
+        return True
+    return asked.kind != "address" and best.prop in _CODES
+
+
+def _sure_of_list(
+    best: Claim, rivals: Sequence[Claim], strong: bool, view: PageView
+) -> tuple[Sureness, Reason]:
+    assert isinstance(best.value, list)
+    entries = [str(entry) for entry in best.value]
+    share, more = _share_shown(entries, view), _entries_beside(entries, view)
+    if not ("list" in best.kinds and strong):
+        more = more or _rows_say_more(entries, view)
+    elif more:
+        more = _rows_say_more(entries, view)
+    if rivals or more:
+        return "weak", Reason.CONTRADICTED
+    if not best.kinds & _OF_RECORD:
+        return "weak", Reason.ONE_PLACE
+    if best.fit < _GOOD:
+        return "weak", Reason.LOOSE_NAME
+    if share < _GOOD:
+        return "weak", Reason.UNSEEN
+    return ("certain" if share >= 0.95 and strong else "likely"), Reason.BORNE_OUT
+
+
+def _share_shown(entries: Sequence[str], view: PageView) -> float:
+    seen = sum(folded(entry) in view.shown_folded or entry_key(entry) in view.shown_letters for entry in entries)
+    return seen / max(1, len(entries))
+
+
+def _entries_beside(entries: Sequence[str], view: PageView) -> bool:
+    """True when lists of the page that hold the entries hold further ones, which the value lacks."""
+    known = {key for entry in entries if (key := entry_key(entry))}
+    shown, boxes = ShownValues(view), Counter[int]()
+    for item in view.page.root.iter("li"):
+        parent = item.getparent()
+        if parent is not None and entry_key(shown.entry(item)) in known:
+            boxes[view.page.number(parent)] += 1
+    for number, count in boxes.items():
+        box = view.page.elements[number]
+        there = [key for item in box.iterchildren("li") if (key := entry_key(shown.entry(item)))]
+        if count < 2 or count < 0.4 * len(there):
+            continue
+        for key in there:
+            telling = len(key) > 25 or bool(re.search(r"\d", key)) or len(there) - count == 1
+            if telling and not any(_is_entry(key, other) for other in known):
+                return True
+    return False
+
+
+def _is_entry(key: str, known: str) -> bool:
+    return key in known or known in key or (len(key) > 8 and SequenceMatcher(None, key, known).ratio() > 0.75)
+
+
+def _rows_say_more(entries: Sequence[str], view: PageView) -> bool:
+    """True when the entries have no figures, and the rows of the page that show them have some."""
+    if sum(bool(re.search(r"\d", entry)) for entry in entries) > 0.2 * len(entries):
+        return False
+    known = {key for entry in entries if (key := entry_key(entry))}
+    rows = [
+        letters(view.text(el))
+        for el in view.page.root.iter("li", "tr")
+        if view.shown(el) and view.text_length(el) < 2_000
+    ]
+    richer = {
+        key
+        for key in known
+        for row in rows
+        if key in row and len(row) < len(key) + 40 and re.search(r"\d", row.replace(key, ""))
+    }
+    return len(richer) >= 0.5 * len(known) > 0
+
+
+def _sure_of_body(best: Claim, testimony: Testimony) -> tuple[Sureness, Reason]:
+    if "main" not in best.kinds:
+        return "weak", Reason.ONE_PLACE
+    text = str(best.value)
+    agreed = likeness_of_texts(text, longest_text(testimony.view)) > _NEARLY
+    if agreed and best.kinds & {"node", "twin", "node-other"}:
+        return "certain", Reason.AGREED
+    if agreed or likeness_of_texts(text, testimony.main_text.precise) > _NEARLY:
+        return "likely", Reason.AGREED
+    return "weak", Reason.ONE_PLACE
+
+
+def _sure_of_address(best: Claim, strong: bool) -> tuple[Sureness, Reason]:
+    if "meta" in best.kinds and strong:
+        return "certain", Reason.AGREED
+    return ("likely" if strong or "meta" in best.kinds else "weak"), Reason.ONE_PLACE
+
+
+def _sure_of_scalar(
+    best: Claim, rivals: Sequence[Claim], strong: bool, asked: Field
+) -> tuple[Sureness, Reason]:
+    kinds, prop, value = best.kinds, best.prop, best.value
+    independent = kinds - {"main"} if "meta" in kinds else kinds
+    checked = prop.startswith(("gtin", "isbn")) and has_check_digit(str(value))
+    support = len(independent) + bool(best.shown and kinds - _SHOWN_KINDS) + checked
+    coded = prop in _CODES or prop.startswith("gtin")
+    seen = Reason.BORNE_OUT if best.shown else Reason.AGREED
+    if rivals or _holds_label(best, asked):
+        return "weak", Reason.CONTRADICTED if rivals else Reason.LOOSE_NAME
+    if strong and best.fit >= _GOOD:
+        return ("certain", seen) if support >= 2 else ("weak" if coded else "likely", Reason.UNSEEN)
+    if coded and not kinds & _OF_RECORD:
+        return "weak", Reason.ONE_PLACE
+    if "named" in kinds and set(ENUMERATIONS) & property_named(prop).ranges and value in STOCK:
+        return "likely", Reason.BY_FORM
+    if "sum" in kinds or (best.is_title and "meta" in kinds) or ("label" in kinds and (best.shown or asked.kind == "boolean")):
+        return "likely", Reason.ONE_PLACE
+    telling = bool(kinds & {"meta", "twin", "node-other", "label", "url"})
+    if best.fit >= _GOOD and (support >= 3 or (support >= 2 and telling)):
+        return "likely", seen
+    return "weak", Reason.LOOSE_NAME if best.fit < _GOOD else Reason.ONE_PLACE
+
+
+def _holds_label(best: Claim, asked: Field) -> bool:
+    """True for a short text with a label of its own in it: "Weight: 3 kg" is no name of a thing."""
+    value = best.value
+    if not isinstance(value, str) or asked.kind == "day" or best.is_title or best.prop == "description":
+        return False
+    return len(value) < 80 and bool(re.search(r"\w:\s", value))

@@ -1,0 +1,95 @@
+"""Words of names and texts, folded so that they compare: `inStock`, `in-stock` and "In stock:" are the same."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections import Counter
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+_ENDINGS = (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("s", ""))
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+_TAG = re.compile(r"<\w|</\w")
+_BREAKING_TAG = re.compile(r"</?(br|p|li|div|h\d)\b[^>]*>")
+_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\xad"))
+_ADDRESS = re.compile(r"(https?:)?//")
+_LONG = 400
+"""Characters from which a text is compared as a long one."""
+_LONGEST_NAME = 120
+"""Characters of a name that are looked at."""
+
+
+def stem(word: str) -> str:
+    """A lower-case word without its plural ending."""
+    for ending, instead in _ENDINGS:
+        if word.endswith(ending) and len(word) > len(ending) + 2 and not word.endswith(("ss", "us", "is")):
+            return word[: -len(ending)] + instead
+    return word
+
+
+@lru_cache(20_000)
+def tokens(name: str) -> tuple[str, ...]:
+    """The stems of a name's words, in order; camel case and signs part words."""
+    return tuple(stem(word.lower()) for word in _WORD.findall(name[:_LONGEST_NAME]))
+
+
+def is_plural(name: str) -> bool:
+    """True when the last word of a name has a plural ending."""
+    words = re.findall(r"[A-Za-z]+", name)
+    return bool(words) and words[-1].lower().endswith("s") and stem(words[-1].lower()) != words[-1].lower()
+
+
+def plain_text(text: str) -> str:
+    """`text` without markup, entities and invisible signs; line ends stay."""
+    text = html.unescape(html.unescape(text))
+    if _TAG.search(text):
+        text = html.unescape(re.sub(r"<[^>]+>", " ", _BREAKING_TAG.sub("\n", text)))
+    return re.sub(r"[^\S\n]+", " ", text.translate(_INVISIBLE)).strip()
+
+
+def one_line(text: str) -> str:
+    """`plain_text` on one line."""
+    return " ".join(plain_text(text).split())
+
+
+def folded(text: str) -> str:
+    """`text` for comparing: letters, figures and the signs within figures, in lower case."""
+    return re.sub(r"[^\w/.,%]+", "", unicodedata.normalize("NFKC", one_line(text)).casefold()).strip(".,/")
+
+
+def letters(text: str) -> str:
+    """`text` for comparing loosely: letters and figures alone."""
+    return re.sub(r"[^\w]+", "", folded(text))
+
+
+def likeness_of_texts(one: str, other: str) -> float:
+    """Share of runs of four words that two long texts have in common, 0 to 1."""
+    first, second = _runs(one), _runs(other)
+    return 2 * sum((first & second).values()) / max(1, sum(first.values()) + sum(second.values()))
+
+
+def _runs(text: str, length: int = 4) -> Counter[tuple[str, ...]]:
+    words = re.findall(r"\w+", text.casefold())
+    return Counter(tuple(words[at : at + length]) for at in range(max(1, len(words) - length + 1)))
+
+
+def same_texts(one: str, other: str) -> bool:
+    """True when two texts say the same: addresses by their file, long texts nearly, others by their letters."""
+    if len(one) > _LONG and len(other) > _LONG:
+        return likeness_of_texts(one, other) >= 0.9
+    if _ADDRESS.match(one):
+        return file_of(one) == file_of(other)
+    return folded(one) == folded(other)
+
+
+def file_of(url: str) -> str:
+    """The file that an address names, without the size that a picture's name may tell; the address where it has none."""
+    name = urlsplit(url).path.rstrip("/").split("/")[-1].casefold()
+    return re.sub(r"[-_]\d+x\d+(?=\.)|-scaled(?=\.)", "", name) or url
+
+
+def entry_key(text: str) -> str:
+    """A list's entry for comparing: letters and figures without a number before them."""
+    return re.sub(r"[^\w]+|^\d+", "", folded(text))
