@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Literal
 
 from shoal.agent.policies.rules.fields.schema import Property
-from shoal.agent.read.durations import SECONDS
 from shoal.agent.read.words import is_plural, tokens
 
 Kind = Literal["text", "number", "integer", "boolean", "address", "day", "list", "object"]

@@ -31,9 +31,7 @@ def read_main_text(view: PageView) -> MainText:
 
     Libraries are given the whole tree: of shown parts alone they read worse.
     """
-    said = trafilatura.bare_extraction(
-        view.page.copy(), url=view.page.url, with_metadata=True, include_comments=False
-    )
+    said = trafilatura.bare_extraction(view.page.copy(), url=view.page.url, with_metadata=True, include_comments=False)
     if said is None:
         return MainText()
     strict = trafilatura.bare_extraction(

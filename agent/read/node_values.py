@@ -70,7 +70,9 @@ class ScoredNode:
     name: str  # folded
 
 
-def stated_in(node: Node, field: Field, casting: Casting, types: Types = (), *, whole: bool = True) -> list[StatedValue]:
+def stated_in(
+    node: Node, field: Field, casting: Casting, types: Types = (), *, whole: bool = True
+) -> list[StatedValue]:
     """The values that a node, and the structures that hang from it, state for a field; of a `whole` node the best."""
     types = types_of(node) or types
     found: list[StatedValue] = []
@@ -84,8 +86,7 @@ def stated_in(node: Node, field: Field, casting: Casting, types: Types = (), *, 
     return [
         stated
         for stated in found
-        if stated.fit >= best - _SAME_FIT
-        or (best > 0.9 and stated.fit > 0.9 and stated.path in ("name", "headline"))
+        if stated.fit >= best - _SAME_FIT or (best > 0.9 and stated.fit > 0.9 and stated.path in ("name", "headline"))
     ]
 
 

@@ -186,7 +186,9 @@ def _of_microdata(item: Json) -> Json:
 def _loose_properties(view: PageView, types: Types) -> dict[str, Json]:
     node: dict[str, Json] = {"@type": list(types)}
     for el in view.page.root.iterfind(".//*[@itemprop]"):
-        inside = el.get("itemscope") is not None or any(above.get("itemscope") is not None for above in el.iterancestors())
+        inside = el.get("itemscope") is not None or any(
+            above.get("itemscope") is not None for above in el.iterancestors()
+        )
         if not inside and view.in_main(el):
             for name in el.get("itemprop", "").split():
                 node.setdefault(name, []).append(_stated(el))

@@ -99,7 +99,9 @@ def settle(asked: Field, testimony: Testimony) -> Settled | None:
     if asked.kind == "day":
         best.shown = day_is_shown(str(best.value), testimony.view.shown_text.lower(), testimony.view.lang)
     rivals = tuple(
-        claim for claim in claims[1:] if not is_body and asked.kind != "address" and _against(best, claim, asked, strong)
+        claim
+        for claim in claims[1:]
+        if not is_body and asked.kind != "address" and _against(best, claim, asked, strong)
     )
     if isinstance(best.value, list):
         sureness, why = _sure_of_list(best, rivals, strong, testimony.view)
@@ -188,9 +190,7 @@ def _never_certain(best: Claim, asked: Field, is_body: bool) -> bool:
     return asked.kind != "address" and best.prop in _CODES
 
 
-def _sure_of_list(
-    best: Claim, rivals: Sequence[Claim], strong: bool, view: PageView
-) -> tuple[Sureness, Reason]:
+def _sure_of_list(best: Claim, rivals: Sequence[Claim], strong: bool, view: PageView) -> tuple[Sureness, Reason]:
     assert isinstance(best.value, list)
     entries = [str(entry) for entry in best.value]
     share, more = _share_shown(entries, view), _entries_beside(entries, view)
@@ -275,9 +275,7 @@ def _sure_of_address(best: Claim, strong: bool) -> tuple[Sureness, Reason]:
     return ("likely" if strong or "meta" in best.kinds else "weak"), Reason.ONE_PLACE
 
 
-def _sure_of_scalar(
-    best: Claim, rivals: Sequence[Claim], strong: bool, asked: Field
-) -> tuple[Sureness, Reason]:
+def _sure_of_scalar(best: Claim, rivals: Sequence[Claim], strong: bool, asked: Field) -> tuple[Sureness, Reason]:
     kinds, prop, value = best.kinds, best.prop, best.value
     independent = kinds - {"main"} if "meta" in kinds else kinds
     checked = prop.startswith(("gtin", "isbn")) and has_check_digit(str(value))
@@ -292,7 +290,11 @@ def _sure_of_scalar(
         return "weak", Reason.ONE_PLACE
     if "named" in kinds and set(ENUMERATIONS) & property_named(prop).ranges and value in STOCK:
         return "likely", Reason.BY_FORM
-    if "sum" in kinds or (best.is_title and "meta" in kinds) or ("label" in kinds and (best.shown or asked.kind == "boolean")):
+    if (
+        "sum" in kinds
+        or (best.is_title and "meta" in kinds)
+        or ("label" in kinds and (best.shown or asked.kind == "boolean"))
+    ):
         return "likely", Reason.ONE_PLACE
     telling = bool(kinds & {"meta", "twin", "node-other", "label", "url"})
     if best.fit >= _GOOD and (support >= 3 or (support >= 2 and telling)):

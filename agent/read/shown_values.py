@@ -23,7 +23,26 @@ _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "legend")
 _BULLETS = re.compile(r"^[▢□☐•\-–\s]+")
 _NAMING = ("class", "id", "itemprop", "data-testid", "data-test", "data-qa")
 _NEUTRAL = frozenset(
-    "value item text info detail main field content list entry single js wrapper name page current block title".split()
+    [
+        "value",
+        "item",
+        "text",
+        "info",
+        "detail",
+        "main",
+        "field",
+        "content",
+        "list",
+        "entry",
+        "single",
+        "js",
+        "wrapper",
+        "name",
+        "page",
+        "current",
+        "block",
+        "title",
+    ]
 )
 """Words in the names of elements that say nothing of what they hold."""
 
@@ -57,7 +76,9 @@ class ShownValues:
         return tuple(
             Labelled(label, value, el)
             for found in self._labels()
-            if (label := found.label.strip(" :：*")) and (value := found.value.strip(" :：")) and (el := found.el) is not None
+            if (label := found.label.strip(" :：*"))
+            and (value := found.value.strip(" :："))
+            and (el := found.el) is not None
         )
 
     def _labels(self) -> Iterator[Labelled]:

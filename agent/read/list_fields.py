@@ -1,0 +1,300 @@
+"""Fields of a list's records: the kind of value and the words that each asks for, and how well a column fits it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from shoal.agent.policies.rules.fields.schema import Property
+from shoal.agent.read.columns import Column
+from shoal.agent.read.field import Field
+from shoal.agent.read.list_words import (
+    FILE_TYPES,
+    IMPLIED_WORDS,
+    KIND_WORDS,
+    STOP_WORDS,
+    any_same,
+    meaning_of,
+    split_words,
+)
+
+ListKind = Literal["day", "link", "image", "money", "number", "identifier", "name", "long", "short"]
+
+_EXAMPLE = re.compile(r"\b(?:such as|e\.?g\.?|for example|like)\s+(.*)$")
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "strong", "b", "dt"})
+
+LEAST_FIT = {"name": 0.85, "identifier": 0.8, "day": 0.5, "link": 0.7}
+"""The fit from which a column may be what a field asks for, by kind."""
+LEAST_FIT_OF_OTHERS = 0.45
+
+
+@dataclass(frozen=True, eq=False)
+class ListField:
+    """One field of a list's records."""
+
+    prop: Property
+    description: str = ""
+
+    @property
+    def name(self) -> str:
+        """The field's name, as the schema spells it."""
+        return self.prop.name
+
+    @cached_property
+    def asked(self) -> Field:
+        """The field, as readers of single records ask for it."""
+        return Field(self.prop)
+
+    @cached_property
+    def name_words(self) -> list[str]:
+        """The words of its name."""
+        return split_words(self.name)
+
+    @cached_property
+    def _example(self) -> re.Match[str] | None:
+        return _EXAMPLE.search(self.description)
+
+    @cached_property
+    def example_words(self) -> frozenset[str]:
+        """Words of the example that the description gives."""
+        return frozenset(re.findall(r"[^\W\d_]+", self._example[1].casefold())) if self._example else frozenset()
+
+    @cached_property
+    def description_words(self) -> list[str]:
+        """Words of the description before its example."""
+        text = self.description[: self._example.start()] if self._example else self.description
+        return [word for word in split_words(text) if word not in STOP_WORDS]
+
+    @cached_property
+    def files(self) -> frozenset[str]:
+        """Kinds of files that the description names."""
+        return FILE_TYPES & frozenset(self.description_words)
+
+    @cached_property
+    def kind(self) -> ListKind:
+        """The kind of value, by format and type, else by the words of name and description."""
+        if self.asked.kind == "day":
+            return "day"
+        if self.asked.kind == "address":
+            return "image" if KIND_WORDS["image"] & set(self.name_words) else "link"
+        number = self.asked.is_number
+        for words in (self.name_words[-1:], self.name_words, self.description_words[:3]):
+            for kind, known in KIND_WORDS.items():
+                if known & set(words):
+                    return "number" if number and kind in ("identifier", "name") else kind  # type: ignore[return-value]
+        return "number" if number else "short"
+
+    def likeness(self, words: Sequence[str]) -> float:
+        """How well the words of a header, label or class name the field, 0 to 1.2.
+
+        Words that its kind implies say little, and words of something else speak against it.
+        """
+        said = [word for word in words if word not in STOP_WORDS]
+        if not said:
+            return 0.0
+        implied = IMPLIED_WORDS.get(self.kind, frozenset())
+        meanings = {meaning_of(word) for word in said}
+        named = 0.3 if said == self.name_words else 0.0
+        for place, word in enumerate(self.name_words):
+            full = 0.6 if place == len(self.name_words) - 1 else 0.4
+            if any_same(word, said):
+                named += 0.05 if word in implied else full
+            elif meaning_of(word) in meanings:
+                named += 0.05 if word in implied else full - 0.15
+        own = self.name_words + self.description_words
+        known = {meaning_of(word) for word in own}
+        foreign = sum(meaning_of(word) not in known and not any_same(word, own) for word in set(said))
+        return max(0.0, min(1.2, named + min(0.5, self._described(said, meanings, implied))) - 0.05 * min(3, foreign))
+
+    def _described(self, said: Sequence[str], meanings: set[int | str], implied: frozenset[str]) -> float:
+        total = 0.0
+        for word in dict.fromkeys(self.description_words):
+            if any_same(word, self.name_words):
+                continue
+            if any_same(word, said):
+                total += 0.05 if word in implied else 0.3
+            elif meaning_of(word) in meanings and word not in implied:
+                total += 0.12
+        return total
+
+
+def fit_of_column(asked: ListField, column: Column, records: int) -> float:
+    """How well a column fits a field; 0 or below: not at all."""
+    if column.count < 2 and records > 2:
+        return 0.0
+    named = asked.likeness(column.label_words) or 0.5 * asked.likeness(column.hint_words)
+    heading = column.source[0] == "heading"
+    match asked.kind:
+        case "day":
+            return _fit_of_days(column, named, heading) if column.kind == "day" else 0.0
+        case "link" | "image":
+            return _fit_of_links(asked, column, named) if column.kind == "link" and asked.kind == "link" else 0.0
+        case "money" | "number":
+            return _fit_of_amounts(asked, column, named)
+    if heading or column.kind not in ("text", "identifier"):
+        return 0.0
+    if asked.kind == "identifier":
+        return _fit_of_identifiers(column, named)
+    if column.kind == "identifier":
+        return 0.0
+    if asked.kind == "name":
+        return _fit_of_names(asked, column, named, records)
+    return _fit_of_texts(column, named, long=asked.kind == "long")
+
+
+def _fit_of_days(column: Column, named: float, heading: bool) -> float:
+    return column.cover * (1.0 + 0.3 * column.whole - 0.25 * heading - 0.5 * column.unsteady + 1.2 * named)
+
+
+def _fit_of_links(asked: ListField, column: Column, named: float) -> float:
+    if column.distinct <= 0.3:
+        return 0.0
+    score = 0.5 + 0.6 * column.distinct + 0.9 * named - 0.5 * column.unsteady
+    if asked.files:
+        score += 0.8 * _share_ending(column, asked.files) - 0.5 * _share_ending(column, FILE_TYPES - asked.files)
+    return float(column.cover ** (1 - 0.5 * min(1.0, named)) * score)
+
+
+def _share_ending(column: Column, endings: frozenset[str]) -> float:
+    pattern = re.compile(rf"\.({'|'.join(sorted(endings))})\b", re.I)
+    return sum(bool(pattern.search(target)) for target in column.texts) / max(1, column.count)
+
+
+def _fit_of_amounts(asked: ListField, column: Column, named: float) -> float:
+    if column.kind == "money":
+        return column.cover * (1.0 + 0.3 * (asked.kind == "money") + named)
+    if not column.whole or column.kind not in ("text", "identifier"):
+        return 0.0
+    numbers = sum(bool(re.fullmatch(r"\D{0,12}[-+]?[\d.,' ]+\D{0,12}", text)) for text in column.texts)
+    share = numbers / max(1, column.count)
+    return column.cover * (0.4 * share + named) if share > 0.7 and named > 0 else 0.0
+
+
+def _fit_of_identifiers(column: Column, named: float) -> float:
+    if column.kind == "text":
+        if named <= 0.3 or column.length >= 60:
+            return 0.0
+        score = 0.4 + 0.4 * column.distinct
+    else:
+        score = 0.45 + 0.4 * min(1.0, 1.5 * column.distinct) + 0.3 * column.form_share + 0.15 * (1 - column.place)
+        score += 0.25 * column.whole * (0.2 + 0.8 * column.figure_share) - 0.5 * column.unsteady
+    decimals = sum(bool(re.fullmatch(r"\d+[.,]\d{1,2}", text)) for text in column.texts)
+    return column.cover * (score - 0.3 * (decimals > 0.5 * column.count) + 1.2 * named)
+
+
+def _fit_of_names(asked: ListField, column: Column, named: float, records: int) -> float:
+    if column.words < 0.7 and not (column.words > 0.3 and named > 0.4):
+        return 0.0
+    linked = sum(link is not None for link in column.links) / max(1, records)
+    steps = column.first.path[-4:] if column.first is not None else ()
+    strong = any(step.split(".")[0] in _HEADINGS for step in steps)
+    score = 0.25 + 0.6 * min(1.0, 1.5 * column.distinct_letters) + 0.35 * linked + 0.2 * strong
+    score += 0.25 * (1.5 <= column.words <= 16) - 0.5 * (column.length > 220) - 0.4 * column.unsteady
+    score -= 1.2 * max(0.0, column.figure_share - 0.15)
+    if asked.example_words:
+        common = Counter(
+            word
+            for text in column.texts
+            for word in set(re.findall(r"[^\W\d_]+", text.casefold())) & asked.example_words
+        )
+        score += 0.9 * min(1.0, sum(common.values()) / column.count)
+    return column.cover * (score + 1.1 * named - 0.05 * (not column.whole) + 0.05 * (column.source[0] == "piece"))
+
+
+def _fit_of_texts(column: Column, named: float, *, long: bool) -> float:
+    if column.distinct < 0.1 and not named:
+        return 0.0
+    score = 0.3 + 0.3 * column.distinct + 1.3 * named - 0.5 * column.unsteady - 0.1 * (not column.whole)
+    score += 0.5 * (long and column.length > 60) - 0.3 * (not long and column.length > 80)
+    return column.cover * score
+
+
+# --- joint assignment ---------------------------------------------------------------------------------
+
+_BEAM = 120
+_OPTIONS = 7
+_LINKED = 0.35
+"""What a link gains whose text is another field's value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """The column of each field, as places in the run's columns."""
+
+    score: float
+    columns: dict[str, int]  # by field
+    options: dict[str, list[tuple[float, int]]]  # by field: what fits it at all, best first
+
+
+def assign(fields: Sequence[ListField], columns: Sequence[Column], records: int) -> Assignment:
+    """The best joint choice of a column for each field; no two fields take one stretch of text."""
+    options = {asked.name: _options(asked, columns, records) for asked in fields}
+    beam: list[tuple[float, dict[str, int]]] = [(0.0, {})]
+    for asked in sorted(fields, key=lambda asked: _turn(asked, options)):
+        grown = list(beam)
+        for score, taken in beam:
+            for fitness, place in options[asked.name]:
+                if any(clash(columns[place], columns[other]) for other in taken.values()):
+                    continue
+                named = asked.kind == "link" and any(
+                    columns[other].kind == "text" and is_linked(columns[other], columns[place])
+                    for other in taken.values()
+                )
+                grown.append((score + fitness + _LINKED * named, {**taken, asked.name: place}))
+        beam = sorted(grown, key=lambda each: -each[0])[:_BEAM]
+    return Assignment(*beam[0], options)
+
+
+def _options(asked: ListField, columns: Sequence[Column], records: int) -> list[tuple[float, int]]:
+    least = LEAST_FIT.get(asked.kind, LEAST_FIT_OF_OTHERS)
+    fits = [(fit_of_column(asked, column, records), place) for place, column in enumerate(columns)]
+    return sorted((each for each in fits if each[0] > least), reverse=True)[:_OPTIONS]
+
+
+def _turn(asked: ListField, options: dict[str, list[tuple[float, int]]]) -> tuple[bool, bool, float]:
+    """Links come last, since what they lead from is known then; unnamed kinds before them."""
+    best = options[asked.name][0][0] if options[asked.name] else 0.0
+    return asked.kind == "link", asked.kind == "short", -best
+
+
+def is_linked(text: Column, link: Column) -> bool:
+    """True when the texts of a column stand in the links of another."""
+    if not text.links or not link.links:
+        return False
+    pairs = zip(text.links, link.links, strict=True)
+    return sum(one is not None and one is other for one, other in pairs) > 0.6 * max(1, link.count)
+
+
+def clash(one: Column, other: Column) -> bool:
+    """True when two columns may not serve two fields: both take the same stretch of text."""
+    if one.kind == "link" or other.kind == "link":
+        return one is other
+    shared = [
+        record
+        for record, stretch in one.stretches.items()
+        if record in other.stretches and stretch.overlaps(other.stretches[record])
+    ]
+    if len(shared) <= 0.4 * max(1, min(len(one.stretches), len(other.stretches))):
+        return False
+    if (one.whole and other.whole) or (one.kind == other.kind and one.source == other.source):
+        return True
+    pairs = [(str(one.values[record] or ""), str(other.values[record] or "")) for record in shared]
+    if sum(mine == its for mine, its in pairs) > 0.3 * len(shared):
+        return True
+    near = sum(bool(mine and its) and max(map(len, (mine, its))) < 1.6 * min(map(len, (mine, its))) for mine, its in pairs)
+    return "day" not in (one.kind, other.kind) and near > 0.5 * len(shared)
+
+
+def whole_records(rows: Sequence[Sequence[str]], fields: int) -> int:
+    """Records that have at least three quarters of the fields."""
+    return sum(sum(map(bool, row)) >= 0.75 * fields for row in rows)
+
+
+def more_of(records: float) -> float:
+    """What the number of records adds to a run's score: each doubling the same, up to fifty."""
+    return 0.3 * math.log2(1 + min(50.0, records))

@@ -1,0 +1,93 @@
+"""Words of lists: of headers, labels and classes, and groups of words that mean one thing in any trade."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from rapidfuzz import fuzz
+
+_GROUPS: tuple[frozenset[str], ...] = tuple(
+    frozenset(words.split())
+    for words in (
+        "number no num nr nos id identifier code ref reference sku numero numéro núm nummer",
+        "date day dated datum fecha data datetime time when",
+        "posted published issued released",
+        "name title caption heading headline nombre titre titel naam",
+        "url link href uri address web website page homepage enlace lien",
+        "file document doc download pdf attachment view read open full text",
+        "price cost amount rate fee preis prix precio",
+        "salary pay wage compensation",
+        "description summary abstract snippet about excerpt",
+        "author writer by creator",
+        "company employer organisation organization firm vendor",
+        "brand manufacturer maker",
+        "location place city where region venue town",
+        "rating stars score review",
+        "version release",
+        "category type kind section topic subject",
+        "status state availability stock",
+        "image photo picture img thumbnail",
+        "quantity qty count",
+        "points pts",
+        "position pos rank",
+        "team club",
+        "played games matches pld mp",
+        "country nation land",
+    )
+)
+
+STOP_WORDS = frozenset(
+    "the a an of to in on at for and or was is are were be been its it this that such as with from which each by row one"
+    " all any e g eg s".split()
+)
+FILE_TYPES = frozenset("pdf doc docx xls xlsx csv zip txt xml json mp3 mp4 wav jpg png".split())
+"""Endings of files that links lead to."""
+
+KIND_WORDS: Mapping[str, frozenset[str]] = {
+    "day": frozenset("date day datum fecha dated deadline".split()),
+    "link": frozenset("url link href uri website homepage".split()),
+    "money": frozenset("price cost salary fee amount".split()),
+    "identifier": frozenset("number no id identifier code sku isbn ean gtin version ref reference".split()),
+    "image": frozenset("image photo picture thumbnail logo".split()),
+    "name": frozenset("name title headline caption heading".split()),
+    "long": frozenset("description summary abstract body text snippet content".split()),
+}
+"""Words in a field's name that tell what kind of value it asks for."""
+
+IMPLIED_WORDS: Mapping[str, frozenset[str]] = {
+    "day": frozenset("date day time datum fecha".split()),
+    "link": frozenset("url link href web website view download file page open".split()),
+    "image": frozenset("image picture photo".split()),
+}
+"""Words that a kind of value implies anyway."""
+
+
+def split_words(text: str) -> list[str]:
+    """The words of a text in order, in lower case and without plural endings; camel case parts words."""
+    parted = re.sub(r"#|№", " number ", re.sub(r"(?<=[a-zà-ÿ])(?=[A-Z])", " ", text))
+    return [_singular(word) for word in re.findall(r"[^\W\d_]+", parted.casefold())]
+
+
+def _singular(word: str) -> str:
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+@lru_cache(None)
+def meaning_of(word: str) -> int | str:
+    """The group of words that mean one thing, or the word itself where it is in none."""
+    return next((place for place, group in enumerate(_GROUPS) if word in group or word + "s" in group), word)
+
+
+@lru_cache(100_000)
+def same_word(one: str, other: str) -> bool:
+    """True for one word, slips of the pen and endings included."""
+    return one == other or (min(len(one), len(other)) > 4 and fuzz.ratio(one, other) >= 83)
+
+
+def any_same(word: str, others: Sequence[str]) -> bool:
+    """True when one of the others is the same word."""
+    return any(same_word(word, other) for other in others)

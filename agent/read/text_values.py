@@ -1,0 +1,174 @@
+"""Values that stand in texts: days, amounts of money, identifiers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache, lru_cache
+from typing import Literal
+
+from babel import Locale
+from rapidfuzz import fuzz, process
+
+_LANGUAGES = ("en", "es", "fr", "de", "it", "pt", "nl", "sv", "da", "pl", "fi", "ca")
+"""Languages whose names of months are known."""
+_LONGEST = 20_000
+_WORD = r"[^\W\d_]{3,12}"
+_DAY = re.compile(
+    rf"""(?<![\w.-])(?:
+    (?P<y1>[12]\d{{3}})(?P<s1>[-/.])(?P<m1>\d{{1,2}})(?P=s1)(?P<d1>\d{{1,2}})(?!\d)(?:T[\d:.]+Z?)?
+  | (?P<a>\d{{1,2}})\s?(?P<s2>[-/.])\s?(?P<b>\d{{1,2}})\s?(?P=s2)\s?(?P<y2>[12]\d{{3}}|\d\d)(?![\w-])
+  | (?P<n3>{_WORD})\.?\s*(?P<d3>\d{{1,2}})(?:st|nd|rd|th)?\s*[,.]?\s*(?P<y3>[12]\d{{3}})(?!\d)
+  | (?P<d4>\d{{1,2}})(?:st|nd|rd|th|\.|\s?º)?[\s-]*(?:(?:de|of)\s+)?(?P<n4>{_WORD})\.?,?[\s-]*(?:(?:de|del|of)\s+)?
+    (?P<y4>[12]\d{{3}}|(?<=[\s-])\d\d)(?![\w:-])
+  | (?P<y5>[12]\d{{3}})[\s-](?P<n5>{_WORD})\.?[\s-](?P<d5>\d{{1,2}})(?!\d))""",
+    re.X,
+)
+_MONEY = re.compile(
+    r"(?:[$€£¥₹₽₩]|\b(?:USD|EUR|GBP|CHF|CAD|AUD|Rs\.?|R\$)\s?)\s?\d[\d.,' ]*\d?"
+    r"|\d[\d.,']*\s?(?:[€£¥円元₽]|(?:USD|EUR|GBP|CHF|kr|zł|Kč|Ft)\b)"
+)
+_IDENTIFIER = re.compile(r"(?<![\w])(?=[\w./:-]*\d)[A-Za-z0-9]+(?:[-/.:_][A-Za-z0-9]+)*")
+_MEASURE = re.compile(r"\d+([.,]\d+)?[kmg]b?|\d+:\d\d(:\d\d)?|\d+%", re.I)
+_UNIT_BEHIND = re.compile(r"\s?([kmg]b|bytes?|%|pages?)\b", re.I)
+_JOINING = re.compile(r"\s*(,|;|&|and|y|und|et)\s*", re.I)
+
+DayOrder = Literal["mdy", "dmy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A day as a text writes it. With an open order, which of the two numbers is the month is not said."""
+
+    year: int
+    first: int  # the month, or with an open order what stands first
+    second: int  # the day, or with an open order what stands second
+    sign: str = ""  # between the figures, with an open order; "" where the order is said
+
+    @property
+    def is_open(self) -> bool:
+        """True where day and month may be exchanged."""
+        return bool(self.sign)
+
+    def iso(self, order: DayOrder | None = None) -> str | None:
+        """The day as YYYY-MM-DD; None where there is no such day, or the order is open and matters."""
+        if not self.is_open or order == "mdy":
+            return iso_day(self.year, self.first, self.second)
+        if order == "dmy":
+            return iso_day(self.year, self.second, self.first)
+        one, other = self.iso("mdy"), self.iso("dmy")
+        return one if one == other else None
+
+    def fits(self, order: DayOrder) -> bool:
+        """True when there is such a day in this order."""
+        return self.iso(order) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class DayInText:
+    """A day with its place in a text."""
+
+    start: int
+    end: int
+    day: Day
+
+
+def iso_day(year: int, month: int, day: int) -> str | None:
+    """YYYY-MM-DD; None where there is no such day."""
+    try:
+        return date(year, month, day).isoformat()
+    except ValueError:
+        return None
+
+
+@lru_cache(50_000)
+def days_in(text: str) -> tuple[DayInText, ...]:
+    """The days in a text, in order."""
+    if len(text) > _LONGEST:
+        return ()
+    found = []
+    for match in _DAY.finditer(text):
+        day = _day_of(match)
+        if day is not None and (day.fits("mdy") or day.fits("dmy")):
+            found.append(DayInText(match.start(), match.end(), day))
+    return tuple(found)
+
+
+def _day_of(match: re.Match[str]) -> Day | None:
+    if match["y1"]:
+        return Day(int(match["y1"]), int(match["m1"]), int(match["d1"]))
+    if match["y2"]:
+        return Day(_full_year(match["y2"]), int(match["a"]), int(match["b"]), match["s2"])
+    form = next(form for form in "345" if match[f"y{form}"])
+    month = month_named(match[f"n{form}"].casefold())
+    return Day(_full_year(match[f"y{form}"]), month, int(match[f"d{form}"])) if month else None
+
+
+def _full_year(figures: str) -> int:
+    if len(figures) == 4:
+        return int(figures)
+    return (2000 if int(figures) < 70 else 1900) + int(figures)
+
+
+@cache
+def _months() -> dict[str, int]:
+    names = {"sept": 9}
+    for language in _LANGUAGES:
+        months = Locale(language).months
+        for width in ("wide", "abbreviated"):
+            for context in ("format", "stand-alone"):
+                for number, name in months[context][width].items():
+                    if len(name.strip(".")) > 2:
+                        names.setdefault(name.strip(".").casefold(), number)
+    return names
+
+
+@lru_cache(5_000)
+def month_named(word: str) -> int | None:
+    """The number of a month, by its name in one of the known languages, slips of the pen included."""
+    names = _months()
+    if word in names:
+        return names[word]
+    if len(word) <= 4:
+        return None
+    near = process.extractOne(word, [name for name in names if len(name) > 4], scorer=fuzz.ratio, score_cutoff=83)
+    return names[near[0]] if near else None
+
+
+def one_order_fits(days: Sequence[Day], texts: int) -> bool:
+    """True when figures like 8-21-24 may be days: one order of day and month fits all of them, or nearly."""
+    open_ = [day for day in days if day.is_open]
+    if not open_:
+        return True
+    fits = max(sum(day.fits("mdy") for day in open_), sum(day.fits("dmy") for day in open_))
+    return fits == len(open_) or (fits >= 0.97 * len(open_) and len(days) >= 0.97 * texts)
+
+
+def money_in(text: str) -> str | None:
+    """The first amount of money in a text, with its currency; None without one."""
+    found = _MONEY.search(text)
+    return found[0] if found else None
+
+
+def identifiers_in(text: str) -> list[tuple[int, int]]:
+    """The places of codes and numbers in a text; several of one shape with a comma between are one. No measures."""
+    found: list[tuple[int, int]] = []
+    if "//" in text or "@" in text:
+        return found
+    for match in _IDENTIFIER.finditer(text):
+        if _MEASURE.fullmatch(match[0]) or _UNIT_BEHIND.match(text[match.end() :]):
+            continue
+        if found and _JOINING.fullmatch(text[found[-1][1] : match.start()]):
+            last = text[found[-1][0] : found[-1][1]].split()[-1].strip(",;&")
+            if shape(match[0]) == shape(last):
+                found[-1] = (found[-1][0], match.end())
+                continue
+        found.append((match.start(), match.end()))
+    return found
+
+
+def shape(text: str) -> str:
+    """A text's form: letters as A, figures as 9."""
+    return re.sub(r"([^\W\d]|_)+", "A", re.sub(r"\d+", "9", text))
