@@ -41,7 +41,7 @@ def read_currency_of(text: str) -> str | None:
 @cache
 def _codes() -> dict[str, list[str]]:
     codes: dict[str, list[str]] = defaultdict(list)
-    for code in Locale("en").currencies:
+    for code in map(str, Locale("en").currencies):
         codes[get_currency_symbol(code, "en")].append(code)
     return codes
 

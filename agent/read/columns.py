@@ -277,7 +277,7 @@ class _Collector:
     # --- all records ----------------------------------------------------------------------------------
 
     def join_places(self) -> None:
-        """Join places that differ in classes alone, where no record has both; add the days that stand between records."""
+        """Join places that differ in classes alone, where no record has both; add the days between records."""
         _join(self._places)
         _join(self._links)
         for record, day in self._days_between().items():
@@ -521,7 +521,9 @@ class _Typed:
             at = [found[nth] if len(found) > nth else None for found in self._found]
             if sum(map(bool, at)) < max(2, 0.6 * self.count) or text.length >= 400:
                 continue
-            values = [each[span[0] : span[1]] if each and span else None for each, span in zip(self.texts, at, strict=True)]
+            values = [
+                each[span[0] : span[1]] if each and span else None for each, span in zip(self.texts, at, strict=True)
+            ]
             if nth == 0 and text.with_figures > 0.8 and [value for value in values if value] == text.given:
                 continue
             ends = [found[nth - 1][1] if nth and len(found) >= nth else 0 for found in self._found]

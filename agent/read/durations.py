@@ -6,6 +6,7 @@ import re
 from datetime import datetime
 from functools import cache
 from itertools import product
+from typing import Literal
 
 import isodate
 from babel import UnknownLocaleError
@@ -18,8 +19,10 @@ SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 
 _SOME_DAY = datetime(2000, 1, 1)
 """From where months and years are counted."""
+_LENGTHS: tuple[Literal["long", "short", "narrow"], ...] = ("long", "short", "narrow")
 _SHORT = {"hr": "hour", "hrs": "hour", "h": "hour", "mins": "minute", "min": "minute", "m": "minute", "sec": "second"}
 _FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75", "⅓": ".333", "⅔": ".667"}
+_FRACTION = re.compile(rf"(\d)?\s*([{''.join(_FRACTIONS)}])")
 _PART = re.compile(r"(\d+(?:[.,]\d+)?)\s*([^\W\d_]+)")
 
 
@@ -28,8 +31,7 @@ def read_seconds(text: str, lang: str = "en") -> float | None:
     line = one_line(text)
     if re.match(r"-?P", line, re.I):
         return _iso_seconds(line)
-    for sign, decimals in _FRACTIONS.items():
-        line = re.sub(rf"(\d)?\s*{sign}", lambda found, decimals=decimals: (found[1] or "0") + decimals, line)
+    line = _FRACTION.sub(lambda found: (found[1] or "0") + _FRACTIONS[found[2]], line)
     units = unit_words(lang)
     parts = [
         (float(amount.replace(",", ".")), units[word.casefold()])
@@ -55,7 +57,7 @@ def unit_words(lang: str) -> dict[str, str]:
     """The words for seconds, minutes, hours and days in a language and in English, with the unit that each means."""
     words: dict[str, str] = {}
     for code in (lang, "en"):
-        for unit, length, amount in product(SECONDS, ("long", "short", "narrow"), (1, 2, 5)):
+        for unit, length, amount in product(SECONDS, _LENGTHS, (1, 2, 5)):
             try:
                 said = format_unit(amount, f"duration-{unit}", length, locale=code)
             except (UnknownLocaleError, ValueError):

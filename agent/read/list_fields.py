@@ -286,7 +286,9 @@ def clash(one: Column, other: Column) -> bool:
     pairs = [(str(one.values[record] or ""), str(other.values[record] or "")) for record in shared]
     if sum(mine == its for mine, its in pairs) > 0.3 * len(shared):
         return True
-    near = sum(bool(mine and its) and max(map(len, (mine, its))) < 1.6 * min(map(len, (mine, its))) for mine, its in pairs)
+    near = sum(
+        bool(mine and its) and max(map(len, (mine, its))) < 1.6 * min(map(len, (mine, its))) for mine, its in pairs
+    )
     return "day" not in (one.kind, other.kind) and near > 0.5 * len(shared)
 
 

@@ -1,4 +1,4 @@
-"""The records of a list page, for any JSON Schema of a record: the run that fits the schema best, settled as a whole."""
+"""The records of a list page, for any JSON Schema of a record: the run that fits it best, settled as a whole."""
 
 from __future__ import annotations
 
@@ -229,7 +229,9 @@ def _settle(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run]) -> L
         if column is None:
             continue
         rivals = _rivals(asked, fields, best.columns, best.taken, count)
-        settled = days_of(column, run.page) if column.kind == "day" else [_text_of(value) or None for value in column.values]
+        settled = (
+            days_of(column, run.page) if column.kind == "day" else [_text_of(value) or None for value in column.values]
+        )
         values[asked.name] = [None if record in rivals.records else value for record, value in enumerate(settled)]
         sureness[asked.name] = _sureness(rivals.lead, column)
     records = _records(best, fields, chosen, values, sureness)
@@ -307,7 +309,10 @@ def _order_of(days: Sequence[Day], pieces: PagePieces) -> DayOrder | None:
     """The order of day and month: the one that all days have, else by sign, by the list's own order, by language."""
     if not days:
         return None
-    fits: dict[DayOrder, int] = {"mdy": sum(day.fits("mdy") for day in days), "dmy": sum(day.fits("dmy") for day in days)}
+    fits: dict[DayOrder, int] = {
+        "mdy": sum(day.fits("mdy") for day in days),
+        "dmy": sum(day.fits("dmy") for day in days),
+    }
     if fits["mdy"] != fits["dmy"]:
         return "mdy" if fits["mdy"] > fits["dmy"] else "dmy"
     if days[0].sign == ".":

@@ -8,6 +8,8 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
+from shoal.agent.read.words import word_set
+
 _GROUPS: tuple[frozenset[str], ...] = tuple(
     frozenset(words.split())
     for words in (
@@ -38,28 +40,28 @@ _GROUPS: tuple[frozenset[str], ...] = tuple(
     )
 )
 
-STOP_WORDS = frozenset(
-    "the a an of to in on at for and or was is are were be been its it this that such as with from which each by row one"
-    " all any e g eg s".split()
+STOP_WORDS = word_set(
+    "the a an of to in on at for and or was is are were be been its it this that such as with from which "
+    "each by row one all any e g eg s"
 )
-FILE_TYPES = frozenset("pdf doc docx xls xlsx csv zip txt xml json mp3 mp4 wav jpg png".split())
+FILE_TYPES = word_set("pdf doc docx xls xlsx csv zip txt xml json mp3 mp4 wav jpg png")
 """Endings of files that links lead to."""
 
 KIND_WORDS: Mapping[str, frozenset[str]] = {
-    "day": frozenset("date day datum fecha dated deadline".split()),
-    "link": frozenset("url link href uri website homepage".split()),
-    "money": frozenset("price cost salary fee amount".split()),
-    "identifier": frozenset("number no id identifier code sku isbn ean gtin version ref reference".split()),
-    "image": frozenset("image photo picture thumbnail logo".split()),
-    "name": frozenset("name title headline caption heading".split()),
-    "long": frozenset("description summary abstract body text snippet content".split()),
+    "day": word_set("date day datum fecha dated deadline"),
+    "link": word_set("url link href uri website homepage"),
+    "money": word_set("price cost salary fee amount"),
+    "identifier": word_set("number no id identifier code sku isbn ean gtin version ref reference"),
+    "image": word_set("image photo picture thumbnail logo"),
+    "name": word_set("name title headline caption heading"),
+    "long": word_set("description summary abstract body text snippet content"),
 }
 """Words in a field's name that tell what kind of value it asks for."""
 
 IMPLIED_WORDS: Mapping[str, frozenset[str]] = {
-    "day": frozenset("date day time datum fecha".split()),
-    "link": frozenset("url link href web website view download file page open".split()),
-    "image": frozenset("image picture photo".split()),
+    "day": word_set("date day time datum fecha"),
+    "link": word_set("url link href web website view download file page open"),
+    "image": frozenset(["image", "picture", "photo"]),
 }
 """Words that a kind of value implies anyway."""
 

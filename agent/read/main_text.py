@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 import htmldate
 import trafilatura
@@ -31,20 +32,30 @@ def read_main_text(view: PageView) -> MainText:
 
     Libraries are given the whole tree: of shown parts alone they read worse.
     """
-    said = trafilatura.bare_extraction(view.page.copy(), url=view.page.url, with_metadata=True, include_comments=False)
-    if said is None:
+    found = _extracted(view, with_metadata=True)
+    if not found:
         return MainText()
-    strict = trafilatura.bare_extraction(
-        view.page.copy(), url=view.page.url, with_metadata=False, include_comments=False, favor_precision=True
-    )
-    found = said.as_dict()
     return MainText(
         title=found.get("title") or "",
         author=(found.get("author") or "").replace("; ", ", "),
         day=found.get("date") or "",
         text=found.get("text") or "",
-        precise=(strict.as_dict().get("text") or "") if strict is not None else "",
+        precise=_extracted(view, favor_precision=True).get("text") or "",
     )
+
+
+def _extracted(view: PageView, *, with_metadata: bool = False, favor_precision: bool = False) -> dict[str, Any]:
+    """What trafilatura reads; empty where it finds no main text."""
+    found = trafilatura.bare_extraction(
+        view.page.copy(),
+        url=view.page.url,
+        with_metadata=with_metadata,
+        include_comments=False,
+        favor_precision=favor_precision,
+    )
+    if found is None:
+        return {}
+    return found if isinstance(found, dict) else found.as_dict()
 
 
 def read_stated_day(view: PageView) -> str:

@@ -104,7 +104,7 @@ class PageView:
         return one_line(" ".join([el.text or "", *(child.tail or "" for child in el)]))
 
     def main_elements(self, *tags: str) -> Iterator[html.HtmlElement]:
-        """The elements of the main matter that are shown, in document order; of these tags alone where some are given."""
+        """The shown elements of the main matter in document order, of these tags alone where some are given."""
         for el in self.page.root.iter(*tags) if tags else self.page.elements:
             if self.in_main(el):
                 yield el
@@ -140,7 +140,7 @@ class PageView:
 
     @cached_property
     def titles(self) -> tuple[str, ...]:
-        """What the page calls itself: headings of the first level, titles of its meta elements, the document's title."""
+        """What the page calls itself: first-level headings, titles of meta elements, the document's title."""
         root = self.page.root
         metas = [
             el.get("content", "")

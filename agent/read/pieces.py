@@ -10,74 +10,16 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
+from shoal.agent.read.words import word_set
 
 Path = tuple[str, ...]
 """Steps from the root to an element: tag and classes, of cells the tag and their column."""
 
-INLINE = frozenset(
-    [
-        "a",
-        "abbr",
-        "acronym",
-        "b",
-        "bdi",
-        "bdo",
-        "big",
-        "cite",
-        "code",
-        "em",
-        "font",
-        "i",
-        "img",
-        "ins",
-        "kbd",
-        "label",
-        "mark",
-        "q",
-        "s",
-        "samp",
-        "small",
-        "span",
-        "strike",
-        "strong",
-        "sub",
-        "sup",
-        "time",
-        "tt",
-        "u",
-        "var",
-        "wbr",
-        "nobr",
-    ]
-)
-_SEE_THROUGH = frozenset(
-    [
-        "i",
-        "em",
-        "u",
-        "font",
-        "sup",
-        "sub",
-        "abbr",
-        "acronym",
-        "wbr",
-        "mark",
-        "cite",
-        "bdi",
-        "bdo",
-        "big",
-        "tt",
-        "nobr",
-        "q",
-        "ins",
-        "small",
-        "s",
-    ]
-)
+_LOOKS = word_set("abbr acronym bdi bdo big cite em font i ins mark nobr q s small sub sup tt u wbr")
 """Elements that only change how text looks: text in them goes on the text around."""
-_WITHOUT_TEXT = frozenset(
-    ["script", "style", "head", "noscript", "template", "svg", "select", "option", "textarea", "iframe", "object"]
-)
+INLINE = _LOOKS | word_set("a b code img kbd label samp span strike strong time var")
+"""Elements that stand in a line."""
+_WITHOUT_TEXT = word_set("head iframe noscript object option script select style svg template textarea")
 _MENU = re.compile(
     r"\b(nav|navbar|menu|footer|breadcrumbs?|pager|pagination|sidebar|toolbar|social|share|cookie|skip)", re.I
 )
@@ -212,7 +154,7 @@ class PagePieces:
         path = above.path if above else ()
         if el.tag in _CELLS:
             path = (*path, f"{el.tag}@{self._column_of(el)}")
-        elif el.tag not in _SEE_THROUGH:
+        elif el.tag not in _LOOKS:
             path = (*path, step_of(el))
         in_menu = (above.in_menu if above else False) or _is_menu(el)
         if in_menu:
@@ -276,7 +218,7 @@ class PagePieces:
     def _goes_on(self, last: Piece, entry: _Open) -> bool:
         if last.line != self._line or last.path != entry.path or last.link is not entry.link:
             return False
-        return entry.el.tag in _SEE_THROUGH or last.el.tag in _SEE_THROUGH or last.el is entry.el
+        return entry.el.tag in _LOOKS or last.el.tag in _LOOKS or last.el is entry.el
 
     # --- cells that reach over several rows -----------------------------------------------------------
 

@@ -290,11 +290,8 @@ def _sure_of_scalar(best: Claim, rivals: Sequence[Claim], strong: bool, asked: F
         return "weak", Reason.ONE_PLACE
     if "named" in kinds and set(ENUMERATIONS) & property_named(prop).ranges and value in STOCK:
         return "likely", Reason.BY_FORM
-    if (
-        "sum" in kinds
-        or (best.is_title and "meta" in kinds)
-        or ("label" in kinds and (best.shown or asked.kind == "boolean"))
-    ):
+    labelled = "label" in kinds and (best.shown or asked.kind == "boolean")
+    if "sum" in kinds or labelled or (best.is_title and "meta" in kinds):
         return "likely", Reason.ONE_PLACE
     telling = bool(kinds & {"meta", "twin", "node-other", "label", "url"})
     if best.fit >= _GOOD and (support >= 3 or (support >= 2 and telling)):

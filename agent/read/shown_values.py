@@ -11,7 +11,7 @@ from lxml.html import HtmlElement
 
 from shoal.agent.read.page_view import PageView
 from shoal.agent.read.vocabulary import Types
-from shoal.agent.read.words import tokens
+from shoal.agent.read.words import tokens, word_set
 
 _LABEL_TAGS = ("dt", "th", "td", "li", "p", "div", "span", "strong", "b", "label", "em", "h4", "h5")
 _LINE = re.compile(r"([^:：]{2,30})[:：]\s*(.{1,80})")
@@ -22,27 +22,8 @@ _LABELLING_TAGS = frozenset({"strong", "b", "label", "span", "div", "h4", "h5"})
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "legend")
 _BULLETS = re.compile(r"^[▢□☐•\-–\s]+")
 _NAMING = ("class", "id", "itemprop", "data-testid", "data-test", "data-qa")
-_NEUTRAL = frozenset(
-    [
-        "value",
-        "item",
-        "text",
-        "info",
-        "detail",
-        "main",
-        "field",
-        "content",
-        "list",
-        "entry",
-        "single",
-        "js",
-        "wrapper",
-        "name",
-        "page",
-        "current",
-        "block",
-        "title",
-    ]
+_NEUTRAL = word_set(
+    "value item text info detail main field content list entry single js wrapper name page current block title"
 )
 """Words in the names of elements that say nothing of what they hold."""
 
@@ -85,9 +66,8 @@ class ShownValues:
         view = self._view
         for el in view.main_elements(*_LABEL_TAGS):
             after = el.getnext()
-            if el.tag in ("dt", "th", "td") and after is not None and after.tag in ("dd", "td"):
-                if el.tag != "td" or len(el.getparent()) == 2:
-                    yield Labelled(view.text(el), view.text(after), after)
+            if after is not None and _heads_cell(el, after):
+                yield Labelled(view.text(el), view.text(after), after)
             own = view.own_text(el)
             line = _LINE.match(own) if el.tag in ("li", "p", "div", "span") and len(el) == 0 else None
             if line is not None and line.end() == len(own):
@@ -145,3 +125,10 @@ def _may_label(el: HtmlElement, own: str, after: HtmlElement | None) -> bool:
     if own.endswith((":", "：")):
         return True
     return el.tag in _LABELLING_TAGS and after is not None and after.tag in _VALUE_TAGS
+
+
+def _heads_cell(el: HtmlElement, after: HtmlElement) -> bool:
+    """True for a term before its definition, and a header or the first of two cells before a cell."""
+    if el.tag not in ("dt", "th", "td") or after.tag not in ("dd", "td"):
+        return False
+    return el.tag != "td" or len(el.getparent()) == 2

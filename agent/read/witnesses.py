@@ -32,8 +32,8 @@ WitnessKind = Literal[
     "node", "twin", "sum", "node-other", "meta", "main", "strict", "url", "heading", "time", "label", "named", "list"
 ]
 """`node`: the structured data of the record. `twin`: the same thing in another syntax. `sum`: a total of what the node
-states. `node-other`: another node of the page. `meta`: a meta element. `main`, `strict`: readers of main texts and days.
-The others are places of the shown page."""
+states. `node-other`: another node of the page. `meta`: a meta element. `main`, `strict`: readers of main texts and
+days. The others are places of the shown page."""
 
 _TITLES = ("name", "headline")
 _MAIN_PARTS: tuple[tuple[Literal["title", "author", "day", "text"], tuple[str, ...]], ...] = (

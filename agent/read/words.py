@@ -21,6 +21,11 @@ _LONGEST_NAME = 120
 """Characters of a name that are looked at."""
 
 
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text that white space parts."""
+    return frozenset(text.split())
+
+
 def stem(word: str) -> str:
     """A lower-case word without its plural ending."""
     for ending, instead in _ENDINGS:
@@ -85,7 +90,7 @@ def same_texts(one: str, other: str) -> bool:
 
 
 def file_of(url: str) -> str:
-    """The file that an address names, without the size that a picture's name may tell; the address where it has none."""
+    """The file that an address names, without the size in a picture's name; the address where it names none."""
     name = urlsplit(url).path.rstrip("/").split("/")[-1].casefold()
     return re.sub(r"[-_]\d+x\d+(?=\.)|-scaled(?=\.)", "", name) or url
 

@@ -1,0 +1,43 @@
+"""Pages of these tests: HTML in, what the readers say out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shoal.agent.page.from_html import page_from_html
+from shoal.agent.policies.rules.fields.schema import properties_of
+from shoal.agent.read.list_fields import ListField
+from shoal.agent.read.list_records import ListReading, read_list
+from shoal.agent.read.record import PageRecord, read_record
+
+TEXT = {"type": "string"}
+NUMBER = {"type": "number"}
+LINES = {"type": "array", "items": TEXT}
+DAY = {"type": "string", "format": "date"}
+ADDRESS = {"type": "string", "format": "uri"}
+MINUTES = {"type": "integer", "description": "minutes"}
+
+URL = "https://site.example/pages/1"
+
+
+def record_of(html: str, /, **fields: Any) -> PageRecord:
+    """The record of a page."""
+    page = page_from_html(html.encode(), URL, charset="utf-8")
+    return read_record(page, properties_of({"type": "object", "properties": fields}))
+
+
+def given(record: PageRecord) -> dict[str, Any]:
+    """The values that are not doubted."""
+    return {name: each.claim.value for name, each in record.settled.items() if each.sureness != "weak"}
+
+
+def list_of(html: str, /, **fields: Any) -> ListReading:
+    """The list of a page."""
+    page = page_from_html(html.encode(), URL, charset="utf-8")
+    properties = properties_of({"type": "object", "properties": fields})
+    return read_list(page, [ListField(prop, fields[prop.name].get("description", "")) for prop in properties])
+
+
+def rows(reading: ListReading) -> list[dict[str, str]]:
+    """The values of a list's records."""
+    return [dict(record.values) for record in reading.records]

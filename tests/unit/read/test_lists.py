@@ -1,0 +1,133 @@
+"""The records of a list: runs of alike parts, whatever their tags, and values by type and words."""
+
+from __future__ import annotations
+
+from tests.unit.read.pages import ADDRESS, DAY, NUMBER, TEXT, list_of, rows
+
+NAMES = ("Ash v. Birch", "Cedar v. Elm", "Fir v. Hazel", "Larch v. Maple", "Oak v. Pine")
+CASE = {"type": "string", "description": "the parties, such as Smith v. Jones"}
+DOCKET = {"type": "string", "description": "the court's number of the case"}
+FILED = {**DAY, "description": "day the opinion was filed"}
+PDF = {**ADDRESS, "description": "link to the opinion (PDF)"}
+FIELDS = {"case_name": CASE, "date_filed": FILED, "docket_number": DOCKET, "url": PDF}
+
+
+def truth(days: list[str]) -> list[dict[str, str]]:
+    return [
+        {
+            "case_name": name,
+            "date_filed": days[place],
+            "docket_number": f"24-{1000 + place}",
+            "url": f"https://site.example/o/{place}.pdf",
+        }
+        for place, name in enumerate(NAMES)
+    ]
+
+
+class TestForms:
+    DAYS = ("January 5, 2024", "January 9, 2024", "February 1, 2024", "February 13, 2024", "March 2, 2024")
+    ISO = ("2024-01-05", "2024-01-09", "2024-02-01", "2024-02-13", "2024-03-02")
+
+    def test_a_table_whose_columns_are_called_otherwise(self):
+        cells = "".join(
+            f"<tr><td>{self.DAYS[n]}</td><td>24-{1000 + n}</td><td><a href='/o/{n}.pdf'>{name}</a></td></tr>"
+            for n, name in enumerate(NAMES)
+        )
+        page = f"<table><tr><th>Decided</th><th>Case Number</th><th>Caption</th></tr>{cells}</table>"
+        assert rows(list_of(page, **FIELDS)) == truth(list(self.ISO))
+
+    def test_a_table_without_a_header(self):
+        cells = "".join(
+            f"<tr><td>{self.DAYS[n]}</td><td>24-{1000 + n}</td><td><a href='/o/{n}.pdf'>{name}</a></td></tr>"
+            for n, name in enumerate(NAMES)
+        )
+        assert rows(list_of(f"<table>{cells}</table>", **FIELDS)) == truth(list(self.ISO))
+
+    def test_cards(self):
+        cards = "".join(
+            f"<div class=card><h3><a href='/o/{n}.pdf'>{name}</a></h3>"
+            f"<p>No. 24-{1000 + n}</p><p>{self.DAYS[n]}</p></div>"
+            for n, name in enumerate(NAMES)
+        )
+        assert rows(list_of(f"<main>{cards}</main>", **FIELDS)) == truth(list(self.ISO))
+
+    def test_lines_of_text_between_links(self):
+        lines = "<br>".join(
+            f"<a href='/o/{n}.pdf'>{name}</a>, 24-{1000 + n} ({self.DAYS[n]})" for n, name in enumerate(NAMES)
+        )
+        assert rows(list_of(f"<p>{lines}</p>", **FIELDS)) == truth(list(self.ISO))
+
+    def test_days_in_headings_govern_the_records_below(self):
+        parts = "".join(
+            f"<h3>{self.DAYS[n]}</h3><ul><li><a href='/o/{n}.pdf'>{name}</a> 24-{1000 + n}</li></ul>"
+            for n, name in enumerate(NAMES)
+        )
+        assert [row["date_filed"] for row in rows(list_of(parts, **FIELDS))] == list(self.ISO)
+
+    def test_a_cell_over_several_rows_stands_in_each(self):
+        page = "<table><tr><th>Filed</th><th>Number</th><th>Name</th></tr>"
+        page += (
+            "<tr><td rowspan=3>January 5, 2024</td><td>24-1000</td><td><a href='/o/0.pdf'>Ash v. Birch</a></td></tr>"
+        )
+        page += "<tr><td>24-1001</td><td><a href='/o/1.pdf'>Cedar v. Elm</a></td></tr>"
+        page += "<tr><td>24-1002</td><td><a href='/o/2.pdf'>Fir v. Hazel</a></td></tr></table>"
+        assert [row["date_filed"] for row in rows(list_of(page, **FIELDS))] == ["2024-01-05"] * 3
+
+    def test_names_with_prices(self):
+        items = "".join(
+            f"<li><a href='/p/{n}'>{word} mug</a> <span class=price>{n + 3}.50 €</span></li>"
+            for n, word in enumerate(("Blue", "Green", "Grey", "Red", "White"))
+        )
+        found = rows(list_of(f"<ul>{items}</ul>", name=TEXT, price=NUMBER))
+        assert [row["name"] for row in found] == ["Blue mug", "Green mug", "Grey mug", "Red mug", "White mug"]
+        assert [row["price"] for row in found] == ["3.50 €", "4.50 €", "5.50 €", "6.50 €", "7.50 €"]
+
+
+class TestTheListAsAWhole:
+    @staticmethod
+    def page(days: tuple[str, ...], lang: str = "") -> str:
+        cells = "".join(
+            f"<tr><td>{day}</td><td>24-{1000 + n}</td><td><a href='/o/{n}.pdf'>{NAMES[n]}</a></td></tr>"
+            for n, day in enumerate(days)
+        )
+        return f"<html lang='{lang}'><body><table>{cells}</table></body></html>"
+
+    def test_one_day_tells_the_order_of_day_and_month_of_all(self):
+        found = rows(list_of(self.page(("03/04/2024", "03/05/2024", "03/21/2024", "04/02/2024")), **FIELDS))
+        assert [row["date_filed"] for row in found] == ["2024-03-04", "2024-03-05", "2024-03-21", "2024-04-02"]
+
+    def test_days_stay_out_where_nothing_tells_their_order(self):
+        found = rows(list_of(self.page(("03/04/2024", "05/01/2024", "02/09/2024")), **FIELDS))
+        assert not any("date_filed" in row for row in found)
+
+    def test_a_value_is_withheld_where_another_column_fits_as_well(self):
+        cells = "".join(
+            f"<tr><td>January {n + 1}, 2024</td><td>March {n + 9}, 2024</td><td><a href='/o/{n}'>{name}</a></td></tr>"
+            for n, name in enumerate(NAMES)
+        )
+        found = rows(list_of(f"<table>{cells}</table>", case_name=CASE, day=DAY))
+        assert len(found) == len(NAMES)
+        assert not any("day" in row for row in found)
+
+    def test_a_menu_is_no_list_of_records(self):
+        menu = "".join(f"<li><a href='/m/{n}'>Section {n}</a></li>" for n in range(12))
+        page = f"<nav><ul>{menu}</ul></nav>" + self.page(TestForms.DAYS)
+        assert [row["case_name"] for row in rows(list_of(page, **FIELDS))] == list(NAMES)
+
+
+class TestCompleteness:
+    def test_a_list_that_is_all_there_is_complete(self):
+        assert list_of(TestTheListAsAWhole.page(TestForms.DAYS), **FIELDS).complete
+
+    def test_a_link_to_a_further_page_makes_it_incomplete(self):
+        page = TestTheListAsAWhole.page(TestForms.DAYS) + "<a href='?page=2'>Next</a>"
+        reading = list_of(page, **FIELDS)
+        assert (reading.complete, reading.why) == (False, "a further page: 'Next'")
+
+    def test_a_stated_total_makes_it_incomplete(self):
+        page = TestTheListAsAWhole.page(TestForms.DAYS) + "<p>Showing 1 to 5 of 240</p>"
+        assert not list_of(page, **FIELDS).complete
+
+    def test_a_required_field_that_no_column_states_makes_it_incomplete(self):
+        reading = list_of("<ul><li>Ash v. Birch<li>Cedar v. Elm<li>Fir v. Hazel</ul>", **FIELDS)
+        assert not reading.complete

@@ -1,0 +1,149 @@
+"""One record of a page: the node that is the record, its values by type, and how sure they are."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.unit.read.pages import ADDRESS, DAY, LINES, MINUTES, NUMBER, TEXT, given, record_of
+
+
+def json_ld(*nodes: object) -> str:
+    return "".join(f'<script type="application/ld+json">{json.dumps(node)}</script>' for node in nodes)
+
+
+SOUP = {
+    "@context": "https://schema.org",
+    "@type": "Recipe",
+    "name": "Leek soup",
+    "recipeYield": "4 bowls",
+    "recipeIngredient": ["2 leeks", "1 potato"],
+    "prepTime": "PT10M",
+    "cookTime": "PT1H",
+    "image": {"@type": "ImageObject", "url": "/soup.jpg"},
+    "aggregateRating": {"@type": "AggregateRating", "ratingValue": "4.6", "reviewCount": 12},
+}
+SHOWN = "<h1>Leek soup</h1><p>For 4 bowls</p><ul><li>2 leeks<li>1 potato</ul>"
+
+
+class TestTheNodeOfTheRecord:
+    def test_is_the_one_that_states_most_of_the_schema(self):
+        article = {"@type": "Article", "headline": "Leek soup", "author": "A. Cook", "datePublished": "2024-01-02"}
+        page = json_ld(article, SOUP) + SHOWN
+        assert given(record_of(page, title=TEXT, servings=TEXT, ingredients=LINES)) == {
+            "title": "Leek soup",
+            "servings": "4 bowls",
+            "ingredients": ["2 leeks", "1 potato"],
+        }
+
+    def test_is_found_in_a_graph_and_followed_by_its_ids(self):
+        graph = {
+            "@graph": [
+                {"@type": "Article", "@id": "#a", "headline": "Night trains", "author": {"@id": "#p"}},
+                {"@type": "Person", "@id": "#p", "name": "Ada Rail"},
+            ]
+        }
+        page = json_ld(graph) + "<h1>Night trains</h1><p>By Ada Rail</p>"
+        assert given(record_of(page, title=TEXT, author=TEXT)) == {"title": "Night trains", "author": "Ada Rail"}
+
+    def test_may_be_microdata(self):
+        page = """<div itemscope itemtype="https://schema.org/Product"><h1 itemprop="name">Blue mug</h1>
+            <div itemprop="offers" itemscope itemtype="https://schema.org/Offer">
+            <span itemprop="price" content="7.50">7,50 €</span>
+            <meta itemprop="priceCurrency" content="EUR"></div></div>"""
+        assert given(record_of(page, name=TEXT, price=NUMBER, currency=TEXT)) == {
+            "name": "Blue mug",
+            "price": 7.5,
+            "currency": "EUR",
+        }
+
+    def test_is_read_though_its_json_has_comments_and_commas_too_many(self):
+        page = (
+            """<script type="application/ld+json">/*<![CDATA[*/ {"@type": "Recipe", "name": "Leek
+            soup", "recipeYield": "4 bowls",} /*]]>*/</script>"""
+            + SHOWN
+        )
+        assert given(record_of(page, title=TEXT, servings=TEXT))["servings"] == "4 bowls"
+
+
+class TestValues:
+    def test_are_read_in_the_unit_that_is_asked_for(self):
+        page = json_ld({**SOUP, "totalTime": "PT1H10M"}) + SHOWN
+        assert given(record_of(page, total_time=MINUTES, title=TEXT))["total_time"] == 70
+
+    def test_a_total_that_is_not_stated_is_the_sum_of_the_times(self):
+        assert given(record_of(json_ld(SOUP) + SHOWN, total_time=MINUTES, title=TEXT))["total_time"] == 70
+
+    def test_addresses_are_absolute(self):
+        page = '<meta property="og:image" content="/soup.jpg">' + json_ld(SOUP) + SHOWN
+        record = record_of(page, image=ADDRESS, title=TEXT)
+        assert given(record)["image"] == "https://site.example/soup.jpg"
+        assert record.settled["image"].sureness == "certain"
+
+    def test_a_placeholder_is_no_picture(self):
+        page = json_ld({**SOUP, "image": "data:image/gif;base64,R0lGOD"}) + SHOWN
+        assert "image" not in record_of(page, image=ADDRESS, title=TEXT).settled
+
+    def test_a_structure_states_its_value(self):
+        assert given(record_of(json_ld(SOUP) + SHOWN, rating=NUMBER, title=TEXT))["rating"] == 4.6
+
+    def test_the_number_of_things_is_a_count(self):
+        record = record_of(json_ld(SOUP) + SHOWN, reviews={"type": "integer"}, title=TEXT)
+        assert given(record)["reviews"] == 12
+
+
+class TestSureness:
+    def test_a_value_that_is_stated_and_shown_is_certain(self):
+        record = record_of(json_ld(SOUP) + SHOWN, title=TEXT, servings=TEXT)
+        assert {name: each.sureness for name, each in record.settled.items()} == {
+            "title": "certain",
+            "servings": "certain",
+        }
+
+    def test_two_statements_of_one_rank_doubt_each_other(self):
+        other = '<div itemscope itemtype="https://schema.org/Recipe"><h2 itemprop="name">Leek soup</h2>'
+        other += '<i itemprop="recipeYield">6 bowls</i></div>'
+        record = record_of(json_ld(SOUP) + SHOWN + other, title=TEXT, servings=TEXT)
+        assert record.settled["servings"].sureness == "weak"
+        assert {candidate.value for candidate in record.candidates_of("servings")} == {"4 bowls", "6 bowls"}
+
+    def test_a_list_that_lacks_entries_which_the_page_shows_is_doubted(self):
+        page = json_ld(SOUP) + "<h1>Leek soup</h1><ul><li>2 leeks<li>1 potato<li>300 ml of the very best stock</ul>"
+        assert record_of(page, ingredients=LINES, title=TEXT).settled["ingredients"].sureness == "weak"
+
+    @pytest.mark.parametrize(("code", "sureness"), [("4006381333931", "certain"), ("4006381333932", "weak")])
+    def test_a_code_is_certain_by_its_check_digit_alone(self, code, sureness):
+        page = json_ld({"@type": "Product", "name": "Blue mug", "gtin13": code}) + "<h1>Blue mug</h1>"
+        assert record_of(page, name=TEXT, gtin=TEXT).settled["gtin"].sureness == sureness
+
+    def test_a_person_is_never_certain(self):
+        page = json_ld({"@type": "Article", "headline": "Trains", "author": "Ada Rail"}) + "<h1>Trains</h1>Ada Rail"
+        page += '<meta name="author" content="Ada Rail">'
+        assert record_of(page, title=TEXT, author=TEXT).settled["author"].sureness == "likely"
+
+    def test_what_no_place_states_is_not_given(self):
+        assert "calories" not in record_of(json_ld(SOUP) + SHOWN, title=TEXT, calories=NUMBER).settled
+
+
+class TestWithoutStructuredData:
+    TEXT = "".join(f"<p>{f'Sentence number {n} of the night train story, told at length. ' * 3}</p>" for n in range(8))
+
+    def test_a_main_text_is_read_without_what_stands_around_it(self):
+        page = f"<html><body><nav>Home News</nav><article><h1>Night trains</h1>{self.TEXT}</article>"
+        page += "<footer>Imprint and more</footer></body></html>"
+        body = given(record_of(page, title=TEXT, body=TEXT))["body"]
+        assert "Sentence number 7" in body
+        assert "Imprint" not in body
+
+    def test_a_day_is_read_where_meta_and_page_agree(self):
+        page = f"""<html><head><meta property="article:published_time" content="2024-05-31T08:00:00Z">
+            </head><body><article><h1>Night trains</h1>
+            <time datetime="2024-05-31">31 May 2024</time>{self.TEXT}</article>
+            </body></html>"""
+        assert given(record_of(page, title=TEXT, date=DAY, body=TEXT))["date"] == "2024-05-31"
+
+    def test_a_labelled_value_is_read(self):
+        page = """<h1>Blue mug</h1><meta property="og:title" content="Blue mug">
+            <table><tr><th>Brand</th><td>Clayworks</td></tr><tr><th>Weight</th><td>300 g</td></tr></table>"""
+        assert given(record_of(page, name=TEXT, brand=TEXT))["brand"] == "Clayworks"
