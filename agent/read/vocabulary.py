@@ -65,10 +65,10 @@ _BY_LOWER_PROPERTY = {name.lower(): name for name in PROPERTIES}
 @cache
 def supertypes(name: str) -> tuple[str, ...]:
     """A type and all that it is a kind of, nearest first."""
-    found = [name]
+    names = [name]
     for parent in TYPES.get(name, ()):
-        found += supertypes(parent)
-    return tuple(dict.fromkeys(found))
+        names += supertypes(parent)
+    return tuple(dict.fromkeys(names))
 
 
 def all_supertypes(types: Iterable[str]) -> set[str]:

@@ -69,9 +69,9 @@ def letters(text: str) -> str:
     return re.sub(r"[^\w]+", "", folded(text))
 
 
-def likeness_of_texts(one: str, other: str) -> float:
+def likeness_of_texts(text: str, other: str) -> float:
     """Share of runs of four words that two long texts have in common, 0 to 1."""
-    first, second = _runs(one), _runs(other)
+    first, second = _runs(text), _runs(other)
     return 2 * sum((first & second).values()) / max(1, sum(first.values()) + sum(second.values()))
 
 
@@ -80,13 +80,13 @@ def _runs(text: str, length: int = 4) -> Counter[tuple[str, ...]]:
     return Counter(tuple(words[at : at + length]) for at in range(max(1, len(words) - length + 1)))
 
 
-def same_texts(one: str, other: str) -> bool:
+def same_texts(first: str, second: str) -> bool:
     """True when two texts say the same: addresses by their file, long texts nearly, others by their letters."""
-    if len(one) > _LONG and len(other) > _LONG:
-        return likeness_of_texts(one, other) >= 0.9
-    if _ADDRESS.match(one):
-        return file_of(one) == file_of(other)
-    return folded(one) == folded(other)
+    if len(first) > _LONG and len(second) > _LONG:
+        return likeness_of_texts(first, second) >= 0.9
+    if _ADDRESS.match(first):
+        return file_of(first) == file_of(second)
+    return folded(first) == folded(second)
 
 
 def file_of(url: str) -> str:

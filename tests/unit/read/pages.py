@@ -6,9 +6,9 @@ from typing import Any
 
 from shoal.agent.page.from_html import page_from_html
 from shoal.agent.policies.rules.fields.schema import properties_of
-from shoal.agent.read.list_fields import ListField
-from shoal.agent.read.list_records import ListReading, read_list
-from shoal.agent.read.record import PageRecord, read_record
+from shoal.agent.read.lists.fields import ListField
+from shoal.agent.read.lists.records import ListReading, read_list
+from shoal.agent.read.record.record import PageRecord, read_record
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "number"}

@@ -85,9 +85,9 @@ def meaning_of(word: str) -> int | str:
 
 
 @lru_cache(100_000)
-def same_word(one: str, other: str) -> bool:
+def same_word(first: str, second: str) -> bool:
     """True for one word, slips of the pen and endings included."""
-    return one == other or (min(len(one), len(other)) > 4 and fuzz.ratio(one, other) >= 83)
+    return first == second or (min(len(first), len(second)) > 4 and fuzz.ratio(first, second) >= 83)
 
 
 def any_same(word: str, others: Sequence[str]) -> bool:

@@ -28,11 +28,11 @@ def read_day(text: str, lang: str = "en") -> str | None:
     """The day that `text` states, as YYYY-MM-DD; None where a part is missing, or day and month may be exchanged."""
     line = one_line(text)
     for pattern in (_ISO, _BASIC):
-        if found := pattern.match(line):
-            return _valid("-".join(found.groups()))
+        if match := pattern.match(line):
+            return _valid("-".join(match.groups()))
     if not _YEAR.search(line) or len(line) > _LONGEST:
         return None
-    if (found := _NUMERIC.match(line)) and int(found[1]) <= 12 and int(found[2]) <= 12 and found[1] != found[2]:
+    if (match := _NUMERIC.match(line)) and int(match[1]) <= 12 and int(match[2]) <= 12 and match[1] != match[2]:
         return None
     try:
         first, second = (dateutil_parser.parse(line, default=default) for default in (_FIRST, _SECOND))
@@ -59,8 +59,8 @@ def _valid(day: str) -> str | None:
 
 def day_of_address(url: str) -> str | None:
     """The day in an address such as /2024/05/31/title; None where it has none."""
-    found = _IN_ADDRESS.search(url)
-    return _valid("-".join(found.groups())) if found else None
+    match = _IN_ADDRESS.search(url)
+    return _valid("-".join(match.groups())) if match else None
 
 
 @cache

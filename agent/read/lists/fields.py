@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import Literal
 
 from shoal.agent.policies.rules.fields.schema import Property
-from shoal.agent.read.columns import Column
 from shoal.agent.read.field import Field
-from shoal.agent.read.list_words import (
+from shoal.agent.read.lists.column import Column
+from shoal.agent.read.lists.words import (
     FILE_TYPES,
     IMPLIED_WORDS,
     KIND_WORDS,
@@ -267,29 +267,29 @@ def is_linked(text: Column, link: Column) -> bool:
     if not text.links or not link.links:
         return False
     pairs = zip(text.links, link.links, strict=True)
-    return sum(one is not None and one is other for one, other in pairs) > 0.6 * max(1, link.count)
+    return sum(mine is not None and mine is its for mine, its in pairs) > 0.6 * max(1, link.count)
 
 
-def clash(one: Column, other: Column) -> bool:
+def clash(first: Column, second: Column) -> bool:
     """True when two columns may not serve two fields: both take the same stretch of text."""
-    if one.kind == "link" or other.kind == "link":
-        return one is other
+    if first.kind == "link" or second.kind == "link":
+        return first is second
     shared = [
         record
-        for record, stretch in one.stretches.items()
-        if record in other.stretches and stretch.overlaps(other.stretches[record])
+        for record, stretch in first.stretches.items()
+        if record in second.stretches and stretch.overlaps(second.stretches[record])
     ]
-    if len(shared) <= 0.4 * max(1, min(len(one.stretches), len(other.stretches))):
+    if len(shared) <= 0.4 * max(1, min(len(first.stretches), len(second.stretches))):
         return False
-    if (one.whole and other.whole) or (one.kind == other.kind and one.source == other.source):
+    if (first.whole and second.whole) or (first.kind == second.kind and first.source == second.source):
         return True
-    pairs = [(str(one.values[record] or ""), str(other.values[record] or "")) for record in shared]
+    pairs = [(str(first.values[record] or ""), str(second.values[record] or "")) for record in shared]
     if sum(mine == its for mine, its in pairs) > 0.3 * len(shared):
         return True
     near = sum(
         bool(mine and its) and max(map(len, (mine, its))) < 1.6 * min(map(len, (mine, its))) for mine, its in pairs
     )
-    return "day" not in (one.kind, other.kind) and near > 0.5 * len(shared)
+    return "day" not in (first.kind, second.kind) and near > 0.5 * len(shared)
 
 
 def whole_records(rows: Sequence[Sequence[str]], fields: int) -> int:

@@ -12,15 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from shoal.agent.read.amounts import has_check_digit
-from shoal.agent.read.days import day_is_shown
 from shoal.agent.read.field import Field
-from shoal.agent.read.main_text import longest_text
-from shoal.agent.read.node_values import STOCK
-from shoal.agent.read.page_view import PageView
-from shoal.agent.read.shown_values import ShownValues
+from shoal.agent.read.record.main_matter import MainMatter
+from shoal.agent.read.record.main_text import longest_text
+from shoal.agent.read.record.node_values import STOCK
+from shoal.agent.read.record.shown_values import ShownValues
+from shoal.agent.read.record.witnesses import Testimony, Witness, WitnessKind, same
+from shoal.agent.read.values.amounts import has_check_digit
+from shoal.agent.read.values.days import day_is_shown
 from shoal.agent.read.vocabulary import ENUMERATIONS, property_named
-from shoal.agent.read.witnesses import Testimony, Witness, WitnessKind, same
 from shoal.agent.read.words import entry_key, folded, letters, likeness_of_texts
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Reason, Sureness
@@ -140,7 +140,7 @@ def _claims(asked: Field, testimony: Testimony, is_body: bool) -> list[Claim]:
     return claims
 
 
-def _score(claim: Claim, asked: Field, view: PageView, titles: Sequence[str], is_body: bool) -> float:
+def _score(claim: Claim, asked: Field, view: MainMatter, titles: Sequence[str], is_body: bool) -> float:
     if is_body:
         return 5.0 if "main" in claim.kinds else _weight(claim)
     score = _weight(claim)
@@ -167,8 +167,8 @@ def _weight(claim: Claim) -> float:
 def _against(best: Claim, claim: Claim, asked: Field, strong: bool) -> bool:
     """True when `claim` makes the best one doubtful."""
     if asked.kind == "text" and isinstance(best.value, str) and isinstance(claim.value, str):
-        one, other = folded(best.value), folded(claim.value)
-        if len(one) > 5 and len(other) > 5 and (one in other or other in one):
+        mine, its = folded(best.value), folded(claim.value)
+        if len(mine) > 5 and len(its) > 5 and (mine in its or its in mine):
             return False
     if claim.kinds & _OF_RECORD:
         return True
@@ -190,7 +190,7 @@ def _never_certain(best: Claim, asked: Field, is_body: bool) -> bool:
     return asked.kind != "address" and best.prop in _CODES
 
 
-def _sure_of_list(best: Claim, rivals: Sequence[Claim], strong: bool, view: PageView) -> tuple[Sureness, Reason]:
+def _sure_of_list(best: Claim, rivals: Sequence[Claim], strong: bool, view: MainMatter) -> tuple[Sureness, Reason]:
     assert isinstance(best.value, list)
     entries = [str(entry) for entry in best.value]
     share, more = _share_shown(entries, view), _entries_beside(entries, view)
@@ -209,12 +209,12 @@ def _sure_of_list(best: Claim, rivals: Sequence[Claim], strong: bool, view: Page
     return ("certain" if share >= 0.95 and strong else "likely"), Reason.BORNE_OUT
 
 
-def _share_shown(entries: Sequence[str], view: PageView) -> float:
+def _share_shown(entries: Sequence[str], view: MainMatter) -> float:
     seen = sum(folded(entry) in view.shown_folded or entry_key(entry) in view.shown_letters for entry in entries)
     return seen / max(1, len(entries))
 
 
-def _entries_beside(entries: Sequence[str], view: PageView) -> bool:
+def _entries_beside(entries: Sequence[str], view: MainMatter) -> bool:
     """True when lists of the page that hold the entries hold further ones, which the value lacks."""
     known = {key for entry in entries if (key := entry_key(entry))}
     shown, boxes = ShownValues(view), Counter[int]()
@@ -238,7 +238,7 @@ def _is_entry(key: str, known: str) -> bool:
     return key in known or known in key or (len(key) > 8 and SequenceMatcher(None, key, known).ratio() > 0.75)
 
 
-def _rows_say_more(entries: Sequence[str], view: PageView) -> bool:
+def _rows_say_more(entries: Sequence[str], view: MainMatter) -> bool:
     """True when the entries have no figures, and the rows of the page that show them have some."""
     if sum(bool(re.search(r"\d", entry)) for entry in entries) > 0.2 * len(entries):
         return False

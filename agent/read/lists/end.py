@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from lxml.html import HtmlElement
 
-from shoal.agent.read.pieces import words_in_line
-from shoal.agent.read.runs import Run
+from shoal.agent.read.lists.pieces import words_in_line
+from shoal.agent.read.lists.runs import Run
 
 _NEXT = re.compile(
     r"^\W*(next( page)?|older( posts| entries)?|load more|show more( results)?|siguientes?|suivante?|weiter|nächste"
@@ -37,10 +37,10 @@ def completeness_of(run: Run, given: int) -> Completeness:
         return Completeness(False, f"a further page: {further!r}")
     inside = {order for start, end in run.spans for order in range(start, end)}
     text = " ".join(piece.text for piece in run.page.pieces if piece.order not in inside)
-    if (found := _PAGE_OF.search(text)) and int(found[1]) < int(found[2]):
-        return Completeness(False, found[0])
-    if (found := _RANGE_OF.search(text)) and max(given, int(found[1])) < int(re.sub(r"\D", "", found[2]) or 0):
-        return Completeness(False, found[0])
+    if (match := _PAGE_OF.search(text)) and int(match[1]) < int(match[2]):
+        return Completeness(False, match[0])
+    if (match := _RANGE_OF.search(text)) and max(given, int(match[1])) < int(re.sub(r"\D", "", match[2]) or 0):
+        return Completeness(False, match[0])
     if given < 0.9 * len(run.spans) - 1:
         return Completeness(False, f"{len(run.spans) - given} parts like the records were not read")
     return Completeness(True)

@@ -58,7 +58,7 @@ class Part:
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenElement:
     """An element that is being walked through."""
 
     el: HtmlElement
@@ -102,7 +102,7 @@ class PagePieces:
         self.parts: dict[HtmlElement, list[Part]] = {}
         self.menus: set[HtmlElement] = set()
         self._line = 0
-        self._open: list[_Open] = []
+        self._open: list[_OpenElement] = []
         self._rows: list[_Row] = []
         self._spread: list[
             dict[int, tuple[HtmlElement, int]]
@@ -133,7 +133,7 @@ class PagePieces:
             elif event == "start":
                 if self._skipped(el):
                     walk.skip_subtree()
-                    self._open.append(_Open(el, (), len(self.pieces), None, False, True))
+                    self._open.append(_OpenElement(el, (), len(self.pieces), None, False, True))
                 else:
                     self._enter(el)
             else:
@@ -169,7 +169,7 @@ class PagePieces:
         elif el.tag == "tr":
             self._rows.append(_Row())
         self.path[el] = path
-        entry = _Open(el, path, len(self.pieces), link, in_menu, not self.page.shown(el))
+        entry = _OpenElement(el, path, len(self.pieces), link, in_menu, not self.page.shown(el))
         self._open.append(entry)
         self._add_text(el.text, entry)
 
@@ -190,7 +190,7 @@ class PagePieces:
         if el.tag not in INLINE:
             self._line += 1
 
-    def _add_picture_link(self, el: HtmlElement, entry: _Open) -> None:
+    def _add_picture_link(self, el: HtmlElement, entry: _OpenElement) -> None:
         """A link without a text is called as its picture."""
         picture = el.find(".//img")
         name = el.get("title") or el.get("aria-label") or (picture.get("alt") if picture is not None else "") or ""
@@ -200,7 +200,7 @@ class PagePieces:
         if self._open:
             self._add_text(el.tail, self._open[-1])
 
-    def _add_text(self, text: str | None, entry: _Open) -> None:
+    def _add_text(self, text: str | None, entry: _OpenElement) -> None:
         if not text or entry.silent or not text.strip():
             return
         last = self.pieces[-1] if self.pieces else None
@@ -215,7 +215,7 @@ class PagePieces:
         )
         entry.parts.append(Part("#text", order, order + 1, None))
 
-    def _goes_on(self, last: Piece, entry: _Open) -> bool:
+    def _goes_on(self, last: Piece, entry: _OpenElement) -> bool:
         if last.line != self._line or last.path != entry.path or last.link is not entry.link:
             return False
         return entry.el.tag in _LOOKS or last.el.tag in _LOOKS or last.el is entry.el

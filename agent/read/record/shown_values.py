@@ -9,7 +9,7 @@ from functools import cached_property
 
 from lxml.html import HtmlElement
 
-from shoal.agent.read.page_view import PageView
+from shoal.agent.read.record.main_matter import MainMatter
 from shoal.agent.read.vocabulary import Types
 from shoal.agent.read.words import tokens, word_set
 
@@ -48,7 +48,7 @@ class HeadedList:
 class ShownValues:
     """The values of a page's main matter that have a name beside them."""
 
-    def __init__(self, view: PageView) -> None:
+    def __init__(self, view: MainMatter) -> None:
         self._view = view
 
     @cached_property
@@ -56,10 +56,10 @@ class ShownValues:
         """Values with labels: definition lists, rows, "Label: value", a label element before its value."""
         return tuple(
             Labelled(label, value, el)
-            for found in self._labels()
-            if (label := found.label.strip(" :：*"))
-            and (value := found.value.strip(" :："))
-            and (el := found.el) is not None
+            for each in self._labels()
+            if (label := each.label.strip(" :：*"))
+            and (value := each.value.strip(" :："))
+            and (el := each.el) is not None
         )
 
     def _labels(self) -> Iterator[Labelled]:
@@ -81,15 +81,15 @@ class ShownValues:
     @cached_property
     def lists(self) -> tuple[HeadedList, ...]:
         """Lists of two entries and more with the last heading before them."""
-        view, found, heading = self._view, list[HeadedList](), ""
+        view, lists, heading = self._view, list[HeadedList](), ""
         for el in view.main_elements(*_HEADINGS, "strong", "p", "span", "div", "ul", "ol"):
             if el.tag in ("ul", "ol"):
                 entries = tuple(entry for item in el.iterchildren("li") if (entry := self.entry(item)))
                 if heading and len(entries) >= 2 and el.getparent().tag != "li":
-                    found.append(HeadedList(heading, entries))
+                    lists.append(HeadedList(heading, entries))
             elif el.tag in _HEADINGS or self._may_head(el):
                 heading = self._heading(el) or heading
-        return tuple(found)
+        return tuple(lists)
 
     def entry(self, item: HtmlElement) -> str:
         """The text of a list's entry without its bullet."""
@@ -105,16 +105,16 @@ class ShownValues:
 
     @cached_property
     def _named(self) -> tuple[tuple[HtmlElement, tuple[frozenset[str], ...]], ...]:
-        found = []
+        elements = []
         for el in self._view.main_elements():
             names = [name for key in _NAMING for name in (el.get(key) or "").split()]
             if words := tuple(each for name in names if (each := frozenset(tokens(name)))):
-                found.append((el, words))
-        return tuple(found)
+                elements.append((el, words))
+        return tuple(elements)
 
-    def named(self, wanted: Collection[str], types: Types) -> Iterator[HtmlElement]:
+    def named(self, name_words: Collection[str], types: Types) -> Iterator[HtmlElement]:
         """Elements whose class, id, item property or test id says the wanted words, the type's own words aside."""
-        words = frozenset(wanted)
+        words = frozenset(name_words)
         allowed = ({word for name in types for word in tokens(name)} | _NEUTRAL) - words
         for el, names in self._named:
             if any(words <= name and not name - words - allowed for name in names):

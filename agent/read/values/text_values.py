@@ -58,8 +58,8 @@ class Day:
             return iso_day(self.year, self.first, self.second)
         if order == "dmy":
             return iso_day(self.year, self.second, self.first)
-        one, other = self.iso("mdy"), self.iso("dmy")
-        return one if one == other else None
+        month_first, day_first = self.iso("mdy"), self.iso("dmy")
+        return month_first if month_first == day_first else None
 
     def fits(self, order: DayOrder) -> bool:
         """True when there is such a day in this order."""
@@ -88,12 +88,12 @@ def days_in(text: str) -> tuple[DayInText, ...]:
     """The days in a text, in order."""
     if len(text) > _LONGEST:
         return ()
-    found = []
+    days = []
     for match in _DAY.finditer(text):
         day = _day_of(match)
         if day is not None and (day.fits("mdy") or day.fits("dmy")):
-            found.append(DayInText(match.start(), match.end(), day))
-    return tuple(found)
+            days.append(DayInText(match.start(), match.end(), day))
+    return tuple(days)
 
 
 def _day_of(match: re.Match[str]) -> Day | None:
@@ -148,25 +148,25 @@ def one_order_fits(days: Sequence[Day], texts: int) -> bool:
 
 def money_in(text: str) -> str | None:
     """The first amount of money in a text, with its currency; None without one."""
-    found = _MONEY.search(text)
-    return found[0] if found else None
+    match = _MONEY.search(text)
+    return match[0] if match else None
 
 
 def identifiers_in(text: str) -> list[tuple[int, int]]:
     """The places of codes and numbers in a text; several of one shape with a comma between are one. No measures."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     if "//" in text or "@" in text:
-        return found
+        return spans
     for match in _IDENTIFIER.finditer(text):
         if _MEASURE.fullmatch(match[0]) or _UNIT_BEHIND.match(text[match.end() :]):
             continue
-        if found and _JOINING.fullmatch(text[found[-1][1] : match.start()]):
-            last = text[found[-1][0] : found[-1][1]].split()[-1].strip(",;&")
+        if spans and _JOINING.fullmatch(text[spans[-1][1] : match.start()]):
+            last = text[spans[-1][0] : spans[-1][1]].split()[-1].strip(",;&")
             if shape(match[0]) == shape(last):
-                found[-1] = (found[-1][0], match.end())
+                spans[-1] = (spans[-1][0], match.end())
                 continue
-        found.append((match.start(), match.end()))
-    return found
+        spans.append((match.start(), match.end()))
+    return spans
 
 
 def shape(text: str) -> str:

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from shoal.agent.read.amounts import read_currency_of
-from shoal.agent.read.casting import Casting
-from shoal.agent.read.days import day_of_address, read_day
 from shoal.agent.read.field import Field
-from shoal.agent.read.main_text import MainText, read_main_text, read_stated_day
 from shoal.agent.read.names import META_NAMES
-from shoal.agent.read.node_values import ScoredNode, scored_nodes, stated_in, total_of_durations
-from shoal.agent.read.nodes import nodes_of, property_of, types_of
-from shoal.agent.read.page_view import PageView
-from shoal.agent.read.shown_values import ShownValues
+from shoal.agent.read.record.casting import Casting
+from shoal.agent.read.record.main_matter import MainMatter
+from shoal.agent.read.record.main_text import MainText, read_main_text, read_stated_day
+from shoal.agent.read.record.node_values import ScoredNode, scored_nodes, stated_in, total_of_durations
+from shoal.agent.read.record.nodes import nodes_of, property_of, types_of
+from shoal.agent.read.record.shown_values import ShownValues
+from shoal.agent.read.values.amounts import read_currency_of
+from shoal.agent.read.values.days import day_of_address, read_day
 from shoal.agent.read.vocabulary import (
     STRUCTURES,
     Types,
@@ -67,20 +67,20 @@ class Testimony:
     witnesses: dict[str, list[Witness]]  # by field
     types: Types  # of the record
     casting: Casting
-    view: PageView
+    view: MainMatter
     crowded: bool = False  # other nodes of the same type state as much: the record is one of several
     bodies: frozenset[str] = frozenset()  # fields that ask for the main text
     main_text: MainText = field(default_factory=MainText)
 
 
-def gather(view: PageView, fields: Sequence[Field]) -> Testimony:
+def gather(view: MainMatter, fields: Sequence[Field]) -> Testimony:
     """Every place of the page that states one of the fields."""
     types = types_for(tuple(each.name for each in fields))
     nodes = nodes_of(view, types)
     casting = Casting(nodes, view.base, view.lang, frozenset(map(folded, view.titles)))
     testimony = Testimony({each.name: [] for each in fields}, types, casting, view)
     gatherer = _Gatherer(testimony, fields)
-    gatherer.from_nodes(scored_nodes(fields, casting, types, nodes.found))
+    gatherer.from_nodes(scored_nodes(fields, casting, types, nodes.typed))
     gatherer.from_metas()
     gatherer.from_main_text()
     gatherer.from_headings_and_times()
@@ -107,7 +107,7 @@ class _Gatherer:
         if not scored or not self._is_record(scored[0]):
             return
         main, guessed = scored[0], self.testimony.types
-        types = types_of(main.found.node)
+        types = types_of(main.source.node)
         self.testimony.crowded = not main.titled and any(_rivals(main, other) for other in scored[1:])
         loose = set(types) <= STRUCTURES and not all_supertypes(types) & set(guessed)
         for place, node in enumerate(scored):
@@ -120,21 +120,21 @@ class _Gatherer:
         self.testimony.types = tuple(dict.fromkeys((*types, *guessed)))
 
     def _is_record(self, node: ScoredNode) -> bool:
-        types, guessed = types_of(node.found.node), self.testimony.types
+        types, guessed = types_of(node.source.node), self.testimony.types
         near = all_supertypes(types) & set(guessed) or (all_supertypes(guessed) & set(types)) - {"Thing"}
         return bool(near) or (node.titled and len(node.stated) >= 2) or len(node.stated) >= max(2, len(self.fields) / 2)
 
     def _from_node(self, scored: ScoredNode, role: WitnessKind) -> None:
-        found, casting = scored.found, self.testimony.casting
+        source, casting = scored.source, self.testimony.casting
         for asked in self.fields:
-            stated = stated_in(found.node, asked, casting)
+            stated = stated_in(source.node, asked, casting)
             for each in stated:
-                where = f"{found.where} {each.path}"
-                self.add(asked, Witness(each.value, role, each.fit, where, each.prop, found.syntax))
+                where = f"{source.where} {each.path}"
+                self.add(asked, Witness(each.value, role, each.fit, where, each.prop, source.syntax))
             if role == "node" and not stated:
-                total = total_of_durations(found.node, asked, casting)
-                where = f"{found.where}, sum of its durations"
-                self.add(asked, Witness(total, "sum", 0.9, where, "totalTime", found.syntax))
+                total = total_of_durations(source.node, asked, casting)
+                where = f"{source.where}, sum of its durations"
+                self.add(asked, Witness(total, "sum", 0.9, where, "totalTime", source.syntax))
 
     def from_metas(self) -> None:
         """Open Graph, Dublin Core and other named contents."""
@@ -157,14 +157,14 @@ class _Gatherer:
         testimony = self.testimony
         if "CreativeWork" not in all_supertypes(testimony.types):
             return
-        wanted = [each for each in self.fields if each.kind in ("text", "day") and self._of_work(each)]
-        if not wanted:
+        of_work = [each for each in self.fields if each.kind in ("text", "day") and self._of_work(each)]
+        if not of_work:
             return
         testimony.main_text = main = read_main_text(testimony.view)
         testimony.bodies = frozenset(
-            each.name for each in wanted if each.kind == "text" and self.best_fit(each, ("articleBody", "text")) >= 0.9
+            each.name for each in of_work if each.kind == "text" and self.best_fit(each, ("articleBody", "text")) >= 0.9
         )
-        for asked in wanted:
+        for asked in of_work:
             for part, props in _MAIN_PARTS:
                 fitness, said = self.best_fit(asked, props), getattr(main, part)
                 if fitness < 0.9 or (part == "text" and asked.name not in testimony.bodies):
@@ -291,39 +291,39 @@ def _rivals(main: ScoredNode, other: ScoredNode) -> bool:
     """Another thing of the same type that states as much."""
     return (
         other.score >= 0.9 * main.score
-        and set(types_of(other.found.node)) == set(types_of(main.found.node))
+        and set(types_of(other.source.node)) == set(types_of(main.source.node))
         and other.name != main.name
-        and not other.found.parent
+        and not other.source.parent
     )
 
 
 def _role(place: int, node: ScoredNode, main: ScoredNode) -> WitnessKind | None:
-    types, main_types = types_of(node.found.node), types_of(main.found.node)
+    types, main_types = types_of(node.source.node), types_of(main.source.node)
     kin = (all_supertypes(types) & all_supertypes(main_types)) - {"Thing", "CreativeWork", "Intangible"}
-    ident = property_of(node.found.node, "@id")
+    ident = property_of(node.source.node, "@id")
     if place == 0:
         role: WitnessKind = "node"
-    elif node.found.parent:
+    elif node.source.parent:
         return None
-    elif kin and ((node.name and node.name == main.name) or (ident and ident == property_of(main.found.node, "@id"))):
+    elif kin and ((node.name and node.name == main.name) or (ident and ident == property_of(main.source.node, "@id"))):
         role = "twin"
     elif node.titled or "WebPage" in types:
         role = "node-other"
     else:
         return None
-    if node.found.syntax == "itemprop":
+    if node.source.syntax == "itemprop":
         return "twin" if place == 0 else "node-other"
     return role
 
 
-def same(one: Json, other: Json) -> bool:
+def same(first: Json, second: Json) -> bool:
     """True when two values say the same: figures to the cent, addresses by their file, texts by their letters."""
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return [entry_key(str(entry)) for entry in one] == [entry_key(str(entry)) for entry in other]
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return abs(one - other) < 0.006
-    if isinstance(one, str) and isinstance(other, str):
-        return same_texts(one, other)
-    return bool(one == other)
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return [entry_key(str(entry)) for entry in first] == [entry_key(str(entry)) for entry in second]
+    if isinstance(first, bool) or isinstance(second, bool):
+        return first is second
+    if isinstance(first, int | float) and isinstance(second, int | float):
+        return abs(first - second) < 0.006
+    if isinstance(first, str) and isinstance(second, str):
+        return same_texts(first, second)
+    return bool(first == second)

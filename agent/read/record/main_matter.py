@@ -1,4 +1,4 @@
-"""One page as readers look at it: its shown text by element, what stands apart from the main matter, its titles."""
+"""The main matter of one page: its shown text by element, what stands apart from it, its titles."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WHOLE_TAGS = frozenset({"html", "body", "main", "article"})
 _PARTING = " "
 
 
-class PageView:
+class MainMatter:
     """A page's shown text, by element. Made once a page; all readers share it."""
 
     def __init__(self, page: Page) -> None:

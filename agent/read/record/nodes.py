@@ -12,7 +12,7 @@ from extruct.w3cmicrodata import MicrodataExtractor
 from lxml import etree
 from lxml.html import HtmlElement
 
-from shoal.agent.read.page_view import PageView
+from shoal.agent.read.record.main_matter import MainMatter
 from shoal.agent.read.vocabulary import Types, known_type
 from shoal.agent.support.json_value import Json
 
@@ -41,7 +41,7 @@ class FoundNode:
 class PageNodes:
     """All typed nodes of a page; `join` follows references between them."""
 
-    found: list[FoundNode] = field(default_factory=list)
+    typed: list[FoundNode] = field(default_factory=list)
     _by_id: dict[str, dict[str, Json]] = field(default_factory=dict)
 
     def join(self, value: Json) -> Json:
@@ -58,7 +58,7 @@ class PageNodes:
         self._walk(value, syntax, where, "", 0)
 
     def _walk(self, value: Json, syntax: str, where: str, parent: str, depth: int) -> None:
-        if depth > _MAX_DEPTH or len(self.found) >= _MOST_NODES:
+        if depth > _MAX_DEPTH or len(self.typed) >= _MOST_NODES:
             return
         if isinstance(value, list):
             for place, entry in enumerate(value):
@@ -70,7 +70,7 @@ class PageNodes:
                 known.update((key, inner) for key, inner in value.items() if key not in known)
             typed = bool(types_of(value))
             if typed:
-                self.found.append(FoundNode(value, syntax, where, parent))
+                self.typed.append(FoundNode(value, syntax, where, parent))
             for key, inner in value.items():
                 if isinstance(inner, list | Mapping):
                     held = f"{parent}.{key}" if typed and key not in _TRANSPARENT else parent
@@ -99,7 +99,7 @@ def property_of(node: Node, name: str) -> Json:
     return None if value in ("", [], {}) else value
 
 
-def nodes_of(view: PageView, types: Types) -> PageNodes:
+def nodes_of(view: MainMatter, types: Types) -> PageNodes:
     """The typed nodes of a page. `types` are those of the record, for item properties that stand in no item."""
     nodes = PageNodes()
     for document, syntax, where in _documents(view, types):
@@ -107,7 +107,7 @@ def nodes_of(view: PageView, types: Types) -> PageNodes:
     return nodes
 
 
-def _documents(view: PageView, types: Types) -> Iterator[tuple[Json, str, str]]:
+def _documents(view: MainMatter, types: Types) -> Iterator[tuple[Json, str, str]]:
     root = view.page.root
     for place, script in enumerate(root.iter("script")):
         text, kind = script.text or "", (script.get("type") or "").lower()
@@ -150,20 +150,20 @@ def _without_trailing_commas(text: str) -> str:
 
 
 def _objects_in(text: str) -> list[Json]:
-    decoder, found, at = json.JSONDecoder(strict=False), list[Json](), 0
-    while (at := text.find("{", at)) >= 0 and len(found) < _MOST_PIECES:
+    decoder, values, at = json.JSONDecoder(strict=False), list[Json](), 0
+    while (at := text.find("{", at)) >= 0 and len(values) < _MOST_PIECES:
         try:
             value, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
             break
-        found.append(value)
-    return found
+        values.append(value)
+    return values
 
 
 # --- microdata and RDFa -------------------------------------------------------------------------------
 
 
-def _microdata(view: PageView) -> Sequence[Json]:
+def _microdata(view: MainMatter) -> Sequence[Json]:
     try:
         return list(MicrodataExtractor(nested=True, strict=False).extract_items(view.page.root, view.base))
     except (ValueError, etree.LxmlError, RecursionError):  # an item that refers to itself, an address that is none
@@ -183,7 +183,7 @@ def _of_microdata(item: Json) -> Json:
     return node
 
 
-def _loose_properties(view: PageView, types: Types) -> dict[str, Json]:
+def _loose_properties(view: MainMatter, types: Types) -> dict[str, Json]:
     node: dict[str, Json] = {"@type": list(types)}
     for el in view.page.root.iterfind(".//*[@itemprop]"):
         inside = el.get("itemscope") is not None or any(

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from shoal.agent.page.page import Page
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.read.field import Field
-from shoal.agent.read.page_view import PageView
-from shoal.agent.read.settling import Claim, Settled, settle
+from shoal.agent.read.record.main_matter import MainMatter
+from shoal.agent.read.record.settling import Claim, Settled, settle
+from shoal.agent.read.record.witnesses import gather
 from shoal.agent.read.vocabulary import Types
-from shoal.agent.read.witnesses import gather
 from shoal.agent.types import FieldCandidate, FieldSource, Reason
 
 _MOST_CANDIDATES = 5
@@ -45,10 +45,10 @@ def _candidate(claim: Claim, why: Reason) -> FieldCandidate:
 
 def read_record(page: Page, properties: Sequence[Property]) -> PageRecord:
     """Read the page's own record. Fields that ask for objects, or lists of them, are left out."""
-    view = PageView(page)
+    view = MainMatter(page)
     fields = [asked for prop in properties if (asked := Field(prop)).kind != "object"]
     if not fields:
         return PageRecord()
     testimony = gather(view, fields)
-    settled = {asked.name: found for asked in fields if (found := settle(asked, testimony)) is not None}
+    settled = {asked.name: claim for asked in fields if (claim := settle(asked, testimony)) is not None}
     return PageRecord(settled, testimony.types)

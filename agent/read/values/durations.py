@@ -31,7 +31,7 @@ def read_seconds(text: str, lang: str = "en") -> float | None:
     line = one_line(text)
     if re.match(r"-?P", line, re.I):
         return _iso_seconds(line)
-    line = _FRACTION.sub(lambda found: (found[1] or "0") + _FRACTIONS[found[2]], line)
+    line = _FRACTION.sub(lambda match: (match[1] or "0") + _FRACTIONS[match[2]], line)
     units = unit_words(lang)
     parts = [
         (float(amount.replace(",", ".")), units[word.casefold()])

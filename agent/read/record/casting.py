@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urljoin
 
-from shoal.agent.read.amounts import read_amount
-from shoal.agent.read.days import read_day
-from shoal.agent.read.durations import SECONDS, read_seconds
 from shoal.agent.read.field import Field
-from shoal.agent.read.nodes import PageNodes, property_of, types_of, values_of
+from shoal.agent.read.record.nodes import PageNodes, property_of, types_of, values_of
+from shoal.agent.read.values.amounts import read_amount
+from shoal.agent.read.values.days import read_day
+from shoal.agent.read.values.durations import SECONDS, read_seconds
 from shoal.agent.read.vocabulary import ENUMERATIONS, property_named
 from shoal.agent.read.words import folded, one_line, plain_text
 from shoal.agent.support.json_value import Json
@@ -128,7 +128,8 @@ class Casting:
         if prop in ("name", "headline"):
             texts = [text for text in texts if len(text) <= _LONGEST_NAME]
         if field.prop.enum:
-            return next((one for text in texts for one in field.prop.enum if folded(str(one)) == folded(text)), None)
+            choices = {folded(str(member)): member for member in field.prop.enum}
+            return next((choices[key] for text in texts if (key := folded(text)) in choices), None)
         if not texts:
             return None
         if {"Person", "Organization"} & ranges and len(texts) > 1 and all(len(text) < 60 for text in texts):
@@ -141,33 +142,33 @@ class Casting:
         """The text of a scalar, or of the property that says what a structure is; None without one."""
         return self._principal(value, "text")
 
-    def _principal(self, value: Json, wanted: Wanted) -> Json:
+    def _principal(self, value: Json, expected: Wanted) -> Json:
         """A scalar; of a structure, the property that says what it is."""
         if isinstance(value, Mapping):
-            return self._principal_of(value, wanted)
+            return self._principal_of(value, expected)
         if not isinstance(value, str):
             return value
-        if wanted == "text":
+        if expected == "text":
             joined = self.nodes.join(value)
             if isinstance(joined, Mapping):
-                return self._principal_of(joined, wanted)
+                return self._principal_of(joined, expected)
             if member := _MEMBER.fullmatch(value.strip()):
                 return member[1]
             if _ADDRESS.match(value.strip()):
                 return None
         return None if value.strip().lower() in _NOTHING else plain_text(value)
 
-    def _principal_of(self, node: Mapping[str, Json], wanted: Wanted) -> Json:
+    def _principal_of(self, node: Mapping[str, Json], expected: Wanted) -> Json:
         joined = self.nodes.join(node)
         node = joined if isinstance(joined, Mapping) else node
         if "@value" in node:
-            return self._principal(node["@value"], wanted)
-        for name in _PRINCIPAL[wanted]:
+            return self._principal(node["@value"], expected)
+        for name in _PRINCIPAL[expected]:
             stated = values_of(property_of(node, name))
-            said = self._principal(stated[0], wanted) if stated and stated[0] is not node else None
+            said = self._principal(stated[0], expected) if stated and stated[0] is not node else None
             if said in (None, ""):
                 continue
-            unit = property_of(node, "unitText") if name == "value" and wanted == "text" else None
+            unit = property_of(node, "unitText") if name == "value" and expected == "text" else None
             return f"{said} {one_line(str(unit))}" if unit else said
         return None
 
@@ -175,31 +176,31 @@ class Casting:
 
     def lines(self, raw: Json) -> list[str]:
         """The lines of a structured list: steps with name and text, sections, item lists, or a text with line ends."""
-        found: list[str] = []
+        lines: list[str] = []
         for value in values_of(raw):
             if isinstance(value, Mapping):
                 joined = self.nodes.join(value)
-                found += self._lines_of(joined if isinstance(joined, Mapping) else value)
+                lines += self._lines_of(joined if isinstance(joined, Mapping) else value)
             else:
-                found += [one_line(part) for part in plain_text(str(value)).split("\n")]
-        return [line for line in found if re.search(r"[^\W\d_]", line)]
+                lines += [one_line(part) for part in plain_text(str(value)).split("\n")]
+        return [line for line in lines if re.search(r"[^\W\d_]", line)]
 
     def _lines_of(self, node: Mapping[str, Json]) -> list[str]:
         if "ListItem" in types_of(node) and property_of(node, "item"):
             return self.lines(property_of(node, "item"))
         parts = property_of(node, "itemListElement") or property_of(node, "step")
         name, text = self._said(node, "name"), self._said(node, "text", keep_lines=True)
-        found = []
+        lines = []
         only_a_place = bool(text or parts) and _PLACE_IN_LIST.fullmatch(name)
         if name and not _says_the_same(name, text) and not only_a_place:
-            found.append(name)
-        found += [one_line(part) for part in text.split("\n")]
+            lines.append(name)
+        lines += [one_line(part) for part in text.split("\n")]
         if parts:
-            found += self.lines(parts)
+            lines += self.lines(parts)
         if not (name or text or parts):
             said = self._principal(node, "text")
-            found += [one_line(str(said))] if said else []
-        return found
+            lines += [one_line(str(said))] if said else []
+        return lines
 
     def _said(self, node: Mapping[str, Json], name: str, *, keep_lines: bool = False) -> str:
         stated = values_of(property_of(node, name))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from shoal.agent.read.casting import Casting
 from shoal.agent.read.field import Field
-from shoal.agent.read.nodes import FoundNode, Node, property_of, types_of, values_of
+from shoal.agent.read.record.casting import Casting
+from shoal.agent.read.record.nodes import FoundNode, Node, property_of, types_of, values_of
 from shoal.agent.read.vocabulary import (
     ENOUGH,
     LITERALS,
@@ -63,7 +63,7 @@ class StatedValue:
 class ScoredNode:
     """A node with what it states of the schema."""
 
-    found: FoundNode
+    source: FoundNode
     score: float
     titled: bool  # its name is in the page's titles
     stated: Mapping[str, Sequence[StatedValue]]  # by field
@@ -75,17 +75,17 @@ def stated_in(
 ) -> list[StatedValue]:
     """The values that a node, and the structures that hang from it, state for a field; of a `whole` node the best."""
     types = types_of(node) or types
-    found: list[StatedValue] = []
+    values: list[StatedValue] = []
     for key, raw in node.items():
         if not key.startswith("@") and raw not in (None, "", [], {}):
-            found += _by_property(known_property(key), raw, field, casting, types)
-    found = _most_available(found)
-    if not whole or not found:
-        return found
-    best = max(stated.fit for stated in found)
+            values += _by_property(known_property(key), raw, field, casting, types)
+    values = _most_available(values)
+    if not whole or not values:
+        return values
+    best = max(stated.fit for stated in values)
     return [
         stated
-        for stated in found
+        for stated in values
         if stated.fit >= best - _SAME_FIT or (best > 0.9 and stated.fit > 0.9 and stated.path in ("name", "headline"))
     ]
 
@@ -124,13 +124,13 @@ def _by_structure(
             yield StatedValue(value, min(0.95, fitness + 0.15), f"{name}.{principal}")
 
 
-def _most_available(found: list[StatedValue]) -> list[StatedValue]:
+def _most_available(values: list[StatedValue]) -> list[StatedValue]:
     """Several offers are as available as the best of them."""
     best: dict[str, str] = {}
-    for stated in found:
+    for stated in values:
         if isinstance(stated.value, str) and stated.value in STOCK and "." in stated.path:
             best[stated.path] = min(best.get(stated.path, stated.value), stated.value, key=STOCK.index)
-    return [StatedValue(best.get(stated.path, stated.value), stated.fit, stated.path) for stated in found]
+    return [StatedValue(best.get(stated.path, stated.value), stated.fit, stated.path) for stated in values]
 
 
 def total_of_durations(node: Node, field: Field, casting: Casting) -> float | None:
@@ -153,7 +153,7 @@ def total_of_durations(node: Node, field: Field, casting: Casting) -> float | No
 
 
 def scored_nodes(
-    fields: Sequence[Field], casting: Casting, types: Types, found: Sequence[FoundNode]
+    fields: Sequence[Field], casting: Casting, types: Types, nodes: Sequence[FoundNode]
 ) -> list[ScoredNode]:
     """The nodes that state some of the fields, the one that states most of them first.
 
@@ -161,7 +161,7 @@ def scored_nodes(
     """
     kinds = set(types)
     scored = []
-    for node in found:
+    for node in nodes:
         stated = {field.name: values for field in fields if (values := stated_in(node.node, field, casting))}
         if not stated:
             continue

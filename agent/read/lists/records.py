@@ -11,9 +11,10 @@ from statistics import median
 from urllib.parse import urlsplit
 
 from shoal.agent.page.page import Page
-from shoal.agent.read.columns import Column, Value, columns_of
-from shoal.agent.read.list_end import Completeness, completeness_of
-from shoal.agent.read.list_fields import (
+from shoal.agent.read.lists.column import Column, Value
+from shoal.agent.read.lists.columns import columns_of
+from shoal.agent.read.lists.end import Completeness, completeness_of
+from shoal.agent.read.lists.fields import (
     Assignment,
     ListField,
     assign,
@@ -23,9 +24,9 @@ from shoal.agent.read.list_fields import (
     more_of,
     whole_records,
 )
-from shoal.agent.read.pieces import PagePieces
-from shoal.agent.read.runs import Run, Span, find_runs
-from shoal.agent.read.text_values import Day, DayOrder, shape
+from shoal.agent.read.lists.pieces import PagePieces
+from shoal.agent.read.lists.runs import Run, Span, find_runs
+from shoal.agent.read.values.text_values import Day, DayOrder, shape
 from shoal.agent.types import Sureness
 
 _SAMPLE = 120
@@ -153,7 +154,7 @@ def _gone_on(best: _Trial, tried: Sequence[_Trial], fields: Sequence[ListField])
         if other.run is best.run or same < 0.7 * len(mine):
             continue
         spans = sorted([*best.run.spans, *(other.run.whole or other.run).spans])
-        if any(one[1] > following[0] for one, following in pairwise(spans)):
+        if any(span[1] > following[0] for span, following in pairwise(spans)):
             continue
         both = _try(best.run.of(spans), fields)
         if both is not None and both.score > best.score - 0.2:
@@ -207,12 +208,12 @@ def _least_lead(asked: ListField, column: Column, rival: Column) -> float:
     return 0.35 if both and column.label_words != asked.name_words else _DOUBT
 
 
-def _differ(one: Value | None, other: Value | None, kind: str) -> bool:
-    if one in (None, "") or other in (None, ""):
+def _differ(value: Value | None, other: Value | None, kind: str) -> bool:
+    if value in (None, "") or other in (None, ""):
         return False
     if kind in ("day", "link"):
-        return one != other
-    first, second = (re.sub(r"\W+", "", str(value)).casefold() for value in (one, other))
+        return value != other
+    first, second = (re.sub(r"\W+", "", str(value)).casefold() for value in (value, other))
     return first not in second and second not in first
 
 
@@ -330,6 +331,6 @@ def _order_of(days: Sequence[Day], pieces: PagePieces) -> DayOrder | None:
 def _turns(days: Sequence[Day], order: DayOrder) -> int:
     """Pairs of neighbours that are out of order, where the list is sorted by day either way."""
     sequence = [day.iso(order) or "" for day in days]
-    rising = sum(one < following for one, following in pairwise(sequence))
-    falling = sum(one > following for one, following in pairwise(sequence))
+    rising = sum(day < following for day, following in pairwise(sequence))
+    falling = sum(day > following for day, following in pairwise(sequence))
     return min(rising, falling)

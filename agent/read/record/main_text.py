@@ -9,7 +9,7 @@ from typing import Any
 import htmldate
 import trafilatura
 
-from shoal.agent.read.page_view import PageView
+from shoal.agent.read.record.main_matter import MainMatter
 
 _PARAGRAPH = 40
 """Characters from which a paragraph counts as main text."""
@@ -27,43 +27,43 @@ class MainText:
     precise: str = ""  # the same text, read more strictly
 
 
-def read_main_text(view: PageView) -> MainText:
+def read_main_text(view: MainMatter) -> MainText:
     """The page's main text and what stands around it.
 
     Libraries are given the whole tree: of shown parts alone they read worse.
     """
-    found = _extracted(view, with_metadata=True)
-    if not found:
+    said = _extracted(view, with_metadata=True)
+    if not said:
         return MainText()
     return MainText(
-        title=found.get("title") or "",
-        author=(found.get("author") or "").replace("; ", ", "),
-        day=found.get("date") or "",
-        text=found.get("text") or "",
+        title=said.get("title") or "",
+        author=(said.get("author") or "").replace("; ", ", "),
+        day=said.get("date") or "",
+        text=said.get("text") or "",
         precise=_extracted(view, favor_precision=True).get("text") or "",
     )
 
 
-def _extracted(view: PageView, *, with_metadata: bool = False, favor_precision: bool = False) -> dict[str, Any]:
+def _extracted(view: MainMatter, *, with_metadata: bool = False, favor_precision: bool = False) -> dict[str, Any]:
     """What trafilatura reads; empty where it finds no main text."""
-    found = trafilatura.bare_extraction(
+    document = trafilatura.bare_extraction(
         view.page.copy(),
         url=view.page.url,
         with_metadata=with_metadata,
         include_comments=False,
         favor_precision=favor_precision,
     )
-    if found is None:
+    if document is None:
         return {}
-    return found if isinstance(found, dict) else found.as_dict()
+    return document if isinstance(document, dict) else document.as_dict()
 
 
-def read_stated_day(view: PageView) -> str:
+def read_stated_day(view: MainMatter) -> str:
     """The day that the page's markup states as its own, without guesses from its text; "" for none."""
     return htmldate.find_date(view.page.copy(), url=view.page.url, original_date=True, extensive_search=False) or ""
 
 
-def longest_text(view: PageView) -> str:
+def longest_text(view: MainMatter) -> str:
     """The text of the block whose own paragraphs hold most of it: a reading that shares nothing with the library's."""
     weights: Counter[int] = Counter()
     page = view.page

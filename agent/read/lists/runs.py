@@ -11,7 +11,7 @@ from statistics import median, mode
 
 from lxml.html import HtmlElement
 
-from shoal.agent.read.pieces import PagePieces, Part, Path, Piece, attribute_number, words_in_line
+from shoal.agent.read.lists.pieces import PagePieces, Part, Path, Piece, attribute_number, words_in_line
 
 _MOST_RUNS = 70
 _LONGEST_COUNTED = 400
@@ -94,8 +94,8 @@ class _Finder:
         for el in page.parts:
             for how, spans in _stretches(page, el):
                 stretches[how, page.path[el]].append((el, spans))
-        for (how, path), found in stretches.items():
-            whole = [found, *([each] for each in found)] if 1 < len(found) < _FEW else [found]
+        for (how, path), cuts in stretches.items():
+            whole = [cuts, *([each] for each in cuts)] if 1 < len(cuts) < _FEW else [cuts]
             for each in whole:
                 spans = sorted(span for _, cut in each for span in cut if span[1] > span[0])
                 self._offer(how, spans, len(path), [el for el, _ in each])
@@ -105,7 +105,7 @@ class _Finder:
         if len(keep) < len(spans):
             roots = [roots[place] for place in keep] if len(roots) == len(spans) else roots
             spans = [spans[place] for place in keep]
-        if len(spans) < 2 or tuple(spans) in self._seen or any(one[1] > other[0] for one, other in pairwise(spans)):
+        if len(spans) < 2 or tuple(spans) in self._seen or any(span[1] > other[0] for span, other in pairwise(spans)):
             return
         self._seen.add(tuple(spans))
         headers, row = self._header_of(roots)
@@ -207,15 +207,15 @@ def table_header(table: HtmlElement) -> tuple[dict[str, str], HtmlElement | None
     if not widths:
         return {}, None
     width = mode(widths)
-    found = next((row for place, row in enumerate(rows) if _is_header_row(row, place, rows, width)), None)
-    if found is None:
+    header = next((row for place, row in enumerate(rows) if _is_header_row(row, place, rows, width)), None)
+    if header is None:
         return {}, None
     texts, column = {}, 0
-    for cell in cells_of(found):
+    for cell in cells_of(header):
         for tag in ("td", "th"):
             texts[f"{tag}@{column}"] = words_in_line(str(cell.text_content()))
         column += attribute_number(cell, "colspan", 30)
-    return texts, found
+    return texts, header
 
 
 def _is_header_row(row: HtmlElement, place: int, rows: Sequence[HtmlElement], width: int) -> bool:

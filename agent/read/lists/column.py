@@ -1,0 +1,126 @@
+"""A column of a run: values that have one place, label or link in all its records."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import mean
+from typing import Literal
+
+from lxml.html import HtmlElement
+
+from shoal.agent.read.lists.pieces import Piece
+from shoal.agent.read.lists.words import split_words
+from shoal.agent.read.values.text_values import Day, shape
+
+ColumnKind = Literal["text", "day", "identifier", "money", "link"]
+Value = str | Day
+Key = tuple[object, ...]
+"""A place that values have in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The pieces of a value, first and last, by order."""
+
+    first: int
+    last: int
+
+    def overlaps(self, other: Stretch) -> bool:
+        """True when both hold one piece."""
+        return self.first <= other.last and other.first <= self.last
+
+
+@dataclass(eq=False)
+class Column:
+    """Values of one place in all records of a run; None where a record has none."""
+
+    kind: ColumnKind
+    source: Key  # the place, and the part of its text
+    values: list[Value | None]
+    label: str = ""  # what stands beside, before or above the values
+    hint: str = ""  # classes and the like
+    whole: bool = True  # the values are all that stands at the place
+    links: list[HtmlElement | None] = field(default_factory=list)
+    stretches: Mapping[int, Stretch] = field(default_factory=dict)  # by record
+    first: Piece | None = None  # of the first record that has a value
+    unsteady: float = 0.0  # share of the records that have another number of such places
+    place: float = 0.5  # where in the records it stands, 0 to 1
+
+    @cached_property
+    def given(self) -> list[Value]:
+        """The values that there are."""
+        return [value for value in self.values if value not in (None, "")]
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The values that are texts."""
+        return [value for value in self.given if isinstance(value, str)]
+
+    @property
+    def count(self) -> int:
+        """How many records have a value."""
+        return len(self.given)
+
+    @property
+    def cover(self) -> float:
+        """Share of the records that have a value."""
+        return len(self.given) / max(1, len(self.values))
+
+    @cached_property
+    def distinct(self) -> float:
+        """Share of the values that differ."""
+        return len(set(map(str, self.given))) / max(1, self.count)
+
+    @cached_property
+    def distinct_letters(self) -> float:
+        """Share of the texts that differ by more than figures and signs."""
+        keys = {re.sub(r"[\W\d]+", "", text).casefold() for text in self.texts}
+        return len(keys) / max(1, len(self.texts))
+
+    @cached_property
+    def words(self) -> float:
+        """Words of a text, in the mean."""
+        return mean(len(re.findall(r"[^\W\d_]{2,}", text)) for text in self.texts) if self.texts else 0.0
+
+    @cached_property
+    def length(self) -> float:
+        """Characters of a text, in the mean."""
+        return mean(map(len, self.texts)) if self.texts else 0.0
+
+    @cached_property
+    def with_figures(self) -> float:
+        """Share of the texts with figures."""
+        return sum(bool(re.search(r"\d", text)) for text in self.texts) / max(1, len(self.texts))
+
+    @cached_property
+    def figure_share(self) -> float:
+        """Share of a text's words that have figures, in the mean."""
+        shares = [
+            sum(any(sign.isdigit() for sign in word) for word in text.split()) / max(1, len(text.split()))
+            for text in self.texts
+        ]
+        return mean(shares) if shares else 0.0
+
+    @cached_property
+    def form(self) -> str:
+        """The commonest shape of the texts."""
+        return Counter(map(shape, self.texts)).most_common(1)[0][0] if self.texts else ""
+
+    @cached_property
+    def form_share(self) -> float:
+        """Share of the texts that have it."""
+        return sum(shape(text) == self.form for text in self.texts) / max(1, len(self.texts))
+
+    @cached_property
+    def label_words(self) -> list[str]:
+        """The words of the label."""
+        return split_words(self.label)
+
+    @cached_property
+    def hint_words(self) -> list[str]:
+        """The words of the classes."""
+        return split_words(self.hint)

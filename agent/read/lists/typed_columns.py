@@ -1,0 +1,171 @@
+"""Typed values inside of the texts of one place: days, amounts, identifiers, and the words between them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+from shoal.agent.read.lists.column import Column, ColumnKind, Value
+from shoal.agent.read.lists.pieces import words_in_line
+from shoal.agent.read.lists.words import split_words
+from shoal.agent.read.values.text_values import DayInText, days_in, identifiers_in, money_in, one_order_fits
+
+_EDGE = " \t,;:|·•–—-[]"
+
+
+def bare(text: str) -> str:
+    """`text` without signs at its edges."""
+    return words_in_line(text).strip(_EDGE).strip()
+
+
+def typed_columns(place: Column) -> list[Column]:
+    """The text of a place, and the days, amounts, identifiers and words that stand in it."""
+    if not place.given:
+        return []
+    texts = [value if isinstance(value, str) else None for value in place.values]
+    typed = _Typed(place, texts)
+    columns = typed.days()
+    if typed.mostly_day > 0.6 * len(place.given):
+        return columns
+    columns += typed.money()
+    text = typed.make("text", "", [bare(value) if value else None for value in texts], whole=True)
+    columns.append(text)
+    if text.given:
+        columns += typed.identifiers(text)
+        columns += typed.words_between(text)
+    return columns
+
+
+class _Typed:
+    def __init__(self, place: Column, texts: Sequence[str | None]) -> None:
+        self.place = place
+        self.texts = texts
+        self.count = len(place.given)
+        self._days = [days_in(text) if text else () for text in texts]
+        if not one_order_fits([days[0].day for days in self._days if days], self.count):
+            self._days = [() for _ in texts]
+        self.mostly_day = sum(
+            bool(days) and days[0].end - days[0].start > 0.6 * len(text or "")
+            for days, text in zip(self._days, texts, strict=True)
+        )
+        blanked = [_blanked(text, days) if text else "" for text, days in zip(texts, self._days, strict=True)]
+        self._codes = [identifiers_in(text) for text in blanked]
+
+    def make(
+        self, kind: ColumnKind, part: str, values: Sequence[Value | None], before: str = "", *, whole: bool = False
+    ) -> Column:
+        place = self.place
+        source = (*place.source, part) if part else place.source
+        label = f"{place.label} {before}".strip()
+        return Column(kind, source, list(values), label, place.hint, whole, place.links, place.stretches)
+
+    def days(self) -> list[Column]:
+        """Up to three days in each text."""
+        columns = []
+        for nth in range(3):
+            at = [days[nth] if len(days) > nth else None for days in self._days]
+            enough = sum(day is not None for day in at) >= max(2, 0.4 * self.count)
+            if enough or (nth == 0 and len(self.texts) == 2 and any(at)):
+                ends = [days[nth - 1].end if nth and len(days) >= nth else 0 for days in self._days]
+                before = self._words_before([day.start if day else None for day in at], ends)
+                days = [day.day if day else None for day in at]
+                whole = self.mostly_day > 0.7 * self.count
+                columns.append(self.make("day", f"day {nth}", days, before, whole=whole))
+        return columns
+
+    def _words_before(self, starts: Sequence[int | None], ends: Sequence[int]) -> str:
+        return _common_words(
+            [
+                text[end:start]
+                for text, start, end in zip(self.texts, starts, ends, strict=True)
+                if text is not None and start is not None
+            ]
+        )
+
+    def money(self) -> list[Column]:
+        amounts = [money_in(text) if text else None for text in self.texts]
+        enough = sum(map(bool, amounts)) > 0.5 * self.count
+        return [self.make("money", "money", amounts)] if enough else []
+
+    def identifiers(self, text: Column) -> list[Column]:
+        """The text as an identifier, and up to two identifiers in it."""
+        columns = []
+        dated = any(self._days)
+        links = any("//" in value for value in text.texts[:5])
+        coded = text.with_figures > 0.8 and sum(map(bool, self._codes)) > 0.8 * self.count
+        if coded and not links and not dated and text.length < 45 and text.words <= 3.5:
+            columns.append(self.make("identifier", "all", text.values, whole=True))
+        for nth in range(2):
+            at = [spans[nth] if len(spans) > nth else None for spans in self._codes]
+            if sum(map(bool, at)) < max(2, 0.6 * self.count) or text.length >= 400:
+                continue
+            values = [
+                each[span[0] : span[1]] if each and span else None for each, span in zip(self.texts, at, strict=True)
+            ]
+            if nth == 0 and text.with_figures > 0.8 and [value for value in values if value] == text.given:
+                continue
+            ends = [spans[nth - 1][1] if nth and len(spans) >= nth else 0 for spans in self._codes]
+            before = self._words_before([span[0] if span else None for span in at], ends)
+            columns.append(self.make("identifier", f"identifier {nth}", values, before))
+        return columns
+
+    def words_between(self, text: Column) -> list[Column]:
+        """The words before the first day or number, and the longest words between two of them."""
+        marks = [
+            sorted([*((day.start, day.end) for day in days), *codes])
+            for days, codes in zip(self._days, self._codes, strict=True)
+        ]
+        if sum(map(bool, marks)) <= 0.7 * self.count or text.length >= 400:
+            return []
+        pieces = [_between(each, spans) if each else [] for each, spans in zip(self.texts, marks, strict=True)]
+        heads = _without_common_end([_unbracketed(parts[0]) if parts else None for parts in pieces])
+        longest = _without_common_end([_unbracketed(max(parts, key=len)) if parts else None for parts in pieces])
+        columns: list[Column] = []
+        for part, values in (("head", heads), ("rest", longest)):
+            long_enough = sum(bool(value) and len(value or "") > 3 for value in values) > 0.7 * self.count
+            if long_enough and not (columns and values == columns[0].values):
+                columns.append(self.make("text", part, values))
+        return columns
+
+
+def _blanked(text: str, days: Sequence[DayInText]) -> str:
+    for day in days:
+        text = text[: day.start] + "\x01" * (day.end - day.start) + text[day.end :]
+    return text
+
+
+def _between(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
+    edges = [(0, 0), *spans, (len(text), len(text))]
+    return [text[before[1] : after[0]] for before, after in pairwise(edges)]
+
+
+def _unbracketed(text: str) -> str:
+    return bare(re.sub(r"[(\[][^)\]]*$", "", text))
+
+
+def _without_common_end(texts: Sequence[str | None]) -> list[str | None]:
+    """Texts without the last words that most of them share, as "No." before a number that was cut off."""
+    shortened = list(texts)
+    for _ in range(3):
+        last = Counter(
+            match[0].casefold()
+            for text in shortened
+            if text and (match := re.search(r"[^\W\d]+\W*$", text)) and match.start() > 0
+        )
+        if not last or last.most_common(1)[0][1] < 0.6 * sum(map(bool, shortened)):
+            break
+        word = last.most_common(1)[0][0]
+        shortened = [
+            bare(text[: -len(word)]) if text and text.casefold().endswith(word) else text for text in shortened
+        ]
+    return shortened
+
+
+def _common_words(before: Sequence[str]) -> str:
+    """The words that stand before most values, up to three."""
+    last = [split_words(text)[-3:] for text in before]
+    counted = Counter(word for words in last for word in set(words))
+    common = (word for words in last for word in words if counted[word] >= 0.6 * len(before))
+    return " ".join(dict.fromkeys(common))
