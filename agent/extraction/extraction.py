@@ -17,8 +17,8 @@ from shoal.agent.policies.rules.fields.candidates import name_stems
 from shoal.agent.policies.rules.fields.extraction import extract_page
 from shoal.agent.policies.rules.fields.fields import ReadRecord
 from shoal.agent.policies.rules.fields.records import read_blocks
-from shoal.agent.policies.rules.fields.schema import Property, properties_of
 from shoal.agent.policies.rules.lists.following import doubted, goes_on, read_whole_list
+from shoal.agent.read.schema import Property, properties_of
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.moments import utc_now

@@ -22,8 +22,8 @@ from shoal.agent.extraction.page_json import Document, documents_of, fetched_doc
 from shoal.agent.extraction.place import Place, StatedByPlaces, stated
 from shoal.agent.extraction.places_page import PLACES_JS, PlacesPage
 from shoal.agent.grounding.claims import says_empty
-from shoal.agent.policies.rules.fields.schema import Property, properties_of
-from shoal.agent.policies.rules.values.values import ValueHints
+from shoal.agent.read.schema import Property, properties_of
+from shoal.agent.read.values.conversion import ValueHints
 from shoal.agent.spec import ExtractSpec, FieldPlace
 from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json

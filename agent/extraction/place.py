@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from shoal.agent.policies.rules.fields.candidates import PRICED
-from shoal.agent.policies.rules.fields.schema import Property
-from shoal.agent.policies.rules.values.values import Raw, ValueHints, clean, convert
-from shoal.agent.policies.rules.values.words import squash
-from shoal.agent.policies.rules.vocabulary.concepts import CONCEPTS
+from shoal.agent.read.schema import Property
+from shoal.agent.read.values.conversion import Raw, ValueHints, clean, convert
+from shoal.agent.read.values.phrases import squash
+from shoal.agent.read.word_lists.concepts import CONCEPTS
 from shoal.agent.schemas.patterns import fitting
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_value import Json

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from shoal.agent.policies.rules.fields.schema import Property
+from shoal.agent.read.schema import Property
 from shoal.agent.read.words import is_plural, tokens
 
 Kind = Literal["text", "number", "integer", "boolean", "address", "day", "list", "object"]

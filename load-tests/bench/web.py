@@ -32,10 +32,10 @@ from rich.console import Console
 from rich.table import Table
 
 from shoal.agent.page.from_html import page_from_html
-from shoal.agent.policies.rules.fields.schema import properties_of
 from shoal.agent.read.lists.fields import ListField
 from shoal.agent.read.lists.records import read_list
 from shoal.agent.read.record.record import read_record
+from shoal.agent.read.schema import properties_of
 
 _TEXT, _NUMBER = {"type": "string"}, {"type": "number"}
 _LINES = {"type": "array", "items": _TEXT}

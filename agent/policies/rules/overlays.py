@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shoal.agent.policies.rules.forms.form import FormPage
-from shoal.agent.policies.rules.values.words import squash
-from shoal.agent.policies.rules.vocabulary.page_words import DISMISS
+from shoal.agent.read.values.phrases import squash
+from shoal.agent.read.word_lists.page_words import DISMISS
 from shoal.agent.types import Action, Step
 
 DISMISSAL = "close what covers the page"

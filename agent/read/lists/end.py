@@ -1,9 +1,8 @@
-"""Whether a page shows a whole list: links to further pages, stated totals, parts that were not read."""
+"""What a page says of further pages of a list: links, "page 1 of 4", "1 to 20 of 240"."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from lxml.html import HtmlElement
 
@@ -20,30 +19,18 @@ _RANGE_OF = re.compile(r"\b\d+\s*(?:-|–|to|bis|a)\s*(\d+)\s+(?:of|von|de)\s+(?
 _LONGEST_NEXT = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Completeness:
-    """What a page says of the rest of a list."""
-
-    complete: bool
-    why: str = ""  # what says that there is more, in words
-
-
-def completeness_of(run: Run, given: int) -> Completeness:
-    """Look for what the page says beyond the `given` records of a run."""
-    if not given:
-        return Completeness(False, "no record")
-    further = next((text for el in run.page.page.root.iter("a", "button", "input") if (text := _leads_on(el))), "")
-    if further:
-        return Completeness(False, f"a further page: {further!r}")
+def said_to_go_on(run: Run, given: int) -> str:
+    """What the page says of further pages of the list, in words; "" where it says nothing of the kind."""
+    control = next((text for el in run.page.page.root.iter("a", "button", "input") if (text := _leads_on(el))), "")
+    if control:
+        return f"a further page: {control!r}"
     inside = {order for start, end in run.spans for order in range(start, end)}
     text = " ".join(piece.text for piece in run.page.pieces if piece.order not in inside)
     if (match := _PAGE_OF.search(text)) and int(match[1]) < int(match[2]):
-        return Completeness(False, match[0])
+        return match[0]
     if (match := _RANGE_OF.search(text)) and max(given, int(match[1])) < int(re.sub(r"\D", "", match[2]) or 0):
-        return Completeness(False, match[0])
-    if given < 0.9 * len(run.spans) - 1:
-        return Completeness(False, f"{len(run.spans) - given} parts like the records were not read")
-    return Completeness(True)
+        return match[0]
+    return ""
 
 
 def _leads_on(el: HtmlElement) -> str:

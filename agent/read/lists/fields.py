@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.read.field import Field
 from shoal.agent.read.lists.column import Column
 from shoal.agent.read.lists.words import (
@@ -22,6 +21,7 @@ from shoal.agent.read.lists.words import (
     meaning_of,
     split_words,
 )
+from shoal.agent.read.schema import Property
 
 ListKind = Literal["day", "link", "image", "money", "number", "identifier", "name", "long", "short"]
 
@@ -38,12 +38,16 @@ class ListField:
     """One field of a list's records."""
 
     prop: Property
-    description: str = ""
 
     @property
     def name(self) -> str:
         """The field's name, as the schema spells it."""
         return self.prop.name
+
+    @property
+    def description(self) -> str:
+        """What the schema says of it."""
+        return self.prop.description
 
     @cached_property
     def asked(self) -> Field:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from shoal.agent.page.page import Page
 from shoal.agent.read.lists.column import Column, Value
 from shoal.agent.read.lists.columns import columns_of
-from shoal.agent.read.lists.end import Completeness, completeness_of
+from shoal.agent.read.lists.end import said_to_go_on
 from shoal.agent.read.lists.fields import (
     Assignment,
     ListField,
@@ -29,6 +29,7 @@ from shoal.agent.read.lists.runs import Run, Span, find_runs
 from shoal.agent.read.values.text_values import Day, DayOrder, shape
 from shoal.agent.types import Sureness
 
+NO_LIST = "the page has no list whose entries state the fields"
 _SAMPLE = 120
 """Records by which the runs of a page are compared."""
 _DOUBT = 0.12
@@ -52,13 +53,13 @@ class ListReading:
 
     records: tuple[ListRecord, ...] = ()
     columns: Mapping[str, Column] = field(default_factory=dict)  # by field
-    complete: bool = False
-    why: str = ""  # why it may not be all, in words
+    left_out: str = ""  # what the page shows of the list and was not read, in words; "" for nothing
+    goes_on: str = ""  # what says that further pages go on with it, in words
 
     @property
-    def found(self) -> bool:
-        """True where the page has a list whose entries state the fields."""
-        return bool(self.records)
+    def complete(self) -> bool:
+        """True where nothing says that there are further records."""
+        return not self.left_out and not self.goes_on
 
 
 @dataclass(slots=True)
@@ -83,7 +84,7 @@ def read_list(page: Page, fields: Sequence[ListField]) -> ListReading:
     runs = find_runs(pieces)
     tried = [trial for run in runs if (trial := _try(run.sample(_SAMPLE), fields)) is not None]
     if not tried:
-        return ListReading(why="the page has no list whose entries state the fields")
+        return ListReading(left_out=NO_LIST)
     tried.sort(key=lambda trial: -trial.score)
     best = _gone_on(_best_in_full(tried, fields), tried, fields)
     return _settle(best, fields, runs)
@@ -236,8 +237,8 @@ def _settle(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run]) -> L
         values[asked.name] = [None if record in rivals.records else value for record, value in enumerate(settled)]
         sureness[asked.name] = _sureness(rivals.lead, column)
     records = _records(best, fields, chosen, values, sureness)
-    told = completeness_of(run, len(records))
-    return ListReading(tuple(records), chosen, *_completeness(best, fields, runs, told))
+    left_out = _left_out(best, fields, runs, len(records))
+    return ListReading(tuple(records), chosen, left_out, said_to_go_on(run, len(records)))
 
 
 def _sureness(lead: float, column: Column) -> Sureness:
@@ -275,19 +276,17 @@ def _sure_of(sureness: Sureness, column: Column, value: str) -> Sureness:
     return "likely" if odd and sureness == "certain" else sureness
 
 
-def _completeness(
-    best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], told: Completeness
-) -> tuple[bool, str]:
-    if not told.complete:
-        return False, told.why
+def _left_out(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], given: int) -> str:
+    if not given:
+        return NO_LIST
+    if given < 0.9 * len(best.run.spans) - 1:
+        return f"{len(best.run.spans) - given} parts like the records were not read"
     missing = [asked for asked in fields if asked.name not in best.taken.columns]
     if any(asked.prop.required for asked in missing) or len(missing) > 0.4 * len(fields):
-        return False, "not found: " + ", ".join(asked.name for asked in missing)
+        return "not found: " + ", ".join(asked.name for asked in missing)
     taken = sum(len(piece.text) for record in best.run.records() for piece in record)
     larger = next((run for run in runs if _is_larger(run, best.run, taken)), None)
-    if larger is not None:
-        return False, f"a larger list of {len(larger.spans)} parts was not read"
-    return True, ""
+    return f"a larger list of {len(larger.spans)} parts was not read" if larger is not None else ""
 
 
 def _is_larger(run: Run, best: Run, taken: int) -> bool:

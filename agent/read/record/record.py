@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from shoal.agent.page.page import Page
-from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.read.field import Field
 from shoal.agent.read.record.main_matter import MainMatter
 from shoal.agent.read.record.settling import Claim, Settled, settle
 from shoal.agent.read.record.witnesses import gather
+from shoal.agent.read.schema import Property
 from shoal.agent.read.vocabulary import Types
 from shoal.agent.types import FieldCandidate, FieldSource, Reason
 

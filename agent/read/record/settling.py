@@ -88,6 +88,17 @@ class Settled:
     why: Reason
     rivals: tuple[Claim, ...] = ()  # that speak against it
 
+    @property
+    def borne_out(self) -> bool:
+        """True where the page shows the value, or a meta element names the same picture."""
+        claim = self.claim
+        return claim.shown or isinstance(claim.value, list) or self.sureness == "certain"
+
+    @property
+    def of_record(self) -> bool:
+        """True where the structured data of the record state it."""
+        return bool(self.claim.kinds & _OF_RECORD)
+
 
 def settle(asked: Field, testimony: Testimony) -> Settled | None:
     """The best supported value of a field; None where no place of the page states one."""

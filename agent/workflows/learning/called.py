@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from shoal.agent.policies.rules.fields.schema import Property
-from shoal.agent.policies.rules.values.words import best_likeness, phrase
+from shoal.agent.read.schema import Property
+from shoal.agent.read.values.phrases import best_likeness, phrase
 from shoal.agent.workflows.learning.page_sample import SampleChannel
 from shoal.agent.workflows.reading.channels import POSITIONAL
 

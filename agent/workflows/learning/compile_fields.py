@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from shoal.agent.policies.rules.fields.schema import Property, properties_of
+from shoal.agent.read.schema import Property, properties_of
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import address_parts
 from shoal.agent.workflows.format.absence import Absence

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice, product
 
-from shoal.agent.policies.rules.fields.schema import Property
+from shoal.agent.read.schema import Property
 from shoal.agent.workflows.format.branch import Channel, FieldNode, OwnRequest, Signature
 from shoal.agent.workflows.format.page_parts import filled, page_parts, parts_in
 from shoal.agent.workflows.learning.called import is_called

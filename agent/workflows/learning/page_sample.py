@@ -12,9 +12,9 @@ from shoal.agent.browser import Context, FetchedJson
 from shoal.agent.extraction.page_json import Document, documents_of
 from shoal.agent.extraction.place import stated
 from shoal.agent.extraction.places_page import PLACES_JS, PlacesPage
-from shoal.agent.policies.rules.fields.schema import Property, properties_of
-from shoal.agent.policies.rules.values.currencies import read_currency
-from shoal.agent.policies.rules.values.values import ValueHints
+from shoal.agent.read.schema import Property, properties_of
+from shoal.agent.read.values.conversion import ValueHints
+from shoal.agent.read.values.currencies import read_currency
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import LoopItem

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from shoal.agent.policies.rules.fields.schema import Property
-from shoal.agent.policies.rules.values.values import Raw, ValueHints, convert
-from shoal.agent.policies.rules.vocabulary.concepts import CONCEPTS
+from shoal.agent.read.schema import Property
+from shoal.agent.read.values.conversion import Raw, ValueHints, convert
+from shoal.agent.read.word_lists.concepts import CONCEPTS
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.branch import ChannelFamily

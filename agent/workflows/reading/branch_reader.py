@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from shoal.agent.extraction.page_json import Document
-from shoal.agent.policies.rules.fields.schema import Property, properties_of
-from shoal.agent.policies.rules.values.currencies import read_currency
-from shoal.agent.policies.rules.values.values import ValueHints
+from shoal.agent.read.schema import Property, properties_of
+from shoal.agent.read.values.conversion import ValueHints
+from shoal.agent.read.values.currencies import read_currency
 from shoal.agent.schemas.engine import SchemaUnusable, compiled, faults
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldSource, LoopItem, Record

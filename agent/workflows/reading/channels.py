@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from shoal.agent.extraction.place import StatedByPlaces, stated
 from shoal.agent.policies.rules.fields.no_values import is_placeholder
-from shoal.agent.policies.rules.fields.schema import Property
-from shoal.agent.policies.rules.values.values import ValueHints
-from shoal.agent.policies.rules.values.words import squash
+from shoal.agent.read.schema import Property
+from shoal.agent.read.values.conversion import ValueHints
+from shoal.agent.read.values.phrases import squash
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldSource, Reason
 from shoal.agent.workflows.format.branch import Channel, ChannelFamily, FieldNode

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from shoal.agent.extraction.place import Place
-from shoal.agent.policies.rules.fields.schema import Property
+from shoal.agent.read.schema import Property
 
 _SPACES = "\u00a0\u202f "
 _NUMBER = re.compile(

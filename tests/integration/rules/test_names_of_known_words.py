@@ -14,8 +14,8 @@ from shoal.agent.browser import Context
 from shoal.agent.errors import FieldsMissing
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules import RulesPolicy
-from shoal.agent.policies.rules.vocabulary.concepts import CONCEPTS
-from shoal.agent.policies.rules.vocabulary.labels import AROUND, QUALIFIERS
+from shoal.agent.read.word_lists.concepts import CONCEPTS
+from shoal.agent.read.word_lists.labels import AROUND, QUALIFIERS
 from shoal.agent.spec import JobSpec
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "load-tests" / "site"))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.agent.page.from_html import page_from_html
-from shoal.agent.policies.rules.fields.schema import properties_of
 from shoal.agent.read.lists.fields import ListField
 from shoal.agent.read.lists.records import ListReading, read_list
 from shoal.agent.read.record.record import PageRecord, read_record
+from shoal.agent.read.schema import properties_of
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "number"}
@@ -35,7 +35,7 @@ def list_of(html: str, /, **fields: Any) -> ListReading:
     """The list of a page."""
     page = page_from_html(html.encode(), URL, charset="utf-8")
     properties = properties_of({"type": "object", "properties": fields})
-    return read_list(page, [ListField(prop, fields[prop.name].get("description", "")) for prop in properties])
+    return read_list(page, [ListField(prop) for prop in properties])
 
 
 def rows(reading: ListReading) -> list[dict[str, str]]:

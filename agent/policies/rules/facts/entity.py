@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from shoal.agent.policies.rules.facts.facts import Facts
 from shoal.agent.policies.rules.facts.page_parts import Item, ItemValue
-from shoal.agent.policies.rules.values.words import phrase, squash
-from shoal.agent.policies.rules.vocabulary.concepts import NOT_ENTITIES
+from shoal.agent.read.values.phrases import phrase, squash
+from shoal.agent.read.word_lists.concepts import NOT_ENTITIES
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import joined, without_fragment
 

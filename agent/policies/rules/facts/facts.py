@@ -13,8 +13,8 @@ from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
 from shoal.agent.grounding.part_claims import LOADING
 from shoal.agent.policies.rules.facts.page_parts import Anchor, Heading, Item, LabeledValue, NamedElement
-from shoal.agent.policies.rules.values.words import phrase
-from shoal.agent.policies.rules.vocabulary.labels import AROUND
+from shoal.agent.read.values.phrases import phrase
+from shoal.agent.read.word_lists.labels import AROUND
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote
 
 from shoal.agent.browser import FetchedJson
 from shoal.agent.policies.rules.facts.facts import Facts
-from shoal.agent.policies.rules.values.words import phrase, squash
+from shoal.agent.read.values.phrases import phrase, squash
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import address_parts
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from shoal.agent.policies.rules.facts.entity import StatedByEntity, block_values, path_phrase, structured
 from shoal.agent.policies.rules.facts.facts import Facts
 from shoal.agent.policies.rules.facts.page_parts import LabeledValue, NamedElement
-from shoal.agent.policies.rules.fields.schema import Property
-from shoal.agent.policies.rules.values.values import Raw
-from shoal.agent.policies.rules.values.words import (
+from shoal.agent.read.schema import Property
+from shoal.agent.read.values.conversion import Raw
+from shoal.agent.read.values.phrases import (
     NEUTRAL_WORDS,
     QUALIFIER_WORDS,
     UNIT_WORDS,
@@ -20,8 +20,8 @@ from shoal.agent.policies.rules.values.words import (
     best_likeness,
     phrase,
 )
-from shoal.agent.policies.rules.vocabulary.concepts import CONCEPTS, LOOSE_SYNONYMS, META_ABOUT_THE_PAGE
-from shoal.agent.policies.rules.vocabulary.labels import AROUND, NAMING_DATA, STRUCK_WORDS
+from shoal.agent.read.word_lists.concepts import CONCEPTS, LOOSE_SYNONYMS, META_ABOUT_THE_PAGE
+from shoal.agent.read.word_lists.labels import AROUND, NAMING_DATA, STRUCK_WORDS
 
 TRUST: Mapping[str, float] = {
     "json-ld": 0.99,

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 
 from shoal.agent.policies.rules.facts.facts import Facts
 from shoal.agent.policies.rules.fields.candidates import Fit, StatedCandidate
-from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.fields.visible_text import VisibleText
-from shoal.agent.policies.rules.values.words import place_in_title, squash
+from shoal.agent.read.schema import Property
+from shoal.agent.read.values.phrases import place_in_title, squash
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
 

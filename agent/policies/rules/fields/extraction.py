@@ -15,8 +15,8 @@ from shoal.agent.policies.rules.facts.facts import Facts, read_facts
 from shoal.agent.policies.rules.fields.candidates import name_stems, wanted_words
 from shoal.agent.policies.rules.fields.fields import page_reader, read_record
 from shoal.agent.policies.rules.fields.records import read_records
-from shoal.agent.policies.rules.fields.schema import Property, properties_of
-from shoal.agent.policies.rules.values.words import phrase
+from shoal.agent.read.schema import Property, properties_of
+from shoal.agent.read.values.phrases import phrase
 from shoal.agent.support.moments import utc_now
 from shoal.agent.types import Record
 

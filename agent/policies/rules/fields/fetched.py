@@ -14,10 +14,10 @@ from shoal.agent.policies.rules.facts.entity import path_phrase
 from shoal.agent.policies.rules.facts.fetched import FetchedValue
 from shoal.agent.policies.rules.fields.candidates import StatedCandidate, fit_of
 from shoal.agent.policies.rules.fields.choosing import GOOD_FIT, FieldAnswer
-from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.fields.visible_text import VisibleText
-from shoal.agent.policies.rules.values.values import Raw, ValueHints, convert
-from shoal.agent.policies.rules.values.words import squash
+from shoal.agent.read.schema import Property
+from shoal.agent.read.values.conversion import Raw, ValueHints, convert
+from shoal.agent.read.values.phrases import squash
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldSource, Reason
 

@@ -31,13 +31,13 @@ from shoal.agent.policies.rules.fields.choosing import (
 )
 from shoal.agent.policies.rules.fields.fetched import with_fetched
 from shoal.agent.policies.rules.fields.no_values import is_no_value, without_label
-from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.fields.visible_text import VisibleText
-from shoal.agent.policies.rules.values.currencies import read_currency
-from shoal.agent.policies.rules.values.numbers import looks_like_rating, read_price
-from shoal.agent.policies.rules.values.stock import stock_line
-from shoal.agent.policies.rules.values.values import Raw, ValueHints, convert
-from shoal.agent.policies.rules.values.words import Phrase, phrase
+from shoal.agent.read.schema import Property
+from shoal.agent.read.values.conversion import Raw, ValueHints, convert
+from shoal.agent.read.values.currencies import read_currency
+from shoal.agent.read.values.numbers import looks_like_rating, read_price
+from shoal.agent.read.values.phrases import Phrase, phrase
+from shoal.agent.read.values.stock import stock_line
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
 

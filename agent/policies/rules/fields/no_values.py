@@ -6,11 +6,11 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from shoal.agent.policies.rules.fields.candidates import StatedCandidate
-from shoal.agent.policies.rules.fields.schema import Property
-from shoal.agent.policies.rules.values.values import Raw
-from shoal.agent.policies.rules.values.words import Phrase, fold, phrase, squash
-from shoal.agent.policies.rules.vocabulary.concepts import CONCEPTS
-from shoal.agent.policies.rules.vocabulary.value_words import NO_VALUE
+from shoal.agent.read.schema import Property
+from shoal.agent.read.values.conversion import Raw
+from shoal.agent.read.values.phrases import Phrase, fold, phrase, squash
+from shoal.agent.read.word_lists.concepts import CONCEPTS
+from shoal.agent.read.word_lists.value_words import NO_VALUE
 from shoal.agent.support.json_value import Json
 
 _PLACEHOLDERS = frozenset(squash(text) for text in NO_VALUE)

@@ -11,10 +11,10 @@ from shoal.agent.policies.policy import Extraction
 from shoal.agent.policies.rules.facts.facts import BlockGroup, Facts
 from shoal.agent.policies.rules.fields.candidates import block_candidates
 from shoal.agent.policies.rules.fields.fields import FieldReader, ReadRecord, read_record
-from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.fields.visible_text import VisibleText
-from shoal.agent.policies.rules.values.values import ValueHints
-from shoal.agent.policies.rules.values.words import phrase
+from shoal.agent.read.schema import Property
+from shoal.agent.read.values.conversion import ValueHints
+from shoal.agent.read.values.phrases import phrase
 from shoal.agent.types import Record, Sureness
 
 _TRIED = 4  # blocks of a group that are read to judge it

@@ -8,12 +8,12 @@ from decimal import Decimal
 from functools import cached_property
 
 from shoal.agent.policies.rules.fields.candidates import StatedCandidate
-from shoal.agent.policies.rules.fields.schema import Property
-from shoal.agent.policies.rules.values.currencies import read_currency
-from shoal.agent.policies.rules.values.numbers import decimal_of, number_tokens, read_price
-from shoal.agent.policies.rules.values.stock import read_stock, stock_line
-from shoal.agent.policies.rules.values.values import ValueHints
-from shoal.agent.policies.rules.values.words import squash
+from shoal.agent.read.schema import Property
+from shoal.agent.read.values.conversion import ValueHints
+from shoal.agent.read.values.currencies import read_currency
+from shoal.agent.read.values.numbers import decimal_of, number_tokens, read_price
+from shoal.agent.read.values.phrases import squash
+from shoal.agent.read.values.stock import read_stock, stock_line
 from shoal.agent.support.json_value import Json
 
 

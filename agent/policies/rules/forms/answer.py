@@ -11,8 +11,8 @@ from shoal.agent.policies.rules.forms.entering import as_text
 from shoal.agent.policies.rules.forms.form import Entry, FormField, FormNotice, FormPage
 from shoal.agent.policies.rules.forms.form_words import ACCOUNT_PURPOSES, REFUSALS, SAVED
 from shoal.agent.policies.rules.forms.purpose import form_purpose
-from shoal.agent.policies.rules.values.words import squash
-from shoal.agent.policies.rules.vocabulary.form_vocabulary import THANKS
+from shoal.agent.read.values.phrases import squash
+from shoal.agent.read.word_lists.form_vocabulary import THANKS
 from shoal.agent.types import BeforeSending
 
 _SAID_CHARS = 120

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from shoal.agent.policies.rules.forms.entering import match_option, several
 from shoal.agent.policies.rules.forms.form import Entry, FormField, bare
-from shoal.agent.policies.rules.values.values import read_boolean
-from shoal.agent.policies.rules.values.words import Phrase, phrase
-from shoal.agent.policies.rules.vocabulary.form_vocabulary import CONFIRM_WORDS, FORM_NAMES
+from shoal.agent.read.values.conversion import read_boolean
+from shoal.agent.read.values.phrases import Phrase, phrase
+from shoal.agent.read.word_lists.form_vocabulary import CONFIRM_WORDS, FORM_NAMES
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import is_reference
 

@@ -8,7 +8,7 @@ from shoal.agent.errors import FormUnclear
 from shoal.agent.policies.rules.forms.form import FormButton, FormPage, leads_on, sending_buttons
 from shoal.agent.policies.rules.forms.form_words import OWN_EFFECT
 from shoal.agent.policies.rules.forms.purpose import purposes_in
-from shoal.agent.policies.rules.values.words import phrase, squash
+from shoal.agent.read.values.phrases import phrase, squash
 
 
 def sending_button(page: FormPage, form: int, goal: str = "") -> FormButton | None:

@@ -10,8 +10,8 @@ from shoal.agent.policies.rules.forms.assignment import Detail, assign, slots_of
 from shoal.agent.policies.rules.forms.form import Entry, FormPage
 from shoal.agent.policies.rules.forms.form_words import OWN_EFFECT, Purpose
 from shoal.agent.policies.rules.forms.purpose import form_purpose, names_of, purposes_in
-from shoal.agent.policies.rules.values.words import phrase
-from shoal.agent.policies.rules.vocabulary.form_vocabulary import COMMON_WORDS
+from shoal.agent.read.values.phrases import phrase
+from shoal.agent.read.word_lists.form_vocabulary import COMMON_WORDS
 
 _PASSWORD, _SEARCH, _NEWSLETTER = map(names_of, ("password", "search", "newsletter"))
 _USER = names_of("username", "email")

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from shoal.agent.errors import FormIncomplete
 from shoal.agent.policies.rules.forms.form import Entry
 from shoal.agent.policies.rules.forms.trail import ENTER
-from shoal.agent.policies.rules.values.numbers import decimal_of, number_tokens
-from shoal.agent.policies.rules.values.values import read_boolean
-from shoal.agent.policies.rules.values.words import phrase, squash
+from shoal.agent.read.values.conversion import read_boolean
+from shoal.agent.read.values.numbers import decimal_of, number_tokens
+from shoal.agent.read.values.phrases import phrase, squash
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action
 

@@ -9,8 +9,8 @@ from typing import Literal, Self
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
-from shoal.agent.policies.rules.values.words import Phrase, phrase
-from shoal.agent.policies.rules.vocabulary.form_vocabulary import (
+from shoal.agent.read.values.phrases import Phrase, phrase
+from shoal.agent.read.word_lists.form_vocabulary import (
     AUTOCOMPLETE,
     BUTTON_AVOID,
     BUTTON_NEXT,

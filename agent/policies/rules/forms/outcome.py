@@ -14,8 +14,8 @@ from shoal.agent.policies.rules.forms.choosing import choose_form
 from shoal.agent.policies.rules.forms.entering import actions_for
 from shoal.agent.policies.rules.forms.form import FormField, FormNotice, FormPage
 from shoal.agent.policies.rules.forms.trail import SEND, entered, is_sending
-from shoal.agent.policies.rules.values.words import phrase, squash
-from shoal.agent.policies.rules.vocabulary.form_vocabulary import COMMON_WORDS, CRITERION_FILLER
+from shoal.agent.read.values.phrases import phrase, squash
+from shoal.agent.read.word_lists.form_vocabulary import COMMON_WORDS, CRITERION_FILLER
 from shoal.agent.types import Action, Step
 
 _MAX_SENDS = 12  # pages of one form

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 from shoal.agent.policies.rules.forms.form import FormField, FormPage
 from shoal.agent.policies.rules.forms.form_words import PURPOSES, Purpose
-from shoal.agent.policies.rules.values.words import Phrase, phrase
-from shoal.agent.policies.rules.vocabulary.form_vocabulary import CONFIRM_WORDS, FORM_NAMES
+from shoal.agent.read.values.phrases import Phrase, phrase
+from shoal.agent.read.word_lists.form_vocabulary import CONFIRM_WORDS, FORM_NAMES
 
 _KNOWN: dict[Purpose, tuple[Phrase, ...]] = {
     purpose: tuple(dict.fromkeys(phrase(text) for text in texts)) for purpose, texts in PURPOSES.items()

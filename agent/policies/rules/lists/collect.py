@@ -26,8 +26,8 @@ from shoal.agent.policies.rules.lists.onward import (
 )
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.policies.rules.planning import is_address
-from shoal.agent.policies.rules.values.words import NEUTRAL_WORDS, Phrase, overlap, phrase, squash
-from shoal.agent.policies.rules.vocabulary.page_words import LOOP_FILLER
+from shoal.agent.read.values.phrases import NEUTRAL_WORDS, Phrase, overlap, phrase, squash
+from shoal.agent.read.word_lists.page_words import LOOP_FILLER
 from shoal.agent.spec import LoopSpec
 from shoal.agent.support.web_addresses import without_fragment
 from shoal.agent.types import Action, LoopItem

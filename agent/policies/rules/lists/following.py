@@ -28,7 +28,7 @@ from shoal.agent.policies.rules.lists.onward import (
     same_list,
 )
 from shoal.agent.policies.rules.page_changes import wait_for_change
-from shoal.agent.policies.rules.values.words import squash
+from shoal.agent.read.values.phrases import squash
 from shoal.agent.support.web_addresses import without_fragment
 from shoal.agent.types import Action, Record
 

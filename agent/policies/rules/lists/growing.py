@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from shoal.agent.browser import Context
 from shoal.agent.policies.rules.lists.list_page import ListPage
-from shoal.agent.policies.rules.values.words import squash
-from shoal.agent.policies.rules.vocabulary.page_words import MORE_LINKS, MORE_WORDS
+from shoal.agent.read.values.phrases import squash
+from shoal.agent.read.word_lists.page_words import MORE_LINKS, MORE_WORDS
 from shoal.agent.support.web_addresses import without_fragment
 from shoal.agent.types import Record
 

@@ -11,8 +11,8 @@ from shoal.agent.browser import Context
 from shoal.agent.errors import BadSelector, NavigationError
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules.lists.list_page import ListControl, ListPage
-from shoal.agent.policies.rules.values.words import fold, overlap, phrase, squash
-from shoal.agent.policies.rules.vocabulary.page_words import MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
+from shoal.agent.read.values.phrases import fold, overlap, phrase, squash
+from shoal.agent.read.word_lists.page_words import MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
 from shoal.agent.support.web_addresses import address_parts, without_fragment
 from shoal.agent.types import Action, Element, Observation
 

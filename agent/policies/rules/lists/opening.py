@@ -12,8 +12,8 @@ from shoal.agent.errors import ItemNotFound
 from shoal.agent.policies.rules.forms.form import FormPage
 from shoal.agent.policies.rules.lists.onward import walk
 from shoal.agent.policies.rules.overlays import DISMISSAL, closing_label
-from shoal.agent.policies.rules.values.words import Phrase, phrase, squash
-from shoal.agent.policies.rules.vocabulary.form_vocabulary import FORM_NAMES
+from shoal.agent.read.values.phrases import Phrase, phrase, squash
+from shoal.agent.read.word_lists.form_vocabulary import FORM_NAMES
 from shoal.agent.types import Action, Element, Observation, Step
 
 _OPEN = "open the item"

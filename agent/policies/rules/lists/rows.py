@@ -10,11 +10,11 @@ from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.facts.facts import read_facts
 from shoal.agent.policies.rules.fields.candidates import name_stems
 from shoal.agent.policies.rules.fields.records import read_block
-from shoal.agent.policies.rules.fields.schema import properties_of
 from shoal.agent.policies.rules.lists.list_page import read_ways_on
 from shoal.agent.policies.rules.lists.onward import button_id, next_step, walk
 from shoal.agent.policies.rules.page_changes import wait_for_change
-from shoal.agent.policies.rules.values.words import squash
+from shoal.agent.read.schema import properties_of
+from shoal.agent.read.values.phrases import squash
 from shoal.agent.support.moments import utc_now
 from shoal.agent.types import Action, ActionResult, Element, LoopItem, Observation, Step
 

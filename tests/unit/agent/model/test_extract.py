@@ -16,7 +16,7 @@ from shoal.agent.errors import AgentError, FieldsMissing, PromptTooLong
 from shoal.agent.models.model import Ask, Reply
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
 from shoal.agent.policies.policy import Extraction, SessionState
-from shoal.agent.policies.rules.values.words import fold
+from shoal.agent.read.values.phrases import fold
 from shoal.agent.spec import ExtractSpec, JobSpec
 from shoal.agent.testing import ScriptedModel
 from shoal.agent.types import LoopItem, Observation, Usage

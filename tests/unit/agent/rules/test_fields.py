@@ -11,8 +11,8 @@ from shoal.agent.grounding.claims import says_empty, stated_count
 from shoal.agent.grounding.part_claims import failure_told, is_last_page, page_told, part_told
 from shoal.agent.policies.rules.facts.facts import Facts
 from shoal.agent.policies.rules.fields.fields import page_reader, read_record
-from shoal.agent.policies.rules.fields.schema import Property, properties_of
-from shoal.agent.policies.rules.values.words import likeness, phrase
+from shoal.agent.read.schema import Property, properties_of
+from shoal.agent.read.values.phrases import likeness, phrase
 
 
 def named(css: str, text: str, **more: Any) -> dict[str, Any]:

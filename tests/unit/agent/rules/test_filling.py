@@ -12,7 +12,7 @@ from shoal.agent.policies.rules.forms.filling import decide_filling
 from shoal.agent.policies.rules.forms.form import FormButton, FormField, FormNotice, FormPage, bare
 from shoal.agent.policies.rules.forms.outcome import Complaint, match_codes
 from shoal.agent.policies.rules.forms.trail import refuse_standstill
-from shoal.agent.policies.rules.values.words import phrase
+from shoal.agent.read.values.phrases import phrase
 from shoal.agent.types import Action, ActionResult, Effect, ErrorInfo, Step
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from shoal.agent.grounding.written_values import dates_in, numbers_in, quantities_in
-from shoal.agent.policies.rules.values.currencies import read_currency
-from shoal.agent.policies.rules.values.numbers import read_rating
+from shoal.agent.read.values.currencies import read_currency
+from shoal.agent.read.values.numbers import read_rating
 
 LENGTH = 200_000
 TEXTS = ["1", "1,", "1.", "111 ", "1 ", "12 of ", "1-", "1/", "€ ", "a ", "1 EUR ", "-"]

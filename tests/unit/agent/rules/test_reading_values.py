@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.agent.policies.rules.values.currencies import read_currency
-from shoal.agent.policies.rules.values.dates import read_date
-from shoal.agent.policies.rules.values.numbers import read_number, read_price, read_rating
-from shoal.agent.policies.rules.values.stock import read_stock, stock_line
-from shoal.agent.policies.rules.values.values import read_boolean
+from shoal.agent.read.values.conversion import read_boolean
+from shoal.agent.read.values.currencies import read_currency
+from shoal.agent.read.values.dates import read_date
+from shoal.agent.read.values.numbers import read_number, read_price, read_rating
+from shoal.agent.read.values.stock import read_stock, stock_line
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from shoal.agent.policies.rules.vocabulary.word_list import word_list
+from shoal.agent.read.word_lists.word_list import word_list
 
 Kind = Literal["text", "price", "currency", "availability", "rating", "count", "name", "date", "image", "url", "gtin"]
 

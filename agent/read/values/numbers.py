@@ -7,10 +7,10 @@ from decimal import Decimal, InvalidOperation
 
 from babel.numbers import NumberFormatError, parse_decimal
 
-from shoal.agent.policies.rules.values.currencies import CODE, CURRENCY_SIGNS
-from shoal.agent.policies.rules.values.locales import locale_of
-from shoal.agent.policies.rules.values.words import fold, squash
-from shoal.agent.policies.rules.vocabulary.value_words import FORMERLY, OUT_OF, STARS
+from shoal.agent.read.values.currencies import CODE, CURRENCY_SIGNS
+from shoal.agent.read.values.locales import locale_of
+from shoal.agent.read.values.phrases import fold, squash
+from shoal.agent.read.word_lists.value_words import FORMERLY, OUT_OF, STARS
 
 _SPACES = " \u00a0\u202f\u2009"
 _NUMBER = re.compile(

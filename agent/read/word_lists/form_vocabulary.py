@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.agent.policies.rules.vocabulary.word_list import word_list
+from shoal.agent.read.word_lists.word_list import word_list
 
 FORM_NAMES: tuple[tuple[str, ...], ...] = (
     word_list("first name, given name, forename, fname, firstname, vorname, prenom, nombre, jmeno, voornaam"),

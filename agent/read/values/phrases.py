@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from shoal.agent.policies.rules.vocabulary.labels import NEUTRAL, QUALIFIERS, UNITS
+from shoal.agent.read.word_lists.labels import NEUTRAL, QUALIFIERS, UNITS
 from shoal.agent.support.bounded_cache import bounded_cache
 
 Phrase = tuple[str, ...]

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
-from shoal.agent.policies.rules.values.currencies import CURRENCY_SIGNS
-from shoal.agent.policies.rules.values.words import fold, squash
-from shoal.agent.policies.rules.vocabulary.value_words import IN_STOCK, OUT_OF_STOCK, PREORDER
+from shoal.agent.read.values.currencies import CURRENCY_SIGNS
+from shoal.agent.read.values.phrases import fold, squash
+from shoal.agent.read.word_lists.value_words import IN_STOCK, OUT_OF_STOCK, PREORDER
 
 Stock = Literal["in", "out", "preorder"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.agent.policies.rules.vocabulary.word_list import word_list
+from shoal.agent.read.word_lists.word_list import word_list
 
 NEXT_WORDS = word_list(
     """

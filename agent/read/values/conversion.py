@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-from shoal.agent.policies.rules.fields.schema import Property
-from shoal.agent.policies.rules.values.currencies import read_currency
-from shoal.agent.policies.rules.values.dates import read_date
-from shoal.agent.policies.rules.values.numbers import read_number, read_price, read_rating
-from shoal.agent.policies.rules.values.stock import read_stock
-from shoal.agent.policies.rules.values.words import phrase, squash
-from shoal.agent.policies.rules.vocabulary.value_words import FALSE_WORDS, TRUE_WORDS
+from shoal.agent.read.schema import Property
+from shoal.agent.read.values.currencies import read_currency
+from shoal.agent.read.values.dates import read_date
+from shoal.agent.read.values.numbers import read_number, read_price, read_rating
+from shoal.agent.read.values.phrases import phrase, squash
+from shoal.agent.read.values.stock import read_stock
+from shoal.agent.read.word_lists.value_words import FALSE_WORDS, TRUE_WORDS
 from shoal.agent.schemas.patterns import fitting
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import joined

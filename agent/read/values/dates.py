@@ -9,7 +9,7 @@ from typing import Any
 import dateparser
 from babel import Locale
 
-from shoal.agent.policies.rules.values.locales import locale_of
+from shoal.agent.read.values.locales import locale_of
 
 _ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)\s?(Z|[+-]\d{2}:?\d{2})?)?")
 _DATE_SHAPES = (

@@ -9,7 +9,7 @@ from babel.core import get_global
 from babel.numbers import get_currency_symbol, get_territory_currencies, list_currencies
 from price_parser import Price
 
-from shoal.agent.policies.rules.values.locales import locale_of
+from shoal.agent.read.values.locales import locale_of
 
 _SIGNS = {
     "€": "EUR",

@@ -7,8 +7,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from shoal.agent.policies.rules.values.words import NEUTRAL_WORDS, UNIT_WORDS, Phrase, phrase
-from shoal.agent.policies.rules.vocabulary.concepts import CONCEPTS, Concept
+from shoal.agent.read.values.phrases import NEUTRAL_WORDS, UNIT_WORDS, Phrase, phrase
+from shoal.agent.read.word_lists.concepts import CONCEPTS, Concept
 from shoal.agent.schemas.bounds import LONG_SCHEMA
 from shoal.agent.spec import schema_text
 from shoal.agent.support.bounded_cache import bounded_cache
@@ -35,6 +35,7 @@ class Property:
     enum: tuple[Json, ...] = ()
     properties: tuple[Property, ...] = ()  # of an object
     items: Property | None = None  # of an array
+    description: str = ""
 
 
 def properties_of(schema: Mapping[str, Json]) -> tuple[Property, ...]:
@@ -93,6 +94,7 @@ class _Reader:
             required=required,
             phrases=phrases,
             hints=hints,
+            description=str(flat.get("description", "")),
             concept=_concept(phrases, hints, types, str(flat.get("format", ""))),
             format=str(flat.get("format", "")),
             pattern=str(flat.get("pattern", "")),

@@ -1,1 +1,0 @@
-"""Texts as values: numbers, dates, currencies, words."""
