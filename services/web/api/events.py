@@ -20,6 +20,7 @@ from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.lazy_route import LazyRoute
 from shoal.services.web.live.event_feed import PAGE, EventFeed, ToldEvent, told
+from shoal.services.web.live.shares import SharedStream
 
 PING_S = 15
 OVER_S = 30.0
@@ -55,7 +56,7 @@ def feed_routes(deps: GatewayDeps, authenticator: Authenticator, feed: EventFeed
         row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
         start = resume_point(last_event_id, after)
         holds = partial(authenticator.holds, caller)
-        return await event_stream(deps, feed, row.id, start, follow=follow, holds=holds)
+        return await event_stream(deps, feed, row.id, start, caller.tenant, follow=follow, holds=holds)
 
     return router
 
@@ -76,17 +77,24 @@ def resume_point(last_event_id: str | None, after: int | None) -> int:
 
 
 async def event_stream(
-    deps: GatewayDeps, feed: EventFeed, job: int, after: int, *, follow: bool, holds: Holds
+    deps: GatewayDeps, feed: EventFeed, job: int, after: int, tenant: str, *, follow: bool, holds: Holds
 ) -> Response:
     """The stream of `job` after an event; 204 where it is over, which tells a browser not to reconnect.
 
     It ends with the key that opened it: `holds` is asked before anything more is told.
+
+    Args:
+        tenant: in whose share the stream is.
+
+    Raises:
+        QuotaExceeded: the tenant has too many.
     """
+    deps.streams.admit(tenant)
     first = await deps.store.events(job=job, after=after, limit=PAGE)
     if follow and not first and (await deps.store.job(job)).status in FINAL:
         return Response(status_code=204)
     events = _followed(deps.store, feed, job, after, holds) if follow else _there(deps.store, job, after, holds)
-    return EventSourceResponse(_counted(deps.metrics, events), ping=PING_S)
+    return SharedStream(_counted(deps.metrics, events), deps.streams.one(tenant), ping=PING_S)
 
 
 async def _counted(metrics: Metrics, events: AsyncGenerator[Sequence[ToldEvent], None]) -> AsyncIterator[bytes]:

@@ -10,7 +10,8 @@ from fastapi.responses import StreamingResponse
 from pydantic import Field, ValidationError
 from sse_starlette import EventSourceResponse
 
-from shoal.services.errors import BadInput, NotFound
+from shoal.agent.status import Status
+from shoal.services.errors import BadInput, NotFound, WrongState
 from shoal.services.live_messages import MOST_MESSAGE_BYTES, UP
 from shoal.services.store import ids
 from shoal.services.store.store import Store
@@ -67,8 +68,7 @@ def _add_people(router: APIRouter, deps: GatewayDeps, authenticator: Authenticat
     async def look(session: str, caller: Caller = Depends(guard(authenticator, "read"))) -> Response:
         """Server-sent events: `standing` (who acts, the page's address, a dialog), `frame` (a JPEG of the page, up to
         five a second, nothing while the page shows a secret) and `end`."""
-        room = await room_of(deps.store, rooms, ids.parse_session(session), caller)
-        return live_stream(deps.store, deps.metrics, rooms, room, partial(authenticator.holds, caller))
+        return await live_stream(deps, rooms, ids.parse_session(session), caller, partial(authenticator.holds, caller))
 
     @router.get(
         "/sessions/{session}/progress",
@@ -80,7 +80,7 @@ def _add_people(router: APIRouter, deps: GatewayDeps, authenticator: Authenticat
         seconds later; it goes on telling while this is asked again within some seconds."""
         detail = await deps.store.session(ids.parse_session(session), tenant=caller.sees)
         job = await deps.store.job(detail.row.job, tenant=caller.sees)
-        done = await progress_of(rooms, detail.row, job.tenant)
+        done = await progress_of(rooms, detail.row, job.tenant, caller.tenant)
         known = done or Progress()
         told = {"tasks": list(known.tasks), "left_out": known.left_out, "missing": known.missing}
         view = ProgressView.model_validate({"running": done is not None, **told})
@@ -144,18 +144,20 @@ def _asked_for(rooms: LiveRooms, ticket: str) -> Room:
 
 
 async def room_of(store: Store, rooms: LiveRooms, session: int, caller: Caller) -> Room:
-    """The room of a session that `caller` may see.
+    """The room of a session that `caller` may see, and that runs: no other needs one.
 
     Raises:
         NotFound: there is no such session for them.
-        WrongState, QuotaExceeded: see `LiveRooms.of`.
+        WrongState, QuotaExceeded: it does not run; or see `LiveRooms.of`.
     """
     room = rooms.known(session)
-    if room is not None and caller.sees in (None, room.tenant):
+    if room is not None and room.linked and caller.sees in (None, room.tenant):
         return room
     detail = await store.session(session, tenant=caller.sees)
+    if detail.row.status is not Status.RUNNING:
+        raise WrongState(f"The session does not run: it is {detail.row.status.value}.")
     job = await store.job(detail.row.job, tenant=caller.sees)
-    return rooms.of(session, job.tenant)
+    return rooms.of(session, job.tenant, caller.tenant)
 
 
 async def obey(

@@ -20,8 +20,8 @@ class Progress:
     missing: str = ""  # why nothing is known, in words; "" when something is
 
 
-async def progress_of(rooms: LiveRooms, row: SessionRow, tenant: str) -> Progress | None:
-    """What `row` has done so far; None when it does not run.
+async def progress_of(rooms: LiveRooms, row: SessionRow, tenant: str, looks: str) -> Progress | None:
+    """What `row`, a session of `tenant`, has done so far, for a person of the tenant `looks`; None: it does not run.
 
     The first call asks the session's worker, whose answer comes some seconds later. It goes on telling for as long as
     this is called again within some seconds.
@@ -29,7 +29,7 @@ async def progress_of(rooms: LiveRooms, row: SessionRow, tenant: str) -> Progres
     if row.status is not Status.RUNNING:
         return None
     try:
-        room = rooms.of(row.id, tenant)
+        room = rooms.of(row.id, tenant, looks)
     except (WrongState, QuotaExceeded) as error:
         return Progress(missing=f"Its steps are shown when the attempt ends. {error.message}")
     room.ask_for_steps()

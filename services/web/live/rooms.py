@@ -11,7 +11,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 
 from shoal.services.errors import QuotaExceeded, WrongState
 from shoal.services.live_messages import (
@@ -31,11 +31,12 @@ from shoal.services.live_messages import (
     Watch,
 )
 from shoal.services.store.store import Store
+from shoal.services.web.live.shares import Shares
 
 MOST_VIEWERS = 10
-"""People who look at one session at one gateway."""
+"""People of one tenant who look at one session at one gateway."""
 MOST_ROOMS = 50
-"""Sessions that are looked at at one gateway."""
+"""Sessions that people of one tenant look at at one gateway."""
 LINK_S = 8.0
 """How long an order waits for the worker: a dispatcher looks for requests every second."""
 ANSWER_S = 180.0
@@ -48,13 +49,20 @@ _LEFT_S = 3600.0
 
 
 class Room:
-    """One session at this gateway."""
+    """One session at this gateway.
 
-    def __init__(self, session: int, tenant: str) -> None:
+    Args:
+        tenant: whose session it is.
+        opened_by: the tenant of the person who looked first, in whose share the room is.
+    """
+
+    def __init__(self, session: int, tenant: str, opened_by: str) -> None:
         self.session = session
         self.tenant = tenant
+        self.opened_by = opened_by
         self.ticket = secrets.token_urlsafe(32)
         self.viewers = 0
+        self.people = Shares(MOST_VIEWERS, "people who look at this session")
         self.frame: FrameUpdate | None = None
         self.frames = 0  # that came so far
         self.standing: StandingUpdate | None = None
@@ -100,33 +108,33 @@ class Room:
     def _wants_steps(self) -> bool:
         return time.monotonic() - self._steps_asked < REQUEST_S
 
-    def admit(self) -> None:
-        """Returns when one more person may look.
+    @contextmanager
+    def viewing(self, tenant: str) -> Iterator[None]:
+        """While a person of a tenant looks.
 
         Raises:
-            QuotaExceeded: too many do.
+            QuotaExceeded: too many of them do.
         """
-        if self.viewers >= MOST_VIEWERS:
-            raise QuotaExceeded(f"{MOST_VIEWERS} people look at this session already.", retry_after_s=30)
-
-    @contextmanager
-    def viewing(self) -> Iterator[None]:
-        """While a person looks."""
-        self.viewers += 1
-        self._tell()
-        try:
-            yield
-        finally:
-            self.viewers -= 1
-            self.touch()
+        with self.people.one(tenant):
+            self.viewers += 1
             self._tell()
+            try:
+                yield
+            finally:
+                self.viewers -= 1
+                self.touch()
+                self._tell()
 
-    async def picture(self, timeout_s: float) -> FrameUpdate | None:
-        """A picture of the page as it is now; None where no worker shows one in time, or it shows a secret."""
+    async def picture(self, timeout_s: float, tenant: str) -> FrameUpdate | None:
+        """A picture of the page as it is now; None where no worker shows one in time, or it shows a secret.
+
+        Raises:
+            QuotaExceeded: too many people of the tenant look.
+        """
         ends = time.monotonic() + timeout_s
         if self.frame is not None and (self.viewers or time.monotonic() - self._frame_at < FRESH_S):
             return self.frame  # a page on which nothing moves gives no other one
-        with self.viewing():
+        with self.viewing(tenant):
             before = self.frames
             while self.frames == before or self.frame is None:
                 left_s = ends - time.monotonic()
@@ -254,22 +262,43 @@ class LiveRooms:
         """Whether workers reach this gateway."""
         return bool(self._url)
 
-    def of(self, session: int, tenant: str) -> Room:
-        """The room of a session, made where there is none.
+    def require(self) -> None:
+        """Raises WrongState where workers do not reach this gateway."""
+        if not self.available:
+            raise WrongState("No session can be looked at here: workers do not reach this gateway (SHOAL_LIVE_URL).")
+
+    def of(self, session: int, tenant: str, looks: str) -> Room:
+        """The room of a running session of `tenant`, made where there is none, in the share of the tenant that looks.
 
         Raises:
             WrongState: workers do not reach this gateway.
-            QuotaExceeded: too many sessions are looked at.
+            QuotaExceeded: people of that tenant look at too many sessions.
         """
-        if not self.available:
-            raise WrongState("No session can be looked at here: workers do not reach this gateway (SHOAL_LIVE_URL).")
+        self.require()
         for other in [room for room in self._by_session.values() if not room.in_use and not room.linked]:
             del self._by_session[other.session]
         if session not in self._by_session:
-            if len(self._by_session) >= MOST_ROOMS:
-                raise QuotaExceeded(f"{MOST_ROOMS} sessions are looked at here already.", retry_after_s=30)
-            self._by_session[session] = Room(session, tenant)
+            if sum(room.opened_by == looks for room in self._by_session.values()) >= MOST_ROOMS:
+                raise QuotaExceeded(
+                    f"People of this tenant look at {MOST_ROOMS} running sessions already, which is the most.",
+                    retry_after_s=30,
+                )
+            self._by_session[session] = Room(session, tenant, looks)
         return self._by_session[session]
+
+    @asynccontextmanager
+    async def looking(self, session: int, tenant: str, looks: str) -> AsyncIterator[Room]:
+        """The room of a running session, as `of` gives it, while a person looks.
+
+        Raises:
+            WrongState, QuotaExceeded.
+        """
+        room = self.of(session, tenant, looks)
+        try:
+            with room.viewing(looks):
+                yield room
+        finally:
+            await self.let_go(room)
 
     def known(self, session: int) -> Room | None:
         """The room of a session, where there is one."""

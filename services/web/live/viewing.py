@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass
 
 import orjson
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from shoal.agent.status import FINAL
+from shoal.agent.status import FINAL, Status
 from shoal.agent.support.json_value import Json
-from shoal.services.errors import NotFound, StoreAway
+from shoal.services.errors import NotFound, QuotaExceeded, StoreAway
 from shoal.services.live_messages import PING_S
-from shoal.services.metrics import Metrics
 from shoal.services.store.store import Store
+from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.live.rooms import LiveRooms, Room
+from shoal.services.web.live.shares import SharedStream
 
 _LOOK_S = 2.0
 """A session that no worker shows is looked at in the store that often; so is the key of the person who looks."""
@@ -23,59 +28,90 @@ Holds = Callable[[], Awaitable[bool]]
 """Whether the key or login that a stream was opened with still opens it."""
 
 
-def live_stream(store: Store, metrics: Metrics, rooms: LiveRooms, room: Room, holds: Holds) -> EventSourceResponse:
+async def live_stream(
+    deps: GatewayDeps, rooms: LiveRooms, session: int, caller: Caller, holds: Holds
+) -> EventSourceResponse:
     """The stream of one person. It ends with the session, and with the key that opened it.
 
     Raises:
-        QuotaExceeded: too many people look at this session.
+        NotFound: there is no such session for them.
+        WrongState: workers do not reach this gateway.
+        QuotaExceeded: people of the caller's tenant have too many streams, or look at too many sessions, or too many of
+            them look at this one.
     """
-    room.admit()
-    return EventSourceResponse(_viewed(store, metrics, rooms, room, holds), ping=15)
+    deps.streams.admit(caller.tenant)
+    rooms.require()
+    detail = await deps.store.session(session, tenant=caller.sees)
+    tenant = (await deps.store.job(detail.row.job, tenant=caller.sees)).tenant
+    if detail.row.status is Status.RUNNING:
+        rooms.of(session, tenant, caller.tenant).people.admit(caller.tenant)
+    view = LiveView(session, tenant, caller.tenant)
+    return SharedStream(_viewed(deps, rooms, view, holds), deps.streams.one(caller.tenant), ping=15)
 
 
-async def _viewed(
-    store: Store, metrics: Metrics, rooms: LiveRooms, room: Room, holds: Holds
-) -> AsyncIterator[ServerSentEvent]:
-    metrics.event_streams.inc()
+@dataclass(frozen=True, slots=True)
+class LiveView:
+    """What one person looks at."""
+
+    session: int
+    tenant: str  # whose session it is
+    looks: str  # the person's tenant
+
+
+async def _viewed(deps: GatewayDeps, rooms: LiveRooms, view: LiveView, holds: Holds) -> AsyncIterator[ServerSentEvent]:
+    deps.metrics.event_streams.inc()
     try:
-        with room.viewing():
-            async for event in _events(store, rooms, room, holds):
+        async with aclosing(_events(deps.store, rooms, view, holds)) as events:
+            async for event in events:
                 yield event
-    except StoreAway:
-        return  # the browser comes back by itself
+    except (StoreAway, QuotaExceeded):
+        return  # the browser comes back by itself, and is told why
     finally:
-        metrics.event_streams.dec()
-        await rooms.let_go(room)
+        deps.metrics.event_streams.dec()
 
 
-async def _events(store: Store, rooms: LiveRooms, room: Room, holds: Holds) -> AsyncIterator[ServerSentEvent]:
+async def _events(
+    store: Store, rooms: LiveRooms, view: LiveView, holds: Holds
+) -> AsyncGenerator[ServerSentEvent, None]:
+    """The events of one view. It is in a room only while the session runs."""
     yield ServerSentEvent(retry=_RECONNECT_MS, comment="shoal")
     told: Json = None
     frames = asked_at = looked_at = 0.0
     status = ""
-    while True:
-        now = time.monotonic()
-        if now - asked_at >= PING_S:
-            await rooms.request(room)
-            asked_at = now
-        if now - looked_at >= _LOOK_S:
-            if not await holds():
+    room: Room | None = None
+    async with AsyncExitStack() as seat:
+        while True:
+            now = time.monotonic()
+            if now - looked_at >= _LOOK_S:
+                if not await holds():
+                    return
+                status = await _status(store, view.session)
+                looked_at = now
+                if status == Status.RUNNING and room is None:
+                    room = await seat.enter_async_context(rooms.looking(view.session, view.tenant, view.looks))
+                    frames = asked_at = 0.0
+                elif status != Status.RUNNING and room is not None:
+                    await seat.aclose()
+                    room = None
+            if status in FINAL or status == "":
+                yield _event("end", {"status": status})
                 return
-            status = await _status(store, room.session)
-            looked_at = now
-        if status in FINAL or status == "":
-            yield _event("end", {"status": status})
-            return
-        standing = _standing(room, status)
-        if standing != told:
-            told = standing
-            yield _event("standing", standing)
-        frame, number = room.frame, room.frames
-        if frame is not None and number != frames:
-            frames = number
-            yield _event("frame", {"jpeg": frame.jpeg, "width": frame.width, "height": frame.height})
-        elif standing == _standing(room, status):
-            await room.changed(_LOOK_S)
+            if room is not None and now - asked_at >= PING_S:
+                await rooms.request(room)
+                asked_at = now
+            standing = _standing(room, status)
+            if standing != told:
+                told = standing
+                yield _event("standing", standing)
+            if room is None:
+                await asyncio.sleep(_LOOK_S)
+                continue
+            frame, number = room.frame, room.frames
+            if frame is not None and number != frames:
+                frames = number
+                yield _event("frame", {"jpeg": frame.jpeg, "width": frame.width, "height": frame.height})
+            elif standing == _standing(room, status):
+                await room.changed(_LOOK_S)
 
 
 async def _status(store: Store, session: int) -> str:
@@ -86,10 +122,10 @@ async def _status(store: Store, session: int) -> str:
         return ""
 
 
-def _standing(room: Room, status: str) -> Json:
-    known = room.standing
+def _standing(room: Room | None, status: str) -> Json:
+    known = room.standing if room is not None else None
     told = known.model_dump(mode="json", exclude={"kind"}) if known is not None else {}
-    return {"status": status, "linked": room.linked, **told}
+    return {"status": status, "linked": room is not None and room.linked, **told}
 
 
 def _event(name: str, data: Json) -> ServerSentEvent:

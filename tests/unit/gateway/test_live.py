@@ -13,7 +13,7 @@ import pytest
 
 from shoal.agent.spec import JobSpec
 from shoal.agent.worker_messages import Work
-from shoal.services.errors import QuotaExceeded, WrongState
+from shoal.services.errors import WrongState
 from shoal.services.live_messages import PREFIX, Act, Done, Keep
 from shoal.services.web.live import rooms, viewing
 from tests.gateway_world import World, completed, world
@@ -103,7 +103,7 @@ async def test_a_person_takes_over_and_each_order_reaches_the_worker(here: World
 
 
 async def test_an_order_that_was_answered_with_a_failure_is_not_given_to_the_next_worker() -> None:
-    room = rooms.Room(1, "acme")
+    room = rooms.Room(1, "acme", "acme")
     room.touch()
     first = room.down()
     await anext(first)  # it is linked, and takes no order yet
@@ -186,7 +186,8 @@ async def test_workers_show_the_installation_s_token_and_a_ticket(here: World) -
 async def test_pictures_are_streamed_until_the_key_ends(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(viewing, "_LOOK_S", 0.05)
     session = await running(here)
-    room = here.app.state.live_rooms.of(int(session[1:]), "acme")
+    room = here.app.state.live_rooms.of(int(session[1:]), "acme", "acme")
+    view = viewing.LiveView(int(session[1:]), "acme", "acme")
     good = True
 
     async def holds() -> bool:
@@ -196,7 +197,7 @@ async def test_pictures_are_streamed_until_the_key_ends(here: World, monkeypatch
     worker = Worker(here)
 
     async def look() -> None:
-        async for event in viewing._viewed(here.store, here.deps.metrics, here.app.state.live_rooms, room, holds):
+        async for event in viewing._viewed(here.deps, here.app.state.live_rooms, view, holds):
             if event.event:
                 told.append((event.event, json.loads(event.data)))
 
@@ -330,12 +331,3 @@ async def test_another_tenant_s_session_has_no_progress() -> None:
         theirs = {"Authorization": f"Bearer {await here.key('read', tenant='theirs')}"}
         assert (await here.client.get("/v1/sessions/s1/progress", headers=theirs)).status_code == 404
         assert (await here.client.get("/v1/sessions/s1/progress")).status_code == 401
-
-
-def test_so_many_may_look() -> None:
-    room = rooms.Room(1, "acme")
-    for _ in range(rooms.MOST_VIEWERS):
-        room.admit()
-        room.viewers += 1
-    with pytest.raises(QuotaExceeded, match="look at this session already"):
-        room.admit()

@@ -62,7 +62,7 @@ def add_history(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, p
             caller=caller,
             job=look(row, await store.now()),
             plan=plan,
-            progress=await progress_of(rooms, plan.row, row.tenant),
+            progress=await progress_of(rooms, plan.row, row.tenant, caller.tenant),
             events=events[:EVENTS_SHOWN],
             following=events[EVENTS_SHOWN - 1].seq if len(events) > EVENTS_SHOWN else None,
         )

@@ -135,7 +135,7 @@ def _add_streams(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, 
         row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
         start = resume_point(last_event_id, after)
         holds = partial(login_check.holds, request, caller)
-        return await event_stream(deps, feed, row.id, start, follow=True, holds=holds)
+        return await event_stream(deps, feed, row.id, start, caller.tenant, follow=True, holds=holds)
 
     @router.get("/jobs/{job}/results")
     async def results(

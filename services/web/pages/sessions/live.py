@@ -45,8 +45,8 @@ def add_live(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, page
 
     @router.get("/sessions/{session}/live/stream")
     async def stream(request: Request, session: str, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
-        room = await room_of(deps.store, rooms, ids.parse_session(session), caller)
-        return live_stream(deps.store, deps.metrics, rooms, room, partial(login_check.holds, request, caller))
+        holds = partial(login_check.holds, request, caller)
+        return await live_stream(deps, rooms, ids.parse_session(session), caller, holds)
 
     @router.get("/sessions/{session}/live/picture")
     async def picture(session: str, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
@@ -54,12 +54,11 @@ def add_live(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, page
         headers = {"Cache-Control": "no-store"}
         try:
             room = await room_of(deps.store, rooms, ids.parse_session(session), caller)
-            room.admit()
+            if not room.linked:
+                await rooms.request(room)
+            frame = await room.picture(LINK_S, caller.tenant)
         except (WrongState, QuotaExceeded):
             return Response(status_code=204, headers=headers)
-        if not room.linked:
-            await rooms.request(room)
-        frame = await room.picture(LINK_S)
         await rooms.let_go(room)
         if frame is None:
             return Response(status_code=204, headers=headers)

@@ -50,7 +50,7 @@ def add_session_page(
             known=known,
             wait=wait,
             questions=[] if over else await open_questions(deps.store, caller, session=ids.session_id(detail.row.id)),
-            progress=await progress_of(rooms, detail.row, job.tenant),
+            progress=await progress_of(rooms, detail.row, job.tenant, caller.tenant),
             draft=draft,
             lost_draft=lost_draft,
             can_keep=caller.may("control") and job.tenant == caller.tenant,
