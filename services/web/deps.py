@@ -13,7 +13,7 @@ from shoal.services.names import HostNames
 from shoal.services.store.store import Store
 from shoal.services.web.http.problems import STATUS
 from shoal.services.web.http.trusted_proxy import TrustedProxy
-from shoal.services.web.live.shares import MOST_STREAMS, Shares
+from shoal.services.web.live.shares import MOST_STREAMS, TenantShares
 from shoal.services.web.openid.config import OpenId
 from shoal.services.web.specs.specs import SpecRules
 
@@ -82,7 +82,9 @@ class GatewayDeps:
     options: GatewayOptions = GatewayOptions()
     names: HostNames = field(default_factory=HostNames)
     metrics: Metrics = field(default_factory=new_metrics)
-    streams: Shares = field(default_factory=lambda: Shares(MOST_STREAMS, "event streams open at this gateway"))
+    streams: TenantShares = field(
+        default_factory=lambda: TenantShares(MOST_STREAMS, "event streams open at this gateway")
+    )
 
     async def webhook_secrets(self) -> tuple[str, ...]:
         """The cluster's secrets, from which those of its tenants are derived; newest first."""

@@ -31,7 +31,7 @@ from shoal.services.live_messages import (
     Watch,
 )
 from shoal.services.store.store import Store
-from shoal.services.web.live.shares import Shares
+from shoal.services.web.live.shares import TenantShares
 
 MOST_VIEWERS = 10
 """People of one tenant who look at one session at one gateway."""
@@ -62,7 +62,7 @@ class Room:
         self.opened_by = opened_by
         self.ticket = secrets.token_urlsafe(32)
         self.viewers = 0
-        self.people = Shares(MOST_VIEWERS, "people who look at this session")
+        self.people = TenantShares(MOST_VIEWERS, "people who look at this session")
         self.frame: FrameUpdate | None = None
         self.frames = 0  # that came so far
         self.standing: StandingUpdate | None = None

@@ -1,4 +1,4 @@
-"""Shares of tenants in what a gateway keeps open. Each tenant has its own, so none can take up another's."""
+"""TenantShares of tenants in what a gateway keeps open. Each tenant has its own, so none can take up another's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_STREAMS = 300
 _RETRY_AFTER_S = 30
 
 
-class Shares:
+class TenantShares:
     """Counts what each tenant has open.
 
     Args:
