@@ -474,7 +474,7 @@ class NoRoom(AgentError):
 
 
 class LeaseLost(AgentError):
-    """The session's worker ended, or was not heard of, before it reported. Up to ten such attempts do not count."""
+    """The session's worker ended, or was not heard of, before it reported. The session is tried again at once."""
 
     recourse = Recourse.RETRY
     code = "lease_lost"

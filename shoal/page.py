@@ -62,7 +62,7 @@ class Page:
         self.status = status
         self._parts = parts
         self._seen: Observation | None = None
-        self._hidden = Redactor()
+        self._hidden = parts.hidden()
 
     @property
     def url(self) -> str:
@@ -153,7 +153,7 @@ class Page:
         )
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         return [
-            replace(self._hidden.record(record), url=record.url or self.url, at=record.at or now)
+            self._hidden.record(replace(record, url=record.url or self.url, at=record.at or now))
             for record in checked.records
         ]
 
@@ -309,7 +309,7 @@ class _Parts:
         """A context for the page, with the hooks that actions ask."""
         spec = self.spec_for(address, goal="-")
         work = self._work(spec)
-        secrets = FolderSecrets(self.config.secrets_dir, work.tenant, spec)
+        secrets = self._secrets(spec)
         hooks = Hooks(navigation_guard=self.navigation_guard, fetch=StoredArtifactSink(self.real.artifacts, work).fetch)
         options = replace(
             await self.real.context(work),
@@ -318,6 +318,16 @@ class _Parts:
             hooks=helping(hooks, spec, lambda name, url: str(secrets.resolve(name, url)), self.helper),
         )
         return await self.browser.new_context(options)
+
+    def hidden(self) -> Redactor:
+        """What no call shows: the secrets that the page may be given."""
+        redactor = Redactor()
+        for reference, value in self._secrets(self.spec_for("http://localhost/", goal="-")).granted().items():
+            redactor.learn(reference, value)
+        return redactor
+
+    def _secrets(self, spec: JobSpec) -> FolderSecrets:
+        return FolderSecrets(self.config.secrets_dir, _TENANT, spec)
 
     async def run(self, spec: JobSpec, context: Context, hidden: Redactor) -> Outcome:
         """One session on the page that is open."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -11,21 +11,21 @@ from shoal.agent.policies.policy import Policy, SessionState
 from shoal.agent.policies.workflow import WorkflowPolicy
 from shoal.agent.policies.workflow.telling import detail_of
 from shoal.agent.sessions.attended.attendance import Attendance
-from shoal.agent.sessions.attended.human_help import helping
+from shoal.agent.sessions.attended.human_help import helping, redacted
 from shoal.agent.sessions.attended.takeover import OrTakeover
-from shoal.agent.sessions.dependencies import SessionDependencies
+from shoal.agent.sessions.dependencies import Journal, SessionDependencies
 from shoal.agent.sessions.evidence import Evidence
 from shoal.agent.sessions.login import is_done, is_login_page
 from shoal.agent.sessions.loops.learning import replay_of, teaches
-from shoal.agent.sessions.once import page_of
+from shoal.agent.sessions.once import action_name, page_of
 from shoal.agent.sessions.page import LazyContext
 from shoal.agent.sessions.session_budget import SessionBudget
 from shoal.agent.sessions.token_budget import tokens
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.masking import masker_of
+from shoal.agent.support.masking import secrets_given
 from shoal.agent.support.redaction import Redactor
-from shoal.agent.types import Checkpoint, ErrorInfo, Replay, Step, Task, TaskType
+from shoal.agent.types import Action, Checkpoint, ErrorInfo, LoopItem, Replay, Step, Task, TaskType
 from shoal.agent.worker_messages import JobLimits, LearnedUse, Work
 from shoal.agent.workflows.by_hand.hand_book import HandBook
 from shoal.agent.workflows.learning.lessons import Lessons
@@ -60,12 +60,49 @@ def _reading(work: Work, policy: Policy) -> bool:
     return linked and policy.instant and spec.extract is not None and not spec.data and spec.loop_at(work.depth) is None
 
 
+class _RedactedJournal:
+    """A `Journal` that is given no value of a secret that the session knows."""
+
+    def __init__(self, journal: Journal, hidden: Redactor) -> None:
+        self._journal = journal
+        self._hidden = hidden
+
+    async def checkpoint(self, checkpoint: Checkpoint, *, durable: bool) -> None:
+        await self._journal.checkpoint(self._hidden.kept(checkpoint), durable=durable)
+
+    async def items(self, at: int, items: Sequence[LoopItem]) -> None:
+        await self._journal.items(at, [self._hidden.item(item) for item in items])
+
+
+def _hidden(work: Work, deps: SessionDependencies) -> Redactor:
+    """What the session has to hide from its beginning: another one of its job may have filled it in."""
+    hidden = replace(deps.hidden or Redactor(), given={})
+    for reference, value in deps.secrets.granted().items():
+        hidden.learn(reference, value)
+    hidden.hide(secrets_given(work.spec, work.item))
+    return hidden
+
+
+def _restored(work: Work, deps: SessionDependencies, hidden: Redactor) -> Work:
+    """The work with the addresses that it goes by, where they were stored without a secret that stands in them."""
+
+    def restored(address: str) -> str:
+        return hidden.restored(address, deps.secrets.resolve)
+
+    item, checkpoint = work.item, work.checkpoint
+    if item is not None:
+        value = restored(item.value) if item.is_link else item.value
+        item = replace(item, value=value, page=restored(item.page))
+    return replace(work, item=item, checkpoint=checkpoint and replace(checkpoint, url=restored(checkpoint.url)))
+
+
 class Attempt:
     """The state of one attempt: what the session was given, what it has done so far, and what it uses for that."""
 
     def __init__(self, work: Work, deps: SessionDependencies) -> None:
-        self.work = work
-        self.deps = deps
+        hidden = _hidden(work, deps)
+        self.work = work = _restored(work, deps, hidden)
+        self.deps = deps = replace(deps, journal=_RedactedJournal(deps.journal, hidden))
         checkpoint = work.checkpoint or Checkpoint()
         self.saved = work.checkpoint  # where a next attempt goes on
         self.steps_before = checkpoint.steps  # of the task in whose middle the last attempt ended
@@ -85,7 +122,7 @@ class Attempt:
             fetch=deps.artifact_sink.fetch,
             answer_dialog=self.attendance.answer_dialog,
         )
-        helper = OrTakeover(deps.helper, self.attendance) if deps.helper is not None else None
+        helper = redacted(OrTakeover(deps.helper, self.attendance), hidden) if deps.helper is not None else None
         options = replace(
             deps.context,
             browser=work.spec.browser,
@@ -119,7 +156,7 @@ class Attempt:
             proposed=checkpoint.proposed,
             items_only_read=checkpoint.items_only_read,
             job=work.job,
-            hidden=replace(deps.hidden or Redactor(), given=masker_of(work.spec, work.item)),
+            hidden=hidden,
         )
         closed_to = "" if work.spec.sample is None else "a try sends nothing, and cannot be taken over"
         self.attendance.begin(self.page, self.state.hidden, closed_to=closed_to, tasks=self.tasks_so_far)
@@ -171,6 +208,10 @@ class Attempt:
         """Keeps a snapshot in the store; it may be lost when the worker dies."""
         self.saved = await self.snapshot()
         await self.deps.journal.checkpoint(self.saved, durable=False)
+
+    def name_of(self, action: Action) -> str:
+        """How checkpoints name the action, done on the page as it is."""
+        return action_name(action, self.state.hidden.text(self.page.url))
 
     @property
     def is_sample(self) -> bool:

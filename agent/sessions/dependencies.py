@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -81,6 +81,10 @@ class Secrets(Protocol):
         Raises:
             SecretRefused: unknown, not granted to this job, or not for this domain.
         """
+        ...
+
+    def granted(self) -> Mapping[str, str]:
+        """The values of all stored secrets that the job grants, by reference: none is shown."""
         ...
 
 

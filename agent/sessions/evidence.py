@@ -7,7 +7,7 @@ import gzip
 import mimetypes
 import tempfile
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,7 +25,6 @@ from shoal.agent.sessions.traces.trace import told_trace
 from shoal.agent.spec import ArtifactsSpec
 from shoal.agent.status import Status
 from shoal.agent.support.file_names import safe_file_name
-from shoal.agent.support.masking import Masker
 from shoal.agent.types import ArtifactRef, PageErrors, Record
 
 _LAST_PAGE_CHARS = 40_000
@@ -39,6 +38,8 @@ _DID_WELL = frozenset({Status.COMPLETED, Status.WAITING, Status.CANCELED})
 """Ends that errors of a page do not have to explain."""
 DOWNLOAD_TEXT = "download_text"
 """The artifact that holds the text of a PDF that was downloaded, as far as an observation carries it."""
+_TEXTS = frozenset({"application/json", "application/xml", "application/x-ndjson", "image/svg+xml"})
+"""Types of downloads that are text, beside `text/`."""
 _WRITTEN_HERE = frozenset({"prompt", "reply", "page", DOWNLOAD_TEXT})
 """Artifacts that hold what the session was given, beside what pages say."""
 
@@ -68,13 +69,24 @@ class Evidence:
             name: how a site calls it, where it is a file of the site's.
         """
         if kind in _WRITTEN_HERE:
-            data = self._state.hidden.told(data.decode("utf-8", "replace")).encode("utf-8", "replace")
+            data = self._told_text(data)
+        elif (kind == "download" and content_type in _TEXTS) or content_type.startswith("text/"):
+            data = await asyncio.to_thread(self._told_file, data)
         ref = await self._sink.keep(kind, data, content_type)
         if name:
             hide = self._state.hidden.told
             ref = replace(ref, name=hide(safe_file_name(hide(name))))
         self.kept.append(ref)
         return ref.id
+
+    def _told_text(self, data: bytes) -> bytes:
+        return self._state.hidden.told(data.decode("utf-8", "replace")).encode("utf-8", "replace")
+
+    def _told_file(self, data: bytes) -> bytes:
+        """A file of a site with references for secrets, and otherwise byte for byte; UTF-16 has none that is found."""
+        text = data.decode("utf-8", "surrogateescape")
+        told = self._state.hidden.text(text)
+        return data if told == text else told.encode("utf-8", "surrogateescape")
 
     async def keep_prompt(self, prompt: str | None) -> str | None:
         """Prompt and reply of a decision; the artifact's id, None where no model was asked."""
@@ -94,7 +106,7 @@ class Evidence:
     async def page_errors(self, *, ask: bool = False) -> PageErrors:
         """What the session's pages told of errors since the last call, as it may be stored; `ask` as pages have it."""
         came = await self._page.page_errors(ask=ask)
-        told = told_errors(came, self._without_secrets(), self._errors_left) if came != PageErrors() else came
+        told = told_errors(came, self._state.hidden.told, self._errors_left) if came != PageErrors() else came
         self._errors_left -= len(told.told)
         return told
 
@@ -164,7 +176,7 @@ class Evidence:
     async def _keep_document(self) -> None:
         raw = self._page.document
         if raw is not None:
-            html = raw.body
+            html = await asyncio.to_thread(self._told_file, raw.body)
         else:
             said = self._state.hidden.told(str(await self._page.read("() => document.documentElement.outerHTML")))
             html = said.encode("utf-8", "replace")
@@ -189,7 +201,7 @@ class Evidence:
             path = f"{folder}/trace.zip"
             if not await self._page.end_trace(path):
                 return
-            told = await asyncio.to_thread(told_trace, path, self._without_secrets())
+            told = await asyncio.to_thread(told_trace, path, self._state.hidden.told)
         if wants.trace:
             await self.keep("trace", told.trace, "application/zip")
         if wants.har:
@@ -202,7 +214,7 @@ class Evidence:
         try:
             async with asyncio.timeout(_TRACES_S):
                 raw = await self._page.end_recording()
-                told = await asyncio.to_thread(told_recording, raw, self._without_secrets()) if raw else None
+                told = await asyncio.to_thread(told_recording, raw, self._state.hidden.told) if raw else None
                 if told is not None:
                     await self.keep("recording", told, "application/gzip")
         except TimeoutError:
@@ -210,13 +222,6 @@ class Evidence:
         except AgentError as lost:
             return f"no recording: {lost}"
         return ""
-
-    def _without_secrets(self) -> Callable[[str], str]:
-        """Hides what was filled in here, also as addresses and JSON spell it, and what the caller gave as a secret."""
-        hidden = self._state.hidden
-        filled = Masker()
-        filled.hide(hidden.values)
-        return lambda text: filled.text(hidden.told(text))
 
     async def keep_transcript(self, error: AgentError) -> None:
         """What was asked and answered, when a model's reply is what the session failed on."""

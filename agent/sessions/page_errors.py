@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
+from shoal.agent.support.masking import Hide, told_address, told_sentence
 from shoal.agent.types import PageErrors
 
 MOST_ERRORS = 200
@@ -15,14 +15,19 @@ _LONGEST = 300
 """Characters of a text, and of an address."""
 
 
-def told_errors(came: PageErrors, hidden: Callable[[str], str], most: int) -> PageErrors:
-    """The first `most` of them at most, clipped once `hidden` has taken the secrets out."""
+def told_errors(came: PageErrors, hide: Hide, most: int) -> PageErrors:
+    """The first `most` of them at most, clipped once `hide` has taken the secrets out."""
     kept = came.told[: min(_MOST_AT_ONCE, most)]
     left_out = came.left_out + sum(error.times for error in came.told[len(kept) :])
-    told = tuple(
-        replace(error, text=_clipped(hidden(error.text)), where=_clipped(hidden(error.where))) for error in kept
+    told = (
+        replace(
+            error,
+            text=_clipped(told_sentence(error.text, hide)),
+            where=_clipped(told_address(error.where, hide)),
+        )
+        for error in kept
     )
-    return PageErrors(told, left_out)
+    return PageErrors(tuple(told), left_out)
 
 
 def _clipped(text: str) -> str:

@@ -71,7 +71,7 @@ async def _counted(page: Context, version: Version, detail: ReplayDetail, hidden
     """The detail with what each locator and each channel finds: of nodes that were done, they were counted before."""
     known = {before.of for before in detail.counts}
     nodes = [node for node in version.nodes if isinstance(node, ActionNode) and node.id not in known]
-    url = hidden.told(page.url)
+    url = hidden.address(page.url)
     counted: list[LocatorCount] = []
     for node in nodes:
         if node.target is not None:
@@ -107,14 +107,14 @@ async def _keep(page: Context, extract: ExtractSpec | None, evidence: Evidence, 
     shot = await page.screenshot(region=Box(-left, -top, width, _TALLEST))
     picture = await evidence.keep("screenshot", shot.data, shot.content_type)
     told: dict[str, Json] = {
-        "url": page.url,
+        "url": hidden.address(page.url),
         "picture": picture,
         "width": width,
         "height": shot.height * width / shot.width,
         "fields": [field for field in fields if field["ways"]],
         "elements": elements,
     }
-    await evidence.keep(POINTING, json.dumps(hidden.json(told)).encode(), "application/json")
+    await evidence.keep(POINTING, json.dumps(hidden.json(told, numbers=False)).encode(), "application/json")
 
 
 async def _labels_that_lead(page: Context, leaves: Sequence[Mapping[str, Json]]) -> set[tuple[str, str]]:

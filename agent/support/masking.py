@@ -1,25 +1,23 @@
-"""Passwords and the like in the caller's own details: which they are by name, and the details without them.
+"""Passwords and the like by their names: in the caller's own details, in addresses, and in what pages call things.
 
-A job is stored as it was given, since workers need it. What is shown of it, anywhere, goes through here.
+A job is stored as it was given, since workers need it. What is shown of it, anywhere, goes through here. Texts in which
+such a value comes up again are `shoal.agent.support.redaction`'s.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from urllib.parse import quote, quote_plus
+from urllib.parse import unquote_plus
 
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import ActionResult, Checkpoint, ErrorInfo, LoopItem, Outcome, PageErrors, Step, Task
+from shoal.agent.types import LoopItem
 
 HIDDEN = "(hidden)"
 """What is shown in place of a value that is not."""
-
-_WITHIN_CHARS = 6
-"""Shorter values are hidden only where they stand alone: a text full of other numbers must stay readable."""
 
 _REFERENCE = re.compile(r"secret:[A-Za-z0-9_-][A-Za-z0-9._-]*\Z")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -38,6 +36,15 @@ _WITHIN = (
     *("creditcard", "ccnumber", "cardcode", "securitycode", "verificationcode", "kartennummer", "numerodecarte"),
     *("pincode", "pinnumber", "cvccode", "onetimecode", "sessionid", "codigodeseguridad"),
 )
+Hide = Callable[[str], str]
+"""A text to the same text without the values that are known to be secret."""
+
+_HOST_ENDS = re.compile(r"[/?#]")
+_BETWEEN_PARAMETERS = re.compile("([?&;#])")
+_ADDRESS = re.compile(r"\bhttps?://[^\s\"'<>]+")
+_OF_LOGINS = frozenset(("auth", "code", "jwt", "key", "samlrequest", "samlresponse", "sid", "sig", "ticket"))
+_WITHIN_OF_LOGINS = ("csrf", "xsrf", "session", "sessid", "signature")
+"""Names that stand for a login or a form's token in an address or a page, though not in a job's own details."""
 _FOLDED = str.maketrans("áàâäéèêëíìîïóòôöúùûüñç", "aaaaeeeeiiiioooouuuunc")
 
 
@@ -98,125 +105,17 @@ def secrets_in(value: Json, *, name: str = "", hide: bool = False) -> Iterator[s
         yield from secrets_in(row)
 
 
-class Masker:
-    """Hides values that are known to be secret wherever they come up in a text."""
-
-    __slots__ = ("_long", "_short")
-
-    def __init__(self) -> None:
-        self._long: dict[str, None] = {}  # the longest first
-        self._short: dict[str, re.Pattern[str]] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._long or self._short)
-
-    def hide(self, values: Iterable[str]) -> None:
-        """Knows these values too, as they are and as JSON and addresses spell them."""
-        for value in values:
-            spelled = {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
-            spelled |= {quote(value, safe=""), quote_plus(value)}
-            for text in spelled:
-                if len(text) >= _WITHIN_CHARS:
-                    self._long[text] = None
-                elif text:
-                    self._short[text] = re.compile(f"(?<=[\"'=]){re.escape(text)}(?=[\"'&#]|$)")
-        self._long = dict.fromkeys(sorted(self._long, key=len, reverse=True))
-
-    def text(self, text: str) -> str:
-        """`text` with `HIDDEN` for the values. Short ones are hidden where they stand alone or in quotes only."""
-        if text.strip() in self._short:
-            return HIDDEN
-        for value in self._long:
-            text = text.replace(value, HIDDEN)
-        for pattern in self._short.values():
-            text = pattern.sub(HIDDEN, text)
-        return text
-
-    def json(self, value: Json) -> Json:
-        """`value` with `HIDDEN` for the values in all its texts; ids of elements are left alone."""
-        if isinstance(value, str):
-            return self.text(value)
-        if isinstance(value, list | tuple):
-            return [self.json(part) for part in value]
-        if isinstance(value, Mapping):
-            return {name: part if str(name).endswith("bid") else self.json(part) for name, part in value.items()}
-        return HIDDEN if isinstance(value, int | float) and str(value) in self._short else value
-
-    def tasks(self, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
-        """Tasks as they may be shown."""
-        return tuple(replace(t, reason=self.text(t.reason), steps=tuple(map(self._step, t.steps))) for t in tasks)
-
-    def _step(self, step: Step) -> Step:
-        return replace(
-            step,
-            url=self.text(step.url),
-            results=tuple(map(self.result, step.results)),
-            page_errors=self.page_errors(step.page_errors),
-        )
-
-    def page_errors(self, errors: PageErrors) -> PageErrors:
-        """Errors of pages as they may be shown."""
-        told = (replace(error, text=self.text(error.text), where=self.text(error.where)) for error in errors.told)
-        return replace(errors, told=tuple(told))
-
-    def result(self, result: ActionResult) -> ActionResult:
-        """What an action did, and what it was given, as it may be shown."""
-        effect = result.effect
-        return replace(
-            result,
-            action=replace(result.action, args=self.json(result.action.args)),
-            error=self.error(result.error),
-            effect=replace(
-                effect,
-                url=self.text(effect.url) if effect.url else effect.url,
-                value=self.text(effect.value) if effect.value else effect.value,
-                appeared=tuple(map(self.text, effect.appeared)),
-                went=tuple(map(self.text, effect.went)),
-                fields=tuple((self.text(name), self.text(value)) for name, value in effect.fields),
-                invalid=tuple(map(self.text, effect.invalid)),
-            ),
-            value=self.json(result.value),
-        )
-
-    def error(self, error: ErrorInfo | None) -> ErrorInfo | None:
-        """An error as it may be shown."""
-        return error and replace(error, message=self.text(error.message))
-
-    def checkpoint(self, known: Checkpoint) -> Checkpoint:
-        """What is known of a session, as it may be shown; no session goes on from this."""
-        return replace(
-            known,
-            url=self.text(known.url),
-            pending_action=self.text(known.pending_action),
-            history=self.tasks(known.history),
-        )
-
-    def outcome(self, outcome: Outcome) -> Outcome:
-        """How a session ended, as it may be shown. What was read from pages stays: it is the job's result."""
-        return replace(
-            outcome,
-            url=self.text(outcome.url),
-            reason=self.text(outcome.reason),
-            error=self.error(outcome.error),
-            tasks=self.tasks(outcome.tasks),
-            page_errors=self.page_errors(outcome.page_errors),
-            records=tuple(replace(record, url=self.text(record.url)) for record in outcome.records),
-        )
-
-
-def masker_of(spec: JobSpec, item: LoopItem | None) -> Masker:
-    """Knows what is secret in the details of one session."""
-    masker = Masker()
-    masker.hide(secrets_in(spec.data))
+def secrets_given(spec: JobSpec, item: LoopItem | None) -> Iterator[str]:
+    """The texts that are secret in the details of one session."""
+    yield from secrets_in(spec.data)
     if spec.login is not None:
-        masker.hide(secrets_in(spec.login.data))
-        masker.hide(secrets_in([step.value for step in spec.login.steps or ()], hide=True))
-    masker.hide(secrets_in(spec.browser.headers))
+        yield from secrets_in(spec.login.data)
+        yield from secrets_in([step.value for step in spec.login.steps or ()], hide=True)
+    yield from secrets_in(spec.browser.headers)
     if spec.browser.proxy is not None:
-        masker.hide(secrets_in({"password": spec.browser.proxy.password}))
+        yield from secrets_in({"password": spec.browser.proxy.password})
     if item is not None and not item.is_link:
-        masker.hide(secrets_in(item.value))
-    return masker
+        yield from secrets_in(item.value)
 
 
 def shown_item(item: LoopItem | None) -> LoopItem | None:
@@ -262,3 +161,28 @@ def _row(text: str) -> Json:
     except (json.JSONDecodeError, RecursionError):
         return None
     return row if isinstance(row, dict | list) else None
+
+
+def may_open(name: str) -> bool:
+    """Whether a parameter, an attribute or a field of this name may hold what lets its holder in."""
+    joined = "".join(filter(str.isalnum, name.lower()))
+    return names_secret(name) or joined in _OF_LOGINS or any(part in joined for part in _WITHIN_OF_LOGINS)
+
+
+def told_address(address: str, hide: Hide) -> str:
+    """`address` without the values of parameters whose names mean a secret or a login, and without a user's name."""
+    scheme, mark, rest = address.partition("://")
+    if mark:
+        host = _HOST_ENDS.split(rest, maxsplit=1)[0]
+        address = f"{scheme}://{host.rpartition('@')[2]}{rest[len(host) :]}"
+    return hide("".join(map(_parameter, _BETWEEN_PARAMETERS.split(address)))) if "=" in address else hide(address)
+
+
+def _parameter(part: str) -> str:
+    name, mark, value = part.partition("=")
+    return f"{name}={HIDDEN}" if mark and value and may_open(unquote_plus(name)) else part
+
+
+def told_sentence(text: str, hide: Hide) -> str:
+    """`text` with each address in it as `told_address` tells it."""
+    return hide(_ADDRESS.sub(lambda address: told_address(address[0], str), text)) if "://" in text else hide(text)

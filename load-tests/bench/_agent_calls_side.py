@@ -11,7 +11,7 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -50,6 +50,9 @@ class Around:
 
     def resolve(self, value: object, url: str) -> object:
         return value
+
+    def granted(self) -> Mapping[str, str]:
+        return {}
 
 
 async def navigation_guard(url: str) -> None:

@@ -14,6 +14,7 @@ import os
 import sys
 import tempfile
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 from unittest.mock import patch
 
@@ -69,6 +70,9 @@ class Surroundings:
 
     def resolve(self, value: object, url: str) -> object:
         return value
+
+    def granted(self) -> Mapping[str, str]:
+        return {}
 
 
 async def took(browser: Browser, policy: ModelPolicy, folder: Path, spec: Json, item: LoopItem) -> tuple[float, int]:

@@ -38,6 +38,7 @@ from shoal.agent.sessions.session_budget import SessionBudget
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.support.process_memory import held_bytes
+from shoal.agent.support.redaction import redactor_of
 from shoal.agent.support.web_addresses import host_of
 from shoal.agent.types import Outcome
 from shoal.agent.worker_messages import Answer, JobLimits, LearnedUse, LiveRequest, Work
@@ -224,11 +225,22 @@ class Worker:
         except AgentError as error:  # no browser could be had, or no such policy
             return Outcome(Status.FAILED, error=error.info(), reason=error.message)
         except Exception as error:
+            self._hide_in(error, work)
             log.exception(LogEvent.SESSION_FAILED, worker=self.name, session=work.session)
             full = isinstance(error, OSError) and error.errno in _NO_ROOM
             unexpected = (NoRoom if full else Unexpected)(f"{type(error).__name__}: {error}")
             # Without a checkpoint: the store keeps its own, which may be newer than the one that this began with.
             return Outcome(Status.FAILED, error=unexpected.info(), reason=str(unexpected))
+
+    def _hide_in(self, error: BaseException, work: Work) -> None:
+        """Takes the session's secrets out of the texts of an error that was not expected, and of what caused it."""
+        hidden = redactor_of(work.spec, work.item)
+        for reference, value in FolderSecrets(self._config.secrets_dir, work.tenant, work.spec).granted().items():
+            hidden.learn(reference, value)
+        cause: BaseException | None = error
+        while cause is not None:
+            cause.args = tuple(hidden.sentence(arg) if isinstance(arg, str) else arg for arg in cause.args)
+            cause = cause.__cause__ or cause.__context__
 
     def _documents_first(self, work: Work, browser: Browser, navigation_guard: NavigationGuard) -> Browser:
         """The browser, behind what reads documents without it where the job allows that.
@@ -315,7 +327,6 @@ class Worker:
             node=socket.gethostname(),
             age_s=time.monotonic() - self._made,
             browser_age_s=owner.oldest_s,
-            uploads_waiting=self._parts.artifacts.waiting,
             rss_bytes=await asyncio.to_thread(_tree_bytes),
             figures=self._metrics_delta.figures(),
         )

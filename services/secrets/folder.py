@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from shoal.agent.support.hiding.spellings import WEAK_CHARS, is_weak
 from shoal.services.errors import BadInput, NotFound, WrongState
 from shoal.services.private import make_folder, opener
 from shoal.services.secrets.sites import SecretSite, parse_sites
@@ -29,6 +30,10 @@ NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]*"
 _NAME = re.compile(NAME)
 TENANT = re.compile(r"[^./\\\0][^/\\\0]*\Z")
 
+WEAK = (
+    f"the value has fewer than {WEAK_CHARS} characters: where a page shows it, it is hidden only as a word of its own, "
+    "and it is easily guessed"
+)
 LONGEST_NAME = 128
 LONGEST_VALUE = 64 * 1024
 """Bytes of UTF-8."""
@@ -51,6 +56,7 @@ class StoredSecret:
     name: str
     sites: tuple[str, ...]  # where it may be filled in
     fault: str  # why it is refused everywhere; "" where it is not
+    weak: str  # why it is not always hidden where a page shows it; "" where it is
     changed_at: float  # seconds since the epoch
 
 
@@ -106,8 +112,8 @@ class SecretFolder:
         except OSError as error:
             raise WrongState(f"The folder of secrets cannot be read: {error.strerror}.") from error
 
-    def put(self, tenant: str, name: str, value: str, sites: Sequence[str]) -> bool:
-        """Stores a secret, in the place of the one that is there; whether one was there.
+    def put(self, tenant: str, name: str, value: str, sites: Sequence[str]) -> tuple[StoredSecret, bool]:
+        """Stores a secret, in the place of the one that is there; the secret, and whether one was there.
 
         Line breaks at the end of the value are dropped, as they are where it is read.
 
@@ -122,7 +128,7 @@ class SecretFolder:
             path.with_name(name + BINDING).unlink(missing_ok=True)
             _write(path, content)
             _write(path.with_name(name + BINDING), binding)
-        return was_there
+            return _stored(path), was_there
 
     def remove(self, tenant: str, name: str) -> None:
         """Removes a secret and its binding.
@@ -175,7 +181,8 @@ def _stored(path: Path) -> StoredSecret:
         sites, fault = tuple(map(str, binding_of(path))), ""
     except (Unbound, UnicodeDecodeError) as error:
         sites, fault = (), str(error)
-    return StoredSecret(path.parent.name, path.name, sites, fault, path.stat().st_mtime)
+    value = path.read_bytes().decode("utf-8", "replace").rstrip("\r\n")
+    return StoredSecret(path.parent.name, path.name, sites, fault, WEAK if is_weak(value) else "", path.stat().st_mtime)
 
 
 def _checked(tenant: str, name: str, value: str, sites: Sequence[str]) -> tuple[bytes, bytes]:

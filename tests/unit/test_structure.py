@@ -30,6 +30,7 @@ MAY = {
     "shoal.services.names": {"shoal.services.addresses"},
     "shoal.services.private": set[str](),
     "shoal.services.secrets": {
+        "shoal.agent.support.hiding",
         "shoal.services.addresses",
         "shoal.services.errors",
         "shoal.services.private",
@@ -47,6 +48,7 @@ MAY = {
         "shoal.agent.errors",
         "shoal.agent.sessions.once",
         "shoal.agent.support.masking",
+        "shoal.agent.support.redaction",
         "shoal.agent.workflows.format",
         "shoal.agent.workflows.judging",
         "shoal.agent.workflows.misses",
@@ -190,6 +192,7 @@ MAY = {
         "shoal.agent.browser",
         "shoal.agent.chromium.process",
         "shoal.agent.errors",
+        "shoal.agent.support.hiding",
         "shoal.services.answers",
         "shoal.services.artifacts.open",
         "shoal.services.browsers.session_parts.secrets",

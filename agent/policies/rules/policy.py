@@ -76,7 +76,7 @@ class RulesPolicy:
             criterion=state.spec.complete_criterion,
             may_terminate=state.spec.allow_terminate,
         )
-        state.hidden.given.hide(_passwords(page, decision))
+        state.hidden.hide(_passwords(page, decision))
         return decision
 
     async def extract(self, state: SessionState) -> Extraction:

@@ -32,9 +32,9 @@ ALLOWED = frozenset(
 )
 """What a person may do on a page."""
 
-_SHOWS = """
-([values, inFrames]) => {
-  const holds = (text) => values.some((value) => (value.length >= 4 ? text.includes(value) : text.trim() === value));
+_SHOWN = """
+(inFrames) => {
+  const texts = [];
   const roots = [document];
   while (roots.length) {
     const root = roots.pop();
@@ -42,17 +42,18 @@ _SHOWS = """
       if (node.shadowRoot) roots.push(node.shadowRoot);
       if (node.tagName === 'IFRAME' || node.tagName === 'FRAME') {
         if (node.contentDocument) roots.push(node.contentDocument);
-        else if (inFrames) return true;
+        else if (inFrames) return null;
       }
       const field = node.tagName === 'TEXTAREA' || (node.tagName === 'INPUT' && node.type !== 'password');
-      if (field && holds(node.value)) return true;
+      if (field && node.value) texts.push(node.value);
     }
-    if (holds((root.body || root).innerText || (root.body || root).textContent || '')) return true;
+    texts.push((root.body || root).innerText || (root.body || root).textContent || '');
   }
-  return false;
+  return texts;
 }
 """
-"""Whether the page shows one of these values as people would see it. A password field hides what it holds."""
+"""The texts that the page shows people; null where there are some that cannot be read, and a secret may be among them.
+A password field hides what it holds."""
 
 
 class PageControl(StrEnum):
@@ -252,7 +253,7 @@ class Attendance:
         takeover = self._takeover
         control = PageControl.AGENT if takeover is None else PageControl.PERSON if takeover.leads else PageControl.ASKED
         return Standing(
-            url=self._hidden.told(self._page.url) if self._page is not None else "",
+            url=self._hidden.address(self._page.url) if self._page is not None else "",
             control=control,
             holder=takeover.name if takeover is not None else "",
             withheld=self._withheld,
@@ -312,13 +313,16 @@ class Attendance:
 
     async def shows_secret(self) -> bool:
         """Whether the page shows a secret now. Where that cannot be told, it counts as shown."""
-        values = [*self._hidden.values]
-        if not values or self._page is None:
+        if not self._hidden.values or self._page is None:
             return False
         try:
-            return bool(await self._page.read(_SHOWS, [values, self._in_frames]))
+            texts = await self._page.read(_SHOWN, self._in_frames)
         except AgentError:
             return True
+        if not isinstance(texts, list):
+            return True
+        shown = "\0".join(map(str, texts))
+        return self._hidden.text(shown) != shown
 
     def take(self, lease: str, name: str) -> None:
         """A person asks for the page. The agent ends its step first.

@@ -22,6 +22,7 @@ import pyotp
 from shoal.agent.errors import HelpMissing
 from shoal.agent.sessions.hooks import Hooks
 from shoal.agent.spec import JobSpec
+from shoal.agent.support.redaction import Redactor
 
 Kind = Literal["code", "question", "captcha"]
 
@@ -52,6 +53,16 @@ class Helper(Protocol):
             HelpMissing: there is no helper to ask, or no answer came.
         """
         ...
+
+
+def redacted(helper: Helper, hidden: Redactor) -> Helper:
+    """A helper that is told no secret; what a page says is part of the question."""
+
+    async def ask(question: Question) -> str:
+        told = replace(question, text=hidden.sentence(question.text), url=hidden.address(question.url))
+        return await helper(told)
+
+    return ask
 
 
 def helping(hooks: Hooks, spec: JobSpec, secret: Callable[[str, str], str], helper: Helper | None) -> Hooks:

@@ -40,13 +40,8 @@ async def do_extract(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None
     stamp = utc_now()
     url = attempt.page.url
     found_here = (
-        replace(
-            attempt.state.hidden.record(r),
-            url=r.url or url,
-            at=r.at or stamp,
-            tier=tier,
-            workflow=workflow,
-            audit=audit,
+        attempt.state.hidden.record(
+            replace(r, url=r.url or url, at=r.at or stamp, tier=tier, workflow=workflow, audit=audit)
         )
         for r in read
     )

@@ -11,8 +11,9 @@ from shoal.agent.errors import ActionInvalid, ActionRefused, HelpMissing, Sample
 from shoal.agent.sessions.attempt import Attempt
 from shoal.agent.sessions.field_places import ActedPlaces, acted_bid, acted_places
 from shoal.agent.sessions.loops.sample import sends_form
-from shoal.agent.sessions.once import action_name, page_of
+from shoal.agent.sessions.once import page_of
 from shoal.agent.sessions.tasks.unrepeatable import begin_mark, confirm_mark, lift_mark, must_not_repeat
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.moments import utc_now
 from shoal.agent.support.redaction import revealed
 from shoal.agent.types import Action, ActionResult, Effect, Step
@@ -54,7 +55,7 @@ async def _act(
             return results, action
         once = await must_not_repeat(attempt, action)
         if attempt.is_sample and sends_form(action, begun.before, once=once):
-            raise SampleSendsNothing(f"a sample sends no form: it ended before {action_name(action, attempt.page.url)}")
+            raise SampleSendsNothing(f"a sample sends no form: it ended before {attempt.name_of(action)}")
         attempt.sent = attempt.sent or action.submits
         results.append(await perform(attempt, replace(action, submits=action.submits or once), once=once))
         if attempt.begun:
@@ -86,7 +87,7 @@ async def perform(attempt: Attempt, action: Action, *, once: bool) -> ActionResu
     """
     resolved = await revealed(action, attempt.page, attempt.deps.secrets.resolve)
     if once:
-        name = action_name(action, attempt.page.url)
+        name = attempt.name_of(action)
         if page_of(name) in attempt.lost_pages:
             raise UnsureAction(f"an earlier attempt did {attempt.confirmed[-1]}; {name} could repeat it")
         await begin_mark(attempt, action)
@@ -96,7 +97,7 @@ async def perform(attempt: Attempt, action: Action, *, once: bool) -> ActionResu
     noted = await attempt.lessons.before(action)
     secret = any(value != action.args[name] for name, value in resolved.items())
     with attempt.attendance.filling(secret, in_frame=str(action.args.get("bid", ""))[:1].isalpha()):
-        done = await attempt.page.act(replace(action, args=resolved))
+        done = await attempt.page.act(replace(action, args=_addressed(attempt, action, resolved)))
     result = attempt.state.hidden.result(replace(done, action=replace(action, detail="")))
     attempt.lessons.after(result, noted)
     if result.error is not None and result.error.code in NOTHING_DONE:
@@ -104,6 +105,13 @@ async def perform(attempt: Attempt, action: Action, *, once: bool) -> ActionResu
     if result.error is not None and result.error.code == HelpMissing.code:
         raise HelpMissing(result.error.message)  # the page will not go on by itself
     return result
+
+
+def _addressed(attempt: Attempt, action: Action, args: dict[str, Json]) -> dict[str, Json]:
+    """The arguments with an address as the page had it: who decides was shown a reference for a secret in it."""
+    if action.name != "goto" or not isinstance(url := args.get("url"), str):
+        return args
+    return args | {"url": attempt.state.hidden.restored(url, attempt.deps.secrets.resolve)}
 
 
 async def came_true(attempt: Attempt, decision: StepDecision, step: Step) -> bool:

@@ -65,7 +65,7 @@ async def led_by_person(attempt: Attempt, steps: list[Step]) -> HandedBack:
 
     with attempt.budget.uncounted():
         end = await attempt.attendance.lead(act)
-    steps.append(of_the_end(end, len(steps), attempt.state.hidden.told(attempt.page.url)))
+    steps.append(of_the_end(end, len(steps), attempt.state.hidden.address(attempt.page.url)))
     await attempt.evidence.keep_downloads()
     if shown is None:
         book, attempt.hand_book = attempt.hand_book, None
@@ -93,7 +93,7 @@ async def _act_by_hand(attempt: Attempt, action: Action, name: str, steps: list[
     whether a job only reads says nothing about what a person does."""
     started, seen = time.monotonic(), attempt.attendance.last_frame
     attempt.by_hand = True
-    url = attempt.state.hidden.told(attempt.page.url)
+    url = attempt.state.hidden.address(attempt.page.url)
     begun = Step(len(steps), url, f"{name or 'a person'} did this by hand", (), at=utc_now())
     once = attempt.work.spec.repeatable is not True and may_send(action) and not await attempt.page.harmless(action)
     if once:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from shoal.agent.actions.sending import sends
 from shoal.agent.errors import ElementMissing
 from shoal.agent.sessions.attempt import Attempt
-from shoal.agent.sessions.once import action_name
 from shoal.agent.types import Action, Checkpoint, Step
 
 
@@ -27,7 +26,7 @@ async def must_not_repeat(attempt: Attempt, action: Action) -> bool:
 
 async def begin_mark(attempt: Attempt, action: Action) -> None:
     """Has the store know that this action begins, and must not be repeated."""
-    name = action_name(action, attempt.page.url)
+    name = attempt.name_of(action)
     await attempt.deps.journal.checkpoint(replace(await attempt.snapshot(), pending_action=name), durable=True)
     attempt.begun = name
 

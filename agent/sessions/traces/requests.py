@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from urllib.parse import unquote_plus
 
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.masking import HIDDEN, names_secret
-
-Hide = Callable[[str], str]
-"""A text to the same text without the values that the session knows to be secret."""
+from shoal.agent.support.masking import HIDDEN, Hide, told_address
 
 _SHOWN = frozenset(
     (
@@ -30,31 +26,7 @@ _SHOWN_BEGIN = ("access-control-", "sec-ch-", "sec-fetch-")
 _ADDRESSES = frozenset({"location", "content-location", "referer"})
 _DRAWN = ("image/", "font/", "text/css")
 """Bodies that a picture of a page is drawn from; others are left out."""
-_BETWEEN_PARAMETERS = re.compile("([?&;#])")
-_OF_LOGINS = frozenset(("auth", "code", "jwt", "key", "samlrequest", "samlresponse", "sid", "sig", "ticket"))
-_WITHIN_OF_LOGINS = ("csrf", "xsrf", "session", "sessid", "signature")
-"""Names that stand for a login or a form's token in an address or a page, though not in a job's own details."""
 _KEPT = ("startedDateTime", "time", "serverIPAddress", "pageref", "_frameref", "_monotonicTime", "_resourceType")
-
-
-def may_open(name: str) -> bool:
-    """Whether a parameter, an attribute or a field of this name may hold what lets its holder in."""
-    joined = "".join(filter(str.isalnum, name.lower()))
-    return names_secret(name) or joined in _OF_LOGINS or any(part in joined for part in _WITHIN_OF_LOGINS)
-
-
-def told_address(address: str, hide: Hide) -> str:
-    """`address` without the values of parameters whose names mean a secret or a login, and without a user's name."""
-    scheme, mark, rest = address.partition("://")
-    if mark:
-        host, slash, path = rest.partition("/")
-        address = f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
-    return hide("".join(map(_parameter, _BETWEEN_PARAMETERS.split(address)))) if "=" in address else hide(address)
-
-
-def _parameter(part: str) -> str:
-    name, mark, value = part.partition("=")
-    return f"{name}={HIDDEN}" if mark and value and may_open(unquote_plus(name)) else part
 
 
 def told_request(entry: Mapping[str, Json], hide: Hide) -> dict[str, Json]:

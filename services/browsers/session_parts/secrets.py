@@ -7,6 +7,7 @@ is written by the one who keeps the secret. A job can narrow that by its own `se
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,13 +16,14 @@ from shoal.agent.spec import JobSpec
 from shoal.services.secrets.folder import BINDING, NAME, TENANT, Unbound, binding_of
 from shoal.services.secrets.sites import SecretSite, host_within
 
+_NAME = re.compile(NAME)
 _REFERENCE = re.compile(rf"secret:({NAME})\Z")
 
 
 class FolderSecrets:
     """Resolves `secret:NAME` for one job: only names that its spec grants, only on sites that the secret is bound to.
 
-    Value and binding are read at the moment of use and kept nowhere.
+    Value and binding are read at the moment of use. Values are kept as long as a session of the job has to hide them.
     """
 
     def __init__(self, folder: str | None, tenant: str, spec: JobSpec) -> None:
@@ -51,6 +53,20 @@ class FolderSecrets:
         # and before the new one: the first look holds for an old value, the second one for a new value.
         require_bound(path, url)
         return text
+
+    def granted(self) -> Mapping[str, str]:
+        """Wherever they may be filled in: while a keeper writes a binding anew, there is none for a moment."""
+        values: dict[str, str] = {}
+        if self._folder is None:
+            return values
+        for name in self._spec.secrets:
+            if not _NAME.fullmatch(name) or name.endswith(BINDING):
+                continue  # it could be another tenant's path
+            try:
+                values[f"secret:{name}"] = (self._folder / name).read_text(encoding="utf-8").rstrip("\r\n")
+            except (FileNotFoundError, IsADirectoryError, NotADirectoryError, UnicodeDecodeError):
+                continue  # nothing that could be filled in
+        return values
 
 
 def require_bound(path: Path, url: str) -> None:

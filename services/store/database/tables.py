@@ -26,7 +26,8 @@ from sqlalchemy.dialects.postgresql import TEXT
 
 from shoal.services.store.database.states import with_numbers
 
-Id = BigInteger().with_variant(Integer(), "sqlite")  # there an `INTEGER PRIMARY KEY` is the row's own number
+Id = BigInteger().with_variant(Integer(), "sqlite")
+"""On SQLite an `INTEGER PRIMARY KEY` is the row's own number: no second index."""
 Bytewise = Text().with_variant(TEXT(collation="C"), "postgresql")
 """Text in byte order, which is SQLite's own: paths sort the same everywhere."""
 _ZERO = text("0")
@@ -170,7 +171,6 @@ session = Table(
     Column("state", SmallInteger, nullable=False),
     Column("fence", BigInteger, nullable=False, server_default=_ZERO),  # raised by every transition
     Column("attempt", Integer, nullable=False, server_default=_ZERO),
-    Column("losses", Integer, nullable=False, server_default=_ZERO),  # attempts that ended with their worker or lease
     Column("owner", Text),
     Column("lease_until", Double),
     Column("ready_at", Double),

@@ -12,7 +12,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, exists, or_, select, text
 
 from shoal.agent.status import FINAL, Status
-from shoal.agent.support.masking import masker_of, shown_item
+from shoal.agent.support.masking import shown_item
+from shoal.agent.support.redaction import redactor_of
 from shoal.agent.types import Checkpoint, LoopItem, Outcome, Record
 from shoal.services.errors import BadInput, NotFound
 from shoal.services.store.database import codec, tables
@@ -196,15 +197,15 @@ def session_detail(tx: Tx, session: int, tenant: str | None) -> SessionDetail:
     attempts = select(detail.c.tasks).where(detail.c.session == session).order_by(detail.c.fence)
     artifacts = select(artifact).where(artifact.c.job == row.job, artifact.c.session == session)
     spec = specs_of(tx, [row.job])[row.job]
-    masker = masker_of(spec, item_of(row.item))
+    redactor = redactor_of(spec, item_of(row.item))
     known = _last_known(tx, session) if row.state == State.UNSURE else None
     return SessionDetail(
         row=_session_row(row, row.job_status == State.PAUSED),
-        attempts=tuple(masker.tasks(codec.load_tasks(tasks)) for tasks in tx.conn.scalars(attempts)),
+        attempts=tuple(redactor.tasks(codec.load_tasks(tasks)) for tasks in tx.conn.scalars(attempts)),
         artifacts=tuple(
             artifact_row(file) for file in tx.conn.execute(artifacts.order_by(artifact.c.created_at, artifact.c.id))
         ),
-        checkpoint=known and masker.checkpoint(known),
+        checkpoint=known and redactor.checkpoint(known),
     )
 
 

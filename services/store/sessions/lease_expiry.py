@@ -14,22 +14,19 @@ from shoal.services.store.database import codec
 from shoal.services.store.database.states import State, state_of
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs import ending
-from shoal.services.store.jobs.rows import LockedJob, lock_jobs
+from shoal.services.store.jobs.rows import LockedJob, lock_jobs, specs_naming
 from shoal.services.store.records import ExpiredLease, ExpiredLeases, Finish
 from shoal.services.store.sessions.finish import write_group
-from shoal.services.store.throttle.set_clock import LOOK, ROUND_S, set_back
-from shoal.services.store.throttle.site_limits import FOREVER_S
 
 _WORKER = "its worker was lost"
 _LEASE = "its lease was not renewed"
 _DEADLINE = "the job's deadline passed"
 """How a lease ended without a report. Of a lease that ran out it is unknown whether the worker died."""
 
-MOST_LOSSES = 10
-"""Attempts of a session that may end with their worker or lease before it fails."""
-_AT_ONCE = 2
-"""So many losses are followed by another attempt at once."""
-_LONGEST_WAIT_S = 60.0
+_LOOK = "leases/seen"
+"""Name of the row that says when a dispatcher last looked at the leases."""
+_ROUND_S = 4.0
+"""What passes between two looks of a dispatcher at work, twice over."""
 _LATE_JOBS = 50
 """Jobs that one transaction comes to: each takes some statements, as many sessions of one job take few."""
 _TOO_LATE = DeadlinePassed("the job's deadline passed").info()
@@ -43,17 +40,17 @@ def note_look(tx: Tx, lease_s: float) -> None:
     leases last neither shorter nor longer; and by one that was set back nothing waits longer than it was told to. Apart
     from `reap_leases`, which locks jobs before sessions.
     """
-    row = tx.run("last_look", name=LOOK).one_or_none()
-    tx.run("put_state", name=LOOK, data=codec.dump_json({}), at=tx.now)
+    row = tx.run("last_look", name=_LOOK).one_or_none()
+    tx.run("put_state", name=_LOOK, data=codec.dump_json({}), at=tx.now)
     if row is None:
         return
     # Looks that are always late must not make a lease immortal: the first seconds of a pause count.
     away_s = tx.now - row.at - _round_s(lease_s)
     if away_s > 0:
         tx.run("extend_leases", seen=row.at, by=away_s, most=tx.now + lease_s)
-    elif by := set_back(row.at, tx.now):
+    elif row.at - tx.now > _ROUND_S:
         tx.run("shorten_leases", most=tx.now + lease_s)
-        _pull_back(tx, by)
+        _pull_back(tx, row.at - tx.now)
 
 
 def _pull_back(tx: Tx, by: float) -> None:
@@ -64,12 +61,11 @@ def _pull_back(tx: Tx, by: float) -> None:
     """
     for query in ("pull_back_retries", "pull_back_paces", "pull_back_deliveries"):
         tx.run(query, by=by, now=tx.now)
-    tx.run("pull_back_site_pauses", by=by, now=tx.now, forever=FOREVER_S)
     tx.run("pull_back_job_paces", now=tx.now)
 
 
 def _round_s(lease_s: float) -> float:
-    return min(ROUND_S, lease_s / 4)
+    return min(_ROUND_S, lease_s / 4)
 
 
 def expire_leases(tx: Tx, owner: str | None, lease_s: float | None = None) -> ExpiredLeases:
@@ -78,7 +74,7 @@ def expire_leases(tx: Tx, owner: str | None, lease_s: float | None = None) -> Ex
     `lease_s`: of the dispatcher whose look was noted just before. When the store was away since, nothing is ended.
     """
     if owner is None and lease_s is not None:
-        seen = tx.run("last_look", name=LOOK).one().at
+        seen = tx.run("last_look", name=_LOOK).one().at
         if tx.now - seen > _round_s(lease_s):
             return ExpiredLeases((), ())
     over = tx.rows("expired", now=tx.now) if owner is None else tx.rows("owned", owner=owner)
@@ -91,35 +87,24 @@ def expire_leases(tx: Tx, owner: str | None, lease_s: float | None = None) -> Ex
         for row in tx.rows("leases", ids=tx.many([row.id for row in over]))
         if row.state == State.RUNNING and (row.owner == owner if owner is not None else row.lease_until <= tx.now)
     ]
+    specs = specs_naming(tx, {row.job for row in rows}, "max_attempts")
     why = _LEASE if owner is None else _WORKER
-    reports = [_report(row, why) for row in rows]
+    reports = [_report(row, specs[row.job].max_attempts, why) for row in rows]
     written = write_group(tx, reports)
     return ExpiredLeases(_freed(tx, rows), written.ready)
 
 
-def _report(row: Row[Any], why: str) -> Finish:
-    """What a session becomes whose lease ended without a report. Pure.
-
-    A lost worker is not the session's fault, so the attempt does not count. Sessions that lose their worker each time
-    may be what ends it: they wait longer each time, and fail at last.
-    """
+def _report(row: Row[Any], max_attempts: int, why: str) -> Finish:
+    """What a session becomes whose lease ended without a report. Pure."""
     pending = row.checkpoint is not None and codec.load_checkpoint(row.checkpoint).pending_action
     if pending:
         message = f"{why} inside an action that must not be repeated"
         error = ActionUnconfirmed(message).info()
         outcome = Outcome(Status.UNSURE, error=error, reason=f"may have done: {pending}")
-        return Finish(row.id, row.fence, outcome)
-    losses = row.losses + 1
-    if losses >= MOST_LOSSES:
-        error = LeaseLost(f"{why}, as in {row.losses} attempts before: it may be this session that ends them").info()
-        return Finish(row.id, row.fence, Outcome(Status.FAILED, error=error))
-    outcome = Outcome(Status.QUEUED, error=LeaseLost(why).info())
-    return Finish(row.id, row.fence, outcome, ready_in_s=_wait_s(losses), counts=False)
-
-
-def _wait_s(losses: int) -> float:
-    """The pause after so many losses. Pure."""
-    return 0.0 if losses <= _AT_ONCE else min(2.0 ** (losses - _AT_ONCE - 1), _LONGEST_WAIT_S)
+    else:
+        error = LeaseLost(why).info()
+        outcome = Outcome(Status.FAILED if row.attempt >= max_attempts else Status.QUEUED, error=error)
+    return Finish(row.id, row.fence, outcome)
 
 
 def _freed(tx: Tx, rows: Sequence[Row[Any]]) -> tuple[ExpiredLease, ...]:
@@ -172,7 +157,7 @@ def _fate(job: LockedJob) -> ending.Fate:
 def _leave_unsure(tx: Tx, job: int) -> int:
     """Ends those running sessions of a job that are inside an action which must not be repeated; gives how many."""
     running = [row.id for row in tx.rows("running_in", jobs=tx.many([job]))]
-    reports = [_report(row, _DEADLINE) for row in tx.rows("leases", ids=tx.many(running))] if running else []
+    reports = [_report(row, 0, _DEADLINE) for row in tx.rows("leases", ids=tx.many(running))] if running else []
     unsure = [report for report in reports if report.outcome.status is Status.UNSURE]
     if unsure:
         write_group(tx, unsure)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import urllib.request
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,6 +69,9 @@ class Surroundings:
 
     def resolve(self, value: object, url: str) -> object:
         return value
+
+    def granted(self) -> Mapping[str, str]:
+        return {}
 
 
 @pytest_asyncio.fixture(loop_scope="session")

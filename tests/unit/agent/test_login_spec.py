@@ -8,7 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from shoal.agent.spec import JobSpec
-from shoal.agent.support.masking import masker_of, shown_spec
+from shoal.agent.support.masking import shown_spec
+from shoal.agent.support.redaction import redactor_of
 
 LOGIN = "https://shop.example/login"
 
@@ -41,4 +42,4 @@ def test_what_steps_fill_in_is_not_shown_whatever_the_field_is_called() -> None:
     )
     steps = shown_spec(spec)["login"]["steps"]
     assert [step.get("value") for step in steps] == ["(hidden)", "secret:PIN", None]
-    assert masker_of(spec, None).text("typed correct horse") == "typed (hidden)"
+    assert redactor_of(spec, None).told("typed correct horse") == "typed (hidden)"

@@ -10,14 +10,13 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.support.masking import (
     HIDDEN,
-    Masker,
     masked,
     masked_row,
-    masker_of,
     names_secret,
     secrets_in,
     shown_spec,
 )
+from shoal.agent.support.redaction import Redactor, redactor_of
 from shoal.agent.types import (
     Action,
     ActionResult,
@@ -98,7 +97,7 @@ def test_what_a_session_stores_holds_no_password_and_its_records_stay() -> None:
     spec = JobSpec.model_validate(
         {"url": "https://x.example/", "goal": "x", "data": {"pin": 12, "password": 'tall "tree"'}}
     )
-    masker = masker_of(spec, LoopItem(0, '{"token": "abc-def-ghi"}', is_link=False))
+    hidden = redactor_of(spec, LoopItem(0, '{"token": "abc-def-ghi"}', is_link=False))
     done = ActionResult(
         Action("fill", {"bid": "12", "value": 'tall "tree"'}, "enter password"),
         ErrorInfo("ActionError", "action_failed", 'could not type tall "tree"', retryable=False),
@@ -113,7 +112,7 @@ def test_what_a_session_stores_holds_no_password_and_its_records_stay() -> None:
         tasks=(Task("navigate", "log in", Status.FAILED, steps=steps),),
         page_errors=errors,
     )
-    shown = masker.outcome(outcome)
+    shown = hidden.outcome(outcome)
     (step,) = shown.tasks[0].steps
     (result,) = step.results
     assert result.action.args == {"bid": "12", "value": HIDDEN}
@@ -125,16 +124,16 @@ def test_what_a_session_stores_holds_no_password_and_its_records_stay() -> None:
     assert step.page_errors == shown.page_errors == told
     assert shown.error is not None and shown.error.message == f"no {HIDDEN} here"
     assert shown.records == outcome.records, "what pages state is the job's result"
-    prompt = masker.text('{"data": {"pin": "12", "password": "tall \\"tree\\"", "room": "1212"}}')
+    prompt = hidden.told('{"data": {"pin": "12", "password": "tall \\"tree\\"", "room": "1212"}}')
     assert "tree" not in prompt and '"1212"' in prompt and '"12"' not in prompt
 
 
 def test_nothing_is_hidden_where_nothing_is_secret() -> None:
-    masker = masker_of(
+    hidden = redactor_of(
         JobSpec.model_validate({"url": "https://x.example/", "goal": "x", "data": {"name": "Ann"}}), None
     )
-    assert not masker
-    assert Masker().text("Ann") == "Ann"
+    assert not hidden.given
+    assert hidden.told("Ann") == Redactor().told("Ann") == "Ann"
 
 
 def test_the_password_of_a_login_is_hidden_wherever_its_spec_or_its_steps_are_shown() -> None:
@@ -147,4 +146,4 @@ def test_the_password_of_a_login_is_hidden_wherever_its_spec_or_its_steps_are_sh
     )
     shown = shown_spec(spec)
     assert "lovelace-1815" not in str(shown) and shown["login"]["data"]["username"] == "ada"
-    assert "lovelace-1815" not in masker_of(spec, None).text("typed lovelace-1815")
+    assert "lovelace-1815" not in redactor_of(spec, None).told("typed lovelace-1815")

@@ -59,6 +59,10 @@ def test_a_secret_is_set_from_standard_input_and_never_shown(keeping: Served, sh
     assert "https://shop.example" in told[-1].stdout
     told.append(shoal("secrets", "set", "SHOP", "--domain", "com", stdin="hunter2\n", code=2))
     assert "public suffix" in told[-1].stderr
+    told.append(shoal("secrets", "set", "PIN", "--domain", "shop.example", stdin="4711\n"))
+    assert "It is weak" in told[-1].stderr and "4711" not in told[-1].stderr
+    assert "fewer than 6" in json.loads(shoal("secrets", "list", "--json").stdout.splitlines()[0])["weak"]
+    shoal("secrets", "remove", "PIN")
     told.append(shoal("secrets", "remove", "SHOP"))
     assert shoal("secrets", "list", "--json").stdout == ""
     assert not any("hunter2" in one.stdout + one.stderr for one in told)

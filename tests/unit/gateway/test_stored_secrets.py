@@ -14,7 +14,9 @@ import structlog
 from shoal.agent.errors import SecretRefused
 from shoal.agent.spec import JobSpec
 from shoal.services.browsers.session_parts.secrets import FolderSecrets
+from shoal.services.doctor import secrets as examined
 from shoal.services.secrets.folder import FolderState, SecretFolder
+from shoal.services.settings import Settings
 from shoal.services.store.records import AuditFilter
 from tests.gateway_world import World, world
 
@@ -191,3 +193,19 @@ def test_no_value_meets_the_sites_of_another(tmp_path: Path) -> None:
     for reader in readers:
         reader.join()
     assert wrong == [] and right == {"old", "new"}
+
+
+async def test_a_weak_secret_is_named_when_it_is_set_and_wherever_it_is_listed(locked: World, tmp_path: Path) -> None:
+    admin = await bearer(locked, "admin")
+    for value, weak in (("hunter", False), ("12345", True), ("1 2 3 4 5\n", True)):
+        body = {"value": value, "domains": ["shop.example"]}
+        answer = await locked.client.put("/v1/secrets/PIN", json=body, headers=admin)
+        assert answer.status_code == 204
+        assert ("fewer than 6 characters" in answer.headers.get("Shoal-Warning", "")) == weak
+        (listed,) = (await locked.client.get("/v1/secrets", headers=admin)).json()["secrets"]
+        assert ("fewer than 6 characters" in listed["weak"]) == weak
+        assert value.strip() not in answer.headers.get("Shoal-Warning", "") + str(listed)
+        found = examined(Settings(data_dir=tmp_path, secrets_dir=tmp_path))
+        assert found.ok and ("acme/PIN" in found.detail) == weak
+    await locked.client.post("/login", data={"key": admin["Authorization"].partition(" ")[2], "next": "/"})
+    assert "fewer than 6 characters" in (await locked.client.get("/admin/secrets")).text

@@ -295,7 +295,9 @@ async def test_a_person_who_comes_answers_what_was_asked(kind: Any, error: type[
 
 async def test_no_picture_is_given_while_the_page_may_show_a_secret() -> None:
     shows = False
-    page = await FakeBrowser({URL: FakePage(read=lambda script, arg: shows)}).new_context()
+    page = await FakeBrowser(
+        {URL: FakePage(read=lambda script, arg: ["PIN 1234" if shows else "nothing"])}
+    ).new_context()
     await page.goto(URL)
     hidden = Redactor()
     people = Attendance()

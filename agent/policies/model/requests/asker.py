@@ -21,6 +21,7 @@ from shoal.agent.policies.model.requests.shared_frames import Framed, Frames
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.sessions.token_budget import Spent, check_budget, tokens
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.redaction import Redactor
 from shoal.agent.types import Element, Observation, Usage
 
 T = TypeVar("T")
@@ -164,10 +165,16 @@ class _Metered:
         own = tokens(state.usage)
         session = tokens(state.spent_before) + own
         check_budget(state.spec.budget, Spent(own - state.decision_from, session, state.job_tokens + own))
-        return await self._model.ask(ask)
+        return await self._model.ask(_without_secrets(ask, state.hidden))
 
     async def close(self) -> None:
         """Nothing: the model belongs to somebody else."""
+
+
+def _without_secrets(ask: Ask, hidden: Redactor) -> Ask:
+    """The request without a secret that a page shows in a place which is not looked through when it is observed."""
+    told = tuple(replace(message, text=hidden.prompt(message.text)) for message in ask.messages)
+    return ask if told == ask.messages else replace(ask, messages=told)
 
 
 def _affinity(state: SessionState) -> str:

@@ -35,8 +35,11 @@ def listing(gateway: Gateway = "", as_json: AsJson = False) -> None:
             page = await client.secrets()
         print_rows(
             page["secrets"],
-            ("secret", "tenant", "sites", "changed", "why it is refused"),
-            lambda row: [row["name"], row["tenant"], " ".join(row["domains"]), row["changed_at"], row["fault"]],
+            ("secret", "tenant", "sites", "changed", "what is wrong"),
+            lambda row: [
+                *(row["name"], row["tenant"], " ".join(row["domains"]), row["changed_at"]),
+                "; ".join(filter(None, (row["fault"], row["weak"]))),
+            ],
             as_json=as_json,
         )
         return Exit.DONE
@@ -56,11 +59,11 @@ def put(
     async def work() -> Exit:
         value = _value()
         async with client_of(settings_of_process(), gateway) as client:
-            await client.set_secret(name, value, domain, tenant=tenant or None)
+            weak = await client.set_secret(name, value, domain, tenant=tenant or None)
         if as_json:
-            print(json.dumps({"secret": name, "set": True}))
+            print(json.dumps({"secret": name, "set": True, "weak": weak}))
         else:
-            tell(f"{name} is set, for {', '.join(domain)}")
+            tell(f"{name} is set, for {', '.join(domain)}" + (f". It is weak: {weak}" if weak else ""))
         return Exit.DONE
 
     finish(work())

@@ -221,8 +221,8 @@ where id = :id
 
 -- name: reopen_parent
 -- Lets a parent wait for its reopened children, or queues it again when there are none.
-update session set state = :state, fence = fence + 1, attempt = 0, losses = 0, pending_children = :pending,
-  seats = :seats, stopped = false, ready_at = null
+update session set state = :state, fence = fence + 1, attempt = 0, pending_children = :pending, seats = :seats,
+  stopped = false, ready_at = null
 where id = :id
 
 -- name: unsure
@@ -237,8 +237,7 @@ where id = :id
 
 -- name: resolve_as_retry
 -- Queues an unsure session again, with fresh attempts, from before the action that was in doubt.
-update session set state = :state, fence = fence + 1, attempt = 0, losses = 0, ready_at = null,
-  checkpoint = :checkpoint
+update session set state = :state, fence = fence + 1, attempt = 0, ready_at = null, checkpoint = :checkpoint
 where id = :id
 
 -- name: reseat
@@ -299,11 +298,6 @@ update pace set
     when blocked_until > :now then :now else blocked_until end,
   last_start = case when last_start > :now then :now else last_start end
 where blocked_until > :now or last_start > :now
-
--- name: pull_back_site_pauses
--- The same of sites that an operator has paused for some time.
-update pace set own_pause_until = case when own_pause_until - :by > :now then own_pause_until - :by else :now end
-where own_pause_until > :now and own_pause_until < :forever
 
 -- name: pull_back_job_paces
 -- The same of jobs that keep a delay.
@@ -525,7 +519,7 @@ from session where id in many(:ids, bigint)
 
 -- name: reopen_items
 -- Opens items that were over, with fresh attempts.
-update session set state = :state, fence = fence + 1, attempt = 0, losses = 0, ready_at = null
+update session set state = :state, fence = fence + 1, attempt = 0, ready_at = null
 where id in many(:ids, bigint)
 
 -- name: hold
@@ -793,13 +787,9 @@ where id = any(array(
 -- When a dispatcher last looked at the leases, locked.
 select at from state where name = :name for no key update
 
--- name: seen_look
--- The same without a lock, for transactions that hold sites, which the look changes, too.
-select at from state where name = :name
-
 -- name: leases
 -- Sessions as leases, locked: a checkpoint that says "an unrepeatable action begins" is kept before this look or refused.
-select id, job, domain, state, fence, owner, lease_until, attempt, losses, checkpoint from session
+select id, job, domain, state, fence, owner, lease_until, attempt, checkpoint from session
 where id in many(:ids, bigint) order by id for no key update
 
 -- name: lock_paces

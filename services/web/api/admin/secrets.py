@@ -12,15 +12,18 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from shoal.services.errors import NotAllowed, WrongState
 from shoal.services.secrets.folder import FolderState, SecretFolder, StoredSecret
-from shoal.services.web.api.changes import body_as, body_of
+from shoal.services.web.api.changes import body_of, parsed
 from shoal.services.web.api.jobs import JSON
 from shoal.services.web.api.views.base import Time, View
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.audit import note_detail
 from shoal.services.web.http.auth import Authenticator, guard
-from shoal.services.web.http.body import JSON_TYPES, require_type
+from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
 from shoal.services.web.http.lazy_route import LazyRoute
+
+WARNING = "Shoal-Warning"
+"""The header of an answer to a change that was made, and that should be looked at again."""
 
 
 class StoredSecretView(View):
@@ -30,6 +33,7 @@ class StoredSecretView(View):
     name: str = Field(description="jobs write `secret:NAME`")
     domains: list[str] = Field(description="the sites where it may be filled in")
     fault: str = Field(description="why it is refused everywhere; empty where it is not")
+    weak: str = Field(description="why it is not always hidden where a page shows it; empty where it is")
     changed_at: Time
 
 
@@ -64,6 +68,7 @@ def secret_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         status_code=204,
         response_class=Response,
         summary="Set or replace a secret",
+        responses={204: {"headers": {WARNING: {"description": "why it is weak", "schema": {"type": "string"}}}}},
         openapi_extra=body_of(SecretBody, "application/json"),
     )
     async def put(
@@ -74,9 +79,9 @@ def secret_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     ) -> Response:
         """The value is given again whenever the sites change: else a caller could send it to a site of its own."""
         require_type(request, JSON_TYPES)
-        body = await body_as(request, SecretBody, deps.options.body_limit)
-        await keeper.put(request, caller, tenant, name, body.value.get_secret_value(), body.domains)
-        return Response(status_code=204)
+        body = parsed(SecretBody, await read_body(request, deps.options.body_limit))
+        stored = await keeper.put(request, caller, tenant, name, body.value.get_secret_value(), body.domains)
+        return Response(status_code=204, headers={WARNING: stored.weak} if stored.weak else None)
 
     @router.delete("/secrets/{name}", status_code=204, response_class=Response, summary="Remove a secret")
     async def remove(
@@ -113,16 +118,17 @@ class SecretKeeper:
 
     async def put(
         self, request: Request, caller: Caller, tenant: str, name: str, value: str, sites: Sequence[str]
-    ) -> None:
+    ) -> StoredSecretView:
         """Sets or replaces a secret of `tenant`, "": the caller's own.
 
         Raises:
             BadInput, NotAllowed, WrongState: as `SecretFolder.put` says.
         """
         owner = _owner(caller, tenant)
-        replaced = await asyncio.to_thread(self._writable().put, owner, name, value, sites)
+        stored, replaced = await asyncio.to_thread(self._writable().put, owner, name, value, sites)
         did = "replaced" if replaced else "set"
         note_detail(request, f"secret {name} of {owner} {did}, for {', '.join(sites)}")
+        return _view(stored)
 
     async def remove(self, request: Request, caller: Caller, tenant: str, name: str) -> None:
         """Removes a secret of `tenant`, "": the caller's own.
@@ -152,5 +158,6 @@ def _view(stored: StoredSecret) -> StoredSecretView:
         name=stored.name,
         domains=list(stored.sites),
         fault=stored.fault,
+        weak=stored.weak,
         changed_at=datetime.fromtimestamp(stored.changed_at, UTC),
     )

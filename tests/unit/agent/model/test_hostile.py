@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote_plus
 
 import pytest
 
 from shoal.agent.errors import ReplyInvalid, SecretRefused
 from shoal.agent.policies.model.checks.calls import call_offers
 from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.support.hiding.hidden_values import HiddenValues
 from shoal.agent.support.redaction import Redactor
 from shoal.agent.testing import ScriptedModel
-from shoal.agent.types import Action, ActionResult, Download, Effect, ErrorInfo, LoopItem
+from shoal.agent.types import Action, ActionResult, Download, Effect, ErrorInfo, LoopItem, Task
 from shoal.services.browsers.session_parts.secrets import FolderSecrets
+from tests.spelled import SPELLED
 from tests.unit.agent.model.pages import URL, FakePage, el, link, page, scene_of, text
 from tests.unit.agent.model.test_step import act, calls, decide, policy_of, says
 
@@ -136,6 +140,21 @@ async def test_a_secret_that_was_filled_in_is_not_shown_again() -> None:
     assert seen.elements.children[0].attributes["value"] == "secret:SHOP"
     assert again
     assert (await scripted.step(state, "x", ())).actions[0].name == "noop"
+
+
+async def test_no_prompt_has_a_secret_in_any_spelling() -> None:
+    """Not from the page, nor from anything else that a prompt tells: what was done so far, say."""
+    value = 'hunter2/ü&"x" y'
+    spelled = [spell(value) for spell in SPELLED.values()]
+    shown = page(link("1", "Go on", URL), *map(text, spelled), url=f"{URL}?pw={quote_plus(value)}&n=1")
+    model = ScriptedModel([says(act("CLICK", id="1"))])
+    state = scene_of(FakePage({shown.url: shown}, at=shown.url), JobSpec(url=URL, goal="Log in", data=DATA))
+    state.hidden.learn("secret:SHOP", value)
+    state.history = (Task("navigate", f"type {value}", Status.COMPLETED, reason=" ".join(spelled)),)
+    await policy_of(model).step(state, "x", ())
+    asked = [message.text for message in model.asked[0].messages]
+    assert "secret:SHOP" in "".join(asked) and "pw=secret:SHOP&n=1" in "".join(asked)
+    assert not HiddenValues({value: "-"}).found_in(asked)
 
 
 def test_what_an_action_did_is_stored_without_the_secret() -> None:

@@ -1,0 +1,1 @@
+"""Values that must not be shown: how texts spell them, and how they are found."""
