@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 from shoal.agent.support.bounded_cache import bounded_cache
 
 _READ = """
-    clip clip-path color content-visibility display filter float font-size height left max-height opacity overflow
-    overflow-x overflow-y position scale text-decoration text-decoration-line text-indent top transform visibility
-    white-space width
+    animation clip clip-path color content-visibility display filter float font-size height left max-height opacity
+    overflow overflow-x overflow-y position scale text-decoration text-decoration-line text-indent top transform
+    visibility white-space width
 """
 _NAMES = "|".join(sorted(_READ.split(), key=len, reverse=True))
 BEARS: Final = re.compile(rf"(?<![\w-])(?:{_NAMES})\s*:", re.IGNORECASE)

@@ -1,6 +1,7 @@
 """The page of raw HTML: what a browser's own style, `hidden`, inline styles and `<style>` rules say is shown.
 
-External style sheets are not read: of what they alone hide, this page says that it is shown.
+External style sheets are not read: of what they alone hide, this page says that it is shown. Shadow trees that the
+document declares (`<template shadowrootmode>`) are not read.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from shoal.agent.page.lexbor_tree import ParsedHtml, parse_html
 from shoal.agent.page.page import Page
 from shoal.agent.page.styles import Style, Styles
 
-_INLINE, _BLOCK, _INLINE_BLOCK = (m.LAYOUTS.index(name) for name in ("inline", "block", "inline-block"))
+_INLINE, _BLOCK, _INLINE_BLOCK, _LIST_ITEM = (
+    m.LAYOUTS.index(name) for name in ("inline", "block", "inline-block", "list-item")
+)
 _LOOSE, _GLASS, _TINY = 1 << 28, 1 << 29, 1 << 30
 """Clipped by what does not clip absolute boxes; letters that are transparent, or of no size. Not told to others."""
 _PICTURES = frozenset(
@@ -58,7 +61,7 @@ class _Looks:
         self._within = [0] * len(document.tags)  # what holds for all that is within an element
         self._flexible = bytearray(len(document.tags))  # whose children are blocks, whatever they are by themselves
         self._chosen = _chosen_options(document)
-        self._closed = _closed_details(document)
+        self._summaries = _summaries(document)
 
     def marks(self) -> array[int]:
         """The marks of all elements in document order."""
@@ -69,55 +72,51 @@ class _Looks:
         parent = self._document.parents[number]
         within = self._within[parent] if parent >= 0 else 0
         style = self._styles.of(number)
+        own = self._state(number, tag, attributes)
+        if parent in self._summaries and self._summaries[parent] != number and self._is_closed_details(parent):
+            within |= m.SKIPPED
         if _has_no_box(tag, attributes, style):
-            self._within[number] = within | m.NONE
-            return _told(within, tag) | m.NONE
-        own = _state(tag, attributes) | self._layout(number, style)
+            within |= m.NONE
+        if within & (m.NONE | m.SKIPPED):
+            self._within[number] = within
+            return _told(own | within, tag)
         if style:
             within = _styled(within, style)
             own |= m.FIXED if style.get("position") == "fixed" else 0
-        if tag == "svg" and "0" in (attributes.get("width"), attributes.get("height")):
-            within |= m.CLIPPED
-        if tag in PRE_TAGS:
-            within |= m.PRE
-        if tag in STRUCK_TAGS:
-            within |= m.STRUCK
-        if "inert" in attributes:
-            within |= m.INERT
-        return self._related(number, tag, attributes, style, own, within)
-
-    def _related(
-        self, number: int, tag: str, attributes: Mapping[str, str | None], style: Style, own: int, within: int
-    ) -> int:
-        """Marks of an element with those that its place gives it; what is within is noted."""
-        parent = self._document.parents[number]
-        if parent in self._closed and self._closed[parent] != number:
-            within |= m.SKIPPED
-        if tag == "option" and within & m.CHOICE and number in self._chosen:
+        within |= _of_tag(tag, attributes)
+        if own & m.SELECTED:
             within &= ~m.CHOICE
-        if tag == "option" and number in self._chosen:
-            own |= m.SELECTED
         inner = within
         if (attributes.get("hidden") or "").lower() == "until-found" or style.get("content-visibility") == "hidden":
             inner |= m.SKIPPED
         if tag == "select" and _is_closed(attributes):
             inner |= m.CHOICE
         self._within[number] = inner
-        return _told(own | within, tag)
+        return _told(own | within | self._layout(number, style), tag)
+
+    def _state(self, number: int, tag: str, attributes: Mapping[str, str | None]) -> int:
+        state = m.SELECTED if number in self._chosen else 0
+        if "checked" in attributes and tag == "input":
+            state |= m.CHECKED
+        if "disabled" in attributes:
+            state |= m.DISABLED
+        return state
+
+    def _is_closed_details(self, number: int) -> bool:
+        return self._document.tags[number] == "details" and "open" not in self._document.attributes[number]
 
     def _layout(self, number: int, style: Style) -> int:
-        tag = self._document.tags[number]
+        tag, parent = self._document.tags[number], self._document.parents[number]
         display = style.get("display", "")
-        layout = LAYOUT_OF_DISPLAY.get(
-            display.replace("inline flow-root", "inline-block"), LAYOUT_OF_TAG.get(tag, _INLINE)
-        )
+        layout = LAYOUT_OF_DISPLAY.get(display, LAYOUT_OF_TAG.get(tag, _INLINE))
         if display in ("flex", "grid", "inline-flex", "inline-grid"):
             self._flexible[number] = 1
-        parent = self._document.parents[number]
+        if self._summaries.get(parent) == number and not display:
+            return _LIST_ITEM
         is_block = style.get("float", "none") != "none" or style.get("position") in ("absolute", "fixed")
         if layout in (_INLINE, _INLINE_BLOCK) and (is_block or (parent >= 0 and self._flexible[parent])):
             return _BLOCK
-        return layout
+        return _INLINE_BLOCK if tag == "button" and layout == _INLINE else layout
 
 
 def _told(mark: int, tag: str) -> int:
@@ -139,13 +138,18 @@ def _has_no_box(tag: str, attributes: Mapping[str, str | None], style: Style) ->
     return "popover" in attributes or (tag == "dialog" and "open" not in attributes)
 
 
-def _state(tag: str, attributes: Mapping[str, str | None]) -> int:
-    state = 0
-    if "checked" in attributes and tag == "input":
-        state |= m.CHECKED
-    if "disabled" in attributes:
-        state |= m.DISABLED
-    return state
+def _of_tag(tag: str, attributes: Mapping[str, str | None]) -> int:
+    """Marks that hold within an element by what it is."""
+    marks = 0
+    if tag in PRE_TAGS:
+        marks |= m.PRE
+    if tag in STRUCK_TAGS:
+        marks |= m.STRUCK
+    if "inert" in attributes:
+        marks |= m.INERT
+    if tag == "svg" and "0" in (attributes.get("width"), attributes.get("height")):
+        marks |= m.CLIPPED
+    return marks
 
 
 def _styled(within: int, style: Style) -> int:
@@ -161,7 +165,9 @@ def _styled(within: int, style: Style) -> int:
         within = within | _TINY if _pixels(style["font-size"], 1.0) == 0 else within & ~_TINY
     if style.get("position") in ("absolute", "fixed") and within & _LOOSE:
         within &= ~(m.CLIPPED | _LOOSE)
-    if _pixels(style.get("opacity"), 1.0) < _LEAST_OPACITY or _NO_FILTER.match(style.get("filter", "")):
+    # What an animation of the style sheet brings in is shown a moment later.
+    is_clear = _pixels(style.get("opacity"), 1.0) < _LEAST_OPACITY and style.get("animation", "none") == "none"
+    if is_clear or _NO_FILTER.match(style.get("filter", "")):
         within |= m.TRANSPARENT
     if _is_flat(style) and not within & m.CLIPPED:
         within |= m.CLIPPED | (_LOOSE if style.get("position", "static") == "static" else 0)
@@ -238,12 +244,12 @@ def _chosen_options(document: ParsedHtml) -> set[int]:
     return chosen
 
 
-def _closed_details(document: ParsedHtml) -> dict[int, int]:
-    """The numbers of closed `details` elements, each with that of its first summary, or -1."""
-    closed: dict[int, int] = {}
+def _summaries(document: ParsedHtml) -> dict[int, int]:
+    """The numbers of `details` elements, each with that of its first summary, or -1."""
+    summaries: dict[int, int] = {}
     for number, tag in enumerate(document.tags):
-        if tag == "details" and "open" not in document.attributes[number]:
-            closed[number] = -1
-        elif tag == "summary" and closed.get(document.parents[number]) == -1:
-            closed[document.parents[number]] = number
-    return closed
+        if tag == "details":
+            summaries[number] = -1
+        elif tag == "summary" and summaries.get(document.parents[number]) == -1:
+            summaries[document.parents[number]] = number
+    return summaries

@@ -63,7 +63,9 @@ def parse_html(data: bytes | str, url: str, charset: str | None = None) -> Parse
             numbers[node.mem_id] = len(tags)
             tags.append(tag)
             attributes.append(stated)
-        elif node.is_text_node:
+        elif node.is_text_node and not (
+            tags and tags[opened[-1][2]] == "style"
+        ):  # `styles` reads them in lexbor's tree
             xml.append(xml_text(node.text_content or ""))
     xml.extend(end for _, end, _ in reversed(opened))
     base = next(

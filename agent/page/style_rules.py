@@ -33,7 +33,7 @@ class StyleRule(NamedTuple):
     """A selector, and the block of declarations behind it."""
 
     selector: str
-    block: str
+    declared: str  # its declarations
     layered: bool  # in a cascade layer: rules outside of all layers win
 
 

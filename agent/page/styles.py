@@ -68,7 +68,7 @@ class Styles:
 
     def _apply(self, rule: StyleRule) -> None:
         weight = specificity(rule.selector)
-        declared = declarations(rule.block) if weight is not None else ()
+        declared = declarations(rule.declared) if weight is not None else ()
         if weight is None or not declared:
             return
         try:

@@ -1,0 +1,114 @@
+"""A page as JSON: what `page_tree.js` answers for one document, and what is kept of a page to read it again."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from array import array
+from collections.abc import Mapping
+from typing import Any
+
+from lxml import etree
+
+from shoal.agent.page.page import Page
+from shoal.agent.page.xml_text import parse_xml
+from shoal.agent.support.json_value import Json
+
+
+def page_of_answer(
+    answer: Mapping[str, Json],
+    frames: Mapping[int, Page] | None = None,
+    unread: Mapping[int, str] | None = None,
+    hidden: int = 0,
+) -> Page:
+    """The page of a script's answer.
+
+    Args:
+        answer: What `page_tree.js` returned.
+        frames: Pages of its frames, by the number of the frame's element.
+        unread: Why frames could not be read, by the same.
+        hidden: Marks that hold for all of it: why the frame that it stands in is not shown.
+
+    Raises:
+        ValueError: The answer has marks of other elements than its tree.
+    """
+    marks = _numbers(answer["marks"])
+    if hidden:
+        marks = array("i", [mark | hidden for mark in marks])
+    return Page(
+        url=answer["url"],
+        root=parse_xml(str(answer["xml"]).encode("utf-8"), answer["base"]),
+        marks=marks,
+        ids=_numbers(answer["ids"]),
+        boxes=_numbers(answer["boxes"]),
+        values=_by_number(answer["values"]),
+        shadow_roots=_by_number(answer["roots"]),
+        slotted=_by_number(answer["slotted"]),
+        frames=dict(frames or {}),
+        unread=dict(unread or {}),
+    )
+
+
+def page_as_json(page: Page) -> bytes:
+    """The page with its frames, for `page_from_json`; the same page always gives the same text."""
+    text = json.dumps(_told(page), ensure_ascii=False, indent=1, sort_keys=True)
+    return (text + "\n").encode("utf-8")
+
+
+def page_from_json(data: bytes | str) -> Page:
+    """The page that `page_as_json` wrote.
+
+    Raises:
+        ValueError: It is no such text.
+    """
+    told = json.loads(data)
+    if not isinstance(told, dict) or "xml" not in told:
+        raise ValueError("a recorded page is a JSON object with xml in it; record it again")
+    return _page_of(told)
+
+
+def _told(page: Page) -> dict[str, Any]:
+    return {
+        "url": page.url,
+        "base": page.root.base_url,
+        "xml": etree.tostring(page.root, encoding="unicode"),
+        "marks": _packed(page.marks),
+        "ids": _packed(page.ids),
+        "boxes": _packed(page.boxes),
+        "values": _named(page.values),
+        "roots": _named(page.shadow_roots),
+        "slotted": _named(page.slotted),
+        "frames": {str(number): _told(inner) for number, inner in page.frames.items()},
+        "unread": _named(page.unread),
+    }
+
+
+def _page_of(told: Mapping[str, Json]) -> Page:
+    frames = {int(number): _page_of(inner) for number, inner in told["frames"].items()}
+    return page_of_answer(told, frames, _by_number(told["unread"]))
+
+
+def _packed(numbers: array[int]) -> str:
+    return base64.b64encode(_little(numbers).tobytes()).decode("ascii")
+
+
+def _numbers(text: str) -> array[int]:
+    return _little(array("i", base64.b64decode(text)))
+
+
+def _little(numbers: array[int]) -> array[int]:
+    """The numbers with their bytes as browsers have them, which are turned where this machine has them otherwise."""
+    if sys.byteorder == "little":
+        return numbers
+    turned = array("i", numbers)
+    turned.byteswap()
+    return turned
+
+
+def _named(values: Mapping[int, Any]) -> dict[str, Any]:
+    return {str(number): value for number, value in values.items()}
+
+
+def _by_number(values: Mapping[str, Any]) -> dict[int, Any]:
+    return {int(number): value for number, value in values.items()}
