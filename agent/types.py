@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from shoal.agent.artifact_kind import ArtifactKind
 from shoal.agent.replay_detail import ReplayDetail
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
@@ -401,16 +402,12 @@ class Checkpoint:
     items_only_read: bool = False  # of a loop's items nothing is wanted but that their own page is read
 
 
-POINTING = "pointing"
-"""The kind of the artifact of a sample that says what can be pointed at on the picture of its page."""
-
-
 @dataclass(frozen=True, slots=True)
 class ArtifactRef:
     """An artifact that was stored already; its row is written with the outcome."""
 
     id: str  # 32 hex digits, made by the worker
-    kind: str  # screenshot, prompt, download, download_text, trace, har, recording, reply, page, document, pointing
+    kind: ArtifactKind
     key: str  # where it lies in the artifact store
     content_type: str
     bytes: int

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from shoal.agent.artifact_kind import ArtifactKind
 from shoal.agent.browser import Browser, Context, ContextOptions
 from shoal.agent.policies.policy import Policy
 from shoal.agent.sessions.attended.attendance import Attendance
@@ -32,7 +33,7 @@ class NavigationGuard(Protocol):
 class ArtifactSink(Protocol):
     """Where evidence goes."""
 
-    async def keep(self, kind: str, data: bytes, content_type: str) -> ArtifactRef:
+    async def keep(self, kind: ArtifactKind, data: bytes, content_type: str) -> ArtifactRef:
         """Stores `data` durably and says under which id.
 
         Raises:

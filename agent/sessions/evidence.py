@@ -10,7 +10,9 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
+from shoal.agent.artifact_kind import ArtifactKind
 from shoal.agent.browser import ObserveOptions, Shot
 from shoal.agent.errors import AgentError, ArtifactsAway
 from shoal.agent.observe.renderings import compact
@@ -36,7 +38,7 @@ _ASK_S = 2.0
 """How much longer a session that failed may last for the errors of its page."""
 _DID_WELL = frozenset({Status.COMPLETED, Status.WAITING, Status.CANCELED})
 """Ends that errors of a page do not have to explain."""
-DOWNLOAD_TEXT = "download_text"
+DOWNLOAD_TEXT: Final = "download_text"
 """The artifact that holds the text of a PDF that was downloaded, as far as an observation carries it."""
 _TEXTS = frozenset({"application/json", "application/xml", "application/x-ndjson", "image/svg+xml"})
 """Types of downloads that are text, beside `text/`."""
@@ -62,7 +64,7 @@ class Evidence:
         self._errors_left = MOST_ERRORS
         self._before: tuple[str, Shot | None] | None = None  # text and picture of the page that sent last
 
-    async def keep(self, kind: str, data: bytes, content_type: str, *, name: str = "") -> str:
+    async def keep(self, kind: ArtifactKind, data: bytes, content_type: str, *, name: str = "") -> str:
         """Stores one artifact; its id.
 
         Args:

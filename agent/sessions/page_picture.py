@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from shoal.agent.artifact_kind import POINTING
 from shoal.agent.browser import Context
 from shoal.agent.errors import AgentError
 from shoal.agent.extraction.places_page import PLACES_JS, PlacesPage
@@ -19,7 +20,7 @@ from shoal.agent.spec import ExtractSpec, FieldPlace
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.redaction import Redactor
-from shoal.agent.types import POINTING, Box, Outcome
+from shoal.agent.types import Box, Outcome
 from shoal.agent.workflows.elements.describing import Described, count, describe_all
 from shoal.agent.workflows.format.node import ActionNode
 from shoal.agent.workflows.format.version import Version

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Final
 from urllib.parse import urlsplit
 
 from shoal.agent.errors import WorkflowInvalid
@@ -12,7 +13,7 @@ from shoal.agent.workflows.format.workflow import Scope, Workflow, check_workflo
 from shoal.agent.workflows.learning.compile_version import compile_version
 from shoal.agent.workflows.learning.evidence import SessionEvidence
 
-KIND = "workflow"
+KIND: Final = "workflow"
 """Of the artifact that holds a draft: a workflow as JSON, which can be imported."""
 
 

@@ -7,6 +7,7 @@ import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from pydantic import Field, ValidationError
 
@@ -24,9 +25,9 @@ from shoal.agent.workflows.learning.page_sample import PageLook, PageSample, sam
 from shoal.agent.workflows.learning.proposals import json_leaves
 from shoal.agent.workflows.told import NothingTold
 
-KIND = "evidence"
+KIND: Final = "evidence"
 """Of the artifact that holds it: zlib-compressed JSON."""
-SNAPSHOT = "snapshot"
+SNAPSHOT: Final = "snapshot"
 """Of the artifacts that hold pages: zlib-compressed HTML."""
 _TEXT_JS = "() => document.body ? document.body.innerText : ''"
 _SAID_JS = """() => [...document.querySelectorAll('h1,h2,h3,[role=alert],[role=status],.message')]

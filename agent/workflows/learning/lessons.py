@@ -7,6 +7,7 @@ import time
 import zlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+from shoal.agent.artifact_kind import ArtifactKind
 from shoal.agent.browser import FetchedJson
 from shoal.agent.errors import AgentError, ArtifactsAway
 from shoal.agent.policies.policy import SessionState
@@ -24,7 +25,7 @@ from shoal.agent.workflows.learning.origin import Sources
 from shoal.agent.workflows.learning.page_sample import look_at
 from shoal.agent.workflows.told import NothingTold
 
-Keep = Callable[[str, bytes, str], Awaitable[str]]
+Keep = Callable[[ArtifactKind, bytes, str], Awaitable[str]]
 """Stores an artifact (kind, data, content type) and says its id."""
 _COMPRESSED = "application/zlib"
 _FAST = 1
@@ -128,7 +129,7 @@ class Lessons:
         book = self._book.book(state.page.url, said, state.spec.data, state.hidden.told)
         await self._kept(KIND, await asyncio.to_thread(book.packed))
 
-    async def _kept(self, kind: str, data: bytes) -> str:
+    async def _kept(self, kind: ArtifactKind, data: bytes) -> str:
         """The artifact's id; "" where the store is away. What was done is done: only the lesson is lost."""
         try:
             return await self._keep(kind, data, _COMPRESSED)

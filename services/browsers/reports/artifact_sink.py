@@ -5,6 +5,7 @@ from __future__ import annotations
 import mimetypes
 from uuid import uuid4
 
+from shoal.agent.artifact_kind import ArtifactKind
 from shoal.agent.errors import ActionRefused, ArtifactsAway
 from shoal.agent.sessions.hooks import Upload
 from shoal.agent.types import ArtifactRef
@@ -20,7 +21,7 @@ class StoredArtifactSink:
         self._store = store
         self._work = work
 
-    async def keep(self, kind: str, data: bytes, content_type: str) -> ArtifactRef:
+    async def keep(self, kind: ArtifactKind, data: bytes, content_type: str) -> ArtifactRef:
         name = uuid4().hex
         work = self._work
         extension = mimetypes.guess_extension(content_type) or ".bin"

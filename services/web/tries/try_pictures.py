@@ -6,8 +6,8 @@ import base64
 import json
 from collections.abc import Sequence
 
+from shoal.agent.artifact_kind import POINTING
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import POINTING
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.errors import ArtifactMissing, ArtifactStoreAway
 from shoal.services.store.records import ArtifactRow, SessionDetail
