@@ -251,6 +251,13 @@ class Redactor:
         """An error as it may be shown."""
         return error and replace(error, message=self.sentence(error.message))
 
+    def hide_in(self, error: BaseException) -> None:
+        """Takes secrets out of the texts of an exception, and of those that led to it, before it is logged."""
+        cause: BaseException | None = error
+        while cause is not None:
+            cause.args = tuple(self.sentence(part) if isinstance(part, str) else part for part in cause.args)
+            cause = cause.__cause__ or cause.__context__
+
     def checkpoint(self, known: Checkpoint) -> Checkpoint:
         """What is known of a session, as it may be shown; no session goes on from this."""
         return replace(

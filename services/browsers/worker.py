@@ -232,15 +232,11 @@ class Worker:
             # Without a checkpoint: the store keeps its own, which may be newer than the one that this began with.
             return Outcome(Status.FAILED, error=unexpected.info(), reason=str(unexpected))
 
-    def _hide_in(self, error: BaseException, work: Work) -> None:
-        """Takes the session's secrets out of the texts of an error that was not expected, and of what caused it."""
+    def _hide_in(self, error: Exception, work: Work) -> None:
         hidden = redactor_of(work.spec, work.item)
         for reference, value in FolderSecrets(self._config.secrets_dir, work.tenant, work.spec).granted().items():
             hidden.learn(reference, value)
-        cause: BaseException | None = error
-        while cause is not None:
-            cause.args = tuple(hidden.sentence(arg) if isinstance(arg, str) else arg for arg in cause.args)
-            cause = cause.__cause__ or cause.__context__
+        hidden.hide_in(error)
 
     def _documents_first(self, work: Work, browser: Browser, navigation_guard: NavigationGuard) -> Browser:
         """The browser, behind what reads documents without it where the job allows that.

@@ -65,6 +65,8 @@ class AttackedSite:
             self.password, self.pin = given["password"][0], given["pin"][0]
         if not self.password:
             return 302, "/login"
+        if path == "/gone":
+            return 404, self.password
         if path == "/none":
             return 404, f"<title>No</title><h1>No {html.escape(self.password)} here</h1>"
         return 200, self._content(path)
@@ -136,7 +138,6 @@ def attacks(site: str) -> dict[str, Json]:
             "data": {"user": "ann", "pin": "secret:ATTACKED_PIN", "password": "secret:ATTACKED"},
         },
         "politeness": {"robots": False},
-        "retry": {"max_attempts": 2},
     }
     read = base | {"extract": {"fields": fields}}
     items = {"from": {"select": "a.item"}}
@@ -184,7 +185,13 @@ class Gateway:
         """All that is given of a job: where, and the text, unpacked."""
         sessions = self.http.get(f"/v1/jobs/{job}/sessions", params={"limit": 200}).json()["sessions"]
         paths = [f"/v1/jobs/{job}", f"/v1/jobs/{job}/sessions?limit=200", f"/jobs/{job}", f"/jobs/{job}/records", "/"]
-        paths += [f"/jobs/{job}/events", f"/jobs/{job}/map", "/activity", "/attention", f"/v1/jobs/{job}/results"]
+        paths += [
+            f"/v1/jobs/{job}/events?follow=false",
+            f"/jobs/{job}/map",
+            "/activity",
+            "/attention",
+            f"/v1/jobs/{job}/results",
+        ]
         paths += [f"/v1/jobs/{job}/results?format={name}" for name in ("csv", "parquet")]
         for session in sessions:
             paths += [f"/v1/sessions/{session['id']}", f"/sessions/{session['id']}"]
@@ -194,17 +201,9 @@ class Gateway:
             yield from _texts(path, self._body(path))
 
     def _body(self, path: str) -> bytes:
-        """What stands at `path`; of a stream of events, what is there at once."""
-        with self.http.stream("GET", path) as answer:
-            assert answer.status_code < 400 or answer.status_code == 404, (path, answer.status_code)
-            if not answer.headers.get("content-type", "").startswith("text/event-stream"):
-                return answer.read()
-            data, ends = b"", time.monotonic() + 2
-            for chunk in answer.iter_raw():
-                data += chunk
-                if time.monotonic() > ends or b'"final"' in data:
-                    break
-            return data
+        answer = self.http.get(path, follow_redirects=True)
+        assert answer.status_code < 400, (path, answer.status_code)
+        return answer.content
 
 
 def _texts(path: str, data: bytes) -> Iterator[tuple[str, str]]:

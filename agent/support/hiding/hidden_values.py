@@ -19,10 +19,12 @@ from shoal.agent.support.hiding.spellings import Spelling, is_weak, spellings
 
 _TOGETHER = 32
 """Values in one pattern, so that no number of secrets makes one that is too large."""
-_PATTERN_BYTES = 64 << 20
+_PATTERN_BYTES = 32 << 20
 """What a pattern may hold in memory, the states included that texts have led it to."""
-_KEPT = 64
+_KEPT = 16
 """Sets of values whose patterns are kept: those of the jobs that a process works for beside each other."""
+_SEEN = 1024
+"""Spellings that were met, with the value of each: a page shows the same ones again and again."""
 _UNIT_CHARS = 64
 """One character of a value is spelled by fewer than these."""
 _BEFORE_CHARS = 16
@@ -70,34 +72,48 @@ def hidden_values(stand_ins: tuple[tuple[str, str], ...], *, keeping: tuple[str,
     return HiddenValues(dict(stand_ins), keeping=keeping)
 
 
-@dataclass(frozen=True, slots=True)
-class _Spelled:
-    """One spelling of one value."""
+@dataclass(frozen=True)
+class _Known:
+    """One value, by its spellings."""
 
-    spelling: Spelling
+    spellings: tuple[Spelling, ...]
     stand_in: str
+
+    @cached_property
+    def heads(self) -> str:
+        """Matches the beginning of each spelling."""
+        return "|".join(spelling.head for spelling in self.spellings)
+
+    @cached_property
+    def _long(self) -> tuple[tuple[Any, Spelling], ...]:
+        return tuple((_compiled(spelling.head), spelling) for spelling in self.spellings if spelling.tail)
+
+    def tail_behind(self, head: str) -> tuple[str, ...]:
+        """What the spelling that begins with just this text goes on with."""
+        return next((spelling.tail for begins, spelling in self._long if begins.fullmatch(head)), ())
 
 
 class _ValueFinder:
     """Finds some values.
 
     Args:
-        spelled: all their spellings.
+        known: the values.
         atoms: what stands for values, which is left as it is: a text may be looked through twice.
         words: only where they are words of their own.
     """
 
-    def __init__(self, spelled: Sequence[_Spelled], atoms: Sequence[str], *, words: bool) -> None:
-        self._spelled = spelled
+    def __init__(self, known: Sequence[_Known], atoms: Sequence[str], *, words: bool) -> None:
+        self._known = [value for value in known if value.spellings]
         self._words = words
         # A pattern of nothing would match everywhere.
-        heads = (*map(re2.escape, atoms), *(each.spelling.head for each in spelled)) if spelled else ()
+        heads = (*map(re2.escape, atoms), *(value.heads for value in self._known)) if self._known else ()
         self._pattern = _compiled("|".join(heads)) if heads else None
+        self._seen: dict[str, _Known | None] = {}
 
     @cached_property
     def _which(self) -> Any:
-        """Tells the spellings apart, by one group for each. To look for them all costs less without."""
-        return _compiled("|".join(f"({each.spelling.head})" for each in self._spelled), groups=True)
+        """Tells the values apart, by one group for each. To look for them all costs less without."""
+        return _compiled("|".join(f"({value.heads})" for value in self._known), groups=True)
 
     def replaced(self, text: str) -> str:
         """`text` with what stands for the values."""
@@ -108,20 +124,25 @@ class _ValueFinder:
         readable = _readable(text)
         for match in self._pattern.finditer(readable):
             start, end = match.span()
-            if start < at or (spelled := self._spelling_of(match[0])) is None:
+            if start < at or (value := self._value_of(match[0])) is None:
                 continue
-            end = _with_tail(readable, end, spelled.spelling)
+            end = _with_tail(readable, end, value.tail_behind(match[0]))
             if self._words and not _is_word(readable, start, end):
                 continue
-            parts += (text[at:start], spelled.stand_in)
+            parts += (text[at:start], value.stand_in)
             at = end
         return "".join((*parts, text[at:])) if parts else text
 
-    def _spelling_of(self, text: str) -> _Spelled | None:
-        """The spelling that begins with just this text; None where it is no value but what stands for one."""
-        if (match := self._which.fullmatch(text)) is None:
-            return None
-        return next(spelled for spelled, group in zip(self._spelled, match.groups(), strict=True) if group is not None)
+    def _value_of(self, text: str) -> _Known | None:
+        """The value that begins with just this text; None where it is what stands for a value."""
+        if text not in self._seen:
+            if len(self._seen) >= _SEEN:
+                self._seen.clear()
+            match = self._which.fullmatch(text)
+            groups = () if match is None else match.groups()
+            fits = (value for value, group in zip(self._known, groups, strict=False) if group is not None)
+            self._seen[text] = next(fits, None)
+        return self._seen[text]
 
 
 def _compiled(pattern: str, *, groups: bool = False) -> Any:
@@ -139,9 +160,9 @@ def _unit(pattern: str) -> Any:
     return _compiled(pattern)
 
 
-def _with_tail(text: str, end: int, spelling: Spelling) -> int:
+def _with_tail(text: str, end: int, tail: Sequence[str]) -> int:
     """Where a value that was found ends: as far as the text goes on with it."""
-    for unit in spelling.tail:
+    for unit in tail:
         if (match := _unit(unit).match(text[end : end + _UNIT_CHARS])) is None:
             break
         end += match.end()
@@ -162,8 +183,8 @@ def _readable(text: str) -> str:
     return text
 
 
-def _parts(stand_ins: Mapping[str, str]) -> Iterator[Sequence[_Spelled]]:
-    """The spellings of all values, of some values at a time."""
+def _parts(stand_ins: Mapping[str, str]) -> Iterator[Sequence[_Known]]:
+    """All values, some at a time."""
     left = iter(stand_ins.items())
     while several := list(islice(left, _TOGETHER)):
-        yield [_Spelled(spelling, text) for value, text in several for spelling in spellings(value)]
+        yield [_Known(tuple(spellings(value)), text) for value, text in several]

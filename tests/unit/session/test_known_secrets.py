@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import traceback
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -141,6 +142,18 @@ async def test_those_who_help_are_told_no_secret() -> None:
     hidden = Redactor({VALUE: REFERENCE})
     assert await redacted(helper, hidden)(Question("question", f"Is it {VALUE}?", f"{URL}?q={quote(VALUE)}", 1)) == "42"
     assert asked == [Question("question", f"Is it {REFERENCE}?", f"{URL}?q={REFERENCE}", 1)]
+
+
+def test_an_exception_is_logged_without_the_secret() -> None:
+    try:
+        try:
+            raise KeyError(VALUE)
+        except KeyError as cause:
+            raise RuntimeError(f"at {URL}?q={quote(VALUE)}", 3) from cause
+    except RuntimeError as error:
+        Redactor({VALUE: REFERENCE}).hide_in(error)
+        told = "".join(traceback.format_exception(error)).replace("raise KeyError(VALUE)", "")
+        assert f"at {URL}?q={REFERENCE}" in told and not gives_away(told)
 
 
 def test_an_address_that_is_shown_has_no_login_in_it() -> None:
