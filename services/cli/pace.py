@@ -18,7 +18,8 @@ class JobProgress:
 
     expected: int
     done: int  # completed
-    failed: int  # ended in any other way
+    failed: int  # ended in any other way, unsure ones aside
+    unsure: int  # may have done what must not be done twice; a person says what became of them
     running: int
     rate: float  # items per second that became final; 0 while unknown
     left_s: float | None  # until the last item is final; None while unknown
@@ -26,7 +27,7 @@ class JobProgress:
     @property
     def final(self) -> int:
         """Items that are over."""
-        return self.done + self.failed
+        return self.done + self.failed + self.unsure
 
 
 class Throughput:
@@ -47,12 +48,15 @@ class Throughput:
         span_s = at_s - began_s
         rate = (final - had) / span_s if span_s >= FEWEST_S else 0.0
         left_s = (expected - final) / rate if rate > 0 and expected > 1 else None
-        return JobProgress(expected, done, final - done, counts.running, rate, left_s)
+        failed = final - done - counts.unsure
+        return JobProgress(expected, done, failed, counts.unsure, counts.running, rate, left_s)
 
 
 def sentence(standing: JobProgress) -> str:
     """One line about a job, for people and log files."""
     text = f"{standing.final:,} of {standing.expected:,} items: {standing.done:,} done, {standing.failed:,} failed"
+    if standing.unsure:
+        text += f", {standing.unsure:,} unsure"
     if standing.running:
         text += f", {standing.running:,} running"
     if standing.rate > 0:

@@ -26,7 +26,7 @@ from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.browsers.configs import worker_config
 from shoal.services.cluster.address import ADDRESS_FILE, LOCK_FILE, make_data_folder, running_cluster
 from shoal.services.cluster.configs import artifact_store, dispatch_config
-from shoal.services.cluster.guard import answer, ended_parts, guarded
+from shoal.services.cluster.guard import RayEnded, ended_parts, guarded, while_ray_runs
 from shoal.services.cluster.local_ray import local_ray
 from shoal.services.cluster.run_dir import RunDir
 from shoal.services.cluster.serving import gateway, listening, patiently
@@ -41,8 +41,10 @@ from shoal.services.store.store import Store, open_store
 log = structlog.get_logger()
 
 _READY_S = 180.0
+_RAY_STARTS = 3
+_BUSY = 2
+"""Programs that want to run at once, for each core, from which on a machine is called busy."""
 _STOP_S = 60.0
-_RAY_LOOK_S = 0.2
 _LOOKED_AT_S = 0.3
 
 Tell = Callable[[str], None]
@@ -90,15 +92,7 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
         stack.push_async_callback(artifacts.close)
         run_dir = _run_dir(with_sync)
         tell("starting Ray")
-        with_sync.enter_context(
-            local_ray(
-                run_dir,
-                # One more than ever run, so that a lost worker can be replaced at once.
-                browsers=max(settings.workers, settings.most_workers) + 1,
-                object_store_bytes=settings.ray_object_store_mib * 1024 * 1024,
-                namespace=settings.ray_namespace,
-            )
-        )
+        await _start_ray(with_sync, run_dir, settings, tell)
         tell("starting the browser workers")
         actor = await stack.enter_async_context(_dispatcher(settings, run_dir))
         await stack.enter_async_context(guarded(actor))
@@ -170,17 +164,54 @@ def _run_dir(stack: ExitStack) -> RunDir:
     return run_dir
 
 
+async def _start_ray(stack: ExitStack, run_dir: RunDir, settings: Settings, tell: Tell) -> None:
+    """Ray, until `stack` ends; tried again when it does not start, with nothing left of the start that failed.
+
+    Raises:
+        ClusterFailed: it did not start in several tries; the message says what to do.
+    """
+    for tried in range(1, _RAY_STARTS + 1):
+        try:
+            stack.enter_context(
+                local_ray(
+                    run_dir,
+                    # One more than ever run, so that a lost worker can be replaced at once.
+                    browsers=max(settings.workers, settings.most_workers) + 1,
+                    object_store_bytes=settings.ray_object_store_mib * 1024 * 1024,
+                    namespace=settings.ray_namespace,
+                )
+            )
+            return
+        except ClusterFailed as error:
+            log.warning(LogEvent.CLUSTER_STARTING, error=error.message, tried=tried)
+            if tried == _RAY_STARTS:
+                advice = start_advice(os.getloadavg()[0], os.cpu_count() or 1)
+                raise ClusterFailed(f"Ray did not start in {tried} tries: {error.message}. {advice}") from error
+            tell(f"Ray did not start; trying again ({tried + 1} of {_RAY_STARTS})")
+            await asyncio.sleep(0)  # a signal that came meanwhile ends the command here
+
+
+def start_advice(load: float, cores: int) -> str:
+    """What to do when Ray does not start, by the load of the last minute on so many cores. Pure."""
+    if load > _BUSY * cores:
+        return (
+            f"The machine is busy (load {load:.0f} on {cores} core{'' if cores == 1 else 's'}): "
+            "end other programs, or start Shoal again when the load is lower"
+        )
+    return "`shoal doctor` says what is missing on this machine"
+
+
 @asynccontextmanager
 async def _dispatcher(settings: Settings, run_dir: RunDir) -> AsyncIterator[ActorHandle[Any]]:
     """The dispatcher with its workers, until they are drained."""
     parts = DispatcherParts(settings.store_url, dispatch_config(settings), worker_config(settings, run_dir.tmp))
     actor = start_dispatcher(parts)
     try:
-        async with asyncio.timeout(_READY_S):
-            await actor.ready.remote()
-    except (RayError, TimeoutError) as error:
-        cause = getattr(error, "cause", None) or error
-        raise ClusterFailed(f"the browser workers did not start: {cause}") from error
+        await while_ray_runs(actor.ready.remote(), _READY_S)
+    except (RayError, TimeoutError, RayEnded) as error:
+        cause = getattr(error, "cause", None) or str(error) or f"not within {_READY_S:g} s"
+        advice = start_advice(os.getloadavg()[0], os.cpu_count() or 1)
+        raise ClusterFailed(f"the browser workers did not start: {cause}. {advice}") from error
     try:
         yield actor
     finally:
@@ -190,16 +221,11 @@ async def _dispatcher(settings: Settings, run_dir: RunDir) -> AsyncIterator[Acto
 
 async def _stop(actor: ActorHandle[Any]) -> None:
     """Drains and ends the dispatcher, as long as Ray is there: it may be ending just as well."""
-    stopping = asyncio.create_task(answer(actor.stop.remote(), _STOP_S), name="stop-dispatcher")
     try:
-        while not stopping.done():
-            await asyncio.wait([stopping], timeout=_RAY_LOOK_S)
-            if ended_parts():
-                log.warning(LogEvent.CLUSTER_STOPPING, error="Ray has ended before the dispatcher did")
-                return
-        await stopping
+        await while_ray_runs(actor.stop.remote(), _STOP_S)
+    except RayEnded:
+        log.warning(LogEvent.CLUSTER_STOPPING, error="Ray has ended before the dispatcher did")
+        return
     except (RayError, TimeoutError) as error:
         log.warning(LogEvent.CLUSTER_STOPPING, error=f"the dispatcher did not stop in order: {error}")
-    finally:
-        stopping.cancel()
     ray.kill(actor)

@@ -22,9 +22,14 @@ ANSWER_S = 30.0
 """A dispatcher, or a Ray cluster, that does not answer within this time is taken for gone."""
 _LOOK_S = 5.0
 _RAY_LOOK_S = 1.0
+_CALL_LOOK_S = 0.2
 
 _VITAL = ("gcs_server", "raylet")
 """Ray's processes without which nothing goes on; it starts none of them again."""
+
+
+class RayEnded(Exception):
+    """Ray has ended under the embedded cluster."""
 
 
 async def answer(call: Any, limit_s: float) -> Any:
@@ -57,6 +62,24 @@ def ended_parts() -> list[str]:
     """Those of Ray's vital processes that this process has started and that have ended."""
     node = ray_worker._global_node
     return [] if node is None else [name for name, _ in node.dead_processes() if name in _VITAL]
+
+
+async def while_ray_runs(call: Any, limit_s: float) -> Any:
+    """What a call of an actor gives, as long as Ray is there: a call outlives its Ray by minutes.
+
+    Raises:
+        RayEnded: Ray has ended.
+        TimeoutError: nothing within `limit_s`.
+    """
+    calling = asyncio.create_task(answer(call, limit_s), name="while-ray-runs")
+    try:
+        while not calling.done():
+            await asyncio.wait([calling], timeout=_CALL_LOOK_S)
+            if not calling.done() and (ended := ended_parts()):
+                raise RayEnded(f"Ray's {' and '.join(ended)} has ended")
+        return await calling
+    finally:
+        calling.cancel()
 
 
 @asynccontextmanager

@@ -2,25 +2,56 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import random
+import re
 import signal
+import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import ray
 from ray._private import ray_constants, services
 from ray._private import utils as ray_utils
 from ray._private.node import Node
-from ray._raylet import AuthenticationTokenLoader  # type: ignore[attr-defined]  # its stub lacks this
+from ray._raylet import (  # type: ignore[attr-defined]  # its stub lacks these
+    AuthenticationTokenLoader,
+    GcsClient,
+    NodeID,
+    persist_port,
+)
 
-from shoal.services.cluster.run_dir import RunDir
+from shoal.services.cluster.run_dir import RunDir, clear
 from shoal.services.errors import ClusterFailed
 
 _NOT_NEEDED = ("start_api_server", "start_monitor", "start_log_monitor")
 """Ray's dashboard (its API server runs though none is asked for), autoscaler and log forwarder: three processes that
 take 350 MiB and half of the start, and nothing uses them on one machine. Ray has no option for this."""
+
+_PATIENCE = {
+    "RAY_agent_register_timeout_ms": "300000",
+    "RAY_gcs_server_port_wait_time_s": "120",
+    "RAY_worker_register_timeout_seconds": "180",
+}
+"""Ray's own limits of a start, for a machine on which a start of Python takes a minute: until the agents answer (30 s),
+until the GCS has its port (30 s), and until a worker process has registered (60 s)."""
+
+_RAYLET_S = 120.0
+"""How long the raylet may take to register. Ray itself gives up after 30 s."""
+_LOOK_S = 0.1
+_ANSWER_S = 5
+_AGENT_PORTS = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port")
+"""The ports of the agent for metrics, which does without them where Ray lacks the packages for metrics."""
+_PORTS = range(10_000, 32_768)
+"""Below those that Linux gives to outgoing connections, so that none takes a chosen port before its agent does."""
+_LAST_WORDS = re.compile(r"Check failed: .*|Fatal .*|Aborted.*")
+_WORDS_CHARS = 300
 
 
 @contextmanager
@@ -30,9 +61,9 @@ def local_ray(run_dir: RunDir, *, browsers: int, object_store_bytes: int, namesp
     Must be entered on the main thread: the kernel ends Ray's processes with the *thread* that started them.
 
     Raises:
-        ClusterFailed: Ray did not start; its logs' last words are in the message.
+        ClusterFailed: with what its raylet said last. Nothing of that start is left.
     """
-    variables = {
+    variables = _PATIENCE | {
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_AUTH_TOKEN_PATH": str(run_dir.token()),
         "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
@@ -63,8 +94,10 @@ def _put_back(name: str, value: str | None) -> None:
 def _start(run_dir: RunDir, browsers: int, object_store_bytes: int, namespace: str) -> None:
     # Its notices (how to turn token authentication off, say) are for people who started Ray by hand.
     logging.getLogger("ray").setLevel(logging.ERROR)
+    folder = run_dir.path / "ray"
+    started: list[Node] = []
     try:
-        with vital_parts_only(), on_loopback(), signals_left_to_us():
+        with vital_parts_only(), raylet_watched(started), on_loopback(), signals_left_to_us():
             ray.init(
                 address="local",
                 num_cpus=2,  # actors ask for none; Ray starts that many idle workers ahead
@@ -75,11 +108,95 @@ def _start(run_dir: RunDir, browsers: int, object_store_bytes: int, namespace: s
                 log_to_driver=False,
                 configure_logging=False,
                 logging_level=logging.ERROR,
-                _temp_dir=str(run_dir.path / "ray"),
+                _temp_dir=str(folder),
             )
     except Exception as error:
-        ray.shutdown()
-        raise ClusterFailed(f"Ray did not start: {type(error).__name__}: {error}") from error
+        words = last_words(folder)
+        _clear_away(started, folder)
+        raise ClusterFailed(f"{type(error).__name__}: {error}" + (f" ({words})" if words else "")) from error
+
+
+def _clear_away(started: list[Node], folder: Path) -> None:
+    """Ends what a start that failed has left, so that another one can follow."""
+    ray.shutdown()
+    for node in started:  # one that `ray.init` never came to own
+        node.kill_all_processes(check_alive=False, allow_graceful=False)
+    clear(folder, spare=os.getpid())
+
+
+def last_words(folder: Path) -> str:
+    """The line by which the raylet of this folder says why it ended; "" without one."""
+    for log in sorted(folder.glob("session_2*/logs/raylet.out")):
+        with contextlib.suppress(OSError):
+            found = _LAST_WORDS.findall(log.read_text(errors="replace"))
+            if found:
+                return str(found[-1])[:_WORDS_CHARS]
+    return ""
+
+
+@contextmanager
+def raylet_watched(started: list[Node]) -> Iterator[None]:
+    """Ray starts without waiting for its agents, and a raylet that ends is noticed at once. `started` gets the node.
+
+    The raylet waits 15 s for the files in which its agents tell their ports, and aborts when they come later; on a
+    busy machine they do. No setting of Ray's changes that. Here the ports are chosen before, and their files written.
+    Ray then waits half a minute for a raylet that may have ended long before.
+    """
+    start = Node.start_raylet
+
+    def watched(node: Node, *given: Any, **named: Any) -> None:
+        started.append(node)
+        _choose_ports(node)
+        start(node, *given, **named)
+        _await_raylet(node)
+
+    setattr(Node, "start_raylet", watched)  # noqa: B010  as types see it, it cannot be replaced
+    try:
+        yield
+    finally:
+        setattr(Node, "start_raylet", start)  # noqa: B010
+
+
+def _choose_ports(node: Any) -> None:
+    """Says before the start where the agents will listen. An agent without a port says -1, as it does by itself."""
+    minimal = ray_utils.get_dashboard_dependency_error() is not None
+    for name in (*_AGENT_PORTS, "runtime_env_agent_port"):
+        port = -1 if minimal and name in _AGENT_PORTS else _free_port()
+        if port > 0:
+            setattr(node._ray_params, name, port)
+        persist_port(node._session_dir, node._node_id, name, port)
+
+
+def _free_port() -> int:
+    while True:
+        port = random.choice(_PORTS)
+        with socket.socket() as one, contextlib.suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            return port
+
+
+def _await_raylet(node: Any) -> None:
+    """Returns when the raylet has registered.
+
+    Raises:
+        RuntimeError: it has ended, or has not registered in time.
+    """
+    client = GcsClient(address=node.gcs_address)
+    until_s = time.monotonic() + _RAYLET_S
+    while not _registered(client, node):
+        ended = [name for name, _ in node.dead_processes()]
+        if ended:
+            raise RuntimeError(f"Ray's {' and '.join(ended)} ended while it was starting")
+        if time.monotonic() >= until_s:
+            raise RuntimeError(f"Ray's raylet has not registered within {_RAYLET_S:g} s")
+        time.sleep(_LOOK_S)
+
+
+def _registered(client: Any, node: Any) -> bool:
+    try:
+        return NodeID.from_hex(node._node_id) in client.get_all_node_info(timeout=_ANSWER_S)
+    except ray.exceptions.RpcError:  # the GCS is slow, or gone: then it has ended
+        return False
 
 
 @contextmanager

@@ -144,7 +144,7 @@ async def test_retry_wants_a_final_job_with_something_to_retry(w: World) -> None
         await w.store.retry(job)
     unsure = await w.submit()
     await w.run_out(Outcome(S.UNSURE))
-    with pytest.raises(WrongState, match="nothing"):
+    with pytest.raises(WrongState, match="nothing to retry but 1 unsure: settle"):
         await w.store.retry(unsure)
 
 

@@ -11,7 +11,7 @@ from shoal.agent.spec import PolitenessSpec
 from shoal.agent.status import Status
 from shoal.agent.types import Outcome, Usage
 from shoal.agent.worker_messages import RateSlot, RateSlotRequest
-from shoal.services.store.records import Claimed, ClaimRequest, Claims, Finish
+from shoal.services.store.records import Claimed, ClaimRequest, Claims, Finish, SiteChanges
 from shoal.services.store.store import Store
 from shoal.services.store.throttle.domain_throttle import LONG_LINE_S, LONGEST_LINE_S, PAUSE_S, RECOVER_AFTER
 from shoal.services.store.waiting_causes import WaitingCause
@@ -294,12 +294,21 @@ async def test_a_clock_that_is_set_back_makes_no_delay_longer(w: World) -> None:
     await _set_back_a_day(w, job, 20)
 
 
+async def test_a_clock_that_is_set_back_makes_no_pause_of_an_operator_longer(w: World) -> None:
+    job = await open_shop(w)
+    await w.store.sites.change("h0.example", SiteChanges(frozenset({"pause_s"}), pause_s=20))
+    await _set_back_a_day(w, job, 20)
+
+
 async def _set_back_a_day(w: World, job: int, left_s: float) -> None:
-    """The site of the job is open again when so much time has passed, and not before."""
+    """The site of the job is open again when so much time has passed, and not before.
+
+    Dispatchers keep what they are told, so that it is right before and after the look that notices it."""
     await w.store.expire_leases(lease_s=600)
     w.clock.now -= 86_400
-    await w.store.expire_leases(lease_s=600)
-    refused = await claim(w, n=1)
-    assert refused.sessions == () and 0 < max(one.wait_s for one in refused.held.values()) <= left_s
+    for _ in range(2):
+        refused = await claim(w, n=1)
+        assert refused.sessions == () and 0 < max(one.wait_s for one in refused.held.values()) <= left_s
+        await w.store.expire_leases(lease_s=600)
     w.clock.now += left_s + 1
     assert {one.work.job for one in (await claim(w, n=1)).sessions} == {job}

@@ -96,11 +96,14 @@ def retry_job(tx: Tx, job: int, tenant: str | None) -> None:
         raise WrongState(
             f"job {job_id(job)} is {locked.status} and cannot be retried", job=job, status=locked.status.value
         )
-    was, items = locked.status, sum(locked.ended[state] for state in RETRIED_STATES)
+    was, items, unsure = locked.status, sum(locked.ended[state] for state in RETRIED_STATES), locked.ended[State.UNSURE]
     locked.reopen(tx)
     done = reopening.begin(tx, locked, ending.SLICE)
     if not done.sessions:
-        raise WrongState(f"job {job_id(job)} is {was} and has nothing to retry", job=job, status=was.value)
+        why = f"job {job_id(job)} is {was} and has nothing to retry"
+        if unsure:
+            why += f" but {unsure:,} unsure: settle each of them, as done or to be tried again"
+        raise WrongState(why, job=job, status=was.value)
     counts = counts_json(locked.counts(0))
     tx.event(job, locked.tenant, JobEvent.RETRIED, {"sessions": max(items, done.sessions), "counts": counts})
     locked.save(tx)

@@ -17,16 +17,14 @@ from shoal.services.store.jobs import ending
 from shoal.services.store.jobs.rows import LockedJob, lock_jobs, specs_naming
 from shoal.services.store.records import ExpiredLease, ExpiredLeases, Finish
 from shoal.services.store.sessions.finish import write_group
+from shoal.services.store.throttle.set_clock import LOOK, ROUND_S, set_back
+from shoal.services.store.throttle.site_limits import FOREVER_S
 
 _WORKER = "its worker was lost"
 _LEASE = "its lease was not renewed"
 _DEADLINE = "the job's deadline passed"
 """How a lease ended without a report. Of a lease that ran out it is unknown whether the worker died."""
 
-_LOOK = "leases/seen"
-"""Name of the row that says when a dispatcher last looked at the leases."""
-_ROUND_S = 4.0
-"""What passes between two looks of a dispatcher at work, twice over."""
 _LATE_JOBS = 50
 """Jobs that one transaction comes to: each takes some statements, as many sessions of one job take few."""
 _TOO_LATE = DeadlinePassed("the job's deadline passed").info()
@@ -40,17 +38,17 @@ def note_look(tx: Tx, lease_s: float) -> None:
     leases last neither shorter nor longer; and by one that was set back nothing waits longer than it was told to. Apart
     from `reap_leases`, which locks jobs before sessions.
     """
-    row = tx.run("last_look", name=_LOOK).one_or_none()
-    tx.run("put_state", name=_LOOK, data=codec.dump_json({}), at=tx.now)
+    row = tx.run("last_look", name=LOOK).one_or_none()
+    tx.run("put_state", name=LOOK, data=codec.dump_json({}), at=tx.now)
     if row is None:
         return
     # Looks that are always late must not make a lease immortal: the first seconds of a pause count.
     away_s = tx.now - row.at - _round_s(lease_s)
     if away_s > 0:
         tx.run("extend_leases", seen=row.at, by=away_s, most=tx.now + lease_s)
-    elif row.at - tx.now > _ROUND_S:
+    elif by := set_back(row.at, tx.now):
         tx.run("shorten_leases", most=tx.now + lease_s)
-        _pull_back(tx, row.at - tx.now)
+        _pull_back(tx, by)
 
 
 def _pull_back(tx: Tx, by: float) -> None:
@@ -61,11 +59,12 @@ def _pull_back(tx: Tx, by: float) -> None:
     """
     for query in ("pull_back_retries", "pull_back_paces", "pull_back_deliveries"):
         tx.run(query, by=by, now=tx.now)
+    tx.run("pull_back_site_pauses", by=by, now=tx.now, forever=FOREVER_S)
     tx.run("pull_back_job_paces", now=tx.now)
 
 
 def _round_s(lease_s: float) -> float:
-    return min(_ROUND_S, lease_s / 4)
+    return min(ROUND_S, lease_s / 4)
 
 
 def expire_leases(tx: Tx, owner: str | None, lease_s: float | None = None) -> ExpiredLeases:
@@ -74,7 +73,7 @@ def expire_leases(tx: Tx, owner: str | None, lease_s: float | None = None) -> Ex
     `lease_s`: of the dispatcher whose look was noted just before. When the store was away since, nothing is ended.
     """
     if owner is None and lease_s is not None:
-        seen = tx.run("last_look", name=_LOOK).one().at
+        seen = tx.run("last_look", name=LOOK).one().at
         if tx.now - seen > _round_s(lease_s):
             return ExpiredLeases((), ())
     over = tx.rows("expired", now=tx.now) if owner is None else tx.rows("owned", owner=owner)

@@ -22,6 +22,7 @@ from shoal.services.store.database import codec
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.records import ClaimRefusal, ClaimRequest
 from shoal.services.store.throttle.site_limits import SiteLimits, limits_of
+from shoal.services.store.throttle.set_clock import set_back_s
 from shoal.services.store.waiting_causes import WaitingCause
 
 RECOVER_AFTER = 20
@@ -175,7 +176,20 @@ class DomainThrottles:
         slow = sorted({take.job for take in takes if take.rules.delay_s > 0})
         rows = tx.rows("job_paces", jobs=tx.many(slow)) if slow else ()
         self._last = {(row.job, row.domain): (row.last_start, row.last_page) for row in rows}
+        self._behind: float | None = None  # see `_pause`
         self.held: dict[tuple[int, int], ClaimRefusal] = {}
+
+    def _pause(self, until: float) -> float:
+        """Seconds until this moment; by a clock that was set back since the last look at the leases no more than before.
+
+        The next look brings what is stored to the new clock (`lease_expiry.note_look`). A dispatcher that is told a
+        wait before that would keep it for as long as the clock was set back.
+        """
+        if until <= self._tx.now:
+            return 0.0
+        if self._behind is None:
+            self._behind = set_back_s(self._tx)
+        return max(until - self._tx.now - self._behind, 0.0)
 
     def cut(self, takes: Iterable[ClaimRequest]) -> list[ClaimRequest]:
         """The takes as far as they may be; `held` says why and how long the rest has to wait."""
@@ -187,8 +201,8 @@ class DomainThrottles:
         free = limit - self._busy[take.domain]
         if take.rules.per_domain is not None:
             free = min(free, take.rules.per_domain - self._busy_of[key])
-        wait, cause = max(pace.blocked_until - now, 0.0), WaitingCause.DOMAIN_PAUSE
-        if (paused := pace.limits.paused_s(now)) > wait:
+        wait, cause = self._pause(pace.blocked_until), WaitingCause.DOMAIN_PAUSE
+        if (paused := self._pause(pace.limits.pause_until or 0.0)) > wait:
             # Dispatchers are told of a pause that is lifted; the bound is for one that was not.
             wait, cause = min(paused, LOOK_AGAIN_S), WaitingCause.SITE_PAUSED
         delays = []  # each with the last start, and how far ahead the last page lies
@@ -201,7 +215,8 @@ class DomainThrottles:
             delays.append((pace.delay_s, pace.last_start, pace.free_at(pace.delay_s, now, now) - now - pace.delay_s))
         for delay_s, last, line in delays:
             free = min(free, 1)
-            if (left := max(last + delay_s - now, line - LONG_LINE_S)) > wait:
+            # A start in the future is one of before the clock was set back.
+            if (left := max(min(last - now, 0.0) + delay_s, line - LONG_LINE_S)) > wait:
                 wait, cause = left, WaitingCause.DOMAIN_DELAY
         n = 0 if wait > 0 else min(take.n, max(free, 0))
         if n < take.n and delays and wait <= 0 and n == 1:

@@ -8,8 +8,8 @@ from shoal.records import Counts
 from shoal.services.cli.pace import Throughput, duration, sentence
 
 
-def counts(expected: int, completed: int, failed: int = 0, running: int = 0) -> Counts:
-    ends = {"completed": completed, "terminated": 0, "failed": failed, "unsure": 0, "canceled": 0}
+def counts(expected: int, completed: int, failed: int = 0, running: int = 0, unsure: int = 0) -> Counts:
+    ends = {"completed": completed, "terminated": 0, "failed": failed, "unsure": unsure, "canceled": 0}
     return Counts.model_validate({"expected": expected, "running": running, **ends})
 
 
@@ -39,6 +39,12 @@ def test_a_job_is_told_in_one_sentence() -> None:
         == "100 of 2,000 items: 90 done, 10 failed, 4 running, 10.0/s, 3 min 10 s left"
     )
     assert sentence(pace.note(counts(2000, 1990, failed=10), 20.0)).endswith("100.0/s")
+
+
+def test_unsure_items_are_told_apart_from_failed_ones() -> None:
+    standing = Throughput().note(counts(10, 2, failed=1, unsure=3), 0.0)
+    assert (standing.failed, standing.unsure, standing.final) == (1, 3, 6)
+    assert sentence(standing) == "6 of 10 items: 2 done, 1 failed, 3 unsure"
 
 
 @pytest.mark.parametrize(

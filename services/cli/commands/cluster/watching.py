@@ -137,8 +137,9 @@ class Watcher:
             open_.append((row, pace.note(_told(row.counts), at_s)))
             counts = _sum(counts, row.counts)
         overall = self._total.note(_told(_sum(counts, self._over)), at_s)  # over their ends: else it would begin anew
-        done, failed = counts.completed, counts.final - counts.completed
-        return JobsLook(open_, ended, replace(overall, expected=counts.expected, done=done, failed=failed))
+        done, unsure = counts.completed, counts.unsure
+        ends = {"done": done, "failed": counts.final - done - unsure, "unsure": unsure}
+        return JobsLook(open_, ended, replace(overall, expected=counts.expected, **ends))
 
     async def _ended(self, still: set[int]) -> list[JobRow]:
         """Jobs that ended since the last look: those that were open then, and those that came and went since."""

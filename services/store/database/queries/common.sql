@@ -299,6 +299,11 @@ update pace set
   last_start = case when last_start > :now then :now else last_start end
 where blocked_until > :now or last_start > :now
 
+-- name: pull_back_site_pauses
+-- The same of sites that an operator has paused for some time.
+update pace set own_pause_until = case when own_pause_until - :by > :now then own_pause_until - :by else :now end
+where own_pause_until > :now and own_pause_until < :forever
+
 -- name: pull_back_job_paces
 -- The same of jobs that keep a delay.
 update job_pace set last_start = :now where last_start > :now
@@ -786,6 +791,10 @@ where id = any(array(
 -- name: last_look
 -- When a dispatcher last looked at the leases, locked.
 select at from state where name = :name for no key update
+
+-- name: seen_look
+-- The same without a lock, for transactions that hold sites, which the look changes, too.
+select at from state where name = :name
 
 -- name: leases
 -- Sessions as leases, locked: a checkpoint that says "an unrepeatable action begins" is kept before this look or refused.

@@ -59,6 +59,11 @@ class JobLook:
         return self.counts.final - self.counts.completed - self.counts.canceled
 
     @property
+    def failed(self) -> int:
+        """Those of them that are tried again when the job is; unsure ones are settled."""
+        return self.bad - self.counts.unsure
+
+    @property
     def is_final(self) -> bool:
         """Whether it is over."""
         return self.row.status in FINAL
