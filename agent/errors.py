@@ -474,7 +474,8 @@ class NoRoom(AgentError):
 
 
 class LeaseLost(AgentError):
-    """The session's worker ended, or was not heard of, before it reported. The session is tried again at once."""
+    """The session's worker ended, or was not heard of, before it reported. The session is tried again. Such attempts do
+    not count, up to ten: a session may be what ends its workers."""
 
     recourse = Recourse.RETRY
     code = "lease_lost"

@@ -7,6 +7,7 @@ import json
 from shoal.agent.status import Status
 from shoal.agent.types import Checkpoint, ErrorInfo, Outcome
 from shoal.services.store.records import Finish
+from tests.store_contract.leases import lose_until_over
 from tests.store_world import World
 
 S = Status
@@ -24,7 +25,7 @@ async def test_a_session_that_sent_something_is_never_failed(w: World) -> None:
         session, fence = held.work.session, held.work.fence
         assert await w.store.checkpoint(session, fence, SENT)
         if end == "lost":
-            await w.store.expire_leases(owner="w1")
+            await lose_until_over(w, held)
         elif end == "given up":
             await w.finish((held, Outcome(S.FAILED, error=gone)))
         elif end == "own checkpoint":

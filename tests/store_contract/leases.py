@@ -9,7 +9,8 @@ from sqlalchemy import event
 from shoal.agent.status import Status
 from shoal.agent.types import Checkpoint, Outcome
 from shoal.services.store.database import codec
-from shoal.services.store.records import Renewal
+from shoal.services.store.records import Claimed, Renewal
+from shoal.services.store.sessions.lease_expiry import MOST_LOSSES
 from tests.store_world import DONE, World
 
 S = Status
@@ -142,8 +143,8 @@ async def test_leases_of_jobs_that_are_unwanted_are_not_renewed(w: World) -> Non
     assert await w.store.renew(leases, lease_s=60) == {held[0].work.session}
 
 
-async def test_a_session_whose_worker_died_goes_on_until_its_attempts_are_used_up(w: World) -> None:
-    job = await w.submit(max_attempts=2)
+async def test_a_session_whose_worker_died_goes_on_and_its_attempt_does_not_count(w: World) -> None:
+    job = await w.submit(max_attempts=1)
     first = await w.claim_one()
     kept = Checkpoint(url="https://shop.example/3")
     assert await w.store.checkpoint(first.work.session, first.work.fence, kept)
@@ -152,11 +153,40 @@ async def test_a_session_whose_worker_died_goes_on_until_its_attempts_are_used_u
     assert (freed.session, freed.domain, freed.status) == (first.work.session, first.domain, S.QUEUED)
     assert not await w.store.checkpoint(first.work.session, first.work.fence, Checkpoint())
     second = await w.claim_one()
-    assert (second.work.attempt, second.work.checkpoint) == (2, kept)
-    (freed,) = (await w.store.expire_leases(owner="w1")).sessions
-    assert freed.status is S.FAILED
+    assert (second.work.attempt, second.work.checkpoint) == (1, kept)
+    await w.finish((second, DONE))
+    (row,) = await w.store.results(job)
+    assert (row.status, row.attempts) == (S.COMPLETED, 1)
+
+
+async def lose_until_over(w: World, held: Claimed) -> Status:
+    """How a session ends whose worker is lost in each attempt."""
+    while True:
+        (freed,) = (await w.store.expire_leases(owner="w1")).sessions
+        assert freed.session == held.work.session
+        if freed.status is not S.QUEUED:
+            return freed.status
+        w.clock.now += 61
+        (held,) = await w.claim()
+
+
+async def test_a_session_that_ends_its_worker_each_time_waits_longer_and_fails_at_last(w: World) -> None:
+    job, waits = await w.submit(max_attempts=3), []
+    for _ in range(MOST_LOSSES):
+        began = w.clock.now
+        while not (held := await w.claim()):
+            w.clock.now += 0.5
+        waits.append(w.clock.now - began)
+        assert held[0].work.attempt == 1
+        await w.store.expire_leases(owner="w1")
+    assert waits[:3] == [0, 0, 0] and waits[3:] == sorted(waits[3:]) and 0 < waits[3] < 2 and waits[-1] <= 60
     row = await w.check_sums(job)
     assert row.status is S.FAILED and row.error is not None and row.error.code == "lease_lost"
+    assert f"as in {MOST_LOSSES - 1} attempts before" in row.error.message
+    await w.store.retry(job)
+    await w.claim_one()
+    (freed,) = (await w.store.expire_leases(owner="w1")).sessions
+    assert freed.status is S.QUEUED, "tried again by its owner, its losses count anew"
 
 
 async def test_checkpoints_are_kept_in_one_statement_and_the_last_of_a_session_wins(w: World) -> None:
@@ -200,11 +230,10 @@ async def test_a_session_that_died_inside_an_unrepeatable_action_is_unsure(w: Wo
 
 
 async def test_a_reaped_last_child_lets_its_parent_go_on(w: World) -> None:
-    job, root = await w.open_loop(2, max_attempts=1)
-    one, _ = await w.claim()
+    job, root = await w.open_loop(2)
+    one, other = await w.claim()
     await w.finish((one, DONE))
-    (freed,) = (await w.store.expire_leases(owner="w1")).sessions
-    assert freed.status is S.FAILED
+    assert await lose_until_over(w, other) is S.FAILED
     assert (await w.claim_one()).work.session == root
     await w.check_sums(job)
 

@@ -77,7 +77,7 @@ async def test_a_late_outcome_after_a_reap_changes_nothing(w: World) -> None:
     (freed,) = (await w.store.expire_leases()).sessions
     assert (freed.session, freed.job, freed.status) == (late.work.session, job, S.QUEUED)
     again = await w.claim_one()
-    assert again.work.fence > late.work.fence and again.work.attempt == 2
+    assert again.work.fence > late.work.fence
     written = await w.finish((late, BROKEN))
     assert written.late == {late.work.session} and not written.accepted and not written.finished_jobs
     assert await w.status(late.work.session) is S.RUNNING

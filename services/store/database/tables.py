@@ -171,6 +171,7 @@ session = Table(
     Column("state", SmallInteger, nullable=False),
     Column("fence", BigInteger, nullable=False, server_default=_ZERO),  # raised by every transition
     Column("attempt", Integer, nullable=False, server_default=_ZERO),
+    Column("losses", Integer, nullable=False, server_default=_ZERO),  # attempts that ended with their worker or lease
     Column("owner", Text),
     Column("lease_until", Double),
     Column("ready_at", Double),

@@ -64,6 +64,7 @@ class End:
     outcome: Outcome
     ready_at: float | None = None
     given_back: int = 0  # 1: the attempt does not count
+    lost: bool = False  # with its worker or lease
     keeps_outcome: bool = False  # what the attempt before it said stays readable
 
     @property
@@ -184,10 +185,11 @@ def _decide(now: float, row: Row[Any], report: Finish, job: LockedJob, loop: Loo
     if status is Status.PAUSED or (status is Status.CANCELED and not unwanted):
         # Stopped for the job's pause or the worker's end, not by a fault of its own: the attempt does not count.
         return End(row, State.QUEUED, outcome, given_back=1, keeps_outcome=True)
+    given_back = int(not report.counts)
     if status is Status.QUEUED and report.ready_in_s > 0:
-        given_back = int(not report.counts)
-        return End(row, State.DELAYED, outcome, ready_at=now + report.ready_in_s, given_back=given_back)
-    return End(row, State[status.name], outcome)
+        ready_at = now + report.ready_in_s
+        return End(row, State.DELAYED, outcome, ready_at=ready_at, given_back=given_back, lost=report.lost)
+    return End(row, State[status.name], outcome, given_back=given_back, lost=report.lost)
 
 
 def _with_confirmations(tx: Tx, ends: Sequence[End]) -> list[End]:
@@ -215,6 +217,7 @@ def _end_columns(end: End) -> dict[str, Json]:
         "fence": end.row.fence,
         "state": int(end.state),
         "given_back": end.given_back,
+        "lost": int(end.lost),
         "ready_at": end.ready_at,
         "outcome": None if end.keeps_outcome else codec.dump_outcome(end.outcome),
         "keep": checkpoint is None and not forget,

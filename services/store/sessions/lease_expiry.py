@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from shoal.agent.errors import ActionUnconfirmed, DeadlinePassed, LeaseLost
+from shoal.agent.fault_table import PAUSE
 from shoal.agent.status import Status
 from shoal.agent.types import Outcome
 from shoal.services.store.database import codec
@@ -25,6 +26,10 @@ _LEASE = "its lease was not renewed"
 _DEADLINE = "the job's deadline passed"
 """How a lease ended without a report. Of a lease that ran out it is unknown whether the worker died."""
 
+MOST_LOSSES = 10
+"""Attempts of a session that may end with their worker or lease before it fails."""
+_AT_ONCE = 2
+"""So many losses are followed by another attempt at once."""
 _LATE_JOBS = 50
 """Jobs that one transaction comes to: each takes some statements, as many sessions of one job take few."""
 _TOO_LATE = DeadlinePassed("the job's deadline passed").info()
@@ -86,24 +91,31 @@ def expire_leases(tx: Tx, owner: str | None, lease_s: float | None = None) -> Ex
         for row in tx.rows("leases", ids=tx.many([row.id for row in over]))
         if row.state == State.RUNNING and (row.owner == owner if owner is not None else row.lease_until <= tx.now)
     ]
-    specs = specs_naming(tx, {row.job for row in rows}, "max_attempts")
     why = _LEASE if owner is None else _WORKER
-    reports = [_report(row, specs[row.job].max_attempts, why) for row in rows]
+    reports = [_report(row, why) for row in rows]
     written = write_group(tx, reports)
     return ExpiredLeases(_freed(tx, rows), written.ready)
 
 
-def _report(row: Row[Any], max_attempts: int, why: str) -> Finish:
-    """What a session becomes whose lease ended without a report. Pure."""
+def _report(row: Row[Any], why: str) -> Finish:
+    """What a session becomes whose lease ended without a report. Pure.
+
+    A lost worker is not the session's fault, so the attempt does not count. Sessions that lose their worker each time
+    may be what ends it: they wait longer each time, and fail at last.
+    """
     pending = row.checkpoint is not None and codec.load_checkpoint(row.checkpoint).pending_action
     if pending:
         message = f"{why} inside an action that must not be repeated"
         error = ActionUnconfirmed(message).info()
         outcome = Outcome(Status.UNSURE, error=error, reason=f"may have done: {pending}")
-    else:
-        error = LeaseLost(why).info()
-        outcome = Outcome(Status.FAILED if row.attempt >= max_attempts else Status.QUEUED, error=error)
-    return Finish(row.id, row.fence, outcome)
+        return Finish(row.id, row.fence, outcome, lost=True)
+    losses = row.losses + 1
+    if losses >= MOST_LOSSES:
+        error = LeaseLost(f"{why}, as in {row.losses} attempts before: it may be this session that ends them").info()
+        return Finish(row.id, row.fence, Outcome(Status.FAILED, error=error), lost=True)
+    outcome = Outcome(Status.QUEUED, error=LeaseLost(why).info())
+    wait_s = PAUSE.before(losses - _AT_ONCE, 0.0) if losses > _AT_ONCE else 0.0
+    return Finish(row.id, row.fence, outcome, ready_in_s=wait_s, counts=False, lost=True)
 
 
 def _freed(tx: Tx, rows: Sequence[Row[Any]]) -> tuple[ExpiredLease, ...]:
@@ -156,7 +168,7 @@ def _fate(job: LockedJob) -> ending.Fate:
 def _leave_unsure(tx: Tx, job: int) -> int:
     """Ends those running sessions of a job that are inside an action which must not be repeated; gives how many."""
     running = [row.id for row in tx.rows("running_in", jobs=tx.many([job]))]
-    reports = [_report(row, 0, _DEADLINE) for row in tx.rows("leases", ids=tx.many(running))] if running else []
+    reports = [_report(row, _DEADLINE) for row in tx.rows("leases", ids=tx.many(running))] if running else []
     unsure = [report for report in reports if report.outcome.status is Status.UNSURE]
     if unsure:
         write_group(tx, unsure)

@@ -221,8 +221,8 @@ where id = :id
 
 -- name: reopen_parent
 -- Lets a parent wait for its reopened children, or queues it again when there are none.
-update session set state = :state, fence = fence + 1, attempt = 0, pending_children = :pending, seats = :seats,
-  stopped = false, ready_at = null
+update session set state = :state, fence = fence + 1, attempt = 0, losses = 0, pending_children = :pending,
+  seats = :seats, stopped = false, ready_at = null
 where id = :id
 
 -- name: unsure
@@ -237,7 +237,8 @@ where id = :id
 
 -- name: resolve_as_retry
 -- Queues an unsure session again, with fresh attempts, from before the action that was in doubt.
-update session set state = :state, fence = fence + 1, attempt = 0, ready_at = null, checkpoint = :checkpoint
+update session set state = :state, fence = fence + 1, attempt = 0, losses = 0, ready_at = null,
+  checkpoint = :checkpoint
 where id = :id
 
 -- name: reseat
@@ -524,7 +525,7 @@ from session where id in many(:ids, bigint)
 
 -- name: reopen_items
 -- Opens items that were over, with fresh attempts.
-update session set state = :state, fence = fence + 1, attempt = 0, ready_at = null
+update session set state = :state, fence = fence + 1, attempt = 0, losses = 0, ready_at = null
 where id in many(:ids, bigint)
 
 -- name: hold
@@ -798,7 +799,7 @@ select at from state where name = :name
 
 -- name: leases
 -- Sessions as leases, locked: a checkpoint that says "an unrepeatable action begins" is kept before this look or refused.
-select id, job, domain, state, fence, owner, lease_until, attempt, checkpoint from session
+select id, job, domain, state, fence, owner, lease_until, attempt, losses, checkpoint from session
 where id in many(:ids, bigint) order by id for no key update
 
 -- name: lock_paces

@@ -13,17 +13,17 @@ returning name, value
 
 -- name: end_attempts
 -- Ends attempts: state, outcome and checkpoint of each, guarded by its fence alone.
-update session s set state = v.state, fence = s.fence + 1, attempt = s.attempt - v.given_back, owner = null,
-  lease_until = null, ready_at = v.ready_at, outcome = coalesce(v.outcome, s.outcome),
+update session s set state = v.state, fence = s.fence + 1, attempt = s.attempt - v.given_back,
+  losses = s.losses + v.lost, owner = null,  lease_until = null, ready_at = v.ready_at, outcome = coalesce(v.outcome, s.outcome),
   found = v.found, shown = v.shown, checkpoint = case when v.keep then s.checkpoint else v.checkpoint end
 from json_to_recordset(cast(:rows as json)) as v (id bigint, fence bigint, state smallint, given_back integer,
-  ready_at double precision, outcome text, found integer, shown integer, keep boolean, checkpoint text)
+  lost integer,  ready_at double precision, outcome text, found integer, shown integer, keep boolean, checkpoint text)
 where s.id = v.id and s.fence = v.fence
 
 -- name: reopen_loops
 -- Writes parents of which children were reopened; one that was over (`raised`) begins anew with its loop.
-update session s set state = v.state, fence = s.fence + v.raised, attempt = s.attempt * (1 - v.raised), ready_at = null,
-  pending_children = v.pending, seats = v.seats, stopped = (s.stopped and v.raised = 0), reseating = v.reseating
+update session s set state = v.state, fence = s.fence + v.raised, attempt = s.attempt * (1 - v.raised),
+  losses = s.losses * (1 - v.raised), ready_at = null, pending_children = v.pending, seats = v.seats, stopped = (s.stopped and v.raised = 0), reseating = v.reseating
 from json_to_recordset(cast(:rows as json)) as v (id bigint, state smallint, raised integer, pending integer,
   seats integer, reseating boolean)
 where s.id = v.id

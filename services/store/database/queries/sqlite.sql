@@ -9,15 +9,15 @@ returning name, value
 
 -- name: end_attempts
 -- Ends an attempt: its state, outcome and checkpoint, guarded by its fence alone.
-update session set state = :state, fence = fence + 1, attempt = attempt - :given_back, owner = null,
-  lease_until = null, ready_at = :ready_at, outcome = coalesce(:outcome, outcome),
+update session set state = :state, fence = fence + 1, attempt = attempt - :given_back,
+  losses = losses + :lost, owner = null,  lease_until = null, ready_at = :ready_at, outcome = coalesce(:outcome, outcome),
   found = :found, shown = :shown, checkpoint = case when :keep then checkpoint else :checkpoint end
 where id = :id and fence = :fence
 
 -- name: reopen_loops
 -- Writes a parent of which children were reopened; one that was over (`raised`) begins anew with its loop.
-update session set state = :state, fence = fence + :raised, attempt = attempt * (1 - :raised), ready_at = null,
-  pending_children = :pending, seats = :seats, stopped = (stopped and :raised = 0), reseating = :reseating
+update session set state = :state, fence = fence + :raised, attempt = attempt * (1 - :raised),
+  losses = losses * (1 - :raised), ready_at = null, pending_children = :pending, seats = :seats, stopped = (stopped and :raised = 0), reseating = :reseating
 where id = :id
 
 -- name: held_of
