@@ -100,6 +100,12 @@ class ArtifactMissing(ServiceError):
     code = "artifact_missing"
 
 
+class ArtifactWaiting(ServiceError):
+    """The artifact is not in the artifact store yet: its worker could not bring it there so far."""
+
+    code = "artifact_waiting"
+
+
 class ArtifactStoreAway(ServiceError):
     """The artifact store does not answer."""
 

@@ -98,6 +98,7 @@ CATALOGUE: tuple[Metric, ...] = (
         Metric("shoal_browsers", "gauge", (), "Browser processes that are up."),
         Metric("shoal_slots", "gauge", (), "Browser slots in all."),
         Metric("shoal_slots_busy", "gauge", (), "Browser slots that run a session."),
+        Metric("shoal_uploads_waiting", "gauge", (), "Artifacts that wait at workers for the artifact store."),
         Metric("shoal_leases", "gauge", (), "Sessions that are leased to workers."),
         Metric("shoal_reports_uncommitted", "gauge", (), "Outcomes that wait in memory to be written."),
         Metric("shoal_reports_uncommitted_bytes", "gauge", (), "Their size, with those being written, in bytes."),

@@ -345,6 +345,7 @@ BROWSERS = Dashboard(
                     {"workers": "max(shoal_workers)", "browsers": "max(shoal_browsers)"},
                 ),
                 Panel("How many sessions do workers hold?", {"leases": "max(shoal_leases)"}),
+                Panel("How many artifacts wait for the artifact store?", {"artifacts": "max(shoal_uploads_waiting)"}),
             ),
         ),
         (

@@ -40,12 +40,19 @@ class FileArtifacts:
         self._unfinished = self._root / _UNFINISHED
         self._durable = durable
 
+    @property
+    def waiting(self) -> int:
+        return 0
+
     async def put(self, key: str, data: bytes, content_type: str) -> None:
         path = self._path(checked_key(key))
         await asyncio.to_thread(self._put, path, data)
 
     async def get(self, key: str) -> bytes:
         return await asyncio.to_thread(self._get, self._path(checked_key(key)), key)
+
+    async def has(self, key: str) -> bool:
+        return await asyncio.to_thread(self._path(checked_key(key)).is_file)
 
     async def url(self, key: str, content_type: str, *, expires_s: int = 300, name: str = "") -> str | None:
         checked_key(key)

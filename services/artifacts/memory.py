@@ -25,6 +25,10 @@ class MemoryArtifacts:
         """All keys, sorted."""
         return sorted(self._kept)
 
+    @property
+    def waiting(self) -> int:
+        return 0
+
     async def put(self, key: str, data: bytes, content_type: str) -> None:
         checked_key(key)
         await self._answer()
@@ -37,6 +41,11 @@ class MemoryArtifacts:
         if key not in self._kept:
             raise ArtifactMissing(f"there is no artifact {key}", key=key)
         return self._kept[key][0]
+
+    async def has(self, key: str) -> bool:
+        checked_key(key)
+        await self._answer()
+        return key in self._kept
 
     async def url(self, key: str, content_type: str, *, expires_s: int = 300, name: str = "") -> str | None:
         checked_key(key)

@@ -58,6 +58,10 @@ class S3Artifacts:
         self._client = _client(options, options.endpoint_url)
         self._signer = _client(options, options.public_url) if options.public_url else self._client
 
+    @property
+    def waiting(self) -> int:
+        return 0
+
     async def put(self, key: str, data: bytes, content_type: str) -> None:
         encryption: dict[str, str] = {}
         if self._options.encryption:
@@ -81,6 +85,14 @@ class S3Artifacts:
             return await self._ask(read)
         except ArtifactMissing as error:
             raise ArtifactMissing(f"there is no artifact {key}", key=key) from error
+
+    async def has(self, key: str) -> bool:
+        place = self._place(checked_key(key))
+        try:
+            await self._ask(lambda: self._client.head_object(**place))
+        except ArtifactMissing:
+            return False
+        return True
 
     async def url(self, key: str, content_type: str, *, expires_s: int = 300, name: str = "") -> str | None:
         answer = {

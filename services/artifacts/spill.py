@@ -30,6 +30,17 @@ _LONGEST_PAUSE_S = 30.0
 # What one more try at the end may take.
 _LAST_TRY_S = 10.0
 
+_AT_ONCE = 4
+"""Uploads that are brought to the store at the same time."""
+_UPLOAD_S = 60.0
+_SLOWEST_BYTES_PER_S = 256 * 1024
+
+
+def longest_s(size: int, least_s: float = _UPLOAD_S) -> float:
+    """How long an upload of so many bytes may take before others are tried. Pure."""
+    return least_s + size / _SLOWEST_BYTES_PER_S
+
+
 _LOCK = "lock"
 _NEW = "~"
 
@@ -53,8 +64,9 @@ class SpillingArtifacts:
     """An `ArtifactStore` that takes uploads although the one behind it is away, up to `limit_bytes` on disk.
 
     Each process has a folder of its own under `folder`, held by a lock; one whose process died is taken over by the
-    next that starts here. While anything waits, new uploads wait behind it, so that the last put of a key wins. What is
-    over the limit raises `ArtifactStoreAway`.
+    next that starts here. Waiting uploads are brought there some at once, the oldest first; one that hangs holds up no
+    other for longer than `longest_s`. A put of a key that waits takes its place, so that the last one wins. While
+    the store is away, new uploads wait, too. What is over the limit raises `ArtifactStoreAway`.
     """
 
     def __init__(
@@ -65,12 +77,15 @@ class SpillingArtifacts:
         *,
         first_pause_s: float = _FIRST_PAUSE_S,
         longest_pause_s: float = _LONGEST_PAUSE_S,
+        upload_s: float = _UPLOAD_S,
     ) -> None:
         self._behind = behind
         self._root = folder.expanduser().absolute()
         self._limit_bytes = limit_bytes
         self._first_pause_s = first_pause_s
         self._longest_pause_s = longest_pause_s
+        self._upload_s = upload_s
+        self._away = False  # nothing could be brought there lately
         self._folder: Path | None = None
         self._locks: list[IO[bytes]] = []
         self._opening = asyncio.Lock()
@@ -88,13 +103,17 @@ class SpillingArtifacts:
     async def put(self, key: str, data: bytes, content_type: str) -> None:
         checked_key(key)
         await self._open()
-        if not self._waiting:
+        if key not in self._waiting and not self._away:
             try:
-                await self._behind.put(key, data, content_type)
+                await self._put(key, data, content_type)
                 return
             except ArtifactStoreAway as error:
                 log.warning(LogEvent.ARTIFACTS_AWAY, error=error.message)
         await self._spill(key, data, content_type)
+
+    async def has(self, key: str) -> bool:
+        await self._open()
+        return key in self._waiting or await self._behind.has(key)
 
     async def get(self, key: str) -> bytes:
         await self._open()
@@ -247,26 +266,64 @@ class SpillingArtifacts:
             try:
                 await self._upload_all()
             except ArtifactStoreAway:
-                pause_s = (
-                    self._first_pause_s if len(self._waiting) < before else min(pause_s * 2, self._longest_pause_s)
-                )
+                self._away = len(self._waiting) >= before
+                pause_s = min(pause_s * 2, self._longest_pause_s) if self._away else self._first_pause_s
             except Exception:
                 log.exception(LogEvent.LOOP_FAILED, loop="uploads")
                 pause_s = self._longest_pause_s
+        self._away = False
         log.info(LogEvent.ARTIFACTS_BACK)
 
     async def _upload_all(self) -> None:
-        while self._waiting:
-            oldest = next(iter(self._waiting.values()))
-            try:
-                data = await asyncio.to_thread(oldest.data)
-            except FileNotFoundError:  # deleted, or replaced by a newer one, meanwhile
-                self._forget(oldest)
-                continue
-            await self._behind.put(oldest.key, data, oldest.content_type)
-            if oldest.key not in self._waiting:
-                await self._behind.delete(oldest.key)  # it was deleted while it was on its way
-            self._forget(oldest)
+        """Tries each waiting upload once, some at a time; ends early when the first ones all fail.
+
+        Raises:
+            ArtifactStoreAway: some still wait.
+        """
+        todo = iter(list(self._waiting.values()))
+        failed: list[ArtifactStoreAway] = []
+        uploaded = 0
+
+        async def bring() -> None:
+            nonlocal uploaded
+            for waiting in todo:
+                try:
+                    await self._upload(waiting)
+                    uploaded += 1
+                except ArtifactStoreAway as error:
+                    failed.append(error)
+                if not uploaded and len(failed) >= _AT_ONCE:
+                    return
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(_AT_ONCE):
+                group.create_task(bring())
+        if failed:
+            raise failed[0]
+
+    async def _upload(self, waiting: _WaitingUpload) -> None:
+        try:
+            data = await asyncio.to_thread(waiting.data)
+        except FileNotFoundError:  # deleted, or replaced by a newer one, meanwhile
+            self._forget(waiting)
+            return
+        await self._put(waiting.key, data, waiting.content_type)
+        if waiting.key not in self._waiting:
+            await self._behind.delete(waiting.key)  # it was deleted while it was on its way
+        self._forget(waiting)
+
+    async def _put(self, key: str, data: bytes, content_type: str) -> None:
+        """A put within a time that its size allows.
+
+        Raises:
+            ArtifactStoreAway: it was refused, or took longer; it may still arrive.
+        """
+        limit_s = longest_s(len(data), self._upload_s)
+        try:
+            async with asyncio.timeout(limit_s):
+                await self._behind.put(key, data, content_type)
+        except TimeoutError as error:
+            raise ArtifactStoreAway(f"an upload of {len(data):,} bytes took longer than {limit_s:.0f} s") from error
 
 
 def _write(path: Path, head: bytes, data: bytes) -> None:

@@ -22,6 +22,11 @@ class ArtifactStore(Protocol):
     answer raises `ArtifactStoreAway` after its retries.
     """
 
+    @property
+    def waiting(self) -> int:
+        """Uploads that were taken and are not in the store yet."""
+        ...
+
     async def put(self, key: str, data: bytes, content_type: str) -> None:
         """Stores `data`; a reader sees all of it or nothing. Putting the same key again replaces it."""
         ...
@@ -32,6 +37,10 @@ class ArtifactStore(Protocol):
         Raises:
             ArtifactMissing: nothing lies under `key`.
         """
+        ...
+
+    async def has(self, key: str) -> bool:
+        """Whether something lies under `key`."""
         ...
 
     async def url(self, key: str, content_type: str, *, expires_s: int = 300, name: str = "") -> str | None:

@@ -323,6 +323,7 @@ class Worker:
             node=socket.gethostname(),
             age_s=time.monotonic() - self._made,
             browser_age_s=owner.oldest_s,
+            uploads_waiting=self._parts.artifacts.waiting,
             rss_bytes=await asyncio.to_thread(_tree_bytes),
             figures=self._metrics_delta.figures(),
         )

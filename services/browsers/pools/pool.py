@@ -31,6 +31,7 @@ class WorkerStats:
     node: str = ""  # host name of the machine or pod that it runs on
     age_s: float = 0.0  # since it was made
     browser_age_s: float | None = None  # of its oldest browser; None: none runs
+    uploads_waiting: int = 0  # artifacts that it holds until the artifact store takes them
     rss_bytes: int = 0  # of the worker and its browsers, what their processes share counted once
     ends_in_s: float | None = None  # its node ends then: what it runs should end before, nothing should begin
     spending: Mapping[tuple[int, int], int] = field(default_factory=dict)  # model tokens, by session and fence

@@ -113,6 +113,6 @@ def _at_share(state: DispatchState, slots: int) -> list[str]:
 
 
 def _worker(stats: WorkerStats) -> dict[str, Json]:
-    names = ("name", "node", "slots", "busy", "waiting", "browsers", "browser_restarts", "rss_bytes")
+    names = ("name", "node", "slots", "busy", "waiting", "browsers", "browser_restarts", "rss_bytes", "uploads_waiting")
     age_s = None if stats.browser_age_s is None else round(stats.browser_age_s, 1)
     return {**{name: getattr(stats, name) for name in names}, "age_s": round(stats.age_s, 1), "browser_age_s": age_s}

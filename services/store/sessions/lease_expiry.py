@@ -15,7 +15,7 @@ from shoal.services.store.database import codec
 from shoal.services.store.database.states import State, state_of
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs import ending
-from shoal.services.store.jobs.rows import LockedJob, lock_jobs, specs_naming
+from shoal.services.store.jobs.rows import LockedJob, lock_jobs
 from shoal.services.store.records import ExpiredLease, ExpiredLeases, Finish
 from shoal.services.store.sessions.finish import write_group
 from shoal.services.store.throttle.set_clock import LOOK, ROUND_S, set_back

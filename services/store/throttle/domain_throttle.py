@@ -21,8 +21,8 @@ from shoal.agent.worker_messages import RateSlot, RateSlotRequest
 from shoal.services.store.database import codec
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.records import ClaimRefusal, ClaimRequest
-from shoal.services.store.throttle.site_limits import SiteLimits, limits_of
 from shoal.services.store.throttle.set_clock import set_back_s
+from shoal.services.store.throttle.site_limits import SiteLimits, limits_of
 from shoal.services.store.waiting_causes import WaitingCause
 
 RECOVER_AFTER = 20
@@ -180,7 +180,7 @@ class DomainThrottles:
         self.held: dict[tuple[int, int], ClaimRefusal] = {}
 
     def _pause(self, until: float) -> float:
-        """Seconds until this moment; by a clock that was set back since the last look at the leases no more than before.
+        """Seconds until this moment; by a clock that was set back lately, no more than before.
 
         The next look brings what is stored to the new clock (`lease_expiry.note_look`). A dispatcher that is told a
         wait before that would keep it for as long as the clock was set back.

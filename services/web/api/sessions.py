@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 
 from shoal.agent.status import FINAL, Status
 from shoal.services.artifacts.keys import named
-from shoal.services.errors import BadInput, NotFound
+from shoal.services.errors import ArtifactMissing, ArtifactWaiting, BadInput, NotFound, ServiceError
 from shoal.services.store import ids
 from shoal.services.store.records import ArtifactRow, JobRow, SessionRow
 from shoal.services.store.store import Store
@@ -112,9 +112,30 @@ def artifact_id(text: str) -> str:
 async def artifact_answer(deps: GatewayDeps, row: ArtifactRow) -> Response:
     """One artifact as an answer."""
     url = await deps.artifacts.url(row.key, row.content_type, expires_s=deps.options.artifact_url_s, name=row.name)
-    if url is not None:
-        return RedirectResponse(url, status_code=307)
-    return Response(await deps.artifacts.get(row.key), headers=safe_headers(row))
+    if url is None:
+        return Response(await artifact_bytes(deps, row), headers=safe_headers(row))
+    if not await deps.artifacts.has(row.key):
+        raise await absence(deps, row)
+    return RedirectResponse(url, status_code=307)
+
+
+async def artifact_bytes(deps: GatewayDeps, row: ArtifactRow) -> bytes:
+    """The bytes of an artifact.
+
+    Raises:
+        ArtifactWaiting, ArtifactMissing: see `absence`.
+    """
+    try:
+        return await deps.artifacts.get(row.key)
+    except ArtifactMissing as error:
+        raise await absence(deps, row) from error
+
+
+async def absence(deps: GatewayDeps, row: ArtifactRow) -> ServiceError:
+    """Why an artifact is not in the store: it may still come as long as any worker holds uploads back."""
+    if any(snapshot.uploads_waiting for snapshot in (await every_snapshot(deps.store)).values()):
+        return ArtifactWaiting(f"artifact {row.id} waits at its worker for the artifact store: ask again later")
+    return ArtifactMissing(f"there is no artifact {row.id} in the artifact store any more")
 
 
 def safe_headers(row: ArtifactRow) -> dict[str, str]:

@@ -53,6 +53,11 @@ class Snapshot:
         entry = self.data.get("held", {}).get(str(job), {}).get(host)
         return None if entry is None else (cause_of(str(entry[0]), WaitingCause.DOMAIN_LIMIT), float(entry[1]))
 
+    @property
+    def uploads_waiting(self) -> int:
+        """Artifacts that its workers hold until the artifact store takes them."""
+        return sum(int(worker.get("uploads_waiting", 0)) for worker in self.data.get("workers", ()))
+
     def number(self, key: str) -> float:
         """A figure of the snapshot; 0 where it has none."""
         value = self.data.get(key, 0)
@@ -92,6 +97,11 @@ class Overview:
         return round(sum(snapshot.number("busy") for snapshot in self.live))
 
     @property
+    def uploads_waiting(self) -> int:
+        """Artifacts that workers hold until the artifact store takes them."""
+        return sum(snapshot.uploads_waiting for snapshot in self.live)
+
+    @property
     def causes(self) -> list[str]:
         """What sessions wait for, in sentences, the gravest first; empty when nothing waits."""
         queued, told = self.sessions.get(Status.QUEUED, 0), []
@@ -107,6 +117,8 @@ class Overview:
         for cause, n in sorted(self.queues.items(), key=lambda pair: -pair[1]):
             queues = "queue (one job on one site) is" if n == 1 else "queues (one per job and site) are"
             told.append(f"{n:,} {queues} waiting for {queue_label(cause)}.")
+        if uploads := self.uploads_waiting:
+            told.append(f"{uploads:,} artifact{' is' if uploads == 1 else 's are'} waiting for the artifact store.")
         if children := self.sessions.get(Status.WAITING, 0):
             told.append(f"{_sessions(children)} waiting for the items of {'its' if children == 1 else 'their'} loop.")
         if paused := self.sessions.get(Status.PAUSED, 0):

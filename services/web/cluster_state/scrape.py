@@ -104,6 +104,7 @@ def _of_snapshots(seen: Overview) -> Iterator[Family]:
     yield _plain("shoal_browsers", sum(float(worker.get("browsers", 0)) for worker in workers))
     yield _plain("shoal_slots", seen.slots)
     yield _plain("shoal_slots_busy", seen.busy)
+    yield _plain("shoal_uploads_waiting", seen.uploads_waiting)
     yield _plain("shoal_leases", sum(snapshot.number("leases") for snapshot in live))
     yield _plain("shoal_reports_uncommitted", sum(snapshot.number("uncommitted") for snapshot in live))
     yield _plain("shoal_reports_uncommitted_bytes", sum(snapshot.number("uncommitted_bytes") for snapshot in live))

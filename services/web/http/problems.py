@@ -32,6 +32,7 @@ STATUS: Mapping[type[errors.ServiceError], int] = {
     errors.StoreAway: 503,
     errors.StoreOutdated: 503,
     errors.ArtifactStoreAway: 503,
+    errors.ArtifactWaiting: 503,
 }
 """What each error of ours becomes. One that is missing here is a bug and answers 500."""
 

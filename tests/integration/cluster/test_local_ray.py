@@ -116,5 +116,7 @@ def test_a_raylet_that_ends_while_it_starts_is_seen_at_once_and_started_again() 
     assert ran.returncode == 0, ran.stderr
     started, failed = [line for line in ran.stdout.splitlines() if line.startswith(("started", "ClusterFailed"))]
     assert started == "started ['Ray did not start; trying again (2 of 3)'] []"  # nothing of the first one is left
-    assert failed.startswith("ClusterFailed Ray did not start in 3 tries: RuntimeError: Ray's raylet ended while"), failed
+    assert failed.startswith("ClusterFailed Ray did not start in 3 tries: RuntimeError: Ray's raylet ended while"), (
+        failed
+    )
     assert failed.endswith("['Ray did not start; trying again (2 of 3)', 'Ray did not start; trying again (3 of 3)']")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from shoal.services.artifacts.memory import MemoryArtifacts
-from shoal.services.artifacts.spill import SpillingArtifacts
+from shoal.services.artifacts.spill import SpillingArtifacts, longest_s
 from shoal.services.errors import ArtifactMissing, ArtifactStoreAway
 
 
@@ -51,6 +51,46 @@ async def test_a_later_put_waits_behind_an_earlier_one_and_wins(tmp_path: Path) 
     await until(lambda: store.waiting == 0)
     assert await behind.get("t/1") == b"new"
     await store.close()
+
+
+class OneHangs(MemoryArtifacts):
+    """A store whose service never answers the put of one key, until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hanging, self.most, self._open = "t/0", 0, 0
+
+    async def put(self, key: str, data: bytes, content_type: str) -> None:
+        self._open += 1
+        self.most = max(self.most, self._open)
+        try:
+            if key == self.hanging:
+                await asyncio.Event().wait()
+            await super().put(key, data, content_type)
+        finally:
+            self._open -= 1
+
+
+async def test_an_upload_that_hangs_holds_up_no_other(tmp_path: Path) -> None:
+    behind = OneHangs()
+    store = SpillingArtifacts(behind, tmp_path, 10_000, first_pause_s=0.01, longest_pause_s=0.02, upload_s=0.2)
+    behind.away = True
+    await asyncio.gather(*(store.put(f"t/{n}", b"%d" % n, "text/plain") for n in range(1, 30)))
+    behind.away = False
+    await store.put("t/0", b"0", "text/plain")
+    await until(lambda: store.waiting == 1)
+    assert not await behind.has("t/0") and await store.has("t/0") and await store.get("t/0") == b"0"
+    assert 1 < behind.most <= 6, "some at once, and not all"
+    await store.put("t/new", b"n", "text/plain")
+    assert await behind.has("t/new"), "a new upload waits behind no other key"
+    behind.hanging = ""
+    await until(lambda: store.waiting == 0)
+    assert await behind.get("t/0") == b"0"
+    await store.close()
+
+
+def test_a_large_upload_gets_longer() -> None:
+    assert longest_s(0) == 60 and longest_s(64 << 20) == 60 + 256
 
 
 async def test_the_disk_is_not_filled_beyond_the_limit(tmp_path: Path) -> None:

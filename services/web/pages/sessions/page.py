@@ -11,7 +11,7 @@ from shoal.agent.status import FINAL
 from shoal.services.store import ids
 from shoal.services.web.api.drafts import NAME, draft_shown, keep_draft
 from shoal.services.web.api.questions import open_questions
-from shoal.services.web.api.sessions import artifact_id, explained, safe_headers
+from shoal.services.web.api.sessions import artifact_bytes, artifact_id, explained, safe_headers
 from shoal.services.web.api.views.sessions import SessionDetailView
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
@@ -89,4 +89,4 @@ def add_session_page(
     async def artifact(artifact: str, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
         """The bytes themselves, also from an object store: the pages' policy lets images come from here only."""
         row = await deps.store.artifact(artifact_id(artifact), tenant=caller.sees)
-        return Response(await deps.artifacts.get(row.key), headers=safe_headers(row))
+        return Response(await artifact_bytes(deps, row), headers=safe_headers(row))
