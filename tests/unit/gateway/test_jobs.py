@@ -211,6 +211,28 @@ async def test_an_artifact_in_an_object_store_is_a_redirect(here: World, monkeyp
     assert got.headers["location"] == "https://bucket.example/acme/1/1/shot.jpg?expires=300"
 
 
+async def test_an_artifact_that_waits_at_its_worker_says_so(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A redirect to an object store would lead to nothing, and "gone" would be wrong: it may still come."""
+    await with_artifact(here)
+    await here.artifacts.delete("acme")
+    worker = {"name": "w1", "slots": 4, "busy": 4, "uploads_waiting": 2}
+    await here.store.put_state("dispatcher/main", {"workers": [worker], "slots": 4, "busy": 4})
+
+    async def url(*_: Any, **__: Any) -> str:
+        return "https://bucket.example/shot.jpg"
+
+    for address in (here.artifacts.url, url):
+        monkeypatch.setattr(here.artifacts, "url", address)
+        got = await here.client.get(f"/v1/artifacts/{ARTIFACT}")
+        assert (got.status_code, got.json()["code"]) == (503, "artifact_waiting")
+        assert got.headers["retry-after"] == "5"
+    assert "2 artifacts are waiting for the artifact store." in (await get(here, "/v1/status"))["waiting"]
+    assert "shoal_uploads_waiting 2.0" in (await here.client.get("/metrics")).text
+    await here.store.put_state("dispatcher/main", {"workers": [{**worker, "uploads_waiting": 0}]})
+    got = await here.client.get(f"/v1/artifacts/{ARTIFACT}")
+    assert (got.status_code, got.json()["code"]) == (410, "artifact_missing")
+
+
 async def test_a_lost_artifact_says_so(here: World) -> None:
     await with_artifact(here)
     await here.artifacts.delete("acme")
