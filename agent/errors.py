@@ -474,8 +474,7 @@ class NoRoom(AgentError):
 
 
 class LeaseLost(AgentError):
-    """The session's worker ended, or was not heard of, before it reported. The session is tried again. Such attempts do
-    not count, up to ten: a session may be what ends its workers."""
+    """The session's worker ended, or was not heard of, before it reported. Up to ten such attempts do not count."""
 
     recourse = Recourse.RETRY
     code = "lease_lost"

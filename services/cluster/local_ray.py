@@ -128,9 +128,9 @@ def last_words(folder: Path) -> str:
     """The line by which the raylet of this folder says why it ended; "" without one."""
     for log in sorted(folder.glob("session_2*/logs/raylet.out")):
         with contextlib.suppress(OSError):
-            found = _LAST_WORDS.findall(log.read_text(errors="replace"))
-            if found:
-                return str(found[-1])[:_WORDS_CHARS]
+            words = _LAST_WORDS.findall(log.read_text(errors="replace"))
+            if words:
+                return str(words[-1])[:_WORDS_CHARS]
     return ""
 
 
@@ -170,8 +170,8 @@ def _choose_ports(node: Any) -> None:
 def _free_port() -> int:
     while True:
         port = random.choice(_PORTS)
-        with socket.socket() as one, contextlib.suppress(OSError):
-            one.bind(("127.0.0.1", port))
+        with socket.socket() as listener, contextlib.suppress(OSError):
+            listener.bind(("127.0.0.1", port))
             return port
 
 

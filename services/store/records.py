@@ -282,7 +282,6 @@ class Finish:
     outcome: Outcome  # status QUEUED: try again at `ready_in_s`; WAITING: with outcome.fan_out
     ready_in_s: float = 0.0
     counts: bool = True  # False: the attempt that ends with it is not counted
-    lost: bool = False  # its worker or lease was lost
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,7 @@ from sqlalchemy.dialects.postgresql import TEXT
 
 from shoal.services.store.database.states import with_numbers
 
-Id = BigInteger().with_variant(Integer(), "sqlite")
-"""On SQLite an `INTEGER PRIMARY KEY` is the row's own number: no second index."""
+Id = BigInteger().with_variant(Integer(), "sqlite")  # there an `INTEGER PRIMARY KEY` is the row's own number
 Bytewise = Text().with_variant(TEXT(collation="C"), "postgresql")
 """Text in byte order, which is SQLite's own: paths sort the same everywhere."""
 _ZERO = text("0")

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from shoal.agent.errors import UnsureAction
+from shoal.agent.errors import LeaseLost, UnsureAction
 from shoal.agent.sessions.once import in_doubt
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import FINAL, Status, may_become
@@ -64,7 +64,7 @@ class End:
     outcome: Outcome
     ready_at: float | None = None
     given_back: int = 0  # 1: the attempt does not count
-    lost: bool = False  # with its worker or lease
+    lost: bool = False  # it ended with its worker or lease
     keeps_outcome: bool = False  # what the attempt before it said stays readable
 
     @property
@@ -186,10 +186,10 @@ def _decide(now: float, row: Row[Any], report: Finish, job: LockedJob, loop: Loo
         # Stopped for the job's pause or the worker's end, not by a fault of its own: the attempt does not count.
         return End(row, State.QUEUED, outcome, given_back=1, keeps_outcome=True)
     given_back = int(not report.counts)
+    lost = outcome.error is not None and outcome.error.code == LeaseLost.code
     if status is Status.QUEUED and report.ready_in_s > 0:
-        ready_at = now + report.ready_in_s
-        return End(row, State.DELAYED, outcome, ready_at=ready_at, given_back=given_back, lost=report.lost)
-    return End(row, State[status.name], outcome, given_back=given_back, lost=report.lost)
+        return End(row, State.DELAYED, outcome, now + report.ready_in_s, given_back, lost)
+    return End(row, State[status.name], outcome, given_back=given_back, lost=lost)
 
 
 def _with_confirmations(tx: Tx, ends: Sequence[End]) -> list[End]:

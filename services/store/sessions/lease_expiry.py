@@ -8,7 +8,6 @@ from typing import Any
 from sqlalchemy import Row
 
 from shoal.agent.errors import ActionUnconfirmed, DeadlinePassed, LeaseLost
-from shoal.agent.fault_table import PAUSE
 from shoal.agent.status import Status
 from shoal.agent.types import Outcome
 from shoal.services.store.database import codec
@@ -30,6 +29,7 @@ MOST_LOSSES = 10
 """Attempts of a session that may end with their worker or lease before it fails."""
 _AT_ONCE = 2
 """So many losses are followed by another attempt at once."""
+_LONGEST_WAIT_S = 60.0
 _LATE_JOBS = 50
 """Jobs that one transaction comes to: each takes some statements, as many sessions of one job take few."""
 _TOO_LATE = DeadlinePassed("the job's deadline passed").info()
@@ -108,14 +108,18 @@ def _report(row: Row[Any], why: str) -> Finish:
         message = f"{why} inside an action that must not be repeated"
         error = ActionUnconfirmed(message).info()
         outcome = Outcome(Status.UNSURE, error=error, reason=f"may have done: {pending}")
-        return Finish(row.id, row.fence, outcome, lost=True)
+        return Finish(row.id, row.fence, outcome)
     losses = row.losses + 1
     if losses >= MOST_LOSSES:
         error = LeaseLost(f"{why}, as in {row.losses} attempts before: it may be this session that ends them").info()
-        return Finish(row.id, row.fence, Outcome(Status.FAILED, error=error), lost=True)
+        return Finish(row.id, row.fence, Outcome(Status.FAILED, error=error))
     outcome = Outcome(Status.QUEUED, error=LeaseLost(why).info())
-    wait_s = PAUSE.before(losses - _AT_ONCE, 0.0) if losses > _AT_ONCE else 0.0
-    return Finish(row.id, row.fence, outcome, ready_in_s=wait_s, counts=False, lost=True)
+    return Finish(row.id, row.fence, outcome, ready_in_s=_wait_s(losses), counts=False)
+
+
+def _wait_s(losses: int) -> float:
+    """The pause after so many losses. Pure."""
+    return 0.0 if losses <= _AT_ONCE else min(2.0 ** (losses - _AT_ONCE - 1), _LONGEST_WAIT_S)
 
 
 def _freed(tx: Tx, rows: Sequence[Row[Any]]) -> tuple[ExpiredLease, ...]:
