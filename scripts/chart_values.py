@@ -184,6 +184,8 @@ RULES: dict[str, Json] = {
     "podSecurity.runAsUser": _ID,
     "podSecurity.runAsGroup": _ID,
     "podSecurity.fsGroup": _ID,
+    "tls.caBundle.configMap": _NAME,
+    "tls.caBundle.key": _KEY,
     "database.url": {"type": "string", "pattern": r"^(postgres(ql)?(\+[a-z0-9]+)?://[!-~]+)?$"},
     "artifacts.url": {"type": "string", "pattern": r"^(s3://[a-z0-9][a-z0-9.-]+(/[!-~]*)?)?$"},
     "artifacts.endpointUrl": _URL,

@@ -7,6 +7,7 @@ import asyncio
 import httpx
 
 from shoal.agent.support.bounded_answers import PLAIN, AnswerUnreadable, whole
+from shoal.services.trust import authorities
 
 _GONE = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 """Headers that do not hold any more once a body was read."""
@@ -68,8 +69,9 @@ def bounded_client(
     timeout_s: float = 5.0,
     base_url: str = "",
 ) -> httpx.AsyncClient:
-    """A client whose answers have at most `most_bytes`; it follows no redirects and reads no environment."""
-    transport = BoundedTransport(httpx.AsyncHTTPTransport(proxy=proxy, trust_env=False), most_bytes)
+    """A client whose answers have at most `most_bytes`; it follows no redirects and no proxy of the environment."""
+    inner = httpx.AsyncHTTPTransport(verify=authorities(), proxy=proxy, trust_env=False)
+    transport = BoundedTransport(inner, most_bytes)
     return httpx.AsyncClient(
         transport=transport, headers=headers, timeout=timeout_s, base_url=base_url, trust_env=False
     )

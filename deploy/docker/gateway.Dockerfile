@@ -39,9 +39,11 @@ RUN if [ -n "${DEBIAN_SNAPSHOT}" ]; then \
     fi
 # hadolint ignore=DL3008
 RUN apt-get --option Acquire::Check-Valid-Until=false --option Acquire::Retries=5 update \
-    && apt-get install --yes --no-install-recommends tini \
+    && apt-get install --yes --no-install-recommends ca-certificates tini \
     && rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/*
 COPY --from=packages /opt/shoal /opt/shoal
+# Python's packages bring roots and places for them of their own; with this, all take Debian's (libpq by sslrootcert=system).
+ENV SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
 ENV PATH=/opt/shoal/bin:$PATH HOME=/tmp PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 SHOAL_DATA_DIR=/var/lib/shoal
 RUN install -d -o 10001 -g 0 -m 0770 /var/lib/shoal
 USER 10001:10001

@@ -10,6 +10,7 @@ from shoal.agent.support.bounded_answers import PLAIN, AnswerUnreadable, beginni
 from shoal.agent.support.retry_after import retry_after_seconds
 from shoal.services.addresses import Reach
 from shoal.services.names import HostNames
+from shoal.services.trust import authorities
 from shoal.services.webhooks.retry import DeliveryAnswer
 
 ATTEMPT_S = 15.0
@@ -43,6 +44,7 @@ class Sender:
         self._names = names
         # No connection is kept: two hosts behind one address must not share one, since the certificate was the other's.
         self._http = httpx.AsyncClient(
+            verify=authorities(),
             timeout=httpx.Timeout(ATTEMPT_S, connect=5.0),
             limits=httpx.Limits(max_keepalive_connections=0),
             follow_redirects=False,

@@ -110,6 +110,15 @@ CASES: tuple[Case, ...] = (
         },
     ),
     Case("monitored", EXTERNAL | {"monitoring": {"monitors": True, "rules": True, "dashboards": True}}),
+    Case(
+        "authorities of one's own",
+        EXTERNAL
+        | {"help": {"enabled": True}, "vllm": {"models": [_MODEL]}, "tls": {"caBundle": {"configMap": "company-ca"}}},
+    ),
+    Case(
+        "authorities in a secret",
+        TRIAL | {"tls": {"caBundle": {"existingSecret": "company-ca", "key": "bundle.pem"}}},
+    ),
     Case("help by people", EXTERNAL | {"help": {"enabled": True}}),
     Case(
         "traced",

@@ -44,6 +44,14 @@ def test_images_are_slim_and_run_as_nobody_in_particular(path: Path) -> None:
     assert "pip install" not in last
 
 
+@each_file
+def test_images_have_the_system_s_roots(path: Path) -> None:
+    last = re.split(r"^FROM ", path.read_text(), flags=re.M)[-1]
+    (installed,) = re.findall(r"apt-get install --yes (?:.*\\\n)*.*", last)
+    assert "ca-certificates" in installed.split()
+    assert "\nENV SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt\n" in last
+
+
 def test_the_browser_is_pinned_and_pages_have_their_fonts() -> None:
     text = (DOCKER / "worker.Dockerfile").read_text()
     assert re.search(r"ARG CHROMIUM_VERSION=\d+\.\d+\.\d+\.\d+-\d~deb12u\d", text)

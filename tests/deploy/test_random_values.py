@@ -39,6 +39,7 @@ _SENTENCES = (
     ),
     *("give your own Secret another name", "router.enabled needs vllm.models", "two models are called", "two tenants"),
     "takes each name once",
+    "configMap and existingSecret are both set",
     *("minItems: got 0, want 1", "minLength: got 0, want 1", "asks for more"),
 )
 """What the chart says of values that do not go together; any other refusal is a fault of the chart or its schema."""

@@ -37,6 +37,10 @@ WRONG: tuple[tuple[Json, str], ...] = (
         EXTERNAL | {"imagePullSecrets": [{"name": "registry"}, {"name": "registry"}]},
         "imagePullSecrets[1]: registry stands in the list already",
     ),
+    (
+        EXTERNAL | {"tls": {"caBundle": {"configMap": "a", "existingSecret": "b"}}},
+        "tls.caBundle: configMap and existingSecret are both set",
+    ),
     (EXTERNAL | {"gatewy": {}}, "additional properties 'gatewy' not allowed"),
     (EXTERNAL | {"gateway": {"replica": 3}}, "at '/gateway': additional properties 'replica' not allowed"),
     (EXTERNAL | {"gateway": {"replicas": "three"}}, "at '/gateway/replicas': got string, want integer"),
@@ -107,6 +111,7 @@ _EXISTING: tuple[tuple[str, ...], ...] = (
     ("migration", "existingSecret"),
     ("ray", "existingAuthSecret"),
     ("ray", "gcsFaultTolerance", "existingSecret"),
+    ("tls", "caBundle", "existingSecret"),
     ("model", "existingSecret"),
     ("vllm", "existingTokenSecret"),
 )

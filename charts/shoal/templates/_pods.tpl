@@ -98,10 +98,12 @@ checksum/settings: {{ include "shoal.settingsData" . | sha256sum }}
         name: {{ include "shoal.fullname" . }}-settings
   env:
     {{- include "shoal.databaseEnv" . | nindent 4 }}
+    {{- include "shoal.trustEnv" . | nindent 4 }}
   securityContext:
     {{- include "shoal.containerSecurity" . | nindent 4 }}
   resources:
     {{- toYaml .Values.migration.waitResources | nindent 4 }}
   volumeMounts:
     {{- include "shoal.scratchMounts" . | nindent 4 }}
+    {{- include "shoal.trustMounts" . | nindent 4 }}
 {{- end -}}

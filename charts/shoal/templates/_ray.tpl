@@ -12,6 +12,7 @@ args: ['ulimit -n 65536; eval "exec $KUBERAY_GEN_RAY_START_CMD"']
 - {name: RAY_USAGE_STATS_ENABLED, value: "0"}
 {{- /* Else the client server's child may die between fork and exec, and a supervisor waits 30 s (ray-project/ray#63202). */}}
 - {name: GRPC_ENABLE_FORK_SUPPORT, value: "0"}
+{{- include "shoal.trustEnv" . }}
 {{- with .Values.ray.extraEnv }}
 {{ toYaml . }}
 {{- end }}
@@ -53,12 +54,14 @@ disable-usage-stats: "true"
   emptyDir: {sizeLimit: {{ index . 2 | quote }}}
 - name: data
   emptyDir: {sizeLimit: {{ index . 2 | quote }}}
+{{- include "shoal.trustVolumes" (index . 0) }}
 {{- end -}}
 
 {{- define "shoal.rayMounts" -}}
 - {name: shared-memory, mountPath: /dev/shm}
 - {name: tmp, mountPath: /tmp}
 - {name: data, mountPath: /var/lib/shoal}
+{{- include "shoal.trustMounts" . }}
 {{- end -}}
 
 {{/* Call with (list $ component values). */}}

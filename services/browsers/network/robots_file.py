@@ -13,6 +13,7 @@ from shoal.agent.support.bounded_answers import PLAIN, AnswerUnreadable, beginni
 from shoal.agent.support.retry_after import retry_after_seconds
 from shoal.agent.worker_messages import RobotsFile, RobotsState
 from shoal.services.browsers.network.egress import REFUSED_REASON
+from shoal.services.trust import authorities
 
 USER_AGENT = "Shoal"
 """The token that robots.txt may name, and the user agent of these requests."""
@@ -35,6 +36,7 @@ class RobotsClient:
 
     def __init__(self, proxy: str | None = None) -> None:
         self._client = httpx.AsyncClient(
+            verify=authorities(),
             proxy=proxy,
             timeout=FETCH_S,
             follow_redirects=True,

@@ -10,6 +10,7 @@ spec:
   {{- include "shoal.rayPodSpec" $root | nindent 2 }}
   {{- include "shoal.priorityClass" (list $root "browser") | nindent 2 }}
   terminationGracePeriodSeconds: {{ $root.Values.browsers.terminationGracePeriodSeconds }}
+  {{- include "shoal.trustInit" (list $root $image) | nindent 2 }}
   containers:
     - name: ray-worker
       image: {{ $image | quote }}

@@ -8,6 +8,7 @@ spec:
   {{- include "shoal.rayPodSpec" . | nindent 2 }}
   {{- include "shoal.priorityClass" (list . "control") | nindent 2 }}
   terminationGracePeriodSeconds: 60
+  {{- include "shoal.trustInit" (list . $image) | nindent 2 }}
   containers:
     - name: ray-worker
       image: {{ $image | quote }}

@@ -15,6 +15,7 @@ spec:
   securityContext:
     {{- include "shoal.podSecurity" . | nindent 4 }}
   initContainers:
+    {{- include "shoal.trustContainer" (list . (include "shoal.ownImage" (list . .Values.image.gateway))) | nindent 4 }}
     {{- include "shoal.waitForSchema" . | nindent 4 }}
   containers:
     - name: gateway
@@ -53,6 +54,7 @@ spec:
         - {name: SHOAL_LIVE_URL, value: "http://$(POD_IP):8700"}
         {{- end }}
         {{- include "shoal.s3Env" . | nindent 8 }}
+        {{- include "shoal.trustEnv" . | nindent 8 }}
       startupProbe:
         httpGet: {path: /healthz, port: http}
         periodSeconds: 2
@@ -76,8 +78,10 @@ spec:
         {{- toYaml .Values.gateway.resources | nindent 8 }}
       volumeMounts:
         {{- include "shoal.scratchMounts" . | nindent 8 }}
+        {{- include "shoal.trustMounts" . | nindent 8 }}
   volumes:
     {{- include "shoal.scratchVolumes" . | nindent 4 }}
+    {{- include "shoal.trustVolumes" . | nindent 4 }}
   {{- include "shoal.placement" (list . .Values.gateway) | nindent 2 }}
   {{- if not .Values.gateway.affinity }}
   {{- include "shoal.spread" (list . "gateway") | nindent 2 }}

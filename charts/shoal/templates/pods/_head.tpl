@@ -9,6 +9,7 @@ spec:
   {{- include "shoal.rayPodSpec" . | nindent 2 }}
   {{- include "shoal.priorityClass" (list . "control") | nindent 2 }}
   terminationGracePeriodSeconds: 60
+  {{- include "shoal.trustInit" (list . $image) | nindent 2 }}
   containers:
     - name: ray-head
       image: {{ $image | quote }}

@@ -14,6 +14,7 @@ spec:
   {{- include "shoal.priorityClass" (list . "control") | nindent 2 }}
   securityContext:
     {{- include "shoal.podSecurity" . | nindent 4 }}
+  {{- include "shoal.trustInit" (list . (include "shoal.ownImage" (list . .Values.image.gateway))) | nindent 2 }}
   containers:
     - name: migrate
       image: {{ include "shoal.ownImage" (list . .Values.image.gateway) | quote }}
@@ -25,12 +26,15 @@ spec:
         - name: SHOAL_STORE_URL
           valueFrom:
             secretKeyRef: {name: {{ $secret | quote }}, key: {{ $key | quote }}}
+        {{- include "shoal.trustEnv" . | nindent 8 }}
       securityContext:
         {{- include "shoal.containerSecurity" . | nindent 8 }}
       resources:
         {{- toYaml .Values.migration.resources | nindent 8 }}
       volumeMounts:
         {{- include "shoal.scratchMounts" . | nindent 8 }}
+        {{- include "shoal.trustMounts" . | nindent 8 }}
   volumes:
     {{- include "shoal.scratchVolumes" . | nindent 4 }}
+    {{- include "shoal.trustVolumes" . | nindent 4 }}
 {{- end -}}

@@ -15,6 +15,7 @@ spec:
   securityContext:
     {{- include "shoal.podSecurity" . | nindent 4 }}
   initContainers:
+    {{- include "shoal.trustContainer" (list . (include "shoal.ownImage" (list . .Values.image.worker))) | nindent 4 }}
     {{- include "shoal.waitForSchema" . | nindent 4 }}
   containers:
     - name: supervisor
@@ -39,6 +40,7 @@ spec:
               name: {{ include "shoal.raySecret" . | quote }}
               key: auth_token
         {{- include "shoal.s3Env" . | nindent 8 }}
+        {{- include "shoal.trustEnv" . | nindent 8 }}
       startupProbe:
         httpGet: {path: /healthz, port: health}
         periodSeconds: 3
@@ -58,7 +60,9 @@ spec:
         {{- toYaml .Values.supervisor.resources | nindent 8 }}
       volumeMounts:
         {{- include "shoal.scratchMounts" . | nindent 8 }}
+        {{- include "shoal.trustMounts" . | nindent 8 }}
   volumes:
     {{- include "shoal.scratchVolumes" . | nindent 4 }}
+    {{- include "shoal.trustVolumes" . | nindent 4 }}
   {{- include "shoal.placement" (list . .Values.supervisor) | nindent 2 }}
 {{- end -}}

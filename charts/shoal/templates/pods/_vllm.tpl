@@ -26,6 +26,7 @@ spec:
   {{- include "shoal.priorityClass" (list $root "model") | nindent 2 }}
   securityContext:
     {{- include "shoal.podSecurity" $root | nindent 4 }}
+  {{- include "shoal.trustInit" (list $root (include "shoal.image" (list $root $root.Values.vllm.image))) | nindent 2 }}
   containers:
     - name: vllm
       image: {{ include "shoal.image" (list $root $root.Values.vllm.image) | quote }}
@@ -68,6 +69,7 @@ spec:
         - {name: VLLM_NO_USAGE_STATS, value: "1"}
         - {name: DO_NOT_TRACK, value: "1"}
         - {name: HF_HOME, value: /weights}
+        {{- include "shoal.trustEnv" $root | nindent 8 }}
         {{- if not $root.Values.vllm.download }}
         - {name: HF_HUB_OFFLINE, value: "1"}
         {{- end }}
@@ -106,6 +108,7 @@ spec:
         - {name: cache, mountPath: /cache}
         - {name: tmp, mountPath: /tmp}
         - {name: shared-memory, mountPath: /dev/shm}
+        {{- include "shoal.trustMounts" $root | nindent 8 }}
   volumes:
     - name: weights
       persistentVolumeClaim:
@@ -116,6 +119,7 @@ spec:
       emptyDir: {sizeLimit: 10Gi}
     - name: shared-memory
       emptyDir: {medium: Memory, sizeLimit: {{ $root.Values.vllm.shm | quote }}}
+    {{- include "shoal.trustVolumes" $root | nindent 4 }}
   {{- include "shoal.placement" (list $root (dict "nodeSelector" (.nodeSelector | default $root.Values.vllm.nodeSelector) "tolerations" (.tolerations | default $root.Values.vllm.tolerations) "affinity" .affinity)) | nindent 2 }}
 {{- end -}}
 {{- end -}}
