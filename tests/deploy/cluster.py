@@ -146,6 +146,8 @@ class _Api(helm.Api):
             self._send(200, self.cluster.records[path], _PROTOBUF)
         elif path.endswith("/rayclusters"):
             self._answer(200, {"kind": "RayClusterList", "items": self.cluster.of_kind("RayCluster")})
+        elif path.endswith("/secrets") and "labelSelector" not in query:
+            self._answer(200, {"kind": "SecretList", "items": self.cluster.of_kind("Secret")})
         elif path.endswith("/secrets"):
             asked = dict(pair.split("=", 1) for pair in parse_qs(query)["labelSelector"][0].split(","))
             found = [raw for raw in self.cluster.records.values() if asked.items() <= name_and_labels(raw)[1].items()]

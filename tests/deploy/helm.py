@@ -60,16 +60,19 @@ def render(
     release: str = RELEASE,
     namespace: str = NAMESPACE,
     chart: Path = CHART,
+    api: type[Api] | None = None,
 ) -> list[Json]:
     """The objects that an installation with these values makes, helm tests included.
 
     Args:
         profiles: names of the chart's own values files (`small` for values-small.yaml), later ones winning.
+        api: the API server that Helm asks; None: one that has nothing.
 
     Raises:
         Refused: the values or the chart are wrong.
     """
-    answer = _install(json.dumps(with_profiles(values, *profiles), sort_keys=True), release, namespace, chart)
+    told = json.dumps(with_profiles(values, *profiles), sort_keys=True)
+    answer = _install(told, release, namespace, chart, api or Api)
     if isinstance(answer, Refused):
         raise Refused(str(answer))
     return [item for item in yaml.safe_load_all(answer) if item]
@@ -92,7 +95,7 @@ def default_values() -> dict[str, Json]:
 
 def notes(values: Mapping[str, Json]) -> str:
     """What Helm tells the operator after an installation with these values."""
-    _install(json.dumps(values, sort_keys=True))
+    _install(json.dumps(values, sort_keys=True), RELEASE, NAMESPACE, CHART, Api)
     return _NOTES[json.dumps(values, sort_keys=True)]
 
 
@@ -146,12 +149,10 @@ def merged(base: Mapping[str, Json], over: Mapping[str, Json]) -> dict[str, Json
 
 
 @cache
-def _install(
-    values: str, release_name: str = RELEASE, namespace: str = NAMESPACE, chart: Path = CHART
-) -> str | Refused:
+def _install(values: str, release_name: str, namespace: str, chart: Path, api: type[Api]) -> str | Refused:
     """The manifests of one installation, as YAML text."""
     options = {"disable_openapi_validation": True, "server_side_apply": "false", "wait": False, "timeout_seconds": 60}
-    with served(Api, namespace) as config:
+    with served(api, namespace) as config:
         try:
             release = _call("helm_sdkpy_install", config, release_name, str(chart), values, "", json.dumps(options))
         except Refused as refusal:
@@ -256,6 +257,8 @@ def _plural(kind: str) -> str:
 class Api(BaseHTTPRequestHandler):
     """An API server that has nothing and takes everything."""
 
+    sees = True  # False: lists are not there either, so that Helm's templates find as much as `helm template` finds
+
     protocol_version = "HTTP/1.1"
     # Headers and body in one packet: two would wait 40 ms for each other, a hundred times per chart.
     wbufsize = -1
@@ -277,6 +280,8 @@ class Api(BaseHTTPRequestHandler):
             self._answer(200, {"kind": "APIGroupList", "apiVersion": "v1", "groups": entries})
         elif (found := re.fullmatch(r"/apis?/(.+)", path)) and found[1] in _KINDS:
             self._answer(200, _resources(found[1]))
+        elif self.sees and self.path.endswith("/secrets"):
+            self._answer(200, {"kind": "SecretList", "apiVersion": "v1", "metadata": {}, "items": []})
         else:
             self._status(404, "NotFound", "not found")
 

@@ -14,10 +14,12 @@ from shoal.services.inference.command import vllm_command
 from shoal.services.inference.options import VllmOptions
 from shoal.services.settings import Settings
 from tests.deploy import helm, schemas
-from tests.deploy.cases import CASES, EXTERNAL, Case
+from tests.deploy.cases import CASES, EXTERNAL, TRIAL, Case
 from tests.deploy.objects import keys_of, matches, named, of_kind, pods, port_names, references, title
 
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+
+_COOKIES: dict[str, Json] = {"gateway": {"existingCookieSecret": "cookies"}}
 
 _MADE_BY_OTHERS = {("ConfigMap", "kube-root-ca.crt")}
 """What Kubernetes puts into every namespace."""
@@ -351,9 +353,31 @@ def test_only_the_autoscaler_may_speak_to_kubernetes() -> None:
 def test_the_same_values_give_the_same_objects() -> None:
     """GitOps compares renders: nothing may be made anew each time once secrets come from outside."""
     values = EXTERNAL | {"gateway": {"existingCookieSecret": "cookies"}}
-    first = helm.render(values)
+    first = helm.render(values, api=_Blind)
     helm._install.cache_clear()
-    assert helm.render(values) == first
+    assert helm.render(values, api=_Blind) == first
+
+
+class _Blind(helm.Api):
+    """What `helm template` knows of the cluster."""
+
+    sees = False
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        (EXTERNAL, "gateway.existingCookieSecret"),
+        (EXTERNAL | _COOKIES | {"help": {"enabled": True}}, "help.existingSecret"),
+        (TRIAL | _COOKIES | {"objectStore": {"enabled": True, "existingSecret": "keys"}}, "postgresql.existingSecret"),
+        (TRIAL | _COOKIES | {"postgresql": {"enabled": True, "existingSecret": "login"}}, "objectStore.existingSecret"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "",
+)
+def test_a_rendering_without_the_cluster_makes_no_secret_of_its_own(values: Json, named: str) -> None:
+    """It would be another one at each rendering: logins end, and a database's volume knows the first password only."""
+    with pytest.raises(helm.Refused, match=f"name a Secret of your own in {re.escape(named)}"):
+        helm.render(values, api=_Blind)
 
 
 def test_helm_finds_nothing_to_complain_about() -> None:

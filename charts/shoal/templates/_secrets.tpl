@@ -94,10 +94,16 @@ s3://{{ .Values.objectStore.bucket }}
 {{- .Values.gateway.existingCookieSecret | default (printf "%s-cookies" (include "shoal.fullname" .)) -}}
 {{- end -}}
 
-{{/* A secret value that stays what it is: read from the cluster where it exists, else made. Call with (list $ secret key). */}}
+{{/* A secret value that stays what it is: read from the cluster where it exists, else made. Helm finds nothing where it only
+renders (`helm template`, tools that do as much); what were made there would be another secret at each rendering, so it is
+refused. With a cluster even an empty list is an answer. Call with (list $ secret key value), the value that names the
+operator's own Secret. */}}
 {{- define "shoal.kept" -}}
-{{- $root := index . 0 -}}
-{{- $old := lookup "v1" "Secret" $root.Release.Namespace (index . 1) -}}
+{{- $root := index . 0 -}}{{- $namespace := $root.Release.Namespace -}}
+{{- if not (lookup "v1" "Secret" $namespace "") -}}
+{{- fail (printf "Helm does not see the cluster, and a secret made now would be another one at each rendering: name a Secret of your own in %s, or let Helm look (helm install, helm upgrade, or helm template --dry-run=server)" (index . 3)) -}}
+{{- end -}}
+{{- $old := lookup "v1" "Secret" $namespace (index . 1) -}}
 {{- $value := "" -}}
 {{- with $old }}{{- with .data }}{{- with (index . (index $ 2)) }}{{- $value = b64dec . }}{{- end }}{{- end }}{{- end -}}
 {{- $value | default (randAlphaNum 48) -}}
