@@ -230,6 +230,7 @@ RULES: dict[str, Json] = {
     "ray.existingAuthSecret": _NAME,
     "ray.autoscaler.idleTimeoutSeconds": {"type": "integer", "minimum": 10},
     "ray.gcsFaultTolerance.redisAddress": {"type": "string", "pattern": r"^((redis://|rediss://)?[!-~]+:[0-9]{1,5})?$"},
+    "ray.gcsFaultTolerance.username": {"type": "string", "pattern": r"^[!-~]*$"},
     "ray.objectStoreMiB": {"type": "integer", "minimum": 80},
     "ray.extraEnv": {
         "type": "array",

@@ -37,9 +37,14 @@ _NOBODY_MAY: tuple[tuple[str, str, str], ...] = (
     ("create", "ray.io", "rayclusters"),
     ("list", "ray.io", "rayclusters"),
 )
-_AUTOSCALER_MAY: tuple[tuple[str, str, str, str], ...] = (
-    *((verb, "", "pods", "") for verb in ("get", "list", "watch", "patch")),
-    *((verb, "ray.io", "rayclusters", "OWN") for verb in ("get", "patch")),
+_AUTOSCALER_MAY = frozenset(
+    {
+        *((verb, "", "pods", "") for verb in ("get", "list", "watch", "patch")),
+        *((verb, "ray.io", "rayclusters", "OWN") for verb in ("get", "patch")),
+    }
+)
+_UNINSTALL_MAY = frozenset(
+    {("list", "", "pods", ""), *((verb, "ray.io", "rayclusters", "OWN") for verb in ("get", "delete"))}
 )
 
 
@@ -52,10 +57,11 @@ def questions(objects: list[Json], namespace: str) -> list[Question]:
     for account in (obj["metadata"]["name"] for obj in of_kind(objects, "ServiceAccount")):
         for verb, group, resource in _NOBODY_MAY:
             found.append(Question(account, _attributes(namespace, verb, group, resource), False))
-        is_head = account.endswith("-ray-head") and scales
-        for verb, group, resource, name in _AUTOSCALER_MAY:
+        of_head = _AUTOSCALER_MAY if scales else frozenset()
+        may = {"head": of_head, "uninstall": _UNINSTALL_MAY}.get(account.rpartition("-")[2], frozenset())
+        for verb, group, resource, name in sorted(_AUTOSCALER_MAY | _UNINSTALL_MAY):
             asked = _attributes(namespace, verb, group, resource, own if name else "")
-            found.append(Question(account, asked, is_head))
+            found.append(Question(account, asked, (verb, group, resource, name) in may))
             if name:
                 found.append(Question(account, _attributes(namespace, verb, group, resource, "another"), False))
     return found

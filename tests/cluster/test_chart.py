@@ -16,7 +16,7 @@ from tests.cluster.rights import questions
 from tests.deploy import helm
 from tests.deploy.cases import CASES, EXTERNAL, TRIAL, Case
 from tests.deploy.charts import chart_of_version
-from tests.deploy.objects import pods
+from tests.deploy.objects import pods, without_hooks
 
 _UNKNOWN_HERE = ("operator", "exposed", "openshift")
 """Parts of names of cases whose kinds have no definition among CRD_SCHEMAS: SeccompProfile, HTTPRoute."""
@@ -139,5 +139,5 @@ def test_a_quota_and_a_limit_range_take_the_profile_for_them(space: Space) -> No
 @pytest.mark.parametrize("values", [TRIAL, EXTERNAL | {"ray": {"autoscaler": {"enabled": False}}}], ids=["on", "off"])
 def test_service_accounts_may_do_what_they_need_and_no_more(space: Space, values: Json) -> None:
     space.helm.install(values)
-    for question in questions(helm.render(values, namespace=space.name), space.name):
+    for question in questions(without_hooks(helm.render(values, namespace=space.name)), space.name):
         assert space.kube.may(question.user, question.attributes) is question.allowed, question

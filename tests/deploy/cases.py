@@ -105,7 +105,12 @@ CASES: tuple[Case, ...] = (
         | {
             "ray": {
                 "existingAuthSecret": "token",
-                "gcsFaultTolerance": {"enabled": True, "redisAddress": "redis:6380", "existingSecret": "redis"},
+                "gcsFaultTolerance": {
+                    "enabled": True,
+                    "redisAddress": "redis:6380",
+                    "username": "shoal",
+                    "existingSecret": "redis",
+                },
             }
         },
     ),

@@ -2,7 +2,8 @@
 
 It plays what upgrades of the chart depend on, and no more: `lookup`, server-side apply with conflicts, where every list
 is atomic (as `spec.workerGroupSpecs` of a RayCluster is), defaults of a RayCluster's groups, immutable pod templates of
-Jobs, and the merge patches of Helm's client-side apply. `make test-cluster` asks a real API server.
+Jobs, the merge patches of Helm's client-side apply, and hooks, whose Jobs are complete at once. `make test-cluster`
+asks a real API server.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ Path = tuple[str, ...]
 HELM, AUTOSCALER = "helm", "python-requests"
 """Field managers, as the API server would call them by their user agents."""
 
+_LISTS = {helm.plural(kind): kind for kinds in helm.KINDS.values() for kind in kinds.split()}
 _PROTOBUF = "application/vnd.kubernetes.protobuf"
 _MISSING = object()
 _GROUP_DEFAULTS = {"numOfHosts": 1, "replicas": 0, "minReplicas": 0}
@@ -64,6 +66,13 @@ class Cluster:
         """The one RayCluster."""
         (found,) = self.of_kind("RayCluster")
         return found
+
+    def delete(self, path: str) -> bool:
+        """Takes what is at `path` away; whether something was."""
+        return (self.objects.pop(path, None), self.records.pop(path, None)) != (None, None)
+
+    def run(self, job: Json) -> None:
+        """What the pod of a Job does, before the Job is said to be complete: nothing here."""
 
     def scale(self, group: str, replicas: int) -> None:
         """What Ray's autoscaler does: it patches the number of a group's pods."""
@@ -113,6 +122,8 @@ class Cluster:
         dropped = old.owned.get(manager, set()) - mine - set[Path]().union(*others.values())
         content = _without(_merged(old.content, wanted), dropped)
         _check_immutable(old.content, content)
+        if content["kind"] == "Job":
+            self.run(content)
         self.objects[path] = Stored(_defaulted(content), others | {manager: mine})
         return self.objects[path].content
 
@@ -127,9 +138,13 @@ def played(cluster: Cluster) -> Iterator[helm.Releases]:
 @contextmanager
 def played_at(cluster: Cluster) -> Iterator[tuple[str, helm.Releases]]:
     """`played`, with the address of the API for others than Helm."""
-    handler = type("Api", (_Api,), {"cluster": cluster})
-    with helm.serving(handler) as address, helm.configured(helm.kubeconfig(address), helm.NAMESPACE) as config:
+    with helm.serving(api_of(cluster)) as address, helm.configured(helm.kubeconfig(address), helm.NAMESPACE) as config:
         yield address, helm.Releases(config)
+
+
+def api_of(cluster: Cluster) -> type[helm.Api]:
+    """What answers for `cluster`."""
+    return type("Api", (_Api,), {"cluster": cluster})
 
 
 class _Api(helm.Api):
@@ -144,10 +159,12 @@ class _Api(helm.Api):
             self._answer(200, stored.content)
         elif path in self.cluster.records:
             self._send(200, self.cluster.records[path], _PROTOBUF)
-        elif path.endswith("/rayclusters"):
-            self._answer(200, {"kind": "RayClusterList", "items": self.cluster.of_kind("RayCluster")})
-        elif path.endswith("/secrets") and "labelSelector" not in query:
-            self._answer(200, {"kind": "SecretList", "items": self.cluster.of_kind("Secret")})
+        elif (kind := _LISTS.get(path.rpartition("/")[2])) and "labelSelector=name" not in query:
+            # Nothing is watched: a client that wants to lists again.
+            wanted = dict(pair.split("=", 1) for pair in parse_qs(query).get("labelSelector", ()))
+            items = [one for one in self.cluster.of_kind(kind) if wanted.items() <= _labels(one).items()]
+            found = {"kind": f"{kind}List", "metadata": {"resourceVersion": "1"}, "items": items}
+            self._answer(404 if "watch=true" in query else 200, found)
         elif path.endswith("/secrets"):
             asked = dict(pair.split("=", 1) for pair in parse_qs(query)["labelSelector"][0].split(","))
             found = [raw for raw in self.cluster.records.values() if asked.items() <= name_and_labels(raw)[1].items()]
@@ -191,11 +208,15 @@ class _Api(helm.Api):
     def do_DELETE(self) -> None:
         self._body()
         path = self.path.partition("?")[0]
-        gone = self.cluster.objects.pop(path, None), self.cluster.records.pop(path, None)
-        if gone == (None, None):
-            self._status(404, "NotFound", "not found")
-        else:
+        if self.cluster.delete(path):
             self._answer(200, {"kind": "Status", "apiVersion": "v1", "status": "Success"})
+        else:
+            self._status(404, "NotFound", "not found")
+
+
+def _labels(content: Json) -> Mapping[str, str]:
+    found: Mapping[str, str] = content["metadata"].get("labels", {})
+    return found
 
 
 # --- fields ----------------------------------------------------------------------------------------------
@@ -248,6 +269,8 @@ def _without(content: Json, leaves: set[Path]) -> Json:
 
 
 def _defaulted(content: Json) -> Json:
+    if content["kind"] == "Job":  # its pod is done at once
+        return content | {"status": {"succeeded": 1, "conditions": [{"type": "Complete", "status": "True"}]}}
     if content["kind"] != "RayCluster":
         return content
     result = copy.deepcopy(content)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import json
 import re
+import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ _LIBRARIES = ROOT / ".venv-deploy" / "helm_sdkpy" / "_lib"
 NAMESPACE = "shoal"
 RELEASE = "shoal"
 
-_KINDS = {
+KINDS = {
     "v1": "Namespace ConfigMap Secret Service ServiceAccount PersistentVolumeClaim Pod",
     "apps/v1": "Deployment StatefulSet DaemonSet",
     "autoscaling/v2": "HorizontalPodAutoscaler",
@@ -209,12 +210,14 @@ def served(handler: type[Api], namespace: str) -> Iterator[ctypes.c_ulonglong]:
 
 
 @contextmanager
-def serving(handler: type[Api]) -> Iterator[str]:
-    """The address of an API server on loopback that answers as `handler` does."""
+def serving(handler: type[Api], tls: ssl.SSLContext | None = None) -> Iterator[str]:
+    """The address of an API server on loopback that answers as `handler` does; with `tls` it shows a certificate."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    if tls:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     threading.Thread(target=server.serve_forever, name="api", daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()
@@ -247,7 +250,8 @@ def kubeconfig(address: str, token: str | None = None) -> str:
     )
 
 
-def _plural(kind: str) -> str:
+def plural(kind: str) -> str:
+    """A kind as paths name it."""
     name = kind.lower()
     if name.endswith("y"):
         return name[:-1] + "ies"
@@ -266,7 +270,7 @@ class Api(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
-        groups = {version.partition("/")[0]: version for version in _KINDS if "/" in version}
+        groups = {version.partition("/")[0]: version for version in KINDS if "/" in version}
         if path == "/version":
             self._answer(200, {"major": "1", "minor": "37", "gitVersion": "v1.37.0"})
         elif path == "/api":
@@ -278,7 +282,13 @@ class Api(BaseHTTPRequestHandler):
                 for gv in listed
             ]
             self._answer(200, {"kind": "APIGroupList", "apiVersion": "v1", "groups": entries})
-        elif (found := re.fullmatch(r"/apis?/(.+)", path)) and found[1] in _KINDS:
+        elif path == "/openapi/v3":
+            folders = {f"{'apis' if '/' in version else 'api'}/{version}" for version in KINDS}
+            paths = {folder: {"serverRelativeURL": f"/openapi/v3/{folder}"} for folder in folders}
+            self._answer(200, {"paths": paths})
+        elif found := re.fullmatch(r"/openapi/v3/apis?/(.+)", path):
+            self._answer(200, _fields_are_checked(found[1]))
+        elif (found := re.fullmatch(r"/apis?/(.+)", path)) and found[1] in KINDS:
             self._answer(200, _resources(found[1]))
         elif self.sees and self.path.endswith("/secrets"):
             self._answer(200, {"kind": "SecretList", "apiVersion": "v1", "metadata": {}, "items": []})
@@ -319,6 +329,17 @@ class Api(BaseHTTPRequestHandler):
         """Says nothing: failures show in Helm's own message."""
 
 
+def _fields_are_checked(version: str) -> Json:
+    """What the server says of its own checks, so that Helm leaves them to it: it makes hooks only then."""
+    group, _, name = version.rpartition("/")
+    checked = [{"name": "fieldValidation", "in": "query", "schema": {"type": "string"}}]
+    paths = {}
+    for kind in KINDS[version].split():
+        of_kind = {"group": group, "version": name, "kind": kind}
+        paths[f"/{kind}"] = {"patch": {"parameters": checked, "x-kubernetes-group-version-kind": of_kind}}
+    return {"openapi": "3.0.0", "info": {"title": "Kubernetes", "version": "v1.37.0"}, "paths": paths}
+
+
 def _resources(version: str) -> Json:
     return {
         "kind": "APIResourceList",
@@ -326,12 +347,12 @@ def _resources(version: str) -> Json:
         "groupVersion": version,
         "resources": [
             {
-                "name": _plural(kind),
+                "name": plural(kind),
                 "singularName": kind.lower(),
                 "namespaced": kind not in CLUSTER_WIDE,
                 "kind": kind,
                 "verbs": ["create", "delete", "get", "list", "patch", "update"],
             }
-            for kind in _KINDS[version].split()
+            for kind in KINDS[version].split()
         ],
     }

@@ -39,6 +39,11 @@ def named(objects: Iterable[Json], kind: str, name: str) -> Json:
     return next(obj for obj in of_kind(objects, kind) if obj["metadata"]["name"] == name)
 
 
+def without_hooks(objects: Iterable[Json]) -> list[Json]:
+    """What is there while a release is: no helm tests, and nothing of its removal."""
+    return [obj for obj in objects if "helm.sh/hook" not in obj["metadata"].get("annotations", {})]
+
+
 def pods(objects: Iterable[Json]) -> Iterator[Pods]:
     """Every kind of pod that the objects make, with the labels that KubeRay will add to Ray's."""
     for obj in objects:

@@ -35,7 +35,7 @@ _SENTENCES = (
     *(
         "must be at least 30 more",
         "only one node can mount its weights",
-        "is needed with ray.gcsFaultTolerance.enabled",
+        "is needed with ray.gcsFaultTolerance.",
     ),
     *("give your own Secret another name", "router.enabled needs vllm.models", "two models are called", "two tenants"),
     "takes each name once",

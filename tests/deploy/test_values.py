@@ -94,6 +94,10 @@ WRONG: tuple[tuple[Json, str], ...] = (
     ),
     (EXTERNAL | {"router": {"enabled": True}}, "at '/vllm/models': minItems"),
     (EXTERNAL | {"ray": {"gcsFaultTolerance": {"enabled": True}}}, "at '/ray/gcsFaultTolerance/redisAddress'"),
+    (
+        EXTERNAL | {"ray": {"gcsFaultTolerance": {"enabled": True, "redisAddress": "redis:6379", "username": "shoal"}}},
+        "ray.gcsFaultTolerance.existingSecret is needed with ray.gcsFaultTolerance.username",
+    ),
     (EXTERNAL | {"ray": {"upgradeStrategy": "Rolling"}}, "at '/ray/upgradeStrategy': value must be one of"),
     (EXTERNAL | {"monitoring": {"interval": "15"}}, "at '/monitoring/interval'"),
 )

@@ -127,6 +127,18 @@ and what `networkPolicy.refusedNetworks` adds. */}}
 {{- end -}}
 {{- end -}}
 
+{{/* The API server. */}}
+{{- define "shoal.toKubernetes" -}}
+- to:
+    {{- if .Values.networkPolicy.kubernetesApiNetworks }}
+    {{- include "shoal.networkPeers" .Values.networkPolicy.kubernetesApiNetworks | nindent 4 }}
+    {{- else }}
+    {{- include "shoal.anywhere" . | nindent 4 }}
+    {{- end }}
+  ports:
+    {{- include "shoal.tcpPorts" .Values.networkPolicy.kubernetesApiPorts | nindent 4 }}
+{{- end -}}
+
 {{/* The collector of traces: for gateway, dispatcher and workers. */}}
 {{- define "shoal.toTraces" -}}
 {{- if .Values.tracing.url -}}

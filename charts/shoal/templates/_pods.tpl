@@ -83,6 +83,16 @@ checksum/settings: {{ include "shoal.settingsData" . | sha256sum }}
   mountPath: /var/lib/shoal
 {{- end -}}
 
+{{/* The token for Kubernetes of a pod's account, for those of its containers that mount it. */}}
+{{- define "shoal.kubernetesToken" -}}
+- name: kubernetes-token
+  projected:
+    sources:
+      - serviceAccountToken: {path: token, expirationSeconds: 3607}
+      - configMap: {name: kube-root-ca.crt, items: [{key: ca.crt, path: ca.crt}]}
+      - downwardAPI: {items: [{path: namespace, fieldRef: {fieldPath: metadata.namespace}}]}
+{{- end -}}
+
 {{/* Waits until the schema is up to date, so that a pod is not restarted for a migration that still runs. */}}
 {{- define "shoal.waitForSchema" -}}
 - name: wait-for-schema

@@ -32,12 +32,7 @@ spec:
   volumes:
     {{- include "shoal.rayVolumes" (list . (add (int .Values.ray.objectStoreMiB) 64) "4Gi") | nindent 4 }}
     {{- if $auto }}
-    - name: kubernetes-token
-      projected:
-        sources:
-          - serviceAccountToken: {path: token, expirationSeconds: 3607}
-          - configMap: {name: kube-root-ca.crt, items: [{key: ca.crt, path: ca.crt}]}
-          - downwardAPI: {items: [{path: namespace, fieldRef: {fieldPath: metadata.namespace}}]}
+    {{- include "shoal.kubernetesToken" . | nindent 4 }}
     {{- end }}
   {{- include "shoal.placement" (list . .Values.ray.head) | nindent 2 }}
 {{- end -}}
