@@ -41,7 +41,8 @@ MAY = {
     },
     "shoal.services.live_messages": {"shoal.agent.types"},
     "shoal.services.machine": set[str](),
-    "shoal.services.answers": {"shoal.agent.support.bounded_answers"},
+    "shoal.services.trust": set[str](),
+    "shoal.services.answers": {"shoal.agent.support.bounded_answers", "shoal.services.trust"},
     "shoal.services.store": {
         "shoal.agent.sessions.loops.compressed_items",
         "shoal.agent.types",
@@ -84,6 +85,7 @@ MAY = {
         "shoal.services.settings",
         "shoal.services.metrics_delta",
         "shoal.services.tracing",
+        "shoal.services.trust",
         "shoal.services.browsers",
     },
     "shoal.services.inference": {
@@ -129,6 +131,7 @@ MAY = {
         "shoal.services.events",
         "shoal.services.logs",
         "shoal.services.names",
+        "shoal.services.trust",
         "shoal.services.webhooks",
     },
     "shoal": {
