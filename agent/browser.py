@@ -182,6 +182,8 @@ class Context(PageDocument, Protocol):
     async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
         """Opens `url` in the active tab, up to its parsed document: http, https or about:blank, and `options.schemes`.
 
+        A document that sends its visitor on after a few seconds (`<meta http-equiv=refresh>`) is followed.
+
         An HTTP error status is an answer, not an exception (the caller decides by `Landing.status`).
 
         Raises:
@@ -234,7 +236,14 @@ class Context(PageDocument, Protocol):
         ...
 
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
-        """Waits until network and DOM have been quiet for `quiet_s`; False when the budget ran out."""
+        """Waits until network and DOM have been quiet for `quiet_s`; False when the budget ran out.
+
+        A document that sends its visitor on at once is followed first.
+        """
+        ...
+
+    async def unreachable(self) -> str:
+        """The address that the page itself led to and that could not be opened; "" where a document is there."""
         ...
 
     async def fetched_json(self, *, budget_s: float = 0.5) -> Sequence[FetchedJson]:

@@ -106,8 +106,32 @@ class ActionContext(Protocol):
         """Notes which items can be chosen near the element now: those of others, if its own list is not open yet."""
         ...
 
-    async def choice(self, bid: str, option: str | int) -> tuple[str | None, list[str]]:
-        """The item with this text or position that a list or menu shows now, and the labels of all of them."""
+    async def before_choosing(self, bid: str) -> None:
+        """Notes what the form of the field would send now, and what stands beside it."""
+        ...
+
+    async def choice(self, bid: str, option: str | int, *, exact: bool = False) -> tuple[str | None, list[str]]:
+        """The item with this text or position that a list or menu shows now, and the labels of all of them.
+
+        Args:
+            exact: an item that only holds the text, and one of several with the same text, is none.
+        """
+        ...
+
+    async def took(self, bid: str, choice: str, text: str) -> bool:
+        """Whether the field shows or sends what was chosen from its list since `before_choosing`."""
+        ...
+
+    async def setting_spot(self, bid: str) -> tuple[float, float] | Literal["anywhere", "nowhere"]:
+        """Where a click sets a check box, in pixels from the corner of what takes its clicks, past the links in it."""
+        ...
+
+    async def set_by_script(self, bid: str) -> None:
+        """Sets a check box as a label does that is clicked: where nothing on the page takes a click for it."""
+        ...
+
+    async def network_quiet_s(self) -> float:
+        """Seconds without any request of the page, as far as is known since the first call; 0 while one is open."""
         ...
 
     async def scroll_region(self, bid: str, direction: Direction) -> bool:

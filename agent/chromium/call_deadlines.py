@@ -11,8 +11,11 @@ from typing import Protocol
 
 from playwright.async_api import Error as PlaywrightError
 
+from shoal.agent.actions.registry import Limit
+from shoal.agent.browser import ContextOptions
 from shoal.agent.chromium.faults import CRASH_S, GONE_S, action_error
 from shoal.agent.errors import ActionError, ActionTimeout, AgentError, BrowserGone, PageHangs
+from shoal.agent.types import Action
 
 _ANSWER_S = 5.0
 """How long a browser, or a page, may take for an answer that needs no work."""
@@ -184,3 +187,16 @@ def uncounted(deadline: asyncio.Timeout) -> Iterator[None]:
 def left_ms(ends: float) -> float:
     """What is left until then; never 0, which would stand for no limit."""
     return max(1.0, (ends - time.monotonic()) * 1000)
+
+
+def limit_of(action: Action, kind: Limit, options: ContextOptions) -> float:
+    """Seconds that an action may take."""
+    if kind == "wait":
+        asked = action.args.get("timeout") or float(action.args.get("wait_ms", 0)) / 1000
+        return options.action_timeout_s + float(asked)
+    limits = {
+        "navigation": options.navigation_timeout_s,
+        "download": options.action_timeout_s + options.download_timeout_s,
+        "human": options.human_timeout_s,
+    }
+    return limits.get(kind, options.action_timeout_s)

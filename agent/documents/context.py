@@ -437,6 +437,9 @@ class DocumentContext:
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
         return True if self._page is None else await self._page.settle(quiet_s=quiet_s, budget_s=budget_s)
 
+    async def unreachable(self) -> str:
+        return await self._page.unreachable() if self._page is not None else ""
+
     async def fetched_json(self, *, budget_s: float = 0.5) -> Sequence[FetchedJson]:
         return await (await self._in_browser()).fetched_json(budget_s=budget_s)
 

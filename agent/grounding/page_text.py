@@ -12,7 +12,7 @@ from babel.dates import format_date
 
 from shoal.agent.grounding.written_values import readings_of
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.web_addresses import joined, without_fragment
+from shoal.agent.support.web_addresses import canonical_address, joined
 from shoal.agent.types import Element, FieldSource, Observation, Reason
 
 _ATTRIBUTES = ("value", "title", "alt", "placeholder", "content", "datetime", "aria-label")
@@ -190,7 +190,7 @@ def _inside_word(text: str, at: int) -> bool:
 
 
 def _address(url: str) -> str:
-    return without_fragment(url.strip()).rstrip("/")
+    return canonical_address(url).rstrip("/")
 
 
 def _dates(value: str) -> Iterator[str]:

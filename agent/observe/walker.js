@@ -430,6 +430,23 @@ globalThis.shoalWalker ??= (() => {
     return null;
   };
 
+  // Where a click on what stands for a check box sets it, in pixels from its corner: a link or a button in a label takes
+  // the click for itself. "anywhere" where there is none, "nowhere" where there is nothing else.
+  const TAKES_CLICKS = 'a[href], button, [role=button], [role=link], input, select, textarea';
+  const settingSpot = id => {
+    const element = find(id);
+    const plain = !element || (element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !tiny(element.getBoundingClientRect()));
+    const area = plain ? element : standIn(element, element.tagName);
+    if (!area || FIELDS.has(area.tagName) || !area.querySelector('a[href], button, [role=button], [role=link]')) return 'anywhere';
+    area.scrollIntoView({ block: 'center', behavior: 'instant' });
+    const corner = area.getBoundingClientRect();
+    for (const box of area.getClientRects()) for (let x = box.left + 2; x < box.right; x += 4) {
+      const y = (box.top + box.bottom) / 2, hit = area.getRootNode().elementFromPoint(x, y), taken = hit?.closest(TAKES_CLICKS);
+      if (hit && area.contains(hit) && (!taken || taken === element || !area.contains(taken))) return [x - corner.left - area.clientLeft, y - corner.top - area.clientTop];
+    }
+    return 'nowhere';
+  };
+
   // Areas of an image map have no boxes of their own: they lie on the picture that names the map.
   const pictureOf = area => {
     const name = area.closest('map')?.name;
@@ -1184,19 +1201,39 @@ globalThis.shoalWalker ??= (() => {
     const others = places().flatMap(place => [...place.querySelectorAll(CONTROLS)]).flatMap(controlledBy);
     return all.filter(item => !others.some(list => list.contains(item)));
   };
-  const choice = (id, wanted) => {
+  const folded = text => squeeze(text).normalize('NFKC').toLowerCase();
+  const choice = (id, wanted, exact) => {
     const shown = choicesFor(find(id));
     const typed = shown.filter(item => item.hasAttribute('role')), items = typed.length ? typed : shown;
     const label = item => squeeze(item.getAttribute('aria-label') || item.textContent);
     const tests = typeof wanted === 'number' ? [(item, index) => index === wanted]
       : [item => label(item) === wanted, item => item.getAttribute('data-value') === wanted || item.getAttribute('value') === wanted,
-         item => label(item).toLowerCase() === wanted.toLowerCase(), item => label(item).toLowerCase().includes(wanted.toLowerCase())];
+         item => folded(label(item)) === folded(wanted), item => !exact && folded(label(item)).includes(folded(wanted))];
     let found = null;
     for (const test of tests) {
       found = items.find(test) || (items === shown || typeof wanted === 'number' ? null : shown.find(test));
       if (found) break;
     }
+    if (exact && found && items.filter(item => label(item) === label(found)).length > 1) found = null; // which is meant is not told
     return { id: found ? idOf(found) : 0, labels: items.slice(0, 30).map(label) };
+  };
+  // What the form of a field sends beside the field itself: a list of suggestions keeps what was chosen there.
+  const sentBeside = field => [...field?.form?.elements || []].filter(one => one !== field && one.name && !one.disabled).map(one =>
+    [one.name, /^(checkbox|radio)$/.test(one.type) ? one.checked : one.tagName === 'SELECT' ? [...one.selectedOptions].map(option => option.value) : one.value]);
+  // The texts around a field, each with its element.
+  const textsBeside = field => new Map([...(field?.form || field?.parentElement?.parentElement || document.body).querySelectorAll('*')]
+    .filter(one => !one.childElementCount && !one.closest(CHOICES) && one.checkVisibility({ visibilityProperty: true })).map(one => [one, folded(one.textContent)]));
+  let besides = { sent: '', texts: new Map() }; // before one was chosen: sites forget an earlier choice while one types
+  // Whether a field took what was chosen from its list: its form sends something else than before, the text came to stand
+  // beside the list, or the field shows it and its list is closed. A field without a form tells by its text alone, and one
+  // that went away, as with a page that the choice opened, tells nothing.
+  const took = (id, chosen, text) => {
+    const field = find(id), option = find(chosen);
+    const listed = option?.isConnected && option.checkVisibility({ visibilityProperty: true }) && !tiny(option.getBoundingClientRect());
+    if (!field) return true;
+    if ((!listed || !field.form) && folded(field.value || '') === folded(text)) return true;
+    if (field.form && JSON.stringify(sentBeside(field)) !== besides.sent) return true;
+    return [...textsBeside(field)].some(([one, words]) => words === folded(text) && besides.texts.get(one) !== words);
   };
   // Whether a closed shadow root shows this text; the rest of the page Playwright sees for itself.
   const closedSays = text => places().some(place => place !== document && place.mode === 'closed' &&
@@ -1263,7 +1300,9 @@ globalThis.shoalWalker ??= (() => {
     // For changes.js.
     places, squeeze, clip, parentOf, idOf, brief, valueOf, deepActive, takesClicks: element => kindOf(element, upper(element), element.getAttribute('role') || '') % 7 > 0,
     opened: () => choicesIn(places(), null).some(item => !before.has(item)),
-    walk, find, elementState, around, expose, choice, beforeOpening: () => { before = new WeakSet(choicesIn(places(), null)); }, closedSays, scrollRegion, scrollPage,
+    walk, find, elementState, around, expose, choice, took, settingSpot,
+    beforeOpening: () => { before = new WeakSet(choicesIn(places(), null)); },
+    beforeChoosing: id => { const field = find(id); besides = { sent: JSON.stringify(sentBeside(field)), texts: textsBeside(field) }; }, closedSays, scrollRegion, scrollPage,
     options: id => { // of a select, or those that an input suggests
       const element = find(id), list = element?.tagName === 'SELECT' ? element : element?.tagName === 'INPUT' ? element.list : null;
       return list ? choosable(list) : [];

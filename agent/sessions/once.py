@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shoal.agent.support.web_addresses import without_fragment
+from shoal.agent.support.web_addresses import canonical_address
 from shoal.agent.types import Action, Checkpoint
 
 _ON = " on "
@@ -16,8 +16,8 @@ def action_name(action: Action, url: str) -> str:
 
 
 def page_of(name: str) -> str:
-    """The address, without its fragment, of the page on which an action of this name was done."""
-    return without_fragment(name.partition(_ON)[2])
+    """By which the page is known on which an action of this name was done."""
+    return canonical_address(name.partition(_ON)[2])
 
 
 def begun_anew(checkpoint: Checkpoint) -> Checkpoint:

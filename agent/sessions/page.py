@@ -29,7 +29,7 @@ from shoal.agent.fault_table import EGRESS_FAULTS, http_fault
 from shoal.agent.policies.rules.facts.document_page import draw_saved
 from shoal.agent.sessions.dependencies import NavigationGuard
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.web_addresses import is_web
+from shoal.agent.support.web_addresses import FAILED, is_web
 from shoal.agent.types import Action, ActionResult, Box, Download, Observation, PageErrors, Tier
 
 _BLANK = "about:blank"
@@ -63,6 +63,7 @@ class LazyContext:
         self._handled = False  # acted on, or looked at as people see it
         self.pages = 0  # navigations by address so far
         self.moves = 0  # actions so far, and navigations away from a page
+        self._asked = start_url  # the address that was opened last
         self.pages_only = False  # addresses that give files are refused
         self._document = ""  # the address of a file that is drawn as a page; "" for a page
         self._saved: tuple[Download, ...] = ()  # files that were looked at here, and are not handed on yet
@@ -114,6 +115,7 @@ class LazyContext:
     async def _land(self, url: str, *, timeout_s: float | None = None) -> Landing:
         assert self._context is not None
         self.pages += 1
+        self._asked = url
         landing = await self._context.goto(url, timeout_s=timeout_s)
         self._document = ""
         if self.pages_only and landing.status == 200 and self._context.url == _BLANK and is_web(url):
@@ -160,7 +162,21 @@ class LazyContext:
         return " ".join(str(await self._context.read(f"() => ({expression} || '')")).split())[:200]
 
     async def read(self, script: str, arg: Json = None) -> Json:
+        await self.check_loaded()
         return await (await self._open()).read(script, arg)
+
+    async def check_loaded(self) -> None:
+        """Lets a page pass that is a document.
+
+        Raises:
+            NavigationError: the page led to an address that could not be opened.
+        """
+        context = await self._open()
+        if context.url.startswith(FAILED) and (address := await context.unreachable()):
+            raise NavigationError(f"{self._asked} led to {address}, which could not be opened", url=address)
+
+    async def unreachable(self) -> str:
+        return await (await self._open()).unreachable()
 
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
         self._handled = True

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
 
 from shoal.agent.errors import AddressForbidden
 
 WEB = ("http", "https")
 BLANK = "about:blank"
+FAILED = "chrome-error:"
+"""How the address of Chromium's page on a failed load begins."""
 
 # The URL standard: browsers drop control characters and spaces around an address, and tabs and newlines anywhere in it.
 _AROUND = "".join(map(chr, range(0x21)))
 _ANYWHERE = re.compile(r"[\t\n\r]")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _SHOWN = 200
+_ROUTES = ("/", "!")
+"""With which a fragment begins that a page's script takes for a path: `#/item/1`, `#!item`."""
+_TRACKING = re.compile(
+    r"utm_\w+|gclid|gclsrc|gbraid|wbraid|dclid|fbclid|msclkid|yclid|twclid|ttclid|igshid|mc_[ce]id|_ga|_gl|_hs(?:enc|mi)"
+)
+"""Parameters by which advertisers and newsletters count where visitors come from."""
+_SESSION = re.compile(
+    r"jsessionid|phpsessid|aspsessionid\w*|asp\.net_sessionid|cfid|cftoken|sessionid|session_id|sessid"
+)
+_PERHAPS_SESSION = frozenset({"sid", "session", "s", "osid", "zenid", "oscsid"})
+_TOKEN = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9_-]{16,}")
+"""A value that no person chose: a short one may name a story or a seat."""
+_SESSION_OF_PATH = re.compile(r";(?:jsessionid|phpsessid|sid)=[^;/]*", re.IGNORECASE)
 _DOES = ("javascript", "mailto", "tel", "sms")
 
 # Where pages may take their own window: documents that they make themselves, and Chromium's page on a failed load.
@@ -54,6 +69,40 @@ def joined(base: str, address: str) -> str:
 def without_fragment(url: str) -> str:
     """The address of a page, without the place on it."""
     return url.partition("#")[0]
+
+
+def page_address(url: str) -> str:
+    """The address of a page, without the place on it. A fragment that a script reads as a path names a page itself."""
+    address, _, fragment = url.partition("#")
+    return url if fragment.startswith(_ROUTES) else address
+
+
+def canonical_address(url: str) -> str:
+    """By which two addresses are known to be of one page; it is compared, and not opened.
+
+    Left out are the place on the page, what names the visitor's session, and what tells a site where a visitor is from.
+    """
+    address, hash_sign, route = page_address(url.strip()).partition("#")
+    parts = address_parts(address)
+    if not any(parts):
+        return url.strip()
+    query = "&".join(part for part in parts.query.split("&") if part and not _says_who(*part.partition("=")[::2]))
+    path = "/".join(_SESSION_OF_PATH.sub("", step) for step in parts.path.split("/"))
+    return urlunsplit((parts.scheme, parts.netloc.lower(), path or "/", query, "")) + hash_sign + route
+
+
+def link_key(link: str, text: str) -> str:
+    """By which a linked thing is known: its page, and the text where its link names a place on that page."""
+    page = canonical_address(link)
+    return page if page_address(link) == link else f"{page} {text}"
+
+
+def _says_who(name: str, value: str) -> bool:
+    """Whether a parameter tells visitors apart rather than pages."""
+    name = name.lower()
+    return bool(_TRACKING.fullmatch(name) or _SESSION.fullmatch(name)) or (
+        name in _PERHAPS_SESSION and _TOKEN.fullmatch(value) is not None
+    )
 
 
 def host_of(url: str) -> str:

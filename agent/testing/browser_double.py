@@ -49,6 +49,7 @@ class FakePage:
     refuses: AgentError | None = None  # what every action on it fails with
     harmless: tuple[str, ...] = ()  # names of actions that provably send nothing here
     fetched: tuple[FetchedJson, ...] = ()  # what its scripts fetched
+    unreachable: str = ""  # where its script led in vain
     gives: tuple[Download, ...] = ()  # files that it gives as soon as it is opened
 
 
@@ -206,6 +207,9 @@ class FakeContext:
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
         self._page()
         return True
+
+    async def unreachable(self) -> str:
+        return self._page().unreachable
 
     async def fetched_json(self, *, budget_s: float = 0.5) -> Sequence[FetchedJson]:
         return self._page().fetched

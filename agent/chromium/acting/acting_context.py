@@ -15,7 +15,6 @@ from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.actions.dialects.browsergym import format_call
 from shoal.agent.actions.perform import check, perform
-from shoal.agent.actions.registry import Limit
 from shoal.agent.browser import (
     ContextOptions,
     ElementPath,
@@ -41,15 +40,16 @@ from shoal.agent.chromium.acting.raw_traces import RawTraces
 from shoal.agent.chromium.acting.screencast import screencast
 from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.acting.titles import Titles
-from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines
+from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines, limit_of
 from shoal.agent.chromium.devtools.fetching_sites import FetchingOwner
 from shoal.agent.chromium.devtools.frame_document import FrameDocument, selectors_of
 from shoal.agent.chromium.devtools.page_errors import PageErrorLog
 from shoal.agent.chromium.devtools.screenshots import as_shot, page_shot, region_shot, viewport_shot
 from shoal.agent.chromium.faults import navigation_error, net_error
-from shoal.agent.chromium.landing import landing_of, sign_in
+from shoal.agent.chromium.landing import landing_here, landing_of, sign_in
 from shoal.agent.chromium.process.driver import Driver
 from shoal.agent.chromium.recording.recorder import Recorder
+from shoal.agent.chromium.refreshes import AFTER_OPENING_S, AT_ONCE_S, followed
 from shoal.agent.errors import (
     ActionError,
     ActionInvalid,
@@ -217,6 +217,9 @@ class ActingContext:
         self.limits.check()
         self._tainted = self._tainted or sign_in(url)  # whatever comes of it
         landing = await self._land(url, limit)
+        if landing.status < 400 and await followed(self.tab.read, within_s=AFTER_OPENING_S, limit_s=limit):
+            async with self.limits.guard(limit, "reading where the page led"):
+                landing = await landing_here(self.tab.page.url, self.tab.read)
         self._tainted = self._tainted or sign_in(url, landing.status)
         self.limits.check()
         return landing
@@ -351,7 +354,7 @@ class ActingContext:
         changes = Effect()
         try:
             primitive, _ = check(action, allow_unsafe=self.options.allow_python)
-            limit = self._limit(primitive.limit, action)
+            limit = limit_of(action, primitive.limit, self.options)
             self._action_context.begin(started + limit)
             bid = named_bid(action)
             if primitive.unsafe:
@@ -385,17 +388,6 @@ class ActingContext:
         self.last_action, self.last_error = action, failed.message if failed else ""
         return ActionResult(action, failed, changes, value, seconds)
 
-    def _limit(self, kind: Limit, action: Action) -> float:
-        if kind == "wait":
-            asked = action.args.get("timeout") or float(action.args.get("wait_ms", 0)) / 1000
-            return self.options.action_timeout_s + float(asked)
-        limits = {
-            "navigation": self.options.navigation_timeout_s,
-            "download": self.options.action_timeout_s + self.options.download_timeout_s,
-            "human": self.options.human_timeout_s,
-        }
-        return limits.get(kind, self.options.action_timeout_s)
-
     async def allow_scripts(self) -> None:
         """Has to come before a script uses the page beside our actions.
 
@@ -407,11 +399,16 @@ class ActingContext:
         self.limits.check()
         try:
             async with self.limits.guard(budget_s, "settling"):
+                await followed(self.tab.read, within_s=AT_ONCE_S)
                 await self.tab.settled(quiet_s)
                 self._restless = False
         except ActionError:
             return False  # still busy when the budget ran out, or the document was replaced again and again
         return True
+
+    async def unreachable(self) -> str:
+        async with self.limits.looking(self.options.action_timeout_s, "asking for the page's address"):
+            return await self.tab.unreachable()
 
     async def fetched_json(self, *, budget_s: float = 0.5) -> Sequence[FetchedJson]:
         return await self.tab.fetches.answers(self.url, budget_s) if self.tab.fetches is not None else ()

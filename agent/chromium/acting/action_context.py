@@ -13,7 +13,7 @@ import urllib.parse
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, FrameLocator, Locator, Page
@@ -233,13 +233,42 @@ class ChromiumActionContext:
         if world is not None:
             await world.call("shoalWalker.beforeOpening()")
 
-    async def choice(self, bid: str, option: str | int) -> tuple[str | None, list[str]]:
+    async def before_choosing(self, bid: str) -> None:
+        prefix, number = split_bid(bid)
+        world = await self._world(prefix)
+        if world is not None:
+            await world.call(f"shoalWalker.beforeChoosing({number})")
+
+    async def choice(self, bid: str, option: str | int, *, exact: bool = False) -> tuple[str | None, list[str]]:
         prefix, number = split_bid(bid)
         world = await self._world(prefix)
         if world is None:
             return None, []
-        chosen = await world.call(f"shoalWalker.choice({number}, {json.dumps(option)})")
+        chosen = await world.call(f"shoalWalker.choice({number}, {json.dumps(option)}, {json.dumps(exact)})")
         return f"{prefix}{chosen['id']}" if chosen["id"] else None, chosen["labels"]
+
+    async def took(self, bid: str, choice: str, text: str) -> bool:
+        prefix, number = split_bid(bid)
+        world = await self._world(prefix)
+        asked = f"shoalWalker.took({number}, {split_bid(choice)[1]}, {json.dumps(text)})"
+        return bool(world and await world.call(asked))
+
+    async def setting_spot(self, bid: str) -> tuple[float, float] | Literal["anywhere", "nowhere"]:
+        prefix, number = split_bid(bid)
+        world = await self._world(prefix)
+        spot = await world.call(f"shoalWalker.settingSpot({number})") if world else "anywhere"
+        if isinstance(spot, list):
+            return spot[0], spot[1]
+        return "nowhere" if spot == "nowhere" else "anywhere"
+
+    async def set_by_script(self, bid: str) -> None:
+        prefix, number = split_bid(bid)
+        world = await self._world(prefix)
+        if world is not None:
+            await world.call(f"shoalWalker.find({number})?.click()")
+
+    async def network_quiet_s(self) -> float:
+        return (await self._context.tab.traffic()).quiet_for()
 
     async def _root(self, bid: str) -> Page | FrameLocator:
         prefix, _ = split_bid(bid)

@@ -123,6 +123,11 @@ class Tab:
             self._frame_id = tree["frameTree"]["frame"]["id"]
         return self._frame_id
 
+    async def unreachable(self) -> str:
+        """The address whose failed load the tab shows; "" where it shows a document."""
+        tree = await (await self.session()).send("Page.getFrameTree")
+        return str(tree["frameTree"]["frame"].get("unreachableUrl", ""))
+
     async def traffic(self) -> NetworkTraffic:
         """The watch over this tab's requests, which sees those that start from now on."""
         if self._traffic is None:

@@ -17,7 +17,8 @@ from shoal.agent.chromium.devtools.isolated_reader import IsolatedReader
 from shoal.agent.chromium.devtools.page_errors import PageErrorLog
 from shoal.agent.chromium.devtools.raw_pages import ENDED, GONE, RawPage, RawPages, RawSession
 from shoal.agent.chromium.devtools.traffic import NetworkTraffic
-from shoal.agent.chromium.landing import landing_from, sign_in
+from shoal.agent.chromium.landing import landing_from, landing_here, sign_in
+from shoal.agent.chromium.refreshes import AFTER_OPENING_S, followed
 from shoal.agent.errors import ConnectionLost, PageCrashed
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import PageErrors
@@ -26,7 +27,6 @@ BLANK = "about:blank"
 _ABORTED = "net::ERR_ABORTED"
 _NO_CONTENT = "net::ERR_HTTP_RESPONSE_CODE_FAILURE"
 _DOCUMENTS = {"patterns": [{"resourceType": "Document", "requestStage": "Response"}]}
-_SAYS = "() => [performance.getEntriesByType('navigation')[0]?.responseStatus ?? 0, document.contentType]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,7 @@ class ReadPage:
         self._reader = IsolatedReader(raw.session, raw.frame)
         self._traffic: NetworkTraffic | None = None
         self.fetches: FetchWatch | None = None  # what its scripts fetch, where that is watched
+        self.unreachable = ""  # the address whose failed load the page shows
         self._moved = asyncio.Event()
         self._loader = ""  # of the document that is there
         self._loaders: set[str] = set()  # documents that came since the last navigation began
@@ -99,6 +100,7 @@ class ReadPage:
         if "parentId" in frame:
             return
         self.url = frame["url"] + frame.get("urlFragment", "")
+        self.unreachable = frame.get("unreachableUrl", "")
         self._loader = frame["loaderId"]
         self._loaders.add(self._loader)
         self._parsed = self._stopped = False
@@ -180,7 +182,10 @@ class ReadPage:
             raise PlaywrightError(f"{failed} at {url}")
         if "loaderId" in said:  # else only the fragment changed
             await self._document(said["loaderId"], parsed=True)
-        return await self._landing(said.get("loaderId"))
+        landing = await self._landing(said.get("loaderId"))
+        if landing.status < 400 and await followed(self.read, within_s=AFTER_OPENING_S):
+            return await landing_here(self.url, self.read)
+        return landing
 
     async def _landing(self, loader: str | None) -> Landing:
         """Where the page is; `loader`: the document that was asked for."""
@@ -188,10 +193,7 @@ class ReadPage:
         if answer is not None and self._loader == loader:
             self._tainted(sign_in(self.url, answer.status))
             return landing_from(self.url, answer.status, answer.headers)
-        if not self.url.startswith("http"):
-            return Landing(self.url, 0)
-        status, kind = await self.read(_SAYS)  # a service worker answered, or the page went on by itself
-        return Landing(self.url, int(status), str(kind))
+        return await landing_here(self.url, self.read)  # a service worker answered, or the page went on by itself
 
     async def _navigate(self, url: str) -> dict[str, Any]:
         self._loaders.clear()

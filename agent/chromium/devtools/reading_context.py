@@ -29,6 +29,7 @@ from shoal.agent.chromium.devtools.fetching_sites import FetchingOwner
 from shoal.agent.chromium.devtools.read_page import BLANK, ReadPage
 from shoal.agent.chromium.devtools.screenshots import as_shot, page_shot, region_shot, viewport_shot
 from shoal.agent.chromium.faults import CRASH_S, navigation_error
+from shoal.agent.chromium.refreshes import AT_ONCE_S, followed
 from shoal.agent.errors import ActionError, AgentError, BrowserGone, NavigationTimeout, PageCrashed
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import check_opened, forbidden_page, is_web
@@ -124,6 +125,7 @@ class ReadingContext:
             return await self._moved.settle(quiet_s=quiet_s, budget_s=budget_s)
         try:
             async with self._limits.guard(budget_s, "settling"):
+                await followed(self.page.read, within_s=AT_ONCE_S)
                 traffic = await self.page.traffic()
                 while True:
                     await asyncio.gather(traffic.quiet(quiet_s), document_quiet(self.page.read, quiet_s))
@@ -131,6 +133,9 @@ class ReadingContext:
                         return True
         except ActionError:
             return False  # still busy when the budget ran out, or the document was replaced again and again
+
+    async def unreachable(self) -> str:
+        return await self._moved.unreachable() if self._moved is not None else self.page.unreachable
 
     async def fetched_json(self, *, budget_s: float = 0.5) -> Sequence[FetchedJson]:
         if self._moved is not None:

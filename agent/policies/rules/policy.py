@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.decisions.step import StepDecision
@@ -67,8 +68,9 @@ class RulesPolicy:
         page = await read_form_page(state.page, seen)
         if goal.startswith(OPEN):
             return decide_opening(seen, page, to_open(state.item), steps)
+        locale = state.spec.browser.locale
         decision = decide_filling(
-            page,
+            replace(page, lang=locale) if locale else page,  # who wrote the job wrote its details
             form_data(state) if goal == SEND else state.spec.data,
             steps,
             goal=state.spec.goal or "",

@@ -25,6 +25,7 @@ _ENTRIES_TOLD = 20  # of a list's entries that are no valid records
 async def do_extract(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None]:
     """Reads records from the page, which stands still, and holds them to the job's schema."""
     attempt.state.reading = plan.plan or ""
+    await attempt.page.check_loaded()
     moves = attempt.page.moves
     extracted = await extract_records(attempt.deps.policy, attempt.state)
     await attempt.evidence.keep_prompt(extracted.prompt)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shoal.agent.support.web_addresses import without_fragment
+from shoal.agent.support.web_addresses import canonical_address
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import Signature
 from shoal.agent.workflows.misses import Miss, MissReason
@@ -46,7 +46,7 @@ def _fits(text: str, pattern: str) -> bool:
 
 def plain_address(url: str) -> str:
     """`url` without its fragment and a last slash."""
-    return without_fragment(url).rstrip("/")
+    return canonical_address(url).rstrip("/")
 
 
 def page_misses(view: PageView, signature: Signature, item: LoopItem | None) -> Iterator[Miss]:

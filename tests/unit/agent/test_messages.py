@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import Error as PlaywrightError
 
-from shoal.agent.browser import Landing
+from shoal.agent.browser import ContextOptions, Landing
 from shoal.agent.chromium.faults import navigation_error
-from shoal.agent.errors import AccessDenied, CertificateRefused, HostUnreachable, NotAPage
+from shoal.agent.errors import AccessDenied, CertificateRefused, HostUnreachable, NavigationError, NotAPage
 from shoal.agent.sessions.loops.loop_items import nothing_found
 from shoal.agent.sessions.page import LazyContext
 from shoal.agent.spec import LoopSpec
+from shoal.agent.testing.browser_double import FakeBrowser, FakePage
+from shoal.agent.types import Action
 
 
 @pytest.mark.parametrize(
@@ -77,3 +79,19 @@ async def test_a_page_that_asks_for_a_login_says_how() -> None:
     with pytest.raises(AccessDenied, match=r"answered 401: Unauthorized; it asks for a login") as caught:
         await page_of(401).goto("https://x.example/a")
     assert "browser.headers" in caught.value.message
+
+
+async def test_a_page_that_led_to_a_dead_address_is_read_as_no_page() -> None:
+    start, dead = "https://x.example/on", "chrome-error://chromewebdata/"
+    pages = {
+        start: FakePage(read="<h1>", actions={"click 1": dead}),
+        dead: FakePage(read="", unreachable="https://gone.example/7"),
+    }
+    page = LazyContext(FakeBrowser(pages), ContextOptions(), start, _passes)
+    assert await page.read("() => 1") == "<h1>"
+    assert (await page.act(Action("click", {"bid": "1"}))).error is None
+    with pytest.raises(
+        NavigationError, match=r"x\.example/on led to https://gone\.example/7, which could not"
+    ) as caught:
+        await page.read("() => 1")
+    assert caught.value.retryable

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from shoal.agent.errors import AddressForbidden
-from shoal.agent.support.web_addresses import check_opened, forbidden_page, is_web, leads_astray, scheme_of
+from shoal.agent.support.web_addresses import (
+    canonical_address,
+    check_opened,
+    forbidden_page,
+    is_web,
+    leads_astray,
+    link_key,
+    page_address,
+    scheme_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -60,3 +69,43 @@ def test_links_that_do_something_do_not_lead_astray() -> None:
     assert not any(map(leads_astray, ["/a", "#", "", "?p=2", "https://a.example", "javascript:open()", "mailto:a@b"]))
     assert all(map(leads_astray, ["file:///x", "view-source:https://a.example", "ftp://a.example", "x-shop:open"]))
     assert (scheme_of("a/b:c"), is_web("httpx://a.example")) == ("", False)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("https://shop.example/p/1", "https://shop.example/p/1#reviews"),
+        ("https://shop.example/p/1", "https://SHOP.example/p/1?utm_source=mail&utm_medium=x&gclid=9#top"),
+        ("https://shop.example/p?id=1&q=a%20b", "https://shop.example/p?id=1&fbclid=Zz&q=a%20b&PHPSESSID=9f"),
+        ("https://shop.example/p/1?id=1", "https://shop.example/p/1;jsessionid=0A1B2C.node3?id=1"),
+        ("https://shop.example/p/1", "https://shop.example/p/1?sid=8f14e45fceea167a5a36"),
+        ("https://shop.example", "https://shop.example/"),
+        ("https://app.example/#/item/1", "https://app.example/?utm_campaign=w#/item/1"),
+    ],
+)
+def test_addresses_of_one_page_are_one(one: str, other: str) -> None:
+    assert canonical_address(one) == canonical_address(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("https://app.example/#/item/1", "https://app.example/#/item/2"),
+        ("https://app.example/#!one", "https://app.example/#!two"),
+        ("https://news.example/story?sid=17", "https://news.example/story?sid=18"),
+        ("https://shop.example/p?id=1", "https://shop.example/p?id=2"),
+        ("https://shop.example/p?a=1&b=2", "https://shop.example/p?a=1&b="),
+        ("https://shop.example/p;v=1", "https://shop.example/p;v=2"),
+        ("http://shop.example/p", "https://shop.example/p"),
+    ],
+)
+def test_addresses_of_two_pages_are_two(one: str, other: str) -> None:
+    assert canonical_address(one) != canonical_address(other)
+
+
+def test_what_is_compared_may_be_no_address() -> None:
+    assert canonical_address(" http://[#x ") == "http://[#x"
+    assert page_address("https://a.example/b#c") == "https://a.example/b"
+    assert page_address("https://a.example/b#/c") == "https://a.example/b#/c"
+    assert link_key("https://a.example/b#c", "See") == "https://a.example/b See"
+    assert link_key("https://a.example/b", "See") == link_key("https://a.example/b?utm_source=x", "Look")

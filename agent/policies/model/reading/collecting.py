@@ -10,7 +10,7 @@ from shoal.agent.errors import NavigationError
 from shoal.agent.policies.model.requests.elements import absolute, describe
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.web_addresses import leads_astray, without_fragment
+from shoal.agent.support.web_addresses import canonical_address, leads_astray, link_key
 from shoal.agent.types import Action, Element, LoopItem
 
 _CSS = re.compile(r"[#\[>*]|\.[A-Za-z_]|:[a-z]")
@@ -65,9 +65,12 @@ async def collected(
                 state.left_out += 1
                 continue
             item = _item(element, page.url, len(seen), is_link)
-            if item is None or item.value in seen:
+            if item is None:
                 continue
-            seen.add(item.value)
+            key = link_key(item.value, item.label) if item.is_link else item.value
+            if key in seen:
+                continue
+            seen.add(key)
             yield item
             if max_items is not None and len(seen) >= max_items:
                 return
@@ -101,7 +104,7 @@ async def _go_on(state: SessionState, element: Element, base: str) -> bool:
     """To the next page; False when that leads nowhere."""
     address = _way_out(element, base)
     if address is not None:
-        if without_fragment(address) == without_fragment(base):
+        if canonical_address(address) == canonical_address(base):
             return False
         landing = await state.page.goto(address)
         if landing.status >= 400:

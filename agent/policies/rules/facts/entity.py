@@ -10,7 +10,7 @@ from shoal.agent.policies.rules.facts.page_parts import Item, ItemValue
 from shoal.agent.read.values.phrases import phrase, squash
 from shoal.agent.read.word_lists.concepts import NOT_ENTITIES
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.web_addresses import joined, without_fragment
+from shoal.agent.support.web_addresses import canonical_address, joined
 
 _MAX_DEPTH = 5
 _SITE_TYPES = frozenset(NOT_ENTITIES)
@@ -101,7 +101,7 @@ def _is_address(node: Mapping[str, Json], facts: Facts) -> bool:
 
 
 def _page(url: str) -> str:
-    return without_fragment(url).rstrip("/")
+    return canonical_address(url).rstrip("/")
 
 
 def _is_name(name: str, facts: Facts) -> bool:

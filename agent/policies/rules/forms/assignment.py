@@ -152,7 +152,7 @@ def _with_value(likeness: float, value: Json, slot: tuple[FormField, ...]) -> fl
         return likeness  # what it stands for is not known before it is filled in
     fits = {
         "email": "@" in text,
-        "date": bool(re.fullmatch(r"\d{4}-\d{2}-\d{2}", text)),
+        **dict.fromkeys(("date", "month", "week", "time", "datetime-local"), bool(re.search(r"\d", text))),
         "number": bool(re.fullmatch(r"-?\d+([.,]\d+)?", text)),
         "tel": bool(re.search(r"\d{3}", text)),
     }.get(first.type)

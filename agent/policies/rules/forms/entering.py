@@ -11,12 +11,21 @@ from shoal.agent.policies.rules.forms.trail import ENTER
 from shoal.agent.read.values.conversion import read_boolean
 from shoal.agent.read.values.numbers import decimal_of, number_tokens
 from shoal.agent.read.values.phrases import phrase, squash
+from shoal.agent.read.values.typed_values import SPELLINGS, typed_value
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.masking import is_reference
 from shoal.agent.types import Action
 
 
-def actions_for(entry: Entry, counts: Mapping[str, int]) -> list[Action]:
-    """What brings the detail into its field; nothing when it is there, was entered before, or cannot be yet."""
+def actions_for(entry: Entry, counts: Mapping[str, int], lang: str = "") -> list[Action]:
+    """What brings the detail into its field; nothing when it is there, was entered before, or cannot be yet.
+
+    Args:
+        lang: in whose spelling dates and numbers are given.
+
+    Raises:
+        FormIncomplete: no choice fits, or the field's type cannot express the detail.
+    """
     first = entry.fields[0]
     reason = f"{ENTER}{', '.join(entry.keys)}"
     if first.disabled or any(counts.get(field.bid, 0) >= 2 for field in entry.fields):
@@ -34,10 +43,30 @@ def actions_for(entry: Entry, counts: Mapping[str, int]) -> list[Action]:
         if counts.get(first.bid) or first.value:
             return []
         return [Action("upload_file", {"bid": first.bid, "file": entry.value}, reason)]
-    text = as_text(entry.value)
+    if first.kind == "combobox":  # what it shows may be what was typed, and not what is sent
+        texts = [as_text(value) for value in several(entry.value)]
+        args = {"bid": first.bid, "options": texts if len(texts) > 1 else texts[0]}
+        return [] if counts.get(first.bid) or not texts else [Action("select_option", args, reason, target=first.label)]
+    text = _typed(entry, lang)
     if counts.get(first.bid) or same_text(first.value, text):
         return []
     return [Action("fill", {"bid": first.bid, "value": text}, reason)]
+
+
+def _typed(entry: Entry, lang: str) -> str:
+    """The detail as text, in the spelling that the type of its field takes."""
+    first, text = entry.fields[0], as_text(entry.value)
+    if is_reference(text):
+        return text
+    typed = typed_value(first.type, text, lang)
+    if typed is None:
+        raise FormIncomplete(
+            f"{', '.join(entry.keys)} (the field {first.label or first.name!r}): {text!r} cannot be read as a value of "
+            f"the type {first.type} without guessing; write it as {SPELLINGS[first.type]}, or say in `browser.locale` "
+            "whose spelling it is",
+            fields=entry.keys,
+        )
+    return typed
 
 
 def _choose_boxes(entry: Entry, reason: str) -> list[Action]:

@@ -62,7 +62,7 @@ def _fill_or_send(page: FormPage, asked: FormRequest, steps: Sequence[Step], *, 
     fields = page.fields_of(form) if form is not None else []
     plan = assign(fields, details)
     counts = entered_here(steps)
-    actions = [action for entry in plan for action in actions_for(entry, counts)]
+    actions = [action for entry in plan for action in actions_for(entry, counts, page.lang)]
     if actions:
         return StepDecision(
             "one field has to be filled in" if len(actions) == 1 else f"{len(actions)} fields have to be filled in",

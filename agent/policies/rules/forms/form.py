@@ -24,7 +24,7 @@ from shoal.agent.types import Element, Observation
 
 FORM_JS = (Path(__file__).parent / "form.js").read_text(encoding="utf-8")
 
-Kind = Literal["text", "select", "radio", "checkbox", "file", "date"]
+Kind = Literal["text", "select", "combobox", "radio", "checkbox", "file", "date"]
 _TEXT_ROLES = frozenset({"textbox", "searchbox", "spinbutton"})
 _BUTTON_TYPES = frozenset({"submit", "button", "image", "reset"})
 _DATE_TYPES = frozenset({"date", "month", "week", "time", "datetime-local"})
@@ -123,6 +123,7 @@ class DocumentField:
     """What only the document knows of a field: `form.js` sends it, and an observation does not carry it."""
 
     tag: str = ""
+    role: str = ""  # that the page gives it
     type: str = ""
     name: str = ""
     id: str = ""
@@ -142,6 +143,7 @@ class DocumentField:
         """The field that the script sent."""
         return cls(
             tag=str(said["tag"]),
+            role=str(said.get("role", "")),
             type=str(said["type"]),
             name=str(said["name"]),
             id=str(said.get("id", "")),
@@ -178,6 +180,7 @@ class FormPage:
     forms: tuple[FormFacts, ...] = ()
     loaded: float = 0.0  # when the document began to load, in ms: another one is another page
     status: int = 0  # HTTP status of the document; 0: unknown
+    lang: str = ""  # in whose spelling dates and numbers are written; "": unknown
 
     def facts_of(self, form: int) -> FormFacts:
         """What the form says of itself; nothing where it is no form element."""
@@ -204,11 +207,13 @@ def form_page(seen: Observation, extras: Mapping[str, Json]) -> FormPage:
     known = _by_key(map(DocumentField.of, extras.get("fields", ())))
     taken: dict[tuple[str, ...], int] = {}
     places: dict[int, int] = {}
-    for element, form in _controls(seen.elements):
+    for element, form, searches in _controls(seen.elements):
         if _is_button(element):
             buttons.append(FormButton(element.bid, _button_label(element), _is_submit(element, form), form))
         elif (kind := _kind(element)) is not None and (element.visible or kind in ("file", "radio", "checkbox")):
             twin = _twin(element, known, taken)
+            if kind == "text" and not searches and _takes_choice(element, twin):
+                kind = "combobox"
             fields.append(_field(element, kind, twin, form))
             if form >= 0 and twin is not None and twin.form >= 0:
                 places.setdefault(form, twin.form)
@@ -229,6 +234,7 @@ def form_page(seen: Observation, extras: Mapping[str, Json]) -> FormPage:
         forms=_facts(extras.get("forms", ()), places),
         loaded=float(extras.get("loaded", 0.0)),
         status=int(extras.get("status", 0)),
+        lang=str(extras.get("lang", "")),
     )
 
 
@@ -248,21 +254,22 @@ def _facts(forms: Sequence[Mapping[str, Json]], places: Mapping[int, int]) -> tu
     )
 
 
-def _controls(root: Element) -> Iterator[tuple[Element, int]]:
-    """The elements with an id, each with the number of the form around it."""
+def _controls(root: Element) -> Iterator[tuple[Element, int, bool]]:
+    """The elements with an id, each with the number of the form around it, and whether it is part of a search."""
     count = -1
 
-    def go(element: Element, form: int) -> Iterator[tuple[Element, int]]:
+    def go(element: Element, form: int, searches: bool) -> Iterator[tuple[Element, int, bool]]:
         nonlocal count
         if element.tag == "form":
             count += 1
             form = count
+        searches = searches or "search" in (element.role, element.tag)
         if element.bid:
-            yield element, form
+            yield element, form, searches
         for child in element.children:
-            yield from go(child, form)
+            yield from go(child, form, searches)
 
-    yield from go(root, -1)
+    yield from go(root, -1, False)
 
 
 def _is_button(element: Element) -> bool:
@@ -301,6 +308,24 @@ def _kind(element: Element) -> Kind | None:
     if element.role == "radio":
         return "radio"
     return "text" if element.tag == "textarea" or element.role in _TEXT_ROLES else None
+
+
+def _takes_choice(element: Element, twin: DocumentField | None) -> bool:
+    """Whether an input opens a list of the site's own, from which what it sends is chosen.
+
+    The words of a search are sent as they are typed, whatever is suggested; so is what a `datalist` suggests, which
+    makes an input a combo box that does not say whether its list is open.
+    """
+    attributes = element.attributes
+    if element.tag != "input" or attributes.get("type") == "search":
+        return False
+    says_so = element.role == "combobox" and bool({"expanded", "collapsed"} & element.states)
+    return (
+        says_so
+        or (twin is not None and twin.role == "combobox")
+        or attributes.get("aria-autocomplete") in ("list", "both")
+        or attributes.get("aria-haspopup") == "listbox"
+    )
 
 
 def _key(tag: str, type_: str, name: str) -> tuple[str, ...]:

@@ -137,7 +137,7 @@ def _another_page(page: FormPage, asked: FormRequest, steps: Sequence[Step]) -> 
     if form is None:
         return False
     places = assign(page.fields_of(form), left)
-    return any(actions_for(place, {}) for place in places)
+    return any(actions_for(place, {}, page.lang) for place in places)
 
 
 @dataclass(frozen=True, slots=True)

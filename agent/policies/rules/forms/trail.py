@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shoal.agent.errors import ActionInvalid, ActionRefused, FormIncomplete, NothingWorks
-from shoal.agent.types import ActionResult, Step
+from shoal.agent.types import Action, ActionResult, Step
 
 ENTER = "enter "
 SEND = "send the form"
 ON = "go on to the form's next page"
 _MOST_FAILED = 5
 """Steps in a row. What a page takes only later, such as a field that is covered for a moment, it takes by then."""
+_MOST_CHOICES = 2
+"""Tries at a choice. A list that lacks it twice has it no more."""
 
 
 def entered(steps: Sequence[Step]) -> set[str]:
@@ -70,10 +72,22 @@ def idle_looks(steps: Sequence[Step]) -> int:
     return count
 
 
-def _is_final(result: ActionResult) -> bool:
-    """Whether an action that enters a detail was refused for good."""
-    refused = result.error is not None and result.error.code in (ActionInvalid.code, ActionRefused.code)
-    return refused and result.action.reasoning.startswith(ENTER)
+def _final(steps: Sequence[Step]) -> ActionResult | None:
+    """The action that enters a detail and was refused for good in the last step."""
+    for result in steps[-1].results if steps else ():
+        if result.error is None or not result.action.reasoning.startswith(ENTER):
+            continue
+        if result.error.code in (ActionInvalid.code, ActionRefused.code):
+            return result
+        if result.action.name == "select_option" and _failed(steps, result.action) >= _MOST_CHOICES:
+            return result
+    return None
+
+
+def _failed(steps: Sequence[Step], action: Action) -> int:
+    """How often the action was tried and failed."""
+    results = [result for step in steps for result in step.results]
+    return sum(result.error is not None and result.action == action for result in results)
 
 
 def refuse_standstill(steps: Sequence[Step]) -> None:
@@ -83,10 +97,12 @@ def refuse_standstill(steps: Sequence[Step]) -> None:
         FormIncomplete: an action was refused for what it was given, which is the same at the next try.
         NothingWorks: in each of the last steps something was tried, and nothing of it worked.
     """
-    refused = [result for result in (steps[-1].results if steps else ()) if result.error and _is_final(result)]
-    if refused and refused[0].error is not None:
-        keys = refused[0].action.reasoning.removeprefix(ENTER)
-        raise FormIncomplete(f"{keys}: {refused[0].error.message}. It is not tried again", fields=keys.split(", "))
+    final = _final(steps)
+    if final is not None and final.error is not None:
+        keys = final.action.reasoning.removeprefix(ENTER)
+        place = f" (the field {final.action.target!r})" if final.action.target else ""
+        told = f"{keys}{place}: {final.error.message}. It is not tried again, and nothing was sent"
+        raise FormIncomplete(told, fields=keys.split(", "))
     last = steps[-_MOST_FAILED:]
     errors = [result.error for step in last for result in step.results]
     if len(last) == _MOST_FAILED and all(step.results for step in last) and errors[-1] and all(errors):

@@ -29,7 +29,7 @@ from shoal.agent.policies.rules.planning import is_address
 from shoal.agent.read.values.phrases import NEUTRAL_WORDS, Phrase, overlap, phrase, squash
 from shoal.agent.read.word_lists.page_words import LOOP_FILLER
 from shoal.agent.spec import LoopSpec
-from shoal.agent.support.web_addresses import without_fragment
+from shoal.agent.support.web_addresses import canonical_address, link_key, page_address
 from shoal.agent.types import Action, LoopItem
 
 _MEANT_AS_CSS = re.compile(r"[\[\]>{}]|^\s*[.#][A-Za-z_]|:[a-z-]+\(")
@@ -80,7 +80,7 @@ class Collector:
                 return
             if self._is_next and not self._rows(page) and not says_empty(page.text):
                 self.state.cut = f"{page.address}, the next page, shows no items"
-            self._pages.add(page.address)
+            self._pages.add(page.key)
             # A page that scripts turn mostly keeps its address: its rows are found again by turning it as often.
             address = page.url.rstrip("#")
             same = number > 1 and address == self._address
@@ -222,10 +222,11 @@ class Collector:
                 return
             link = bool(row.link) and self.loop.is_link is not False
             value = row.link if link else row.text
-            key = value if link else squash(value)
-            if key in self._seen or not value:
-                continue
+            key = self._key(row)
+            known = not self._seen.isdisjoint({key, canonical_address(row.link) if link else key})
             self._seen.add(key)
+            if known or not value:
+                continue
             self._texts.add(row.text)
             yield LoopItem(self._count, value, link, row.text, turns=0 if link else self._turns)
             self._count += 1
@@ -237,7 +238,7 @@ class Collector:
         assert self.loop.source is not None
         step = next_step(page, self.loop.source.next)
         if step is not None and step.url:
-            return without_fragment(step.url) not in self._pages
+            return canonical_address(step.url) not in self._pages
         return await self._go_on(page, found_new)
 
     async def _go_on(self, page: ListPage, found_new: bool) -> bool:
@@ -245,7 +246,7 @@ class Collector:
         assert self.loop.source is not None
         step = next_step(page, self.loop.source.next)
         if step is not None and step.url:
-            if without_fragment(step.url) in self._pages:
+            if canonical_address(step.url) in self._pages:
                 return False
             self._is_next = is_page_of(page.address, step.url)
             await open_next(self.state, step.url)
@@ -322,8 +323,9 @@ class Collector:
         return any(self._key(row) not in self._seen for row in self._rows(page))
 
     def _key(self, row: ListRow) -> str:
+        """By which a row is known to be an item that was seen."""
         link = bool(row.link) and self.loop.is_link is not False
-        return row.link if link else squash(row.text)
+        return link_key(row.link, squash(row.text)) if link else squash(row.text)
 
 
 async def read_links(page: Context, loop: LoopSpec, *, counts: bool = False) -> ListPage:
@@ -348,7 +350,7 @@ async def read_links(page: Context, loop: LoopSpec, *, counts: bool = False) -> 
 def distinct(rows: Sequence[ListRow], is_link: bool | None = None) -> list[ListRow]:
     """The rows without those that lead into a page which another row names as a whole ("#reviews" of a product).
 
-    Other fragments count: `a.html#x` and `a.html#y` are two entries of an index.
+    Other fragments count where the texts differ: `a.html#x` and `a.html#y` are two entries of an index.
 
     Where most rows have a link, those without one are headings or fillers between them, and are left out.
     """
@@ -357,8 +359,8 @@ def distinct(rows: Sequence[ListRow], is_link: bool | None = None) -> list[ListR
         return [row for row in rows if row.text]
     if is_link is None and len(linked) * 2 < len(rows):
         return [row for row in rows if row.link or row.text]
-    whole = {row.link for row in linked if "#" not in row.link}
-    return [row for row in linked if "#" not in row.link or without_fragment(row.link) not in whole]
+    whole = {canonical_address(row.link) for row in linked if page_address(row.link) == row.link}
+    return [row for row in linked if page_address(row.link) == row.link or canonical_address(row.link) not in whole]
 
 
 def choose_group(groups: Sequence[LinkGroup], select: str, goal: str = "", settled: str = "") -> LinkGroup | None:

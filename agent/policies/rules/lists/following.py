@@ -29,7 +29,7 @@ from shoal.agent.policies.rules.lists.onward import (
 )
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.read.values.phrases import squash
-from shoal.agent.support.web_addresses import without_fragment
+from shoal.agent.support.web_addresses import canonical_address
 from shoal.agent.types import Action, Record
 
 Read = Callable[[SessionState], Awaitable[Extraction]]
@@ -115,7 +115,7 @@ class _Following:
     records: list[Record] = field(default_factory=list)
     _page: Sequence[Record] = ()  # the records of the page that was read last
     _readings: set[tuple[str, ...]] = field(default_factory=set)
-    _addresses: set[str] = field(default_factory=set)
+    _addresses: set[str] = field(default_factory=set)  # of the pages that were read, as keys
     _start: ListPage | None = None  # the first page
     _cut: bool = False  # a page showed more than was read of it
     _others: bool = False  # the next page is another item's
@@ -144,7 +144,7 @@ class _Following:
         """Moves to further records and reads them; False when there are none."""
         page = await read_ways_on(self.state.page, self.asked)
         self._start = self._start or page
-        self._addresses.add(page.address)
+        self._addresses.add(page.key)
         if page.scripted and await self._next_rows():
             return True
         if self.asked:
@@ -185,7 +185,7 @@ class _Following:
         if step.sends:
             self.why = f"{asked} sends a form by POST after page {self.pages:,}, and a list is not read by sending"
             return False
-        if step.url and without_fragment(step.url) != page.address:
+        if step.url and canonical_address(step.url) != page.key:
             return await self._open(page, step)
         if await press(self.state, step) and await self._take_changed(looks=_LOOKS):
             return True
@@ -264,7 +264,7 @@ class _Following:
 
     async def _open(self, page: ListPage, step: Onward) -> bool:
         assert self._start is not None
-        if without_fragment(step.url) in self._addresses:
+        if canonical_address(step.url) in self._addresses:
             return False
         if self._is_an_item(step.url):
             self._others = True
@@ -290,7 +290,7 @@ class _Following:
         if not part.records:
             return "" if part.empty else f"{url}, the next page, shows no records"
         step = asked_step(after, self.asked) if self.asked else next_step(after, None)
-        goes_on = step is not None and without_fragment(step.url) not in {*self._addresses, after.address}
+        goes_on = step is not None and canonical_address(step.url) not in {*self._addresses, after.key}
         return f"{url}, the next page, shows the same records again" if goes_on else ""
 
     async def _rest(self) -> bool:
@@ -355,7 +355,7 @@ class _Following:
         url = "" if self._grew else longer_page(page, self._addresses)
         if not url:
             return False
-        self._addresses.add(url)
+        self._addresses.add(canonical_address(url))
         await open_next(self.state, url)
         after = await read_ways_on(self.state.page, None)
         part = await self.read(self.state) if same_list(page, after) else None

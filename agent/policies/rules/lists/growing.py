@@ -9,7 +9,7 @@ from shoal.agent.browser import Context
 from shoal.agent.policies.rules.lists.list_page import ListPage
 from shoal.agent.read.values.phrases import squash
 from shoal.agent.read.word_lists.page_words import MORE_LINKS, MORE_WORDS
-from shoal.agent.support.web_addresses import without_fragment
+from shoal.agent.support.web_addresses import canonical_address, page_address
 from shoal.agent.types import Record
 
 _STIR_S = 0.6  # a script that watches the scrolling asks for more within this time
@@ -48,10 +48,14 @@ async def scroll_to_end(page: Context, region: str = "") -> None:
 
 
 def longer_page(page: ListPage, opened: set[str]) -> str:
-    """The address of the one link that is called "more"; "" where there is none, or several lead to different pages."""
+    """The address of the one link that is called "more"; "" where there is none, or several lead to different pages.
+
+    Args:
+        opened: the keys of pages that are known.
+    """
     links = [control.link for control in page.usable_controls if control.link and squash(control.text) in _MORE]
-    pages = {without_fragment(link) for link in links}
-    return pages.pop() if len(pages) == 1 and not pages & opened else ""
+    pages = {canonical_address(link): page_address(link) for link in links}
+    return next(iter(pages.values())) if len(pages) == 1 and not pages.keys() & opened else ""
 
 
 def further(before: Sequence[Record], now: Sequence[Record]) -> list[Record] | None:

@@ -4,10 +4,14 @@
   // the groups by words.
   const MAX_ITEMS = 20000, MAX_TEXT = 300, MAX_SAID = 200000;
   const line = (text) => (text || '').replace(/\s+/g, ' ').trim();
-  const here = location.href.split('#')[0];
+  // The address of a page, without the place on it; a fragment that scripts read as a path names a page itself.
+  const pageOf = (url) => (/#[/!]/.test(url) ? url : url.split('#')[0]);
+  const here = pageOf(location.href);
   const unread = [];  // which of the two are no CSS
   const query = (name) => { try { return arg[name] ? [...document.querySelectorAll(arg[name])] : null; } catch { unread.push(name); return null; } };
-  const shown = (el) => el.checkVisibility ? el.checkVisibility({visibilityProperty: true}) : el.getClientRects().length > 0;
+  // An element without a box of its own (display: contents) is seen where what is in it has one.
+  const shown = (el) => el.checkVisibility({visibilityProperty: true}) || (getComputedStyle(el).display === 'contents' && drawn(el));
+  const drawn = (el) => { const range = document.createRange(); range.selectNodeContents(el); return getComputedStyle(el).visibility === 'visible' && range.getClientRects().length > 0; };
   const isLink = (el) => (el.localName === 'a' || el.localName === 'area') && el.hasAttribute('href');
   // What a browser would open: it has read a link's address already, in whichever spelling; <link> and drawings do not say.
   const address = (a) => { if (typeof a.protocol === 'string') return a; try { return new URL(a.getAttribute('href'), document.baseURI); } catch { return {href: '', protocol: ''}; } };
@@ -124,7 +128,7 @@
         k: key, n: list.length, off, w: line(words).slice(0, 300), head: headingBefore(container), mark: landmark(first),
         cap: container.closest('table') ? line([...(container.closest('table').tHead || {rows: []}).rows].map((r) => r.textContent).join(' ')).slice(0, 200) : '',
         rich: (card.querySelector('h2,h3,h4,h5,h6') || card.matches('h2,h3,h4,h5,h6') ? 1 : 0) + (card.querySelector('img,picture') ? 1 : 0) + (line(card.textContent).length > 2 * label(first).length + 5 ? 1 : 0),
-        away: list.filter((a) => address(a).href.split('#')[0] !== here).length, texts: new Set(list.map(label)).size,
+        away: list.filter((a) => pageOf(address(a).href) !== here).length, texts: new Set(list.map(label)).size,
         v: list.filter((a) => shown(a)).length,
         items: list.map((a) => ({h: address(a).href, t: label(card !== a && !a.textContent.trim() ? card : a).slice(0, MAX_TEXT)})),
       });

@@ -11,7 +11,7 @@ from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
-from shoal.agent.support.web_addresses import without_fragment
+from shoal.agent.support.web_addresses import canonical_address, page_address
 
 LINKS_JS = (Path(__file__).parent / "links.js").read_text(encoding="utf-8")
 
@@ -162,7 +162,12 @@ class ListPage:
     @property
     def address(self) -> str:
         """Where the page is, without the place on it."""
-        return without_fragment(self.url)
+        return page_address(self.url)
+
+    @property
+    def key(self) -> str:
+        """By which the page is known under all its addresses."""
+        return canonical_address(self.url)
 
     @property
     def usable_controls(self) -> list[ListControl]:

@@ -13,7 +13,7 @@ from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules.lists.list_page import ListControl, ListPage
 from shoal.agent.read.values.phrases import fold, overlap, phrase, squash
 from shoal.agent.read.word_lists.page_words import MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
-from shoal.agent.support.web_addresses import address_parts, without_fragment
+from shoal.agent.support.web_addresses import address_parts, canonical_address
 from shoal.agent.types import Action, Element, Observation
 
 _CERTAINLY_CSS = re.compile(r"[#\[>*]|\.[A-Za-z_]|:[a-z]")
@@ -144,7 +144,7 @@ def _numbered(page: ListPage, controls: Sequence[ListControl]) -> Onward | None:
         ended = any(control.visible and control.disabled and _says_next(control) for control in page.controls)
         numbers = {int(button.text): button for button in named if button.place and not ended} | numbers
     else:  # the current page is the number that is missing between the links, or that links to itself
-        own = [number for number, link in numbers.items() if without_fragment(link.link) == page.address]
+        own = [number for number, link in numbers.items() if canonical_address(link.link) == page.key]
         gaps = [n for n in range(1, max(numbers, default=0)) if n not in numbers]
         now = own[0] if own else gaps[0] if gaps else 0
     following = numbers.get(now + 1)

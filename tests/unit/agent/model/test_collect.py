@@ -66,6 +66,14 @@ async def test_items_of_a_page_that_could_not_load_its_list_are_not_all(limit: i
     assert ("rows?page=2 answered 500" in shown.cut) is (limit is None)
 
 
+async def test_another_address_of_a_page_is_no_further_item() -> None:
+    again = [link("4", "Lamp A", "/p/a?utm_source=x"), link("5", "Lamp B", "/p/b;jsessionid=1#y")]
+    routes = [link("6", "Lamp D", "/app#/d"), link("7", "Lamp E", "/app#/e")]
+    first = page(link("2", "Lamp A", "/p/a"), link("3", "Lamp B", "/p/b#x"), *again, *routes)
+    items, _, _ = await collected(says("2", "3", "4", "5", "6", "7"), loop=WORDS, shown=FakePage({URL: first}))
+    assert [item.label for item in items] == ["Lamp A", "Lamp B", "Lamp D", "Lamp E"]
+
+
 async def test_items_are_links_in_order_page_after_page_without_doubles() -> None:
     items, model, shown = await collected(says("2", "3", onward="9"), says("2", "3"), loop=WORDS)
     assert [(i.index, i.value, i.label) for i in items] == [

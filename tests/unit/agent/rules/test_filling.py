@@ -9,11 +9,11 @@ import pytest
 from shoal.agent.errors import FormIncomplete, NothingWorks
 from shoal.agent.policies.rules.forms.assignment import assign, details_of, match_option
 from shoal.agent.policies.rules.forms.filling import decide_filling
-from shoal.agent.policies.rules.forms.form import FormButton, FormField, FormNotice, FormPage, bare
+from shoal.agent.policies.rules.forms.form import FormButton, FormField, FormNotice, FormPage, bare, form_page
 from shoal.agent.policies.rules.forms.outcome import Complaint, match_codes
 from shoal.agent.policies.rules.forms.trail import refuse_standstill
 from shoal.agent.read.values.phrases import phrase
-from shoal.agent.types import Action, ActionResult, Effect, ErrorInfo, Step
+from shoal.agent.types import Action, ActionResult, Effect, Element, ErrorInfo, Observation, Step
 
 
 def field(bid: str, label: str, kind: Any = "text", **more: Any) -> FormField:
@@ -179,6 +179,52 @@ def test_a_choice_that_does_not_stay_is_not_made_for_ever() -> None:
     chosen = Step(0, form.url, "", (ActionResult(Action("check", {"bid": "2"}, "enter contact_by")),))
     assert [action.name for action in decide(form, data, chosen).actions] == ["check"], "once more, as elsewhere"
     assert [action.name for action in decide(form, data, chosen, chosen).actions] == ["click"]
+
+
+def test_a_field_with_a_list_is_chosen_from_whatever_it_shows() -> None:
+    form = page(field("1", "City", "combobox", value="Berlin"), field("2", "Skills", "combobox"))
+    data = {"city": "Berlin", "skills": ["Go", "Rust"]}
+    first, second = decide(form, data).actions
+    assert (first.name, first.args) == ("select_option", {"bid": "1", "options": "Berlin"})
+    assert (second.name, second.args) == ("select_option", {"bid": "2", "options": ["Go", "Rust"]})
+    done = Step(0, form.url, "", (ActionResult(first), ActionResult(second)))
+    assert [action.name for action in decide(form, data, done).actions] == ["click"]
+
+
+def test_a_choice_that_a_list_lacks_twice_ends_the_form_unsent() -> None:
+    form = page(field("1", "City", "combobox"))
+    (choose,) = decide(form, {"city": "Berlin"}).actions
+    lacks = ErrorInfo("ElementNotUsable", "element_not_usable", "there is no option 'Berlin'; there are: Bern", False)
+    failed = Step(0, form.url, "", (ActionResult(choose, error=lacks),))
+    refuse_standstill([failed])
+    assert decide(form, {"city": "Berlin"}, failed).actions == (choose,)
+    with pytest.raises(FormIncomplete, match=r"city .the field 'City'.: there is no option 'Berlin'; there are: Bern"):
+        refuse_standstill([failed, failed])
+
+
+@pytest.mark.parametrize(
+    ("role", "attributes", "states", "told", "kind"),
+    [
+        ("combobox", {}, {"collapsed"}, {}, "combobox"),
+        ("combobox", {}, set(), {"role": "combobox"}, "combobox"),
+        ("textbox", {"aria-autocomplete": "list"}, set(), {}, "combobox"),
+        ("textbox", {"aria-haspopup": "listbox"}, set(), {}, "combobox"),
+        ("textbox", {"aria-haspopup": "dialog"}, set(), {}, "text"),
+        ("combobox", {}, set(), {}, "text"),  # a datalist makes it one
+        ("combobox", {"type": "search"}, {"collapsed"}, {}, "text"),
+    ],
+)
+def test_which_input_is_chosen_from(
+    role: str, attributes: dict[str, str], states: set[str], told: dict[str, str], kind: str
+) -> None:
+    given = {"type": "text", "name": "city", **attributes}
+    box = Element("5", "input", role, "City", attributes=given, states=frozenset(states))
+    extras = {"tag": "input", "type": given["type"], "name": "city", "v": 1, **told}
+    for around, expected in (("form", kind), ("search", "text")):
+        form = Element("", "form", role=around if around == "search" else "", children=(box,))
+        seen = Observation("http://example.test/", "", Element("", "body", children=(form,)))
+        (found,) = form_page(seen, {"fields": [extras]}).fields
+        assert found.kind == expected
 
 
 @pytest.mark.parametrize("code", ["action_invalid", "action_refused"])

@@ -121,6 +121,8 @@ def test_groups_are_chosen_by_words_and_else_by_structure() -> None:
 def test_a_fragment_of_a_page_that_is_an_item_itself_is_no_second_item() -> None:
     rows = [ListRow(url, "x") for url in ("a.html", "a.html#reviews", "b.html#x", "b.html#y")]
     assert [row.link for row in distinct(rows)] == ["a.html", "b.html#x", "b.html#y"]
+    routes = [ListRow(f"https://app.example/{route}", "x") for route in ("", "#/item/1", "#/item/2")]
+    assert distinct(routes) == routes
     words = [ListRow("", "one"), ListRow("", "two")]
     assert distinct(words) == words
 
