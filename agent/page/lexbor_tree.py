@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urljoin
 
 from lxml import html
@@ -104,18 +105,29 @@ def _undeclared(data: bytes) -> str:
 
 
 def _written(attributes: Mapping[str, str | None]) -> str:
-    """Attributes as XML; names that mending makes equal are told once."""
-    written = {xml_name(name): value or "" for name, value in attributes.items()}
-    if "xmlns" in "".join(attributes):
-        written = _without_namespaces(attributes)
-    return "".join([f' {name}="{xml_value(value)}"' for name, value in written.items()])
+    """Attributes as XML."""
+    names = _names(tuple(attributes))
+    if names is None:
+        names, attributes = _mended(attributes)
+    values = attributes.values()
+    return "".join([f' {name}="{xml_value(value or "")}"' for name, value in zip(names, values, strict=True)])
 
 
-def _without_namespaces(attributes: Mapping[str, str | None]) -> dict[str, str]:
-    """Attributes whose declared prefixes are told as RDFa tells them without namespaces."""
+@lru_cache(maxsize=4096)
+def _names(names: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The names as XML has them; None where two are one there, or where one declares a namespace."""
+    told = tuple(xml_name(name) for name in names)
+    is_plain = len(set(told)) == len(told) and not any(name.startswith("xmlns") for name in names)
+    return told if is_plain else None
+
+
+def _mended(attributes: Mapping[str, str | None]) -> tuple[tuple[str, ...], dict[str, str | None]]:
+    """Attributes with prefixes told as RDFa tells them without namespaces; plain names win over mended ones."""
     prefixes = {name: value for name, value in attributes.items() if name.startswith("xmlns")}
-    written = {xml_name(name): value or "" for name, value in attributes.items() if name not in prefixes}
+    told: dict[str, str | None] = {}
+    for name in sorted(attributes.keys() - prefixes.keys(), key=lambda name: xml_name(name) != name):
+        told.setdefault(xml_name(name), attributes[name])
     named = [f"{name.removeprefix('xmlns:')}: {value or ''}" for name, value in prefixes.items() if name != "xmlns"]
     if named:
-        written.setdefault("prefix", " ".join(named))
-    return written
+        told.setdefault("prefix", " ".join(named))
+    return tuple(told), told

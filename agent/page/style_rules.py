@@ -26,6 +26,7 @@ _COMMA = re.compile(r"(?<!\\),(?![^(\[]*[)\]])")
 _DENIED_MOMENT = re.compile(r":not\(\s*:(?:hover|focus|focus-within|focus-visible|active|target|visited)\s*\)")
 _MOMENT = re.compile(r":(?:hover|focus|active|visited|target|popover-open|modal|fullscreen|before|after|first-l)|::")
 _GROUPS = re.compile(r"\([^()]*\)|\[[^\]]*\]")
+_PLAIN = re.compile(r"[.#][\w-]+")
 _NAMES = re.compile(r"[.#](?:[\w-]|[^\x00-\x7f]|\\[^0-9a-fA-F\n])+")
 
 
@@ -163,6 +164,8 @@ def _unescaped(name: str) -> str:
 @bounded_cache(4096, longest=400)
 def specificity(selector: str) -> tuple[int, int, int] | None:
     """The weight of one selector; None where it is none that is known here."""
+    if _PLAIN.fullmatch(selector):
+        return (1, 0, 0) if selector.startswith("#") else (0, 1, 0)
     try:
         parsed = list(cssselect2.parser.parse(selector))
     except cssselect2.parser.SelectorError:

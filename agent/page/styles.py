@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -10,11 +11,12 @@ from selectolax.lexbor import SelectolaxError
 from shoal.agent.page.declarations import BEARS, declarations
 from shoal.agent.page.lexbor_tree import ParsedHtml
 from shoal.agent.page.media import media_applies
-from shoal.agent.page.style_rules import StyleRule, specificity, style_rules
+from shoal.agent.page.style_rules import specificity, style_rules
 
 Style = Mapping[str, str]
 """Values by the names of properties."""
 _NO_STYLE: Style = {}
+_NAME = re.compile(r"[.#][\w-]+")
 
 
 class _Rank(NamedTuple):
@@ -51,38 +53,39 @@ class Styles:
         return {name: value for name, (_, value) in won.items()} if won else _NO_STYLE
 
     def _read_sheets(self, sheets: Iterable[str]) -> None:
-        known = self._names()
+        named = self._named()
         for sheet in sheets:
-            for rule in style_rules(sheet, known):
-                self._apply(rule)
+            for rule in style_rules(sheet, named):
+                declared = declarations(rule.declared)
+                weight = specificity(rule.selector) if declared else None
+                if weight is None:
+                    continue
+                for number in self._fitting(rule.selector, named):
+                    for name, value, important in declared:
+                        # Of layers the first is strongest where importance counts; their order is not read.
+                        self._declare(number, name, value, _Rank(important, False, rule.layered is important, weight))
 
-    def _names(self) -> set[str]:
-        """The ids (`#id`) and classes (`.class`) of the document."""
-        names: set[str] = set()
-        for attributes in self._document.attributes:
+    def _named(self) -> dict[str, list[int]]:
+        """The elements of each id (`#id`) and class (`.class`) of the document."""
+        named: dict[str, list[int]] = {}
+        for number, attributes in enumerate(self._document.attributes):
             if "class" in attributes:
-                names.update(["." + name for name in (attributes["class"] or "").split()])
+                for name in set((attributes["class"] or "").split()):
+                    named.setdefault("." + name, []).append(number)
             if "id" in attributes:
-                names.add(f"#{attributes['id']}")
-        return names
+                named.setdefault(f"#{attributes['id']}", []).append(number)
+        return named
 
-    def _apply(self, rule: StyleRule) -> None:
-        weight = specificity(rule.selector)
-        declared = declarations(rule.declared) if weight is not None else ()
-        if weight is None or not declared:
-            return
+    def _fitting(self, selector: str, named: Mapping[str, list[int]]) -> Iterable[int]:
+        """The elements that a selector fits; none where lexbor does not know it, as browsers pass over such rules."""
+        if _NAME.fullmatch(selector):
+            return named.get(selector, ())
         try:
-            nodes = self._document.tree.css(rule.selector)
-        except (
-            SelectolaxError
-        ):  # lexbor does not know it: the rule is passed over, as a browser passes over unknown ones
-            return
-        for node in nodes:
-            number = self._document.numbers.get(node.mem_id)
-            if number is not None:
-                for name, value, important in declared:
-                    # Of layers the first is strongest where importance counts; no page is known to need their order.
-                    self._declare(number, name, value, _Rank(important, False, rule.layered is important, weight))
+            nodes = self._document.tree.css(selector)
+        except SelectolaxError:
+            return ()
+        numbers = self._document.numbers
+        return [numbers[node.mem_id] for node in nodes if node.mem_id in numbers]
 
     def _read_inline(self, inline: Mapping[int, str]) -> None:
         for number, style in inline.items():
