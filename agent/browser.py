@@ -10,6 +10,8 @@ from typing import Protocol
 from shoal.agent.sessions.hooks import Hooks
 from shoal.agent.spec import BrowserSpec
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.sites.prospect import Prospect
+from shoal.agent.support.sites.sites import Sites
 from shoal.agent.support.web_addresses import WEB
 from shoal.agent.types import Action, ActionResult, Box, Download, Observation, PageErrors
 
@@ -43,6 +45,7 @@ class ContextOptions:
     trace: bool = False  # everything is recorded for Playwright's trace viewer, from the first page on
     trace_pictures: bool = True  # with `trace`: how the page looked, too
     recording: bool = False  # the DOM events of its pages are recorded, from the first page on
+    sites: Sites | None = None  # to which its pages may send forms while actions are performed; None: to all
     accept_dialogs: bool = True  # confirm and prompt get yes and the default text; False: they are dismissed
 
 
@@ -231,6 +234,16 @@ class Context(PageDocument, Protocol):
 
         Raises:
             ElementMissing: there is no element with the id that it names.
+            PageCrashed, BrowserGone.
+        """
+        ...
+
+    async def prospect(self, action: Action) -> Prospect:
+        """What the action would reach on the page as it is.
+
+        Raises:
+            ElementMissing: there is no element with an id that it names.
+            ActionError: it cannot be told.
             PageCrashed, BrowserGone.
         """
         ...

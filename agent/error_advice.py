@@ -36,6 +36,8 @@ ADVICE: Mapping[type[errors.AgentError], str] = MappingProxyType(
         errors.ElementNotUsable: "Look at the step's picture: something covers or disables the element.",
         errors.ActionTimeout: "Raise `SHOAL_ACTION_TIMEOUT_S`.",
         errors.ActionRefused: "Allow the action in the job, or ask the operator.",
+        errors.SiteRefused: "Name the site in `sites` of the job, together with its own, where it may act there.",
+        errors.SiteNotSentTo: "Look at what was sent. Name the site in `sites` of the job where it may get forms.",
         errors.DownloadFailed: "Where the file is too large, raise `SHOAL_DOWNLOAD_LIMIT_MIB`.",
         errors.ReplyUnparsable: "Correct the reply at the place that is named.",
         errors.GoalNeedsModel: "Set `SHOAL_MODEL_URL`, or write `data`, `loop` and `extract` instead of the goal.",

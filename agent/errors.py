@@ -228,6 +228,22 @@ class ActionRefused(ActionError):
     code = "action_refused"
 
 
+class SiteRefused(ActionRefused):
+    """The action would type or send something on a site that the job may not act on, or open an address there that no
+    page gave; `sites` of the job names those where it may."""
+
+    recourse = Recourse.CALLER
+    code = "site_refused"
+
+
+class SiteNotSentTo(ActionError):
+    """A form was about to go to a site that the job may not act on, by the page's script or by the answer of its own
+    site, and was held back; `sites` of the job names those where it may."""
+
+    recourse = Recourse.CALLER
+    code = "site_not_sent_to"
+
+
 class DownloadFailed(ActionError):
     """The download did not start, did not end, or is too large."""
 

@@ -6,16 +6,12 @@ The gateway asks at submission, the worker's egress filter at every request: bot
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, collapse_addresses, ip_address, ip_network
-from urllib.parse import unquote
 
-from shoal.agent.support.bounded_cache import bounded_cache
-
-Address = IPv4Address | IPv6Address
+from shoal.agent.support.sites.hosts import Address, literal_address, plain_host
 
 _METADATA = frozenset(
     {
@@ -82,16 +78,10 @@ def refused_networks() -> list[str]:
     return [str(network) for network in (*collapse_addresses(v4), *collapse_addresses(v6))]
 
 
-# Characters that URL parsers drop from host names or read as a dot.
-_IGNORED = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff\u200c\u200d\t\n\r"))
-_DOTS = str.maketrans({"\u3002": ".", "\uff0e": ".", "\uff61": "."})
 _HOST_AND_PORT = re.compile(r"(\[[^\]]*\]|[^:]*):[0-9]+")
-_NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
 
-LONGEST_HOST = 253
-"""Characters of a name (RFC 1035, 2.3.4, without the last dot)."""
 _HOSTS = 4096
-"""Hosts that are remembered: of a submission, and of each request of a page, the same is asked about several times."""
+"""Addresses that are remembered: of each request of a page, the same is asked about several times."""
 
 
 def forbidden_reason(host: str, addresses: Iterable[str] = ()) -> str | None:
@@ -130,52 +120,6 @@ def address_reason(address: Address) -> str | None:
         if address.version == network.version and address in network:
             return reason
     return None
-
-
-@bounded_cache(_HOSTS, longest=LONGEST_HOST)
-def plain_host(host: str) -> str:
-    """`host` as a browser would read it: decoded, folded, lower case, without brackets, zone and last dot."""
-    text = unquote(host).translate(_DOTS).translate(_IGNORED)
-    text = unicodedata.normalize("NFKC", text).translate(_DOTS).strip().lower()
-    if text.startswith("[") and text.endswith("]"):
-        text = text[1:-1]
-    if ":" in text:
-        text = text.split("%", 1)[0]
-    return text.removesuffix(".")
-
-
-@bounded_cache(_HOSTS, longest=LONGEST_HOST)
-def literal_address(host: str) -> Address | None:
-    """The address that `host` (see `plain_host`) spells out; None when it is a name."""
-    if ":" in host:
-        try:
-            return IPv6Address(host)
-        except ValueError:
-            return None
-    return _legacy_ipv4(host)
-
-
-def _legacy_ipv4(host: str) -> IPv4Address | None:
-    """IPv4 as URL parsers read it: one to four decimal, octal or hexadecimal numbers, the last filling the rest."""
-    parts = host.split(".")
-    if not 1 <= len(parts) <= 4 or not all(_NUMBER.fullmatch(part) for part in parts):
-        return None
-    numbers = [_number(part) for part in parts]
-    if None in numbers:
-        return None
-    *heads, last = (number for number in numbers if number is not None)
-    if any(head > 255 for head in heads) or last >= 256 ** (4 - len(heads)):
-        return None
-    return IPv4Address(sum(head << (8 * (3 - place)) for place, head in enumerate(heads)) + last)
-
-
-def _number(text: str) -> int | None:
-    try:
-        if text.startswith("0x"):
-            return int(text[2:] or "0", 16)
-        return int(text, 8) if len(text) > 1 and text.startswith("0") else int(text)
-    except ValueError:  # an octal number with 8 or 9 in it, or far too many digits
-        return None
 
 
 def _embedded_ipv4(address: IPv6Address) -> IPv4Address | None:

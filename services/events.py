@@ -36,6 +36,7 @@ class LogEvent(StrEnum):
     SERVICE_STOPPED = "service.stopped"
     REQUEST_FAILED = "request.failed"
     LOGIN_REFUSED = "login.refused"
+    LOCAL_USERS_UNKNOWN = "local_users.unknown"
     STORE_AWAY = "store.away"
     STORE_BACK = "store.back"
     ARTIFACTS_AWAY = "artifacts.away"

@@ -37,6 +37,9 @@ _MOST_WEIGHT = 1e6
 
 _SECRET_LENGTH = 32
 
+OF_TENANT = "{tenant}"
+"""Stands for the name of a tenant in a folder that each tenant has of its own."""
+
 # Kubernetes puts SHOAL_PORT=tcp://10.0.0.7:8700 and the like into every pod beside a Service named `shoal`. These are
 # no settings of ours, and must not stop the process.
 _SERVICE_LINK_NAME = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)")
@@ -399,10 +402,11 @@ class Settings(BaseSettings):
         900.0, "Time limit of one attempt of one session.", part="browsers", unit="s", gt=0
     )
     upload_dirs: tuple[Path, ...] = _setting(
-        lambda above: (above["data_dir"] / "uploads",),
-        "Folders on the workers whose files jobs may upload to pages, split by commas.",
+        lambda above: (above["data_dir"] / "uploads" / OF_TENANT,),
+        "Folders on the workers whose files jobs may upload to pages, split by commas. `{tenant}` stands for the name "
+        "of the job's tenant; a folder without it is taken for `FOLDER/{tenant}`.",
         part="browsers",
-        shown="`uploads` in the data folder",
+        shown="`uploads/{tenant}` in the data folder",
     )
     search_url: str = _setting(
         "", "The search engine of the `search` action, with `{query}` in it; empty: none.", part="browsers"
@@ -627,6 +631,11 @@ class Settings(BaseSettings):
         if isinstance(value, tuple):
             return tuple(map(cls._whole_path, value))
         return value.expanduser().absolute() if isinstance(value, Path) else value
+
+    @field_validator("upload_dirs")
+    @classmethod
+    def _are_of_tenants(cls, folders: tuple[Path, ...]) -> tuple[Path, ...]:
+        return tuple(folder if OF_TENANT in str(folder) else folder / OF_TENANT for folder in folders)
 
     @field_validator("allow_hosts", "refuse_networks")
     @classmethod

@@ -254,9 +254,11 @@ class Api:
 
     # --- streams -------------------------------------------------------------------------------------
 
-    async def results(self, job: str, *, form: str = "jsonl", after: str | None = None) -> AsyncIterator[bytes]:
-        """A job's results as they stand, in pieces of the wanted format."""
-        params = _given({"format": form, "after": after})
+    async def results(
+        self, job: str, *, form: str = "jsonl", after: str | None = None, formulas: bool = True
+    ) -> AsyncIterator[bytes]:
+        """A job's results as they stand, in pieces of the wanted format; see the route for `formulas` of CSV."""
+        params = _given({"format": form, "after": after, "formulas": None if formulas else "false"})
         async with self._stream("GET", f"/v1/jobs/{_part(job)}/results", params=params) as answer:
             async for piece in bodies.pieces(answer):
                 yield piece

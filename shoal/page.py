@@ -34,7 +34,7 @@ from shoal.agent.worker_messages import Work
 from shoal.local import LocalJournal
 from shoal.services import logs
 from shoal.services.browsers.config import WorkerConfig
-from shoal.services.browsers.configs import worker_config
+from shoal.services.browsers.configs import of_tenant, worker_config
 from shoal.services.browsers.reports.artifact_sink import StoredArtifactSink
 from shoal.services.browsers.session_parts.real_parts import RealParts
 from shoal.services.browsers.session_parts.secrets import FolderSecrets
@@ -237,10 +237,11 @@ async def open_page(
         headless=not headed,
         artifacts_url=str(artifacts) if artifacts else "memory:",
     )
+    own = of_tenant(where.context, _TENANT)
     limits = replace(
-        where.context,
+        own,
         downloads_dir=str(downloads) if downloads else None,
-        upload_dirs=(*(where.context.upload_dirs or ()), str(Path.cwd())),
+        upload_dirs=(*(own.upload_dirs or ()), str(Path.cwd())),
     )
     fields = {"artifacts": {"screenshots": "all" if artifacts else "none"}, **(job or {})}
     async with opened(web_address(url), replace(where, context=limits), job=fields, helper=helper) as page:

@@ -15,6 +15,9 @@ Limit = Literal["action", "navigation", "download", "wait", "human"]
 Sends = Literal["never", "page", "always"]
 """Whether an action may make a site do something that must not be done twice: never; only where the page does not prove
 that it follows a plain link or only fills a field (`Context.harmless`); always, as far as anything here can tell."""
+Gives = Literal["nothing", "click", "text"]
+"""What a page gets by an action, which it must be one of the job's sites for (`SiteRule`): nothing, a click, or what is
+typed, chosen or handed over."""
 
 
 _MAY_CHANGE_NOTHING = frozenset(
@@ -33,10 +36,16 @@ class Primitive:
     changes: bool = True  # whether it can change the page at all, so that its effect is worth looking for
     aliases: tuple[tuple[str, str], ...] = ()  # other names that replies use for its arguments, and these
     unsafe: bool = False  # off unless the operator turns it on
+    given: Gives = "text"  # what the page gets by it, where it may send something
 
     @property
     def name(self) -> str:
         return self.function.__name__
+
+    @property
+    def gives(self) -> Gives:
+        """What the page gets by it."""
+        return "nothing" if self.sends == "never" else self.given
 
     def argument(self, name: str) -> str:
         """The name of an argument that a reply may call otherwise."""
@@ -77,10 +86,10 @@ def parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 
 PRIMITIVES: tuple[Primitive, ...] = (
-    Primitive(element.click, "element", "page"),
-    Primitive(element.dblclick, "element", "page"),
+    Primitive(element.click, "element", "page", given="click"),
+    Primitive(element.dblclick, "element", "page", given="click"),
     Primitive(element.hover, "element", "never"),
-    Primitive(element.focus, "element", "page"),
+    Primitive(element.focus, "element", "page", given="nothing"),
     Primitive(element.clear, "element", "page"),
     Primitive(element.fill, "element", "page", aliases=(("text", "value"),)),
     Primitive(element.check, "element", "page"),
@@ -90,12 +99,12 @@ PRIMITIVES: tuple[Primitive, ...] = (
     Primitive(element.drag_and_drop, "element", "always"),
     Primitive(element.upload_file, "element", "page"),
     Primitive(element.scroll_element, "element", "never"),
-    Primitive(element.download, "element", "page", limit="download"),
+    Primitive(element.download, "element", "page", limit="download", given="click"),
     Primitive(coordinate.mouse_move, "coordinate", "never"),
-    Primitive(coordinate.mouse_down, "coordinate", "always"),
-    Primitive(coordinate.mouse_up, "coordinate", "always"),
-    Primitive(coordinate.mouse_click, "coordinate", "always"),
-    Primitive(coordinate.mouse_dblclick, "coordinate", "always"),
+    Primitive(coordinate.mouse_down, "coordinate", "always", given="click"),
+    Primitive(coordinate.mouse_up, "coordinate", "always", given="click"),
+    Primitive(coordinate.mouse_click, "coordinate", "always", given="click"),
+    Primitive(coordinate.mouse_dblclick, "coordinate", "always", given="click"),
     Primitive(coordinate.mouse_drag_and_drop, "coordinate", "always"),
     Primitive(coordinate.scroll_at, "coordinate", "never", aliases=(("delta_x", "dx"), ("delta_y", "dy"))),
     Primitive(coordinate.mouse_upload_file, "coordinate", "always"),
@@ -108,9 +117,9 @@ PRIMITIVES: tuple[Primitive, ...] = (
     Primitive(tab.tab_close, "tab", "never"),
     Primitive(tab.tab_focus, "tab", "never"),
     Primitive(navigation.goto, "navigation", "never", limit="navigation"),
-    Primitive(navigation.go_back, "navigation", "always", limit="navigation"),
-    Primitive(navigation.go_forward, "navigation", "always", limit="navigation"),
-    Primitive(navigation.reload, "navigation", "always", limit="navigation"),
+    Primitive(navigation.go_back, "navigation", "always", limit="navigation", given="nothing"),
+    Primitive(navigation.go_forward, "navigation", "always", limit="navigation", given="nothing"),
+    Primitive(navigation.reload, "navigation", "always", limit="navigation", given="nothing"),
     Primitive(navigation.search, "navigation", "never", limit="navigation"),
     Primitive(misc.scroll, "misc", "never", aliases=(("delta_x", "dx"), ("delta_y", "dy"))),
     Primitive(misc.noop, "misc", "never", limit="wait"),
@@ -119,7 +128,7 @@ PRIMITIVES: tuple[Primitive, ...] = (
     Primitive(misc.send_msg_to_user, "misc", "never", changes=False, aliases=(("message", "text"), ("msg", "text"))),
     Primitive(misc.report_infeasible, "misc", "never", changes=False),
     Primitive(misc.answer, "misc", "never", changes=False),
-    Primitive(human.solve_captcha, "human", "always", limit="human"),
+    Primitive(human.solve_captcha, "human", "always", limit="human", given="nothing"),
     Primitive(human.ask_user, "human", "never", limit="human", changes=False),
     Primitive(human.enter_verification_code, "human", "page", limit="human"),
     Primitive(control.complete, "control", "never", changes=False),

@@ -26,12 +26,15 @@ def sends(action: Action) -> Sends:
     if said != "page":
         return said
     if action.name in _WITH_KEYS:
-        return "page" if _is_quiet(str(action.args.get("key_comb") or action.args.get("key") or "")) else "always"
+        return "page" if is_quiet(action) else "always"
     return "always" if _presses_enter(action) else "page"
 
 
-def _is_quiet(combination: str) -> bool:
-    named = keys(combination)
+def is_quiet(action: Action) -> bool:
+    """Whether the action presses keys that do nothing by themselves but move in a page or in a field."""
+    if action.name not in _WITH_KEYS:
+        return False
+    named = keys(str(action.args.get("key_comb") or action.args.get("key") or ""))
     *modifiers, key = named.split("+")
     return named in _QUIET_COMBINATIONS or (key in _QUIET_KEYS and set(modifiers) <= {"Shift"})
 

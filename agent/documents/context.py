@@ -37,6 +37,7 @@ from shoal.agent.spec import ExtractSpec, JobSpec
 from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.retry_after import retry_after_seconds
+from shoal.agent.support.sites.prospect import Prospect
 from shoal.agent.support.web_addresses import check_opened, is_web, without_fragment
 from shoal.agent.types import Action, ActionResult, Box, Download, Observation, PageErrors
 from shoal.agent.workflows.judging.audit import differences
@@ -47,8 +48,7 @@ _CHALLENGES = ("cf-mitigated", "x-amzn-waf-action", "x-datadome")
 """Headers of answers that want the visitor to prove something first."""
 _OF_SCRIPTS = {"accept": "*/*"}
 """What a browser sends with a script's request that says nothing else."""
-_MORE_LOOKS = 3
-_LATE_QUIET_S = 0.5
+_MORE_LOOKS, _LATE_QUIET_S = 3, 0.5
 _VISITOR = "() => [navigator.userAgent, ...navigator.languages]"
 
 NavigationCheck = Callable[[str], Awaitable[None]]
@@ -473,6 +473,9 @@ class DocumentContext:
 
     async def harmless(self, action: Action) -> bool:
         return await (await self._in_browser()).harmless(action)
+
+    async def prospect(self, action: Action) -> Prospect:
+        return await (await self._in_browser()).prospect(action)
 
     async def downloads(self) -> Sequence[Download]:
         return await self._page.downloads() if self._page is not None else ()

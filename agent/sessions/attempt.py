@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
+from shoal.agent.errors import SiteNotSentTo, SiteRefused
 from shoal.agent.policies.policy import Policy, SessionState
 from shoal.agent.policies.workflow import WorkflowPolicy
 from shoal.agent.policies.workflow.telling import detail_of
@@ -20,6 +21,7 @@ from shoal.agent.sessions.loops.learning import replay_of, teaches
 from shoal.agent.sessions.once import action_name, page_of
 from shoal.agent.sessions.page import LazyContext
 from shoal.agent.sessions.session_budget import SessionBudget
+from shoal.agent.sessions.sites.site_rule import site_rule
 from shoal.agent.sessions.token_budget import tokens
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
@@ -111,6 +113,8 @@ class Attempt:
         self.sent = False  # by an action of which the policy itself says so
         planned = work.children is not None and work.attempt == 1  # it comes back from its loop, not from a crash
         self.lost_pages = frozenset(() if planned else map(page_of, checkpoint.confirmed))  # where such were done
+        self.sites = site_rule(work)
+        self.kept_off: SiteRefused | SiteNotSentTo | None = None  # the last action that was stopped by them
         self.attendance = deps.attendance or Attendance()
         self.hand_book: HandBook | None = None  # of a session in which a person shows what is to be done
         self.by_hand = False  # a person has acted: what was done teaches nothing
@@ -129,6 +133,7 @@ class Attempt:
             storage_state=deps.logins.state(work.job) or checkpoint.storage_state,
             accept_dialogs=deps.context.accept_dialogs and work.spec.browser.dialogs == "accept",
             reuse=_reuse(work),
+            sites=self.sites.sites,
             reading=_reading(work, deps.policy),
             fetched_json=work.spec.extract is not None
             and (work.spec.extract.asks_json or work.learned is LearnedUse.TEACH),

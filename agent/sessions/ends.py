@@ -6,7 +6,16 @@ import asyncio
 from dataclasses import replace
 
 from shoal.agent.decisions.plan import Plan
-from shoal.agent.errors import AgentError, AnswerMissing, BrowserError, Canceled, FormRefused, LoopFailed, UnsureAction
+from shoal.agent.errors import (
+    AgentError,
+    AnswerMissing,
+    BrowserError,
+    Canceled,
+    FormRefused,
+    LoopFailed,
+    NothingWorks,
+    UnsureAction,
+)
 from shoal.agent.sessions.attempt import Attempt
 from shoal.agent.sessions.loops.loop_items import left_out
 from shoal.agent.sessions.loops.shortfall import incomplete
@@ -48,6 +57,7 @@ def completed(attempt: Attempt, plan: Plan) -> Outcome:
     missing = incomplete(attempt.state.history, many=_asks_for_many(attempt))
     if missing is not None and missing.why:
         told += [missing.why] if missing.why not in told else []
+    told += [attempt.kept_off.message] if attempt.kept_off is not None else []
     reason = "; ".join(filter(None, (plan.thoughts, *told)))
     told_last = {"answer": answered.result, "rests_on": answered.rests_on} if answered is not None else {}
     return ended(
@@ -66,7 +76,8 @@ def _asks_for_many(attempt: Attempt) -> bool:
 def terminated(attempt: Attempt, reason: str, codes: tuple[str, ...]) -> Outcome:
     """The policy gave the goal up."""
     attempt.error_codes = (*attempt.error_codes, *codes)
-    return ended(attempt, Status.TERMINATED, reason=reason)
+    kept_off = attempt.kept_off.message if attempt.kept_off is not None else ""
+    return ended(attempt, Status.TERMINATED, reason="; ".join(filter(None, (reason, kept_off))))
 
 
 def left_unsure(attempt: Attempt, action: str, why: str = "") -> Outcome:
@@ -120,6 +131,7 @@ async def failed(attempt: Attempt, error: AgentError) -> Outcome:
         except (AgentError, TimeoutError) as lost:
             error.add_note(f"no pages: {lost}")
         return _doubtful(attempt, error)
+    error = _stopped_by(attempt, error)
     retry_after = error.details.get("retry_after_s")
     status = Status.CANCELED if isinstance(error, Canceled) else Status.FAILED
     return ended(
@@ -131,6 +143,16 @@ async def failed(attempt: Attempt, error: AgentError) -> Outcome:
         checkpoint=_left_behind(attempt, error),
         retry_after_s=float(str(retry_after)) if retry_after is not None else None,
     )
+
+
+def _stopped_by(attempt: Attempt, error: AgentError) -> AgentError:
+    """What ended the session: an action that was stopped, where `error` is what came of that."""
+    kept_off = attempt.kept_off
+    passes = error.retryable and not isinstance(error, NothingWorks)  # another attempt would be stopped like this one
+    if kept_off is None or passes or isinstance(error, Canceled):
+        return error
+    kept_off.add_note(error.message)
+    return kept_off
 
 
 def _left_behind(attempt: Attempt, error: AgentError) -> Checkpoint | None:

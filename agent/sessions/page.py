@@ -29,6 +29,7 @@ from shoal.agent.fault_table import EGRESS_FAULTS, http_fault
 from shoal.agent.policies.rules.facts.document_page import draw_saved
 from shoal.agent.sessions.dependencies import NavigationGuard
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.sites.prospect import Prospect
 from shoal.agent.support.web_addresses import FAILED, is_web
 from shoal.agent.types import Action, ActionResult, Box, Download, Observation, PageErrors, Tier
 
@@ -205,6 +206,9 @@ class LazyContext:
 
     async def harmless(self, action: Action) -> bool:
         return await (await self._open()).harmless(action)
+
+    async def prospect(self, action: Action) -> Prospect:
+        return await (await self._open()).prospect(action)
 
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
         return await (await self._open()).settle(quiet_s=quiet_s, budget_s=budget_s)

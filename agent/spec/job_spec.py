@@ -111,6 +111,13 @@ class JobSpec(SpecPart):
     url: HttpUrl = Field(description="where to start")
     goal: str | None = Field(None, min_length=1, description="what is wanted, in plain language")
     data: Json = Field(None, description="the caller's details for forms and goals (any JSON)")
+    sites: tuple[str, ...] = Field(
+        (),
+        max_length=200,
+        description="where this job may act, as `HOST` or `HOST:PORT`, sub-domains included: nothing is typed, sent or "
+        "uploaded elsewhere, and no composed address opened; default: the sites of `url`, of `login` and of the "
+        "loop's items",
+    )
     login: LoginSpec | None = Field(
         None, description="logs in once, before the start URL is opened; all items of a loop are logged in by it"
     )

@@ -6,7 +6,7 @@ import asyncio
 import time
 import zipfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from shoal.agent.browser import (
     BrowserHealth,
@@ -22,8 +22,9 @@ from shoal.agent.browser import (
     Shot,
 )
 from shoal.agent.errors import AgentError, BrowserGone, ElementMissing, HostUnreachable, PageCrashed
-from shoal.agent.observe.tree import find_element
+from shoal.agent.observe.tree import find_element, walk_elements
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.sites.prospect import Prospect
 from shoal.agent.support.web_addresses import check_opened
 from shoal.agent.types import Action, ActionResult, Box, Download, Effect, Element, Observation, PageErrors
 
@@ -48,6 +49,7 @@ class FakePage:
     raises: AgentError | None = None  # instead of loading
     refuses: AgentError | None = None  # what every action on it fails with
     harmless: tuple[str, ...] = ()  # names of actions that provably send nothing here
+    reaches: Mapping[str, Prospect] = field(default_factory=dict)  # as `actions`: what that would reach
     fetched: tuple[FetchedJson, ...] = ()  # what its scripts fetched
     unreachable: str = ""  # where its script led in vain
     gives: tuple[Download, ...] = ()  # files that it gives as soon as it is opened
@@ -193,7 +195,7 @@ class FakeContext:
         await asyncio.sleep(page.act_seconds)
         if page.refuses is not None:
             return ActionResult(action, error=page.refuses.info())
-        key = " ".join([action.name, *(str(v) for v in list(action.args.values())[:1])])
+        key = _key(action)
         target = (page.actions or {}).get(key)
         if target is None:
             return ActionResult(action, error=ElementMissing(f"nothing here takes: {key}").info())
@@ -203,6 +205,11 @@ class FakeContext:
 
     async def harmless(self, action: Action) -> bool:
         return action.name in self._page().harmless
+
+    async def prospect(self, action: Action) -> Prospect:
+        page, url = self._page(), str(action.args.get("url", ""))
+        listed = any(element.attributes.get("href") == url for element in walk_elements(page.elements))
+        return page.reaches.get(_key(action), Prospect((self._url,), listed=listed))
 
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
         self._page()
@@ -257,6 +264,10 @@ class FakeContext:
         if not self._closed:
             self._closed = True
             self._browser.open -= 1
+
+
+def _key(action: Action) -> str:
+    return " ".join([action.name, *(str(v) for v in list(action.args.values())[:1])])
 
 
 def text(words: str) -> Element:

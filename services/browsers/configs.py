@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from shoal.agent.browser import ContextOptions
@@ -12,7 +13,8 @@ from shoal.services.addresses import Reach
 from shoal.services.browsers.config import BrowserLimits, WorkerConfig
 from shoal.services.errors import BadSetting
 from shoal.services.machine import own_networks
-from shoal.services.settings import Settings
+from shoal.services.secrets.folder import TENANT
+from shoal.services.settings import OF_TENANT, Settings
 from shoal.services.tracing import TraceOptions
 
 _MIB = 1024 * 1024
@@ -58,6 +60,15 @@ def worker_config(settings: Settings, temp_dir: Path | None = None) -> WorkerCon
         log_level=settings.log_level,
         log_format=settings.log_format,
     )
+
+
+def of_tenant(context: ContextOptions, tenant: str) -> ContextOptions:
+    """The options of a session of `tenant`: of folders that each tenant has of its own, it has its own."""
+    if context.upload_dirs is None:
+        return context
+    named = tenant if TENANT.match(tenant) else ""
+    folders = (folder.replace(OF_TENANT, named) for folder in context.upload_dirs if named or OF_TENANT not in folder)
+    return replace(context, upload_dirs=tuple(folders))
 
 
 def trace_options(settings: Settings) -> TraceOptions | None:

@@ -16,6 +16,7 @@ from shoal.services import interpreter, tracing
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.browsers.configs import trace_options
 from shoal.services.cluster.configs import artifact_store, gateway_options
+from shoal.services.cluster.local_user import OwnUserProtocol, can_tell
 from shoal.services.errors import BadSetting, ClusterFailed, StoreAway, StoreBroken
 from shoal.services.events import LogEvent
 from shoal.services.settings import Settings
@@ -95,7 +96,9 @@ def listening(host: str, port: int, *, setting: str = "SHOAL_PORT") -> Iterator[
 
 
 @asynccontextmanager
-async def served(app: Any, listener: socket.socket, name: str, *, believes_proxies: bool = True) -> AsyncIterator[str]:
+async def served(
+    app: Any, listener: socket.socket, name: str, *, believes_proxies: bool = True, own_user: bool = False
+) -> AsyncIterator[str]:
     """An ASGI app behind `listener` for as long as the context lasts; gives its address once it answers.
 
     Args:
@@ -103,6 +106,7 @@ async def served(app: Any, listener: socket.socket, name: str, *, believes_proxi
         listener: bound already.
         name: for logs and messages.
         believes_proxies: what a proxy on this machine says of its caller is taken for the caller, address included.
+        own_user: other users of this machine are refused, where the system tells who calls.
 
     Raises:
         ClusterFailed: it did not start.
@@ -110,7 +114,8 @@ async def served(app: Any, listener: socket.socket, name: str, *, believes_proxi
     config = uvicorn.Config(
         app,
         interface="asgi3",
-        http="h11",  # httptools, which uvicorn prefers where it is installed, takes headers without end into memory
+        # Not httptools, which uvicorn prefers where it is installed: it takes headers without end into memory.
+        http=OwnUserProtocol if own_user and can_tell() else "h11",
         log_config=None,
         lifespan="off",
         proxy_headers=believes_proxies,
@@ -158,7 +163,9 @@ async def gateway(
             await stack.enter_async_context(served(app, place, "metrics server"))
         # Where a proxy names people, its own address is what is asked for, not the one of its caller.
         believes = not settings.login_header
-        yield await stack.enter_async_context(served(create_app(deps), listener, "gateway", believes_proxies=believes))
+        yield await stack.enter_async_context(
+            served(create_app(deps), listener, "gateway", believes_proxies=believes, own_user=not deps.options.auth)
+        )
 
 
 @asynccontextmanager

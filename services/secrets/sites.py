@@ -6,16 +6,10 @@ limits it to that port. Beside the secret, its owner writes the sites, one a lin
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from functools import cache
 from urllib.parse import urlsplit
 
-from publicsuffixlist import PublicSuffixList
-
-from shoal.services.addresses import literal_address, plain_host
-
-_NAME = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
+from shoal.agent.support.sites.hosts import host_fault, host_within, plain_host
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,35 +33,6 @@ class SecretSite:
         port = "" if self.port is None else f":{self.port}"
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{'http' if self.plain_http else 'https'}://{host}{port}"
-
-
-def host_within(host: str, domain: str) -> bool:
-    """Whether `host` is `domain` or one of its sub-domains. Addresses and names of one word have none."""
-    host, domain = plain_host(host), plain_host(domain)
-    if host == domain:
-        return True
-    has_subdomains = "." in domain and literal_address(domain) is None and literal_address(host) is None
-    return has_subdomains and host.endswith("." + domain)
-
-
-def host_fault(host: str) -> str | None:
-    """Why a secret cannot be bound to `host`; None when it can."""
-    plain = plain_host(host)
-    if not host.isascii():
-        return "is written with letters beyond ASCII: write the form that begins with xn--"
-    if literal_address(plain) is not None:
-        return None
-    if not _NAME.fullmatch(plain):
-        return "is no host name"
-    if _public_suffixes().is_public(plain):
-        return "is a public suffix, below which anyone can have a site: name the site itself"
-    return None
-
-
-@cache
-def _public_suffixes() -> PublicSuffixList:
-    """The list, read once. Names that it does not know, such as those of a company's own network, are no suffixes."""
-    return PublicSuffixList(accept_unknown=False)
 
 
 def parse_sites(text: str) -> tuple[SecretSite, ...]:

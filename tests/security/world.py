@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from shoal.agent.browser import ContextOptions
+from shoal.agent.models.settings import ModelSettings
 from shoal.agent.sessions.dependencies import SessionLimits
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
@@ -117,7 +118,12 @@ class Visitors:
 
 @asynccontextmanager
 async def visitors(
-    folder: Path, context: ContextOptions | None = None, *, session_bytes: int = 1 << 30, page_bytes: int = 1 << 30
+    folder: Path,
+    context: ContextOptions | None = None,
+    *,
+    session_bytes: int = 1 << 30,
+    page_bytes: int = 1 << 30,
+    model: ModelSettings | None = None,
 ) -> AsyncIterator[Visitors]:
     """A worker that keeps what it finds below `folder`, and may reach this machine only on loopback."""
     config = WorkerConfig(
@@ -128,6 +134,7 @@ async def visitors(
         context=context or ContextOptions(action_timeout_s=10, navigation_timeout_s=20, download_timeout_s=10),
         session_bytes=session_bytes,
         browser=BrowserLimits(page_bytes=page_bytes),
+        model=model,
         temp_dir=str(folder / "temp"),
     )
     worker = await make_worker("visitor", config)

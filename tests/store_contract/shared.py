@@ -17,6 +17,19 @@ from tests.store_world import DONE, ERROR, World, spec
 S = Status
 
 
+async def test_snapshots_are_named_to_the_letter(w: World) -> None:
+    """Tenants `Case`, `CASE`, `C_se` and `C%` are four."""
+    names = [f"saved:{tenant}:1" for tenant in ("C%", "CASE", "C_se", "Case", "case")]
+    for name in names:
+        await w.store.put_state(name, {"of": name})
+    assert list(await w.store.states("saved:Case:")) == ["saved:Case:1"]
+    await w.store.drop_states("saved:Case:", older_than_s=-1.0)
+    assert sorted(await w.store.states("saved:")) == sorted(set(names) - {"saved:Case:1"})
+    for wild in ("saved:C%", "saved:C_"):
+        await w.store.drop_states(wild, older_than_s=-1.0)
+    assert sorted(await w.store.states("saved:")) == ["saved:CASE:1", "saved:case:1"]
+
+
 async def test_keys_are_found_by_hash_and_revoked(w: World) -> None:
     key = await w.store.create_key("ci", "acme", ["read", "submit"], "hash1")
     other = await w.store.create_key("ops", "*", ["admin"], "hash2")

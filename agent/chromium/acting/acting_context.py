@@ -7,8 +7,6 @@ import contextlib
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
-from pathlib import Path
-from typing import Protocol
 
 from playwright.async_api import BrowserContext, Page
 from playwright.async_api import Error as PlaywrightError
@@ -27,21 +25,22 @@ from shoal.agent.browser import (
     ScreencastFrame,
     Shot,
 )
+from shoal.agent.chromium.acting.acting_owner import ActingOwner
 from shoal.agent.chromium.acting.action_context import ChromiumActionContext, split_bid
 from shoal.agent.chromium.acting.blocking import block
 from shoal.agent.chromium.acting.dialogs import Dialogs
 from shoal.agent.chromium.acting.downloads import DownloadBounds, Downloads
 from shoal.agent.chromium.acting.effect_watch import LOOK_S, EffectWatch
 from shoal.agent.chromium.acting.effects import Moment, named_bid
-from shoal.agent.chromium.acting.harmless import harmless
 from shoal.agent.chromium.acting.open_document import open_document
 from shoal.agent.chromium.acting.open_tabs import OpenTabs
-from shoal.agent.chromium.acting.raw_traces import RawTraces
+from shoal.agent.chromium.acting.reach.form_guard import FormGuard
+from shoal.agent.chromium.acting.reach.harmless import harmless
+from shoal.agent.chromium.acting.reach.prospects import prospect
 from shoal.agent.chromium.acting.screencast import screencast
 from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.acting.titles import Titles
-from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines, limit_of
-from shoal.agent.chromium.devtools.fetching_sites import FetchingOwner
+from shoal.agent.chromium.call_deadlines import CallDeadlines, limit_of
 from shoal.agent.chromium.devtools.frame_document import FrameDocument, selectors_of
 from shoal.agent.chromium.devtools.page_errors import PageErrorLog
 from shoal.agent.chromium.devtools.screenshots import as_shot, page_shot, region_shot, viewport_shot
@@ -62,6 +61,7 @@ from shoal.agent.errors import (
 from shoal.agent.observe.marks import mark_page
 from shoal.agent.observe.tree import element_tree, focused_bid, is_cut, omitted
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.sites.prospect import Prospect
 from shoal.agent.support.web_addresses import check_opened, forbidden_page
 from shoal.agent.types import Action, ActionResult, Box, Download, Effect, ErrorInfo, Observation, PageErrors
 
@@ -69,17 +69,6 @@ _GRACE_S = 2.0
 """Playwright keeps its own time limits; ours comes so much later and catches a driver that does not answer."""
 _QUIET_S, _SETTLE_S = 0.05, 1.5
 """How long a page is to be quiet after an action before it is looked at, and how long that is waited for."""
-
-
-class ActingOwner(BrowserProcess, FetchingOwner, Protocol):
-    """The browser of acting contexts."""
-
-    folder: Path | None  # that the browser can read; None: it reads everything
-    traces: RawTraces  # what its contexts record
-
-    async def take_back(self, context: ActingContext, not_reusable: str) -> None:
-        """A session is done with `context`: it is emptied for the next one, or closed where it is `not_reusable`."""
-        ...
 
 
 class ActingContext:
@@ -110,7 +99,7 @@ class ActingContext:
             accept=options.accept_dialogs, asks=options.hooks.answer_dialog, waits=self.limits.uncounted
         )
         self._action_context = ChromiumActionContext(self, driver, browser.folder)
-        self._effects = EffectWatch(self, self._action_context)
+        self._effects, self._forms = EffectWatch(self, self._action_context), FormGuard(options.sites)
         self._blocking: asyncio.Task[None] | None = None  # in the tab that came last
         self._recorder: Recorder | None = None
         self._follow_tab(tab)
@@ -344,6 +333,11 @@ class ActingContext:
             self.limits.check()
             return False
 
+    async def prospect(self, action: Action) -> Prospect:
+        async with self.limits.guard(self.options.action_timeout_s, "asking what an action reaches"):
+            await self._have_tab()
+            return await prospect(self.tab, action)
+
     async def act(self, action: Action) -> ActionResult:
         self.limits.check()
         started = time.monotonic()
@@ -356,6 +350,7 @@ class ActingContext:
             primitive, _ = check(action, allow_unsafe=self.options.allow_python)
             limit = limit_of(action, primitive.limit, self.options)
             self._action_context.begin(started + limit)
+            self._forms.check()  # for one that an earlier action sent late
             bid = named_bid(action)
             if primitive.unsafe:
                 await self.allow_scripts()
@@ -364,6 +359,8 @@ class ActingContext:
                     await self._have_tab()
                     await self.tab.navigation()
                     await self.tab.traffic()  # what the action asks servers for is told by open requests
+                    if primitive.sends != "never":
+                        await self._forms.watch(self.tab)
             # Of an action that opens a page it is known beforehand that nothing stays as it was.
             inside = primitive.limit != "navigation"
             before = await self._effects.moment(bid, inside, first=True) if primitive.changes else None
@@ -379,6 +376,7 @@ class ActingContext:
                     self._restless = True
                     if inside:
                         self.tab.acted()
+            self._forms.check()
         except (PageCrashed, BrowserGone):
             raise
         except AgentError as error:

@@ -92,7 +92,7 @@ class PageWalk:
         world, prefix = main, ""
         for selector in frames:
             frame = await world.call(f"shoalWalker.frameAt({json.dumps(selector)})")
-            inner = await self._world_at(world, int(frame[0])) if frame else None
+            inner = await self.world_at(world, int(frame[0])) if frame else None
             if inner is None:
                 return None
             around = (*self.paths.get(prefix, ()), f"{prefix}{frame[0]}")
@@ -171,7 +171,7 @@ class PageWalk:
         """The walk of the frame at `spot`; None when it has nothing to show (yet)."""
         if options.viewport_only and not spot.in_view:
             return None
-        world = await self._world_at(parent, spot.element_id)
+        world = await self.world_at(parent, spot.element_id)
         if world is None:
             return None
         prefix = walk.prefix + spot.letter
@@ -196,7 +196,8 @@ class PageWalk:
         except PlaywrightError:
             return None  # the frame went away while it was looked at
 
-    async def _world_at(self, parent: World, element_id: int) -> World | None:
+    async def world_at(self, parent: World, element_id: int) -> World | None:
+        """The world of the frame that an element of `parent` holds; None where there is none, or none yet."""
         node = await parent.handle(f"shoalWalker.frameOf({element_id})")
         if node is None:
             return None

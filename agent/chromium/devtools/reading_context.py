@@ -32,6 +32,7 @@ from shoal.agent.chromium.faults import CRASH_S, navigation_error
 from shoal.agent.chromium.refreshes import AT_ONCE_S, followed
 from shoal.agent.errors import ActionError, AgentError, BrowserGone, NavigationTimeout, PageCrashed
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.sites.prospect import Prospect
 from shoal.agent.support.web_addresses import check_opened, forbidden_page, is_web
 from shoal.agent.types import Action, ActionResult, Box, Download, Observation, PageErrors
 
@@ -189,6 +190,9 @@ class ReadingContext:
 
     async def harmless(self, action: Action) -> bool:
         return await (await self._move()).harmless(action)
+
+    async def prospect(self, action: Action) -> Prospect:
+        return await (await self._move()).prospect(action)
 
     async def downloads(self) -> Sequence[Download]:
         if self._moved is not None:

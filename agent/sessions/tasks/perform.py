@@ -7,7 +7,16 @@ from dataclasses import replace
 
 from shoal.agent.decisions.expectation import holds, took_place
 from shoal.agent.decisions.step import StepDecision, typed_by
-from shoal.agent.errors import ActionInvalid, ActionRefused, HelpMissing, SampleSendsNothing, UnsureAction
+from shoal.agent.errors import (
+    ActionInvalid,
+    ActionRefused,
+    ElementMissing,
+    HelpMissing,
+    SampleSendsNothing,
+    SiteNotSentTo,
+    SiteRefused,
+    UnsureAction,
+)
 from shoal.agent.sessions.attempt import Attempt
 from shoal.agent.sessions.field_places import ActedPlaces, acted_bid, acted_places
 from shoal.agent.sessions.loops.sample import sends_form
@@ -20,7 +29,7 @@ from shoal.agent.types import Action, ActionResult, Effect, Step
 
 _FINAL_ACTIONS = frozenset({"complete", "terminate", "answer", "report_infeasible"})
 
-NOTHING_DONE = frozenset({HelpMissing.code, ActionInvalid.code, ActionRefused.code})
+NOTHING_DONE = frozenset({HelpMissing.code, ActionInvalid.code, ActionRefused.code, SiteRefused.code})
 """Errors of actions that were not begun."""
 
 
@@ -85,6 +94,10 @@ async def perform(attempt: Attempt, action: Action, *, once: bool) -> ActionResu
         UnsureAction: an earlier attempt did such an action on this very page. Its browser is gone, and what the
             page shows now need not be what became of it.
     """
+    whole = replace(action, args=_addressed(attempt, action, dict(action.args)))
+    if (refused := await _off_site(attempt, whole)) is not None:
+        attempt.kept_off = refused
+        return ActionResult(action, refused.info(), Effect())
     resolved = await revealed(action, attempt.page, attempt.deps.secrets.resolve)
     if once:
         name = attempt.name_of(action)
@@ -94,11 +107,14 @@ async def perform(attempt: Attempt, action: Action, *, once: bool) -> ActionResu
     for name, value in resolved.items():
         attempt.state.hidden.learn(action.args[name], value)
     attempt.state.pages.note_typed(typed_by(action))
+    attempt.sites.note(resolved)
     noted = await attempt.lessons.before(action)
     secret = any(value != action.args[name] for name, value in resolved.items())
     with attempt.attendance.filling(secret, in_frame=str(action.args.get("bid", ""))[:1].isalpha()):
         done = await attempt.page.act(replace(action, args=_addressed(attempt, action, resolved)))
     result = attempt.state.hidden.result(replace(done, action=replace(action, detail="")))
+    if result.error is not None and result.error.code == SiteNotSentTo.code:
+        attempt.kept_off = SiteNotSentTo(result.error.message)
     attempt.lessons.after(result, noted)
     if result.error is not None and result.error.code in NOTHING_DONE:
         await lift_mark(attempt)
@@ -112,6 +128,17 @@ def _addressed(attempt: Attempt, action: Action, args: dict[str, Json]) -> dict[
     if action.name != "goto" or not isinstance(url := args.get("url"), str):
         return args
     return args | {"url": attempt.state.hidden.restored(url, attempt.deps.secrets.resolve)}
+
+
+async def _off_site(attempt: Attempt, action: Action) -> SiteRefused | None:
+    """Why the job's sites do not allow the action; None where they do."""
+    if not attempt.sites.asks(action):
+        return None
+    try:
+        prospect = await attempt.page.prospect(action)
+    except ElementMissing:
+        return None  # the action fails before it does anything
+    return attempt.sites.refusal(action, prospect)
 
 
 async def came_true(attempt: Attempt, decision: StepDecision, step: Step) -> bool:

@@ -18,6 +18,7 @@ from shoal.agent.workflows.exchange.exchanged import (
     straight,
     untold,
 )
+from shoal.agent.workflows.format.checks import address_fault
 from shoal.agent.workflows.format.condition import Condition
 from shoal.agent.workflows.format.node import ActionNode, ExtractNode, Node, WaitNode
 from shoal.agent.workflows.format.param import Arg
@@ -91,6 +92,8 @@ def _node(step: Mapping[str, Json], place: str, name: str) -> Node | None:
             url = step.get("url")
             if not isinstance(url, str) or not url:
                 raise _wrong(f"{place}.url", "is missing")
+            if fault := address_fault(url):
+                raise _wrong(f"{place}.url", fault)
             return ActionNode(id=name, action="goto", args={"url": Arg(const=url)})
         case "keyDown":
             return ActionNode(id=name, action="keyboard_press", args={"key_comb": Arg(const=str(step.get("key", "")))})

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from shoal.agent.actions.primitives.navigation import web_address
 from shoal.agent.actions.registry import PRIMITIVES, parameters
+from shoal.agent.errors import ActionError
 from shoal.agent.support.json_paths import path_fault
+from shoal.agent.support.web_addresses import is_web, scheme_of
 from shoal.agent.workflows.format.condition import Condition
 from shoal.agent.workflows.format.node import (
     ActionNode,
@@ -31,6 +34,7 @@ _INSTEAD = {
     "person": "give the job `help`, with which a model asks a person after a miss",
 }
 """Kinds of nodes that are not run, and what to do instead."""
+_SHOWN = 80
 _BY_NAME = {primitive.name: primitive for primitive in PRIMITIVES}
 
 
@@ -50,6 +54,7 @@ def faults_of(version: Version) -> Iterator[Fault]:
         for place, what in _node(node, nodes, known, branches):
             yield f"nodes[{index}]{place}", what
     yield from unrun(version)
+    yield from _addresses(version)
     yield from _endless(version, nodes)
     yield from _branches(version)
 
@@ -154,6 +159,35 @@ def _action(node: ActionNode) -> Iterator[Fault]:
         yield ".target", f"{node.action} is done to no element"
     if node.once and node.target is not None and node.target.families <= {"structure"}:
         yield ".target", "a node that may run once only is never found by its place in the document alone"
+
+
+def _addresses(version: Version) -> Iterator[Fault]:
+    """What no browser would open: a workflow that somebody else wrote leads to the web only."""
+    constants = {param.name: param.value for param in version.params if param.source == "constant"}
+    for index, node in enumerate(version.nodes):
+        for name, arg in node.args.items() if isinstance(node, ActionNode) else ():
+            if name not in ("url", "file"):
+                continue
+            value = constants.get(arg.param) if arg.param is not None else arg.template or arg.const
+            for text in value if isinstance(value, list | tuple) else (value,):
+                if isinstance(text, str) and (fault := _of_file(text) if name == "file" else address_fault(text)):
+                    yield f"nodes[{index}].args.{name}", fault
+
+
+def address_fault(text: str) -> str:
+    """Why no browser would open `text`, which may have parameters in braces; "" where one would."""
+    if text.lstrip().startswith("{"):
+        return ""
+    try:
+        web_address(_PLACEHOLDER.sub("0", text))
+    except ActionError:
+        return f"{text[:_SHOWN]!r} is not opened: only http and https addresses are"
+    return ""
+
+
+def _of_file(text: str) -> str:
+    path = len(scheme_of(text)) <= 1  # a drive of Windows
+    return "" if path or is_web(text) else f"{text[:_SHOWN]!r} is neither a file nor an http or https address"
 
 
 def _endless(version: Version, nodes: set[str]) -> Iterator[Fault]:

@@ -26,6 +26,7 @@ from shoal.agent.worker_messages import LiveRequest, Work
 from shoal.services.answers import bounded_client
 from shoal.services.artifacts.open import open_artifacts
 from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.configs import of_tenant
 from shoal.services.browsers.live.link import LiveLink
 from shoal.services.browsers.network.documents import Documents
 from shoal.services.browsers.network.egress import CHROMIUM_FLAGS, EgressLimits, EgressProxy
@@ -106,12 +107,13 @@ class RealParts:
         )
 
     async def context(self, work: Work) -> ContextOptions:
+        context = of_tenant(self._config.context, work.tenant)
         if not self._filtered:
-            return self._config.context
+            return context
         listener = self._listeners.get((work.session, work.fence))
         if listener is None:
             listener = self._listeners[work.session, work.fence] = await self._egress.lend(work.tenant, work.job)
-        return replace(self._config.context, proxy=listener.url)
+        return replace(context, proxy=listener.url)
 
     def ended(self, work: Work) -> str:
         if (listener := self._listeners.pop((work.session, work.fence), None)) is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import delete, func, select, text, tuple_
+from sqlalchemy import ColumnElement, delete, func, select, text, tuple_
 
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
@@ -23,14 +23,18 @@ def put_state(tx: Tx, name: str, data: Mapping[str, Json]) -> None:
 
 def get_states(tx: Tx, prefix: str) -> dict[str, tuple[Mapping[str, Json], float]]:
     """Snapshots whose name begins so, each with its age in seconds."""
-    rows = tx.conn.execute(select(state).where(state.c.name.startswith(prefix, autoescape=True)).order_by(state.c.name))
-    return {row.name: (codec.load_json(row.data), tx.now - row.at) for row in rows if row.name.startswith(prefix)}
+    rows = tx.conn.execute(select(state).where(_begins(prefix)).order_by(state.c.name))
+    return {row.name: (codec.load_json(row.data), tx.now - row.at) for row in rows}
 
 
 def drop_states(tx: Tx, prefix: str, older_than_s: float) -> None:
     """Forgets snapshots whose name begins so and that were not put for so long."""
-    named = state.c.name.startswith(prefix, autoescape=True)
-    tx.conn.execute(delete(state).where(named, state.c.at < tx.now - older_than_s))
+    tx.conn.execute(delete(state).where(_begins(prefix), state.c.at < tx.now - older_than_s))
+
+
+def _begins(prefix: str) -> ColumnElement[bool]:
+    """Whether a name begins so, to the letter: LIKE ignores case in SQLite, and names hold those of tenants."""
+    return func.substr(state.c.name, 1, len(prefix)) == prefix
 
 
 def open_by_status(tx: Tx) -> dict[tuple[str, Status], int]:

@@ -72,6 +72,7 @@ def result_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         format: Format | None = Query(None, description="instead of the Accept header"),
         after: str | None = Query(None, description="go on after this line: `Shoal-Next` of an earlier answer"),
         limit: int | None = Query(None, ge=1, le=10_000, description="at most so many lines; default: all"),
+        formulas: bool = Query(True, description="CSV: false keeps texts that a spreadsheet would compute as texts"),
         accept: str = Header("*/*"),
     ) -> StreamingResponse:
         """The lines that there are now; while the job runs, later calls give more.
@@ -90,13 +91,15 @@ def result_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
             lines, following = await page_of_lines(deps, row, after, limit)
             if following is not None:
                 headers["Shoal-Next"] = following
-        return await written(row, lines, form, headers)
+        return await written(row, lines, form, headers, formulas=formulas)
 
     return router
 
 
-async def written(job: JobRow, lines: AsyncIterator[Line], form: Format, headers: dict[str, str]) -> StreamingResponse:
-    """`lines` as an answer in the format `form`."""
+async def written(
+    job: JobRow, lines: AsyncIterator[Line], form: Format, headers: dict[str, str], *, formulas: bool
+) -> StreamingResponse:
+    """`lines` as an answer in the format `form`; for `formulas` see `ExportTable.csv`."""
     media_type = MEDIA_TYPES[form]
     if form is Format.JSONL:
         return StreamingResponse(_chunks(lines), media_type=media_type, headers=headers)
@@ -106,7 +109,7 @@ async def written(job: JobRow, lines: AsyncIterator[Line], form: Format, headers
     except BaseException:
         table.close()
         raise
-    return StreamingResponse(_closing(table, form), media_type=media_type, headers=headers)
+    return StreamingResponse(_closing(table, form, formulas), media_type=media_type, headers=headers)
 
 
 async def _chunks(lines: AsyncIterator[Line]) -> AsyncIterator[bytes]:
@@ -122,9 +125,9 @@ async def _chunks(lines: AsyncIterator[Line]) -> AsyncIterator[bytes]:
     yield bytes(chunk)
 
 
-def _closing(table: ExportTable, form: Format) -> Iterator[bytes]:
+def _closing(table: ExportTable, form: Format, formulas: bool) -> Iterator[bytes]:
     try:
-        yield from table.csv() if form is Format.CSV else table.parquet()
+        yield from table.csv(formulas=formulas) if form is Format.CSV else table.parquet()
     finally:
         table.close()
 

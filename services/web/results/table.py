@@ -8,6 +8,7 @@ when every line was seen, so the lines go through a temporary file; memory stays
 from __future__ import annotations
 
 import io
+import re
 import tempfile
 from collections.abc import AsyncIterable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
@@ -44,6 +45,8 @@ _FIXED_TYPES: Mapping[str, pa.DataType] = {
 _TEXT_FIELDS = ("sources", "candidates", "rests_on")
 GROUP_ROWS = 5_000
 """Rows of one Parquet row group."""
+_COMPUTED = re.compile(r"(?![+-][0-9][0-9.,]*$)[=+\-@\t\r\n＝＋－＠]")  # which spreadsheets take for these
+"""How a text begins that a spreadsheet takes for a formula; numbers with a sign are none."""
 IN_MEMORY = 8 << 20
 CHUNK = 1 << 16
 _INT64 = 2**63
@@ -80,12 +83,16 @@ class ExportTable:
         for line in self._rows:
             yield from_json(line)
 
-    def csv(self) -> Iterator[bytes]:
-        """The table as CSV (RFC 4180, UTF-8): null is nothing at all, an empty text is `""`."""
-        columns = self.columns
+    def csv(self, *, formulas: bool = True) -> Iterator[bytes]:
+        """The table as CSV (RFC 4180, UTF-8): null is nothing at all, an empty text is `""`.
+
+        Args:
+            formulas: False: a text that a spreadsheet would compute gets an apostrophe before it, which keeps it text.
+        """
+        columns, told = self.columns, _as_it_is if formulas else _as_text
         chunk = bytearray(_csv_line(columns))
         for row in self._all():
-            chunk += _csv_line([row.get(name) for name in columns])
+            chunk += _csv_line([told(row.get(name)) for name in columns])
             if len(chunk) >= CHUNK:
                 yield bytes(chunk)
                 chunk.clear()
@@ -172,6 +179,14 @@ def _as(kind: pa.DataType, value: Json) -> Json:
     if value is None or not pa.types.is_string(kind) or isinstance(value, str):
         return value
     return to_json(value).decode()
+
+
+def _as_it_is(value: Json) -> Json:
+    return value
+
+
+def _as_text(value: Json) -> Json:
+    return f"'{value}" if isinstance(value, str) and _COMPUTED.match(value) else value
 
 
 def _csv_line(values: Iterable[Json]) -> bytes:

@@ -14,8 +14,8 @@ from shoal.agent.schemas.bounds import schema_fault
 from shoal.agent.spec import ExtractSpec, JobSpec, LoopSpec, schema_text
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import is_reference
-from shoal.services.addresses import LONGEST_HOST, literal_address, plain_host
-from shoal.services.secrets.sites import host_fault
+from shoal.agent.support.sites.hosts import LONGEST_HOST, host_fault, literal_address, plain_host
+from shoal.agent.support.sites.sites import named_site
 
 Found = tuple[str, str]  # field and reason
 
@@ -36,7 +36,7 @@ _LINK = re.compile(r"https?://\S+$", re.IGNORECASE)
 def undoable(spec: JobSpec) -> list[dict[str, str]]:
     """The fields of `spec` that cannot be as they are, as {field, reason}."""
     faults = [*_of_numbers(spec), *_of_words(spec), *_of_secrets(spec), *_of_extract(spec.extract), *_of_headers(spec)]
-    faults += _of_person(spec)
+    faults += [*_of_person(spec), *_of_sites(spec)]
     if spec.webhook is not None and not spec.webhook.events:
         faults.append(("webhook.events", "is empty: nothing would ever be told"))
     for prefix, loop in _loops(spec):
@@ -125,6 +125,19 @@ def _of_secrets(spec: JobSpec) -> Iterator[Found]:
         for index, domain in enumerate(use.domains):
             if fault := host_fault(domain):
                 yield f"secrets.{name}.domains[{index}]", fault
+
+
+def _of_sites(spec: JobSpec) -> Iterator[Found]:
+    named = []
+    for index, text in enumerate(spec.sites):
+        try:
+            named.append(named_site(text))
+        except ValueError as error:
+            yield f"sites[{index}]", f"{text!r} {error}"
+    if named and len(named) == len(spec.sites):
+        for field, url in login_addresses(spec):
+            if not any(site.covers(url) for site in named):
+                yield field, "is on none of the job's `sites`, so nothing could be filled in there: name its host, too"
 
 
 def _of_loop(loop: LoopSpec, prefix: str) -> Iterator[Found]:

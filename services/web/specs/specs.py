@@ -17,7 +17,8 @@ from pydantic_core import ErrorDetails, from_json
 
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
-from shoal.services.addresses import Reach, plain_host
+from shoal.agent.support.sites.hosts import plain_host
+from shoal.services.addresses import Reach
 from shoal.services.errors import BadInput
 from shoal.services.names import HostNames
 from shoal.services.store.records import NewJob

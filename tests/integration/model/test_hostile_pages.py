@@ -161,7 +161,7 @@ async def test_an_obedient_model_does_no_harm(browser: Browser, site: Site, tmp_
 
     assert outcome.status is Status.FAILED
     assert outcome.error is not None
-    assert outcome.error.code == ("secret_refused" if order == "secret" else "reply_invalid")
+    assert outcome.error.code == ("site_refused" if order == "secret" else "reply_invalid"), outcome
     assert [path for path in site.asked if path.startswith("/collect")] == []
     everything = repr(outcome) + repr([ask.messages for ask in model.asked]) + repr(notes.checkpoints)
     assert "hunter2" not in everything

@@ -277,10 +277,14 @@ async def test_a_frame_of_another_site_gets_nothing(browser: Browser, page: Cont
         assert there.version is not None, there.open
         assert {node.target.origin for node in actions(there.version) if node.target} == {other.address}
         other.typed.clear()
-        status, _ = await replayed(browser, there.version, f"{site.address}/frame", "Cy")
+        status, policy = await replayed(browser, there.version, f"{site.address}/frame", "Cy")
+        assert (status, other.typed) == (Status.FAILED, []), "the job may act on its own site alone"
+        assert "`sites`" in policy.report.misses[-1].told
+        sites = ("127.0.0.1",)  # at any port
+        status, _ = await replayed(browser, there.version, f"{site.address}/frame", "Cy", sites)
         assert (status, other.typed) == (Status.COMPLETED, ["/desk/Cy"])
         site.pages["/frame"] = PAGES["/frame"]
-        status, _ = await replayed(browser, there.version, f"{site.address}/frame", "Dot")
+        status, _ = await replayed(browser, there.version, f"{site.address}/frame", "Dot", sites)
         assert (status, other.typed, site.typed) == (Status.FAILED, ["/desk/Cy"], [])
 
 
@@ -291,7 +295,8 @@ async def test_a_frame_of_another_process_is_used_as_any(browser: Browser, page:
         made = await learned(page, f"{site.address}/frame")
         assert made.version is not None, made.open
         site.typed.clear()
-        status, policy = await replayed(browser, made.version, f"{site.address}/frame", "Cy")
+        sites = ("127.0.0.1", "localhost")
+        status, policy = await replayed(browser, made.version, f"{site.address}/frame", "Cy", sites)
         assert (status, site.typed) == (Status.COMPLETED, ["/desk/Cy"]), policy.report.misses
 
 

@@ -70,8 +70,11 @@ async def learned(page: Context, address: str, having: set[int], selector: str, 
     return compile_version(runs, None)
 
 
-async def replayed(browser: Browser, version: Version, url: str, name: str) -> tuple[str, WorkflowPolicy]:
+async def replayed(
+    browser: Browser, version: Version, url: str, name: str, sites: tuple[str, ...] = ()
+) -> tuple[str, WorkflowPolicy]:
     spec: Json = {"url": url, "goal": "Find a person", "artifacts": {"screenshots": "none"}, "on_miss": "fail"}
+    spec |= {"sites": sites}
     policy = WorkflowPolicy("find", version)
     outcome, _ = await run(browser, policy, spec, LoopItem(0, f'{{"name": "{name}"}}', False))
     return outcome.status, policy

@@ -306,6 +306,20 @@ async def test_one_picture_of_a_session_s_page_is_had_and_none_of_a_secret() -> 
         assert (await here.client.get("/sessions/s1/live/picture")).status_code == 204
 
 
+@pytest.mark.parametrize("ended", [True, False], ids=["finished", "queued"])
+async def test_no_picture_is_waited_for_of_a_session_that_does_not_run(
+    monkeypatch: pytest.MonkeyPatch, ended: bool
+) -> None:
+    monkeypatch.setattr("shoal.services.web.pages.sessions.live.LINK_S", 3600.0)
+    async with world(help_token=TOKEN, live_url="http://gateway:8700") as here:
+        await here.submit()
+        if ended:
+            await here.run(lambda work: completed())
+        async with asyncio.timeout(60):
+            assert (await here.client.get("/sessions/s1/live/picture")).status_code == 204
+        assert await here.store.states(PREFIX) == {}, "no worker is asked"
+
+
 async def test_where_workers_do_not_reach_the_gateway_the_page_says_when_steps_come() -> None:
     async with world() as here:
         await here.submit()

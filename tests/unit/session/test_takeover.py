@@ -173,6 +173,29 @@ async def test_what_a_person_did_is_drafted_where_they_handed_the_page_back(
     assert ("workflow" in notes.kept) is not leaves
 
 
+async def test_a_lease_that_has_run_out_is_good_for_nothing_whoever_has_the_page_now() -> None:
+    """A laptop that slept, or a proxy, brings back what a person did an hour ago."""
+    people = Attendance()
+    people.begin(await FakeBrowser(PAGES).new_context(), Redactor(), closed_to="", tasks=tuple)
+    people.take("lease", "Ada")
+    people._held("lease").heard -= 2 * attendance.LEASE_S
+    for now in ("nobody", "Eve"):
+        if now == "Eve":
+            people.take("other", now)
+            with pytest.raises(ActionRefused, match="Eve has the page"):
+                people.take("lease", "Ada")
+        for late in (
+            lambda: people.keep("lease"),
+            lambda: people.hand_back("lease", "", done=True),
+            lambda: people.answer("lease", DialogAnswer(True)),
+        ):
+            with pytest.raises(ActionRefused, match="is over"):
+                late()
+        with pytest.raises(ActionRefused, match="is over"):
+            await people.act("lease", CLICK)
+    people.keep("other")
+
+
 async def test_one_person_leads_at_a_time_and_only_with_the_lease() -> None:
     async def do(people: Attendance) -> None:
         for refused in (

@@ -69,7 +69,7 @@ def test_paths_of_every_setting_begin_in_the_home_folder_where_they_say_so(
     monkeypatch.setenv("SHOAL_UPLOAD_DIRS", "~/one,two")
     monkeypatch.setenv("SHOAL_SECRETS_DIR", "~/secrets")
     settings = load_settings()
-    assert settings.upload_dirs == (tmp_path / "one", Path.cwd() / "two")
+    assert settings.upload_dirs == (tmp_path / "one" / "{tenant}", Path.cwd() / "two" / "{tenant}")
     assert settings.secrets_dir == tmp_path / "secrets"
 
 

@@ -137,6 +137,35 @@ def test_an_automa_file_that_loops_is_refused_by_its_block() -> None:
         read_automa(_automa(("trigger", {}), ("loop-data", {})), "x")
 
 
+UNOPENED = ("file:///etc/passwd", "javascript:alert(1)", "data:text/html,x", "view-source:https://a.example/",
+            " java\nscript:alert(1)", "chrome://settings", "ftp://a.example/")  # fmt: skip
+
+
+@pytest.mark.parametrize("url", UNOPENED)
+def test_an_address_off_the_web_is_refused_with_its_place_whatever_file_it_is_in(url: str) -> None:
+    step = {"type": "navigate", "url": url}
+    with pytest.raises(WorkflowInvalid, match=r"steps\[1\]\.url: "):
+        read_recording(json.dumps({"title": "x", "steps": [{"type": "setViewport"}, step]}), "x")
+    with pytest.raises(WorkflowInvalid, match=r"url|file|javascript"):
+        read_automa(_automa(("trigger", {}), ("new-tab", {"url": url})), "x")
+    own = write_workflow(read_recording(json.dumps(RECORDING), "quote").workflow)
+    for arg in ({"const": url}, {"template": f"{url}{{a}}"}, {"param": "a"}):
+        version = own["versions"][0]
+        version["params"] = [{"name": "a", "source": "constant", "value": url}]
+        version["nodes"][0]["args"]["url"] = arg
+        with pytest.raises(WorkflowInvalid, match=r"versions\[0\]\.nodes\[0\]\.args\.url: .* only http and https"):
+            read_workflow(json.dumps(own))
+
+
+def test_addresses_of_the_web_and_of_parameters_are_taken() -> None:
+    own = write_workflow(read_recording(json.dumps(RECORDING), "quote").workflow)
+    version = own["versions"][0]
+    version["params"] = [{"name": "a", "source": "data", "path": "$.a"}]
+    for arg in ({"const": "about:blank"}, {"template": "{a}"}, {"template": "https://{a}.example/{a}"}, {"param": "a"}):
+        version["nodes"][0]["args"]["url"] = arg
+        read_workflow(json.dumps(own))
+
+
 def test_every_part_that_a_format_cannot_say_is_named() -> None:
     version = read_workflow(FORM).versions[0]
     for written in (write_recording(version, "q"), write_automa(version, "q"), write_playwright(version, "q")):

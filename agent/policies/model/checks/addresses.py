@@ -1,33 +1,29 @@
 """Addresses and files that a model may name: those that the job or the page really gives, never composed ones.
 
 A page can ask a model to open `https://elsewhere.example/?q=` with the person's data behind it. So an address is opened
-only on a host that the job or the browser is concerned with already, or exactly as it stands as a link on the page; and
-a file is handed to a page only when the job names it or the session downloaded it.
+only on the job's own sites, or exactly as it stands as a link on the page or in the job's words; and a file is handed
+to a page only when the job names it or the session downloaded it. `SiteRule` holds this where actions are performed.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from shoal.agent.models.reply import ReplyProblem
 from shoal.agent.policies.model.requests.elements import absolute, walk
 from shoal.agent.policies.policy import SessionState
-from shoal.agent.support.json_value import Json
-from shoal.agent.support.web_addresses import address_parts
+from shoal.agent.support.sites.job_sites import bare_address, named_addresses, sites_of_job, words_of
+from shoal.agent.support.sites.sites import Sites
+from shoal.agent.support.web_addresses import BLANK
 from shoal.agent.types import Observation
-
-_ADDRESS = re.compile(
-    r"\b(?:https?://)?((?:[a-z0-9-]{1,63}\.){1,20}[a-z]{2,63}|localhost|\d+\.\d+\.\d+\.\d+)\b", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
     """What the job and the page give."""
 
-    hosts: frozenset[str]
+    sites: Sites  # where any address may be opened
+    named: frozenset[str]  # whole addresses that the job's own words name
     links: frozenset[str]  # whole addresses on the page
     texts: tuple[str, ...]  # the job's own words and data
     downloads: frozenset[str]
@@ -36,14 +32,13 @@ class Given:
         """Lets an address pass that is given.
 
         Raises:
-            ReplyProblem: it is neither on a known host nor a link of the page.
+            ReplyProblem: it is neither on one of the job's sites, nor named by the job, nor a link of the page.
         """
-        whole = absolute(address if "://" in address else f"https://{address.strip().lstrip('/')}", base)
-        host = _host(whole or "")
-        known = any(host == allowed or host.endswith(f".{allowed}") for allowed in self.hosts)
-        if address.strip() != "about:blank" and not known and whole not in self.links:
+        whole = absolute(address if "://" in address else f"https://{address.strip().lstrip('/')}", base) or ""
+        known = self.sites.cover(whole) or bare_address(whole) in self.named
+        if address.strip() != BLANK and not known and whole not in self.links:
             raise ReplyProblem(
-                "an address is neither a link of this page nor on a host that the job names", repr(address[:80])
+                "an address is neither a link of this page nor on a site that the job may act on", repr(address[:80])
             )
 
     def check_file(self, reference: str) -> None:
@@ -59,32 +54,14 @@ class Given:
 
 def given(state: SessionState, seen: Observation) -> Given:
     """What a decision on the page `seen` may name."""
-    spec = state.spec
-    item = state.item
-    words = [spec.goal or "", spec.url, *((item.value, item.label) if item else ()), *_texts(spec.data)]
-    if spec.extract is not None and spec.extract.goal:
-        words.append(spec.extract.goal)
+    spec, item = state.spec, state.item
+    words = words_of(spec, item)
     if spec.loop is not None and item is None:  # an item's session is for its own value, one of perhaps 100,000
-        words += spec.loop.values or ()
-    hosts = {_host(address) for address in (seen.url, state.page.url, *(tab.url for tab in seen.tabs))}
-    hosts |= {host.lower() for text in words for host in _ADDRESS.findall(text)}
+        words += tuple(spec.loop.values or ())
+    sites = sites_of_job(spec, item, state.depth)
     links = {absolute(element.attributes.get("href", ""), seen.url) for element in walk(seen.elements)}
     downloads = {
         reference for file in seen.downloads for reference in (file.path, file.artifact, file.url) if reference
     }
-    return Given(frozenset(hosts - {""}), frozenset(link for link in links if link), tuple(words), frozenset(downloads))
-
-
-def _texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for part in value.values():
-            yield from _texts(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _texts(part)
-
-
-def _host(address: str) -> str:
-    return address_parts(address).hostname or ""
+    named = named_addresses(words)
+    return Given(sites, named, frozenset(link for link in links if link), words, frozenset(downloads))

@@ -231,6 +231,10 @@ def results(
     job: JobArgument,
     form: Annotated[Form, typer.Option("--format", help="jsonl, csv or parquet.")] = Form.JSONL,
     out: Annotated[str, typer.Option(metavar="FILE", help="Write into this file instead of stdout.")] = "",
+    formulas: Annotated[
+        bool,
+        typer.Option("--formulas/--no-formulas", help="CSV: texts that a spreadsheet would compute, or kept as texts."),
+    ] = True,
     gateway: Gateway = "",
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format jsonl.")] = False,
 ) -> None:
@@ -241,7 +245,7 @@ def results(
         if chosen is Form.PARQUET and not out and sys.stdout.isatty():
             raise BadUsage("Parquet is binary: name a file with --out, or redirect the output")
         async with client_of(settings_of_process(), gateway) as client:
-            pieces = client.results(job, form=chosen.value)
+            pieces = client.results(job, form=chosen.value, formulas=formulas)
             with _WholeFile(Path(out)) if out else nullcontext(binary_stdout()) as target:
                 async for piece in pieces:
                     target.write(piece)

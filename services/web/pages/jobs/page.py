@@ -141,10 +141,14 @@ def _add_streams(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, 
     async def results(
         job: str,
         format: Format = Format.JSONL,
+        formulas: bool = False,
         caller: Caller = Depends(let_in(login_check, "read")),
         asked: RecordQuery = Depends(record_query),
     ) -> Response:
-        """The lines that match, in item order: all of them, also where the table shows the first ones alone."""
+        """The lines that match, in item order: all of them, also where the table shows the first ones alone.
+
+        A person opens them in a spreadsheet, so texts stay texts there unless `formulas` is true.
+        """
         row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
         headers = {"Content-Disposition": f'attachment; filename="{ids.job_id(row.id)}.{format}"'}
-        return await written(row, matching(await job_lines(deps, row), asked), format, headers)
+        return await written(row, matching(await job_lines(deps, row), asked), format, headers, formulas=formulas)

@@ -50,7 +50,7 @@ def add_live(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, page
 
     @router.get("/sessions/{session}/live/picture")
     async def picture(session: str, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
-        """One picture of a running session's page; 204 where none can be had."""
+        """One picture of a session's page; 204 where none can be had, at once where the session does not run."""
         headers = {"Cache-Control": "no-store"}
         try:
             room = await room_of(deps.store, rooms, ids.parse_session(session), caller)

@@ -15,7 +15,7 @@ from shoal.agent.status import Status
 from shoal.agent.support.hiding.hidden_values import HiddenValues
 from shoal.agent.support.redaction import Redactor
 from shoal.agent.testing import ScriptedModel
-from shoal.agent.types import Action, ActionResult, Download, Effect, ErrorInfo, LoopItem, Task
+from shoal.agent.types import Action, ActionResult, Download, Effect, ErrorInfo, LoopItem, TabInfo, Task
 from shoal.services.browsers.session_parts.secrets import FolderSecrets
 from tests.spelled import SPELLED
 from tests.unit.agent.model.pages import URL, FakePage, el, link, page, scene_of, text
@@ -41,14 +41,19 @@ def goto(url: str) -> dict[str, Any]:
         "https://evil.example/collect?name=Ada",
         "https://evil.example",
         "https://partner.example/offer?name=Ada",
+        "https://other.example/?name=Ada",  # the job names the host alone
         "https://shop.example.evil.example/",
         "https://shop.example@evil.example/",
         "//evil.example/x",
     ],
 )
 async def test_an_address_that_nobody_gave_is_not_opened(address: str) -> None:
-    with pytest.raises(ReplyInvalid, match="neither a link of this page"):
-        await decide(goto(address), goto(address), shown=PAGE, spec={"data": DATA}, calls=call_offers)
+    """A page elsewhere that is open is no reason, either: a link led there."""
+    shown = replace(PAGE, url="https://evil.example/", tabs=(TabInfo("https://evil.example/", ""),))
+    spec = {"data": DATA, "goal": "Compare with other.example"}
+    for seen in (PAGE, shown):
+        with pytest.raises(ReplyInvalid, match="neither a link of this page"):
+            await decide(goto(address), goto(address), shown=seen, spec=spec, calls=call_offers)
 
 
 @pytest.mark.parametrize(
@@ -57,8 +62,9 @@ async def test_an_address_that_nobody_gave_is_not_opened(address: str) -> None:
         ("https://partner.example/offer", {}),  # exactly as the page links to it
         ("https://shop.example/search?q=lamp", {}),  # the job's own host
         ("https://news.shop.example/", {}),
-        ("https://other.example/a", {"goal": "Compare with other.example"}),
-        ("https://other.example/a", {"data": {"compare": ["https://other.example/"]}}),
+        ("https://other.example/", {"goal": "Compare with other.example"}),
+        ("https://other.example/a", {"data": {"compare": ["https://other.example/a"]}}),
+        ("https://other.example/a?b=1", {"sites": ["shop.example", "other.example"]}),
     ],
 )
 async def test_an_address_that_job_or_page_give_is_opened(address: str, more: dict[str, Any]) -> None:

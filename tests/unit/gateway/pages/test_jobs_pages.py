@@ -213,6 +213,14 @@ async def test_a_download_has_the_lines_that_match_and_one_field_is_searched(
     assert (await here.client.get(f"/jobs/{job}/results?status=nonsense")).status_code == 400
 
 
+async def test_a_download_of_a_page_computes_nothing_in_a_spreadsheet(here: World) -> None:
+    job = await here.submit()
+    await here.run(lambda work: completed({"a": "=1+1"}))
+    assert "'=1+1" in (await here.client.get(f"/jobs/{job}/results?format=csv")).text
+    assert "'=1+1" not in (await here.client.get(f"/jobs/{job}/results?format=csv&formulas=true")).text
+    assert "'" not in (await here.client.get(f"/jobs/{job}/results?format=jsonl")).text
+
+
 async def test_a_session_of_many_records_says_how_many_it_shows(here: World) -> None:
     job = await here.submit()
     await here.run(lambda work: completed(*({"n": n} for n in range(23))))

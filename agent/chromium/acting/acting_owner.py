@@ -1,0 +1,24 @@
+"""What an acting context uses of the browser that it is of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Protocol
+
+from shoal.agent.chromium.acting.raw_traces import RawTraces
+from shoal.agent.chromium.call_deadlines import BrowserProcess
+from shoal.agent.chromium.devtools.fetching_sites import FetchingOwner
+
+
+class ActingOwner(BrowserProcess, FetchingOwner, Protocol):
+    """The browser of acting contexts."""
+
+    folder: Path | None  # that the browser can read; None: it reads everything
+    traces: RawTraces  # what its contexts record
+
+    async def take_back(self, context: Any, not_reusable: str) -> None:
+        """A session is done with `context`: it is emptied for the next one, or closed where it is `not_reusable`.
+
+        The context is an `ActingContext`.
+        """
+        ...

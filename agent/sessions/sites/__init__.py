@@ -1,0 +1,1 @@
+"""The rule that holds a session to the sites of its job."""

@@ -1,0 +1,17 @@
+"""Where an action would act, and what would come of it: what the page says before the action is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """One action on the page as it is now."""
+
+    documents: tuple[str, ...]  # addresses of the documents that it reaches: the page's own, then those of frames
+    field: bool = False  # it reaches a field, a check box or an option
+    sends: bool = False  # a click on it sends a form
+    forms: tuple[str, ...] = ()  # the addresses to which forms send in which it acts
+    links: tuple[str, ...] = ()  # where links lead that a click on it follows
+    listed: bool = False  # of an action with an address: it stands as a link on the page

@@ -1,0 +1,193 @@
+"""What an action reaches on real pages of two sites, and forms that scripts and redirects would send to the other."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator, Iterator
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from shoal.agent.browser import Browser, Context, ContextOptions
+from shoal.agent.errors import ElementMissing, SiteNotSentTo
+from shoal.agent.observe.tree import walk_elements
+from shoal.agent.support.sites.prospect import Prospect
+from shoal.agent.support.sites.sites import sites_of
+from shoal.agent.types import Action
+from tests.loopback import served
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+class Two:
+    """One server under two hosts: `own`, and `other`, which belongs to somebody else."""
+
+    def __init__(self, url: str) -> None:
+        self.own, self.other = url, url.replace("127.0.0.1", "localhost")
+        self.pages: dict[str, str] = {}
+        self.taken: list[tuple[str, str]] = []  # host and body of each form that came
+        self.came = threading.Condition()
+
+    def page(self, path: str, html: str) -> str:
+        """Puts a page at `path`; gives its address on the own site."""
+        self.pages[path] = f"<!doctype html><title>Page</title>{html}"
+        return self.own + path
+
+
+@pytest.fixture
+def two() -> Iterator[Two]:
+    here: list[Two] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = here[0].pages.get(self.path.partition("?")[0], "<title>Other</title>Nothing here").encode()
+            self.answer(200, body)
+
+        def do_POST(self) -> None:
+            said = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+            here[0].taken.append((str(self.headers["Host"]).partition(":")[0], said))
+            if self.path == "/onward":
+                self.answer(307, b"", here[0].other + "/collect")
+            else:
+                self.answer(200, b"<title>Thanks</title>Thank you")
+
+        def answer(self, status: int, body: bytes, location: str = "") -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(body)))
+            if location:
+                self.send_header("Location", location)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """No log."""
+
+    with served(Handler) as url:
+        here.append(Two(url))
+        yield here[0]
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def kept(browser: Browser, two: Two) -> AsyncIterator[Context]:
+    """A context whose forms may go to the own site only."""
+    context = await browser.new_context(ContextOptions(sites=sites_of([two.own])))
+    yield context
+    await context.close()
+
+
+async def ids(context: Context) -> dict[str, str]:
+    """The ids of what the page shows, by name or text."""
+    found: dict[str, str] = {}
+    for element in walk_elements((await context.observe()).elements):
+        name = element.name or element.text or " ".join(child.text for child in element.children)
+        if element.bid and (name.strip() not in found or element.tag != "label"):
+            found[name.strip()] = element.bid
+    return found
+
+
+PAGE = """<a href="/own">Ours</a> <a href="{other}/far">Theirs</a> <div role=button tabindex=0>Bare</div>
+<form action="{other}/collect"><input aria-label=Card name=card><input name=action value=x type=hidden>
+<button>Pay</button><button formaction="/own">Save</button>
+<button type=button>Look</button></form>
+<form><input aria-label=Plain><label>Terms <input type=checkbox></label></form>
+<div id=card onclick="void 0">Box <span><button form=late>Late</button></span></div>
+<form id=late action="//localhost:1/x"></form>
+<div id=host></div><script>host.attachShadow({{mode: 'open'}}).innerHTML =
+  '<form action="{other}/s"><button>Shadowed</button></form><a href="{other}/deep">Deep</a>'</script>"""
+
+
+async def seen(context: Context, name: str, **args: Any) -> Prospect:
+    return await context.prospect(Action(name, args))
+
+
+async def test_what_elements_of_one_page_reach(kept: Context, two: Two) -> None:
+    page = two.page("/", PAGE.format(other=two.other))
+    await kept.goto(page)
+    on = await ids(kept)
+    far, collect = f"{two.other}/far", f"{two.other}/collect"
+    assert await seen(kept, "click", bid=on["Theirs"]) == Prospect((page,), links=(far,))
+    assert await seen(kept, "click", bid=on["Bare"]) == Prospect((page,))
+    assert await seen(kept, "click", bid=on["Pay"]) == Prospect((page,), sends=True, forms=(collect,))
+    assert await seen(kept, "click", bid=on["Save"]) == Prospect((page,), sends=True, forms=(f"{two.own}/own",))
+    assert await seen(kept, "click", bid=on["Look"]) == Prospect((page,))
+    card = await seen(kept, "fill", bid=on["Card"], value="4111")
+    assert (card.field, card.forms) == (True, (collect,)), "and Enter in it presses its first button"
+    assert await seen(kept, "fill", bid=on["Plain"], value="x") == Prospect((page,), field=True, forms=(page,))
+    assert (await seen(kept, "click", bid=on["Terms"])).field
+    assert (await seen(kept, "click", bid=on["Late"])).forms == ("http://localhost:1/x",)
+    assert (await seen(kept, "click", bid=on["Shadowed"])).forms == (f"{two.other}/s",)
+    with pytest.raises(ElementMissing):
+        await seen(kept, "click", bid="99999")
+    for url, listed in ((far, True), (f"{two.other}/deep", True), (f"{far}?card=4111", False), (two.own, False)):
+        assert (await seen(kept, "goto", url=url)).listed is listed, url
+    await kept.act(Action("focus", {"bid": on["Card"]}))
+    assert (await seen(kept, "keyboard_press", key_comb="Enter")).forms == (collect,)
+    spot = await kept.read("() => document.querySelector('form button').getBoundingClientRect().toJSON()")
+    point = {"x": spot["x"] + 2, "y": spot["y"] + 2}
+    assert (await seen(kept, "mouse_click", **point)).forms == (collect,)
+
+
+FRAMES = """<input aria-label=Outside><iframe src="{other}/pay" width=400 height=200></iframe>
+<iframe srcdoc="<input aria-label=Written>" width=300 height=60></iframe>"""
+
+
+async def test_a_frame_of_another_site_is_told_of_however_it_is_reached(kept: Context, two: Two) -> None:
+    page = two.page("/", FRAMES.format(other=two.other))
+    two.page("/pay", f"<input aria-label=Card style='margin: 50px'><iframe src='{two.own}/own'></iframe>")
+    two.page("/own", "<input aria-label=Ours>")
+    await kept.goto(page)
+    await kept.settle()
+    on = await ids(kept)
+    pay, own = f"{two.other}/pay", f"{two.own}/own"
+    assert (await seen(kept, "fill", bid=on["Outside"], value="x")).documents == (page,)
+    assert (await seen(kept, "fill", bid=on["Card"], value="x")).documents == (page, pay)
+    assert set((await seen(kept, "fill", bid=on["Ours"], value="x")).documents) == {page, pay, own}
+    written = (await seen(kept, "fill", bid=on["Written"], value="x")).documents
+    assert all(address.startswith(two.own) for address in written), "it belongs to the page that wrote it"
+    assert (await seen(kept, "keyboard_type", text="x")).documents == (page,)
+    await kept.act(Action("focus", {"bid": on["Card"]}))
+    reached = await seen(kept, "keyboard_type", text="x")
+    assert (reached.documents, reached.field) == ((page, pay), True)
+    box = await kept.read("() => document.querySelector('iframe').getBoundingClientRect().toJSON()")
+    point = {"x": box["x"] + 70, "y": box["y"] + 62}
+    reached = await seen(kept, "mouse_click", **point)
+    assert (reached.documents, reached.field) == ((page, pay), True)
+
+
+FORM = "<form action=/onward method=post><input name=card value=4111><button>{name}</button></form>"
+SCRIPT = """<div role=button tabindex=0 id=go>Go</div><script>go.onclick = () => {{
+  document.forms[0].action = '{other}/collect'; document.forms[0].submit(); }}</script>"""
+
+
+@pytest.mark.parametrize("way", ["script", "redirect"])
+async def test_a_form_is_kept_from_the_other_site_whoever_sends_it_there(kept: Context, two: Two, way: str) -> None:
+    redirected = FORM.format(name="Go")
+    page = two.page("/", redirected if way == "redirect" else FORM.format(name="No") + SCRIPT.format(other=two.other))
+    await kept.goto(page)
+    result = await kept.act(Action("click", {"bid": (await ids(kept))["Go"]}))
+    assert result.error is not None and result.error.code == SiteNotSentTo.code, result
+    assert "localhost" in result.error.message and "`sites`" in result.error.message
+    assert [host for host, _ in two.taken] == (["127.0.0.1"] if way == "redirect" else [])
+    assert kept.url == page, "the page stays"
+
+
+async def test_a_form_reaches_its_own_site_and_its_page_may_lead_elsewhere(kept: Context, two: Two) -> None:
+    await kept.goto(two.page("/", FORM.format(name="Go").replace("/onward", "/sent")))
+    result = await kept.act(Action("click", {"bid": (await ids(kept))["Go"]}))
+    assert result.error is None and two.taken == [("127.0.0.1", "card=4111")]
+    await kept.goto(two.page("/", f"<a href='{two.other}/far'>Theirs</a>"))
+    result = await kept.act(Action("click", {"bid": (await ids(kept))["Theirs"]}))
+    assert result.error is None and kept.url == f"{two.other}/far"
+
+
+async def test_without_sites_forms_go_where_they_like(browser: Browser, two: Two) -> None:
+    context = await browser.new_context()
+    try:
+        await context.goto(two.page("/", FORM.format(name="Go").replace("/onward", f"{two.other}/collect")))
+        assert (await context.act(Action("click", {"bid": (await ids(context))["Go"]}))).error is None
+        assert two.taken == [("localhost", "card=4111")]
+    finally:
+        await context.close()
