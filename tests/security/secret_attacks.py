@@ -22,7 +22,7 @@ import re
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
@@ -184,21 +184,9 @@ class Gateway:
     def shown(self, job: str) -> Iterator[tuple[str, str]]:
         """All that is given of a job: where, and the text, unpacked."""
         sessions = self.http.get(f"/v1/jobs/{job}/sessions", params={"limit": 200}).json()["sessions"]
-        paths = [f"/v1/jobs/{job}", f"/v1/jobs/{job}/sessions?limit=200", f"/jobs/{job}", f"/jobs/{job}/records", "/"]
-        paths += [
-            f"/v1/jobs/{job}/events?follow=false",
-            f"/jobs/{job}/map",
-            "/activity",
-            "/attention",
-            f"/v1/jobs/{job}/results",
-        ]
-        paths += [f"/v1/jobs/{job}/results?format={name}" for name in ("csv", "parquet")]
-        for session in sessions:
-            paths += [f"/v1/sessions/{session['id']}", f"/sessions/{session['id']}"]
-            detail = self.http.get(f"/v1/sessions/{session['id']}").json()
-            paths += [f"/v1/artifacts/{artifact['id']}" for artifact in detail["artifacts"]]
-        for path in paths:
-            yield from _texts(path, self._body(path))
+        details = [self.http.get(f"/v1/sessions/{session['id']}").json() for session in sessions]
+        for path in paths_of(job, details):
+            yield from texts_of(path, self._body(path))
 
     def _body(self, path: str) -> bytes:
         answer = self.http.get(path, follow_redirects=True)
@@ -206,7 +194,17 @@ class Gateway:
         return answer.content
 
 
-def _texts(path: str, data: bytes) -> Iterator[tuple[str, str]]:
+def paths_of(job: str, details: Sequence[Json]) -> Iterator[str]:
+    """Where a gateway tells of a job whose sessions have these details."""
+    yield from (f"/v1/jobs/{job}", f"/v1/jobs/{job}/sessions?limit=200", f"/jobs/{job}", f"/jobs/{job}/records", "/")
+    yield from (f"/v1/jobs/{job}/events?follow=false", f"/jobs/{job}/map", "/activity", "/attention")
+    yield from (f"/v1/jobs/{job}/results{query}" for query in ("", "?format=csv", "?format=parquet"))
+    for detail in details:
+        yield from (f"/v1/sessions/{detail['id']}", f"/sessions/{detail['id']}")
+        yield from (f"/v1/artifacts/{artifact['id']}" for artifact in detail["artifacts"])
+
+
+def texts_of(path: str, data: bytes) -> Iterator[tuple[str, str]]:
     """A body as text; of a packed one, what is in it."""
     if data.startswith(b"\x1f\x8b"):
         data = gzip.decompress(data)
