@@ -36,6 +36,7 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http import problems
 from shoal.services.web.http.audit import AuditTrail
 from shoal.services.web.http.auth import Authenticator
+from shoal.services.web.http.body import FORM_FIELD_BYTES, FORM_FIELDS
 from shoal.services.web.http.lazy_route import add_routes
 from shoal.services.web.http.quota import Quota
 from shoal.services.web.http.requests import RequestContext
@@ -68,6 +69,7 @@ def create_app(deps: GatewayDeps) -> FastAPI:
         summary="A browser-automation cluster: jobs in, validated records out.",
         docs_url=None,
         redoc_url=None,
+        form_limits={"max_fields": FORM_FIELDS, "max_files": 0, "max_part_size": FORM_FIELD_BYTES},
     )
     problems.install(app)
     submitter = Submitter(deps, checker, quota)

@@ -19,6 +19,8 @@ from shoal.agent.workflows.format.version import Version
 
 FORMAT: Final = "shoal-workflow/1"
 _MOST_FAULTS = 20
+_MOST_COMPARED = 1_000
+"""Faults of which each is told. Each is compared with each, so half a million would take days."""
 
 
 class Scope(WorkflowPart):
@@ -164,6 +166,8 @@ def place_of(loc: tuple[int | str, ...], data: Json) -> str:
 
 def _told(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
     """Each fault once: a list that is empty because its entries are wrong is no fault of its own."""
+    if error.error_count() > _MOST_COMPARED:
+        return [((), f"has {error.error_count()} faults")]
     faults = [(fault["loc"], fault["msg"]) for fault in error.errors()]
     return [
         (loc, what)

@@ -16,7 +16,7 @@ from shoal.services.web.api.views.sessions import SessionDetailView
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
-from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
+from shoal.services.web.http.body import JSON_TYPES, aside, read_body, require_type
 from shoal.services.web.http.lazy_route import LazyRoute
 from shoal.services.web.specs.specs import parse_json, told_of
 
@@ -64,7 +64,7 @@ def change_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     async def change(request: Request, job: str, caller: Caller = Depends(guard(authenticator, "control"))) -> Response:
         """Concurrency, deadline, token limit and priority, all of them or nothing. 409 when the job is final."""
         require_type(request, PATCH_TYPES)
-        changes = job_changes(parsed(JobPatch, await read_body(request, deps.options.body_limit)))
+        changes = job_changes(await body_as(request, JobPatch, deps.options.body_limit))
         row = await deps.store.change(ids.parse_job(job), changes, tenant=caller.sees)
         return Response(JobView.of(row).json_bytes(), media_type=JSON)
 
@@ -80,7 +80,7 @@ def change_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     ) -> Response:
         """Says whether the action that must not be repeated was done. 409 when the session is not unsure."""
         require_type(request, JSON_TYPES)
-        body = parsed(SettleBody, await read_body(request, deps.options.body_limit))
+        body = await body_as(request, SettleBody, deps.options.body_limit)
         detail = await deps.store.resolve_unsure(ids.parse_session(session), body.how, tenant=caller.sees)
         return Response(SessionDetailView.of_detail(detail).json_bytes(), media_type=JSON)
 
@@ -101,17 +101,23 @@ def job_changes(patch: JobPatch) -> JobChanges:
     return JobChanges(frozenset(patch.model_fields_set), **patch.model_dump())
 
 
-def parsed(model: type[B], body: bytes) -> B:
-    """A request's body as `model`.
+async def body_as(request: Request, model: type[B], limit: int) -> B:
+    """A request's body, of at most `limit` bytes, as `model`.
 
     Raises:
+        TooLarge.
         BadInput: it is none; with the place of each fault.
     """
+    body = await read_body(request, limit)
+    return await aside(len(body), _parsed, model, body)
+
+
+def _parsed(model: type[B], body: bytes) -> B:
     parse_json(body)  # says line and column where it is none
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
-        faults = told_of(error, model)
+        faults = told_of(error, model, body)
         first = f"{faults[0]['field']}: {faults[0]['reason']}"
         raise BadInput(f"The request is not valid: {first}.", errors=faults) from None
 

@@ -15,7 +15,7 @@ from shoal.services.errors import BadInput, NotFound, WrongState
 from shoal.services.live_messages import MOST_MESSAGE_BYTES, UP
 from shoal.services.store import ids
 from shoal.services.store.store import Store
-from shoal.services.web.api.changes import body_of, parsed
+from shoal.services.web.api.changes import body_as, body_of
 from shoal.services.web.api.jobs import JSON
 from shoal.services.web.api.questions import require_token
 from shoal.services.web.api.views.base import View
@@ -98,7 +98,7 @@ def _add_people(router: APIRouter, deps: GatewayDeps, authenticator: Authenticat
         """A person acts on the page in the agent's place: `take` first, `hand_back` at last. 409 when that is not
         possible, with the reason."""
         require_type(request, JSON_TYPES)
-        body = parsed(TakeoverBody, await read_body(request, deps.options.body_limit))
+        body = await body_as(request, TakeoverBody, deps.options.body_limit)
         view = await obey(request, deps.store, rooms, ids.parse_session(session), body, caller)
         return Response(view.json_bytes(), media_type=JSON)
 

@@ -17,13 +17,13 @@ from pydantic_core import to_json
 from shoal.agent.support.json_value import Json
 from shoal.services.errors import NotFound, Unauthenticated
 from shoal.services.store.store import Store
-from shoal.services.web.api.changes import body_of, parsed
+from shoal.services.web.api.changes import body_as, body_of
 from shoal.services.web.api.jobs import JSON
 from shoal.services.web.api.views.base import View
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
-from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
+from shoal.services.web.http.body import JSON_TYPES, require_type
 from shoal.services.web.http.lazy_route import LazyRoute
 
 _OPEN_S = 30.0
@@ -89,7 +89,7 @@ def question_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRoute
         """Takes a worker's question, and gives its answer once there is one. Workers show the installation's token."""
         require_token(request, deps.options.help_token)
         require_type(request, JSON_TYPES)
-        asked = parsed(Asked, await read_body(request, deps.options.body_limit))
+        asked = await body_as(request, Asked, deps.options.body_limit)
         answers = await store.states(f"{_ANSWER}{asked.id}")
         for answer, _ in answers.values():
             return Response(to_json(answer), media_type=JSON)
@@ -118,7 +118,7 @@ def question_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRoute
     ) -> Response:
         """Hands the answer to the session that waits. 404 when none waits for it any more."""
         require_type(request, JSON_TYPES)
-        said = parsed(AnswerBody, await read_body(request, deps.options.body_limit))
+        said = await body_as(request, AnswerBody, deps.options.body_limit)
         await answer_question(store, caller, question, said.answer)
         return Response(status_code=204)
 

@@ -16,7 +16,7 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.audit import note_nothing
 from shoal.services.web.http.auth import Authenticator, guard
-from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
+from shoal.services.web.http.body import JSON_TYPES, aside, read_body, require_type
 from shoal.services.web.http.lazy_route import LazyRoute
 from shoal.services.web.specs.specs import parse_json, told_of
 from shoal.services.web.tries.version_trial import MOST_PAGES, VersionTry
@@ -73,7 +73,8 @@ def workflow_try_routes(deps: GatewayDeps, authenticator: Authenticator, trier: 
         """
         note_nothing(request)
         require_type(request, JSON_TYPES)
-        body = read_try(await read_body(request, deps.options.body_limit))
+        asked = await read_body(request, deps.options.body_limit)
+        body = await aside(len(asked), read_try, asked)
         row = await deps.store.workflows.get(caller.tenant, name)
         chosen = version_of(row, body.version)
 
@@ -113,5 +114,5 @@ def read_try(body: bytes) -> VersionTryBody:
         return VersionTryBody.model_validate_json(body, strict=True)
     except ValidationError as error:
         parse_json(body)  # says line and column where it is no JSON at all
-        faults = told_of(error, VersionTryBody)
+        faults = told_of(error, VersionTryBody, body)
         raise BadInput(f"The try is not valid: {faults[0]['field']}: {faults[0]['reason']}.", errors=faults) from None

@@ -34,7 +34,7 @@ from shoal.services.web.api.workflow_tries import version_of
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
-from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
+from shoal.services.web.http.body import JSON_TYPES, aside, read_body, require_type
 from shoal.services.web.http.lazy_route import LazyRoute
 
 _BODY = {
@@ -157,7 +157,8 @@ def _add_changing(router: APIRouter, deps: GatewayDeps, authenticator: Authentic
         come behind its own, with new numbers."""
         caller = await may_control(request)
         require_type(request, JSON_TYPES)
-        given, lost = imported(await read_body(request, deps.options.body_limit), kind, name)
+        body = await read_body(request, deps.options.body_limit)
+        given, lost = await aside(len(body), imported, body, kind, name)
         row = await store.keep(caller.tenant, given)
         return _answer(imported_view(row, lost), 201)
 
@@ -167,7 +168,8 @@ def _add_changing(router: APIRouter, deps: GatewayDeps, authenticator: Authentic
         changed. It is a draft; nothing uses it before it is activated."""
         caller = await may_control(request)
         require_type(request, JSON_TYPES)
-        given = read_given(await read_body(request, deps.options.body_limit))
+        body = await read_body(request, deps.options.body_limit)
+        given = await aside(len(body), read_given, body)
         if given.name != name or len(given.versions) != 1:
             raise BadInput(f"give one version of the workflow {name!r}")
         mine = given.versions[0].model_copy(update={"state": "draft", "by": "person"})

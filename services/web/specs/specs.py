@@ -6,14 +6,14 @@ import asyncio
 import difflib
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeVar, get_args
+from typing import get_args
 from urllib.parse import SplitResult, urlsplit
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails, from_json
+from pydantic_core import ErrorDetails, from_json, to_json
 
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
@@ -23,6 +23,7 @@ from shoal.services.errors import BadInput
 from shoal.services.names import HostNames
 from shoal.services.store.records import NewJob
 from shoal.services.store.workflows.workflow_store import WorkflowStore
+from shoal.services.web.http.body import aside
 from shoal.services.web.specs.browser_checks import unbrowsable
 from shoal.services.web.specs.spec_checks import address_fault, login_addresses, undoable
 from shoal.services.web.specs.workflows import WORKFLOW, check_learn, with_workflow, workflow_faults
@@ -30,16 +31,18 @@ from shoal.services.webhooks.sender import unsendable
 
 Fault = dict[str, str]
 Place = tuple[str, SplitResult]  # a field and the address in it
-R = TypeVar("R")
 
 _INT64 = 2**63
 _SUSPICIOUS = re.compile(rb"\\u0000|[0-9]{19}|[eE][+-]?[0-9]{3}|NaN|Infinity")
 """Without any of these in its text, JSON holds nothing that `_unstorable` looks for: no U+0000, no number that long."""
-_INLINE_BYTES = 1 << 16
-"""Longer bodies are looked at in a thread: a loop of 50,000 links takes half a second, in which others are served."""
-_INLINE_PLACES = 1_000
+_BYTES_OF_PLACE = 16
+"""For how much text to be read one address counts that is to be looked at."""
 _MOST_FAULTS = 100
 """Faults of one submission that are told; the message counts the rest."""
+_MOST_MADE = 1_000
+"""Faults beyond which they are found anew in the first parts of what was given: pydantic makes all that it tells, which
+takes seconds for half a million."""
+_FIRST_PARTS = 20
 _LONG_NAME = 64
 """Characters of an unknown field beyond which no field is looked for that may have been meant: comparing takes the
 product of both lengths."""
@@ -80,9 +83,7 @@ class SpecChecker:
         Raises:
             BadInput: listing the faults.
         """
-        if len(body) <= _INLINE_BYTES:
-            return self._read(body, idempotency_key)
-        return await asyncio.to_thread(self._read, body, idempotency_key)
+        return await aside(len(body), self._read, body, idempotency_key)
 
     def _read(self, body: bytes, idempotency_key: str | None) -> JobSpec:
         spec = parse_spec(body, idempotency_key=idempotency_key)
@@ -125,18 +126,15 @@ class SpecChecker:
         """
         if self._rules.reach.allow_private:
             return []
-        places = await self._aside(len(spec.loop.values or ()) if spec.loop else 0, _places, spec)
+        count = len(spec.loop.values or ()) if spec.loop else 0
+        places = await aside(count * _BYTES_OF_PLACE, _places, spec)
         hosts = list(dict.fromkeys(parts.hostname or "" for _, parts in places))[:_LOOKED_UP]
         if len(hosts) == 1:  # as most jobs have it: not worth a task
             addresses = {hosts[0]: await self._names.addresses(hosts[0], tenant)}
         else:
             answers = await asyncio.gather(*(self._names.addresses(host, tenant) for host in hosts))
             addresses = dict(zip(hosts, answers, strict=True))
-        return await self._aside(len(places), self._forbidden, places, addresses)
-
-    async def _aside(self, count: int, work: Callable[..., R], *given: Any) -> R:
-        """What `work` gives, from a thread where it has much to look at."""
-        return work(*given) if count <= _INLINE_PLACES else await asyncio.to_thread(work, *given)
+        return await aside(len(places) * _BYTES_OF_PLACE, self._forbidden, places, addresses)
 
     def _forbidden(self, places: Sequence[Place], addresses: Mapping[str, Sequence[str]]) -> list[Fault]:
         faults = []
@@ -165,7 +163,7 @@ def parse_spec(body: bytes, *, idempotency_key: str | None = None) -> JobSpec:
         spec = JobSpec.model_validate_json(body, strict=True)
     except ValidationError as err:
         parse_json(body)  # says line and column where it is no JSON at all
-        raise refused(told_of(err, JobSpec), of=err.error_count()) from None
+        raise refused(told_of(err, JobSpec, body), of=err.error_count()) from None
     faults = list(islice(_unstorable(parse_json(body), ()), _MOST_FAULTS)) if _SUSPICIOUS.search(body) else []
     if idempotency_key is not None:
         if spec.idempotency_key not in (None, idempotency_key):
@@ -243,9 +241,25 @@ def _fault(field: str, reason: str) -> Fault:
     return {"field": field, "reason": reason}
 
 
-def told_of(error: ValidationError, model: type[BaseModel]) -> list[Fault]:
-    """The first of pydantic's errors about `model`, in our words."""
+def told_of(error: ValidationError, model: type[BaseModel], body: bytes = b"") -> list[Fault]:
+    """The first of pydantic's errors about the `model` that `body` should be, in our words."""
+    if error.error_count() > _MOST_MADE:
+        try:
+            model.model_validate_json(to_json(_first_parts(from_json(body))), strict=True)
+        except ValidationError as first:
+            if first.error_count() <= _MOST_MADE:
+                return told_of(first, model, body)
+        return [_fault("body", f"has {error.error_count()} faults")]
     return [told(fault, model) for fault in error.errors(include_url=False, include_input=False)[:_MOST_FAULTS]]
+
+
+def _first_parts(value: Json) -> Json:
+    """`value` with the first few entries of each list and object."""
+    if isinstance(value, list):
+        return [_first_parts(inner) for inner in value[:_FIRST_PARTS]]
+    if isinstance(value, dict):
+        return {key: _first_parts(inner) for key, inner in islice(value.items(), _FIRST_PARTS)}
+    return value
 
 
 def told(error: ErrorDetails, model: type[BaseModel]) -> Fault:

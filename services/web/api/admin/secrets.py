@@ -12,14 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from shoal.services.errors import NotAllowed, WrongState
 from shoal.services.secrets.folder import FolderState, SecretFolder, StoredSecret
-from shoal.services.web.api.changes import body_of, parsed
+from shoal.services.web.api.changes import body_as, body_of
 from shoal.services.web.api.jobs import JSON
 from shoal.services.web.api.views.base import Time, View
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.audit import note_detail
 from shoal.services.web.http.auth import Authenticator, guard
-from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
+from shoal.services.web.http.body import JSON_TYPES, require_type
 from shoal.services.web.http.lazy_route import LazyRoute
 
 WARNING = "Shoal-Warning"
@@ -79,7 +79,7 @@ def secret_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     ) -> Response:
         """The value is given again whenever the sites change: else a caller could send it to a site of its own."""
         require_type(request, JSON_TYPES)
-        body = parsed(SecretBody, await read_body(request, deps.options.body_limit))
+        body = await body_as(request, SecretBody, deps.options.body_limit)
         stored = await keeper.put(request, caller, tenant, name, body.value.get_secret_value(), body.domains)
         return Response(status_code=204, headers={WARNING: stored.weak} if stored.weak else None)
 

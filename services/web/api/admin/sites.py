@@ -13,7 +13,7 @@ from shoal.agent.support.sites.hosts import literal_address, plain_host
 from shoal.services.errors import BadInput, NotFound
 from shoal.services.store.records import SiteChanges, SiteRow
 from shoal.services.store.store import Store
-from shoal.services.web.api.changes import body_of, parsed
+from shoal.services.web.api.changes import body_as, body_of
 from shoal.services.web.api.jobs import JSON
 from shoal.services.web.api.views.base import View
 from shoal.services.web.cluster_state.overview import every_snapshot
@@ -21,7 +21,7 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.audit import note_detail
 from shoal.services.web.http.auth import Authenticator, guard
-from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
+from shoal.services.web.http.body import JSON_TYPES, require_type
 from shoal.services.web.http.lazy_route import LazyRoute
 
 _HOST = re.compile(r"[\w-]+(\.[\w-]+)*")
@@ -97,7 +97,7 @@ def site_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     async def change(request: Request, host: str, caller: Caller = Depends(guard(authenticator, "admin"))) -> Response:
         """Holds for all tenants from the next claim on. Sessions that run go on."""
         require_type(request, JSON_TYPES)
-        patch = parsed(SitePatch, await read_body(request, deps.options.body_limit))
+        patch = await body_as(request, SitePatch, deps.options.body_limit)
         return Response((await change_site(request, deps.store, host, patch)).json_bytes(), media_type=JSON)
 
     return router

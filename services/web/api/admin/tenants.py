@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from shoal.agent.status import Status
 from shoal.services.errors import BadInput, NotFound
-from shoal.services.web.api.changes import body_of, parsed
+from shoal.services.web.api.changes import body_as, body_of
 from shoal.services.web.api.jobs import JSON
 from shoal.services.web.api.views.base import View
 from shoal.services.web.cluster_state.overview import every_snapshot
@@ -17,7 +17,7 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller, tenant_fault
 from shoal.services.web.http.audit import note_detail
 from shoal.services.web.http.auth import Authenticator, guard
-from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
+from shoal.services.web.http.body import JSON_TYPES, require_type
 from shoal.services.web.http.lazy_route import LazyRoute
 
 _MOST_QUOTA = 10**9
@@ -79,7 +79,7 @@ def tenant_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     ) -> Response:
         """Gateways take up a quota within about a second, dispatchers a weight within a few."""
         require_type(request, JSON_TYPES)
-        patch = parsed(TenantPatch, await read_body(request, deps.options.body_limit))
+        patch = await body_as(request, TenantPatch, deps.options.body_limit)
         return Response((await change_tenant(request, deps, tenant, patch)).json_bytes(), media_type=JSON)
 
     return router

@@ -11,12 +11,12 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from shoal.agent.status import FINAL
 from shoal.services.errors import QuotaExceeded, ServiceError, WrongState
 from shoal.services.store import ids
-from shoal.services.web.api.changes import parsed
+from shoal.services.web.api.changes import body_as
 from shoal.services.web.api.live import obey, room_of
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http import problems
 from shoal.services.web.http.api_keys import Caller
-from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
+from shoal.services.web.http.body import JSON_TYPES, require_type
 from shoal.services.web.live.orders import TakeoverBody
 from shoal.services.web.live.rooms import LINK_S, LiveRooms
 from shoal.services.web.live.viewing import live_stream
@@ -75,7 +75,7 @@ def add_live(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, page
         try:
             login_check.check_form(request, x_form_token)
             require_type(request, JSON_TYPES)
-            body = parsed(TakeoverBody, await read_body(request, deps.options.body_limit))
+            body = await body_as(request, TakeoverBody, deps.options.body_limit)
             view = await obey(request, deps.store, rooms, ids.parse_session(session), body, caller)
         except ServiceError as error:
             return problems.of_error(error)

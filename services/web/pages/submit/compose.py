@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl
 
+from fastapi import Request
+
 from shoal.agent.support.json_value import Json
 from shoal.services.errors import BadInput
+from shoal.services.web.http.body import aside, read_body
 from shoal.services.web.pages.submit.fields import KEY, PRESENT, SpecField, blank_form
 from shoal.services.web.specs.specs import parse_json
 
 _ENTRY = re.compile(r"\[(\d{1,6})\]")
 _WHOLE = re.compile(r"[+-]?\d{1,30}")
 _ABSENT = object()
+_MOST_FIELDS, _LONGEST_NAME = 10_000, 300
+"""Of a form. Names hold numbers of entries, and a long one of nothing else would be cut at each of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,8 @@ class Draft:
 class Inputs:
     """What a form sent: one or several texts by name."""
 
-    def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, pairs: Sequence[tuple[str, str]], size: int = 0) -> None:
+        self.size = size  # bytes of the body
         self._texts: dict[str, list[str]] = {}
         for name, text in pairs:
             self._texts.setdefault(name, []).append(text)
@@ -45,10 +50,15 @@ class Inputs:
         Raises:
             BadInput: it is none.
         """
+        if body.count(b"&") >= _MOST_FIELDS:
+            raise BadInput(f"The form has more than {_MOST_FIELDS:,} fields, which is the most that is taken.")
         try:
-            return cls(parse_qsl(body.decode(), keep_blank_values=True, errors="strict"))
+            pairs = parse_qsl(body.decode(), keep_blank_values=True, errors="strict")
         except ValueError:
             raise BadInput("The form's body cannot be read: it is no urlencoded UTF-8 text.") from None
+        if any(len(name) > _LONGEST_NAME for name, _ in pairs):
+            raise BadInput(f"The form has a field whose name is longer than {_LONGEST_NAME} characters.")
+        return cls(pairs, len(body))
 
     def one(self, name: str) -> str:
         """The text of an input; "" without it."""
@@ -65,6 +75,16 @@ class Inputs:
     def entries(self, path: str) -> list[int]:
         """The numbers of a map's entries, in order."""
         return sorted(self._entries.get(path, ()))
+
+
+async def form_inputs(request: Request, limit: int) -> Inputs:
+    """What a form sent, in a body of at most `limit` bytes.
+
+    Raises:
+        TooLarge, BadInput.
+    """
+    body = await read_body(request, limit)
+    return await aside(len(body), Inputs.of_body, body)
 
 
 def composed(inputs: Inputs) -> Draft:
@@ -166,8 +186,8 @@ class _Composer:
         if not text.startswith('"'):
             return text
         try:
-            value = json.loads(text)
-        except ValueError:
+            value = parse_json(text.encode())
+        except BadInput:
             return text
         return value if isinstance(value, str) else self.fault(f"{path}[{number}]", "must be a text")
 

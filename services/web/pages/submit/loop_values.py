@@ -9,11 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from pydantic_core import from_json
+
 from shoal.agent.support.json_value import Json
 from shoal.services.errors import BadInput
 
 SAMPLE_ROWS = 5
-_MOST_COLUMNS = 500
+_SAMPLE_CHARS = 200
+_MOST_ROWS, _MOST_COLUMNS, _MOST_CELLS = 100_000, 500, 1_000_000
+_LONGEST_LINE = 1 << 17
+"""Characters of one JSON line; Python's csv takes as many of one cell."""
 _SNIFFED = 1 << 14
 
 
@@ -24,12 +29,16 @@ class TableFile:
     columns: tuple[str, ...]
     rows: Sequence[Mapping[str, Json]]
 
+    def sample(self) -> list[list[Json]]:
+        """The first rows, by columns; long texts are cut."""
+        return [[_shown(row.get(column)) for column in self.columns] for row in self.rows[:SAMPLE_ROWS]]
+
 
 def read_table(content: bytes) -> TableFile:
     """The table in a file: JSON lines where its first character says so, else CSV with a line of headers.
 
     Raises:
-        BadInput: it is neither; with the line.
+        BadInput: it is neither, with the line; or it has more rows, columns or cells than are taken.
     """
     try:
         text = content.decode("utf-8-sig")
@@ -37,13 +46,23 @@ def read_table(content: bytes) -> TableFile:
         raise _bad(f"the file is not UTF-8: byte {error.start} is no text") from None
     if "\0" in text:
         raise _bad("the file holds the character U+0000: it is no CSV and no JSON lines file")
-    rows = list(_json_rows(text) if text.lstrip()[:1] in ("{", "[", '"') else _csv_rows(text))
+    rows: list[Mapping[str, Json]] = []
+    columns: dict[str, None] = {}
+    cells = 0
+    for row in _json_rows(text) if text.lstrip()[:1] in ("{", "[", '"') else _csv_rows(text):
+        rows.append(row)
+        columns |= dict.fromkeys(row)
+        cells += len(row)
+        for count, most, what in (
+            (len(rows), _MOST_ROWS, "rows"),
+            (len(columns), _MOST_COLUMNS, "columns"),
+            (cells, _MOST_CELLS, "cells"),
+        ):
+            if count > most:
+                raise _bad(f"the file has more than {most:,} {what}, which is the most that is taken: split it")
     if not rows:
         raise _bad("the file has no rows")
-    columns = tuple(dict.fromkeys(name for row in rows for name in row))
-    if len(columns) > _MOST_COLUMNS:
-        raise _bad(f"the file has {len(columns)} columns; at most {_MOST_COLUMNS} are taken")
-    return TableFile(columns, rows)
+    return TableFile(tuple(columns), rows)
 
 
 def loop_values(table: TableFile, mapping: Mapping[str, str]) -> list[str]:
@@ -82,11 +101,13 @@ def _value(row: Mapping[str, Json], column: str, number: int) -> str:
 
 
 def _json_rows(text: str) -> Iterator[Mapping[str, Json]]:
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(io.StringIO(text, newline="\n"), 1):
         if not line.strip():
             continue
+        if len(line) > _LONGEST_LINE:
+            raise _bad(f"line {number} has more than {_LONGEST_LINE:,} characters")
         try:
-            value = json.loads(line)
+            value = from_json(line, allow_inf_nan=False)
         except ValueError as error:
             raise _bad(f"line {number} is no JSON: {error}") from None
         if isinstance(value, list):
@@ -98,6 +119,8 @@ def _csv_rows(text: str) -> Iterator[Mapping[str, Json]]:
     reader = csv.reader(io.StringIO(text, newline=""), dialect=_dialect(text), strict=True)
     try:
         headers = [name.strip() for name in next(reader, [])]
+        if len(headers) > _MOST_COLUMNS:
+            raise _bad(f"the file has {len(headers):,} columns; at most {_MOST_COLUMNS} are taken")
         if len(set(headers)) < len(headers) or not all(headers):
             raise _bad("the first line must name each column, and each name once")
         for row in reader:
@@ -108,6 +131,11 @@ def _csv_rows(text: str) -> Iterator[Mapping[str, Json]]:
             yield dict(zip(headers, row, strict=True))
     except csv.Error as error:
         raise _bad(f"line {reader.line_num} is no CSV: {error}") from None
+
+
+def _shown(value: Json) -> Json:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if len(text) <= _SAMPLE_CHARS else f"{text[:_SAMPLE_CHARS]}…"
 
 
 class _Csv(csv.excel):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
@@ -18,18 +18,18 @@ from shoal.services.store import ids
 from shoal.services.web.api.submitter import Submitter
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
-from shoal.services.web.http.body import read_body
+from shoal.services.web.http.body import aside, read_body
 from shoal.services.web.http.problems import faults_of
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
-from shoal.services.web.pages.saved import all_saved, forget, one_saved, save
-from shoal.services.web.pages.submit.compose import Draft, Inputs, composed, read_draft
+from shoal.services.web.pages.saved import Saved, all_saved, forget, one_saved, save
+from shoal.services.web.pages.submit.compose import Draft, Inputs, composed, form_inputs, read_draft
 from shoal.services.web.pages.submit.equivalents import equivalents
 from shoal.services.web.pages.submit.fields import as_line, filled_form, strangers
-from shoal.services.web.pages.submit.loop_values import SAMPLE_ROWS, loop_values, read_table
+from shoal.services.web.pages.submit.loop_values import loop_values, read_table
 from shoal.services.web.pages.submit.presets import PRESETS
 from shoal.services.web.pages.submit.sections import sections
-from shoal.services.web.specs.specs import field_name, parse_spec
+from shoal.services.web.specs.specs import field_name, parse_json, parse_spec
 from shoal.services.web.tries.report import report
 from shoal.services.web.tries.trier import Trier
 
@@ -76,7 +76,8 @@ def add_submit_page(
     ) -> Response:
         draft = await job_form.beginning(job, preset, kept, caller)
         # A kept job holds no passwords either.
-        return await job_form.page(request, caller, CheckedDraft(draft), origin=job or (kept and f"{KEPT}{kept}"))
+        origin = job or (kept and f"{KEPT}{kept}")
+        return await job_form.page(request, caller, CheckedDraft(draft), len(_body(draft)), origin=origin)
 
     @router.post("/new")
     async def submit(request: Request, caller: Caller = Depends(let_in(login_check, "submit"))) -> Response:
@@ -84,9 +85,9 @@ def add_submit_page(
         checked = await job_form.checked(inputs, caller)
         if not checked.valid:
             return await job_form.page(
-                request, caller, checked, origin=inputs.one(FROM), key=inputs.one(KEY), status=400
+                request, caller, checked, inputs.size, origin=inputs.one(FROM), key=inputs.one(KEY), status=400
             )
-        body = json.dumps(checked.draft.spec, ensure_ascii=False).encode()
+        body = await aside(inputs.size, _body, checked.draft)
         key = None
         if inputs.one(KEY) and "idempotency_key" not in checked.draft.spec:
             key = f"{inputs.one(KEY)[:64]}-{hashlib.sha256(body).hexdigest()[:32]}"  # a second click is the same job
@@ -98,11 +99,7 @@ def add_submit_page(
         """What the API would say of the job in the form, and the same job for other ways in. Nothing is stored."""
         inputs = await job_form.inputs(request)
         checked = await job_form.checked(inputs, caller)
-        told = job_form.told(request, checked)
-        if inputs.has(AS_JSON):
-            told["form"] = job_form.fields(request, checked.draft.spec)
-            told["strangers"] = strangers(checked.draft.spec)
-        return JSONResponse(told)
+        return await aside(inputs.size, job_form.told, request, checked, inputs.has(AS_JSON))
 
     _add_presets(router, deps, login_check, job_form)
     _add_helpers(router, deps, login_check, job_form, trier)
@@ -118,7 +115,7 @@ def _add_presets(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, 
         checked = await job_form.checked(inputs, caller)
         if not checked.valid:
             return JSONResponse({"fault": checked.message or "Only a valid job can be kept."}, status_code=400)
-        spec = shown_spec(parse_spec(json.dumps(checked.draft.spec, ensure_ascii=False).encode()))
+        spec = await aside(inputs.size, lambda: shown_spec(parse_spec(_body(checked.draft))))
         spec.pop("idempotency_key", None)
         try:
             preset = await save(deps.store, "preset", caller, inputs.one("#name"), {"spec": spec})
@@ -147,7 +144,7 @@ def _add_helpers(
         checked = await job_form.checked(inputs, caller)
         if not checked.valid:
             return JSONResponse({"fault": checked.message or "The job is not valid yet."})
-        body = json.dumps(checked.draft.spec, ensure_ascii=False).encode()
+        body = await aside(inputs.size, _body, checked.draft)
 
         async def listens() -> bool:
             return not await request.is_disconnected()
@@ -164,7 +161,7 @@ def _add_helpers(
         if answer is None:
             return Response(status_code=204)  # its caller has gone
         view, pictures = answer
-        extract = parse_spec(body).extract
+        extract = (await aside(len(body), parse_spec, body)).extract
         named = extract is not None and (extract.record_schema or {}).get("properties")
         places = {"fields": view.fields, "records": view.record_place}
         html = job_form.pages.part(request, "submit/tried.html", tried=view, choosable=bool(pictures and named))
@@ -179,14 +176,7 @@ def _add_helpers(
         """The columns and first rows of a file; with a mapping (JSON: names by column), the values of a loop."""
         login_check.check_form(request, request.headers.get(TOKEN_HEADER, ""))
         content = await read_body(request, FILE_BYTES * deps.options.body_limit)
-        try:
-            table = read_table(content)
-            lines = loop_values(table, _names_by_column(mapping)) if mapping else []
-        except BadInput as error:
-            return JSONResponse({"fault": error.message})
-        sample = [[row.get(column) for column in table.columns] for row in table.rows[:SAMPLE_ROWS]]
-        told = {"columns": table.columns, "rows": len(table.rows), "sample": sample}
-        return JSONResponse({**told, "values": "\n".join(map(as_line, lines))})
+        return await aside(len(content), _told_table, content, mapping)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,21 +208,19 @@ class _JobForm:
             NotAllowed: it is not a form of this login.
             TooLarge, BadInput.
         """
-        inputs = Inputs.of_body(await read_body(request, FORM_BYTES * self.deps.options.body_limit))
+        inputs = await form_inputs(request, FORM_BYTES * self.deps.options.body_limit)
         self.login_check.check_form(request, inputs.one("token"))
         return inputs
 
     async def checked(self, inputs: Inputs, caller: Caller) -> CheckedDraft:
         """The job in the form, and what the API's own check says of it."""
         try:
-            draft = read_draft(inputs.one(AS_JSON)) if inputs.one(AS_JSON).strip() else composed(inputs)
+            draft, body = await aside(inputs.size, _drafted, inputs)
         except BadInput as error:
             return CheckedDraft(Draft({}), tuple(faults_of(error)) or ({"field": "body", "reason": error.message},))
         faults = [*draft.faults]
-        if inputs.one(FROM):
-            faults += [{"field": path, "reason": "is hidden here: give it again"} for path in _hidden(draft.spec, ())]
         try:
-            await self.submitter.check(json.dumps(draft.spec, ensure_ascii=False).encode(), caller)
+            await self.submitter.check(body, caller)
         except BadInput as error:
             known = {fault["field"] for fault in faults}
             faults += [fault for fault in faults_of(error) if fault["field"] not in known]
@@ -240,15 +228,19 @@ class _JobForm:
             return CheckedDraft(draft, tuple(faults), error.message)
         return CheckedDraft(draft, tuple(faults))
 
-    def told(self, request: Request, checked: CheckedDraft) -> dict[str, Json]:
-        """What the page's script shows."""
+    def told(self, request: Request, checked: CheckedDraft, by_json: bool) -> Response:
+        """What the page's script shows; of a job that was given as JSON, its form too."""
         texts = equivalents(checked.draft.spec, self.gateway(request), keys=self.login_check.required)
-        return {
+        told = {
             "valid": checked.valid,
             "message": checked.message,
             "faults": list(checked.faults),
             "texts": texts.texts(),
         }
+        if by_json:
+            told["form"] = self.fields(request, checked.draft.spec)
+            told["strangers"] = strangers(checked.draft.spec)
+        return JSONResponse(told)
 
     def gateway(self, request: Request) -> str:
         """The address under which the caller has reached this gateway."""
@@ -260,9 +252,34 @@ class _JobForm:
         return self.pages.part(request, "submit/fields.html", sections=sections(filled_form(spec)))
 
     async def page(
-        self, request: Request, caller: Caller, checked: CheckedDraft, *, origin: str, key: str = "", status: int = 200
+        self,
+        request: Request,
+        caller: Caller,
+        checked: CheckedDraft,
+        size: int,
+        *,
+        origin: str,
+        key: str = "",
+        status: int = 200,
     ) -> Response:
-        """The whole page."""
+        """The whole page.
+
+        Args:
+            size: bytes of the draft.
+        """
+        kept = await all_saved(self.deps.store, "preset", caller)
+        return await aside(size, self._written, request, caller, checked, kept, origin, key, status)
+
+    def _written(
+        self,
+        request: Request,
+        caller: Caller,
+        checked: CheckedDraft,
+        kept: Sequence[Saved],
+        origin: str,
+        key: str,
+        status: int,
+    ) -> Response:
         return self.pages.page(
             request,
             "submit/page.html",
@@ -274,16 +291,44 @@ class _JobForm:
             message=checked.message,
             texts=equivalents(checked.draft.spec, self.gateway(request), keys=self.login_check.required).texts(),
             presets=PRESETS.values(),
-            kept=await all_saved(self.deps.store, "preset", caller),
+            kept=kept,
             origin=origin,
             key=key or secrets.token_urlsafe(12),
         )
 
 
+def _drafted(inputs: Inputs) -> tuple[Draft, bytes]:
+    """The job in a form, with what is hidden there among its faults, and as JSON.
+
+    Raises:
+        BadInput: it was given as JSON, and is none.
+    """
+    draft = read_draft(inputs.one(AS_JSON)) if inputs.one(AS_JSON).strip() else composed(inputs)
+    hidden = _hidden(draft.spec, ()) if inputs.one(FROM) else ()
+    lost = tuple({"field": path, "reason": "is hidden here: give it again"} for path in hidden)
+    draft = replace(draft, faults=(*draft.faults, *lost))
+    return draft, _body(draft)
+
+
+def _body(draft: Draft) -> bytes:
+    return json.dumps(draft.spec, ensure_ascii=False).encode()
+
+
+def _told_table(content: bytes, mapping: str) -> Response:
+    """The columns and first rows of a file, and the values that `mapping` makes of it."""
+    try:
+        table = read_table(content)
+        lines = loop_values(table, _names_by_column(mapping)) if mapping else []
+    except BadInput as error:
+        return JSONResponse({"fault": error.message})
+    told = {"columns": table.columns, "rows": len(table.rows), "sample": table.sample()}
+    return JSONResponse({**told, "values": "\n".join(map(as_line, lines))})
+
+
 def _names_by_column(text: str) -> dict[str, str]:
     try:
-        columns = json.loads(text)
-    except ValueError:
+        columns = parse_json(text.encode())
+    except BadInput:
         columns = None
     if not isinstance(columns, dict) or not all(isinstance(name, str) for name in columns.values()):
         raise BadInput("The mapping must be a JSON object with a name for each column.")

@@ -16,10 +16,10 @@ from shoal.services.web.api.workflows import imported, whole_file
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.audit import note_detail
-from shoal.services.web.http.body import read_body
+from shoal.services.web.http.body import aside
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
-from shoal.services.web.pages.submit.compose import Inputs
+from shoal.services.web.pages.submit.compose import form_inputs
 
 FORM_BYTES = 4
 """A form is so much longer than the file in it, at most."""
@@ -55,13 +55,12 @@ def add_workflow_files(router: APIRouter, deps: GatewayDeps, login_check: LoginC
     @router.post("/workflows/import")
     async def take(request: Request, caller: Caller = Depends(let_in(login_check, "control"))) -> Response:
         """Keeps a file's workflow as drafts, and says what of the file the workflow does not say."""
-        inputs = Inputs.of_body(await read_body(request, FORM_BYTES * deps.options.body_limit))
+        inputs = await form_inputs(request, FORM_BYTES * deps.options.body_limit)
         login_check.check_form(request, inputs.one("token"))
         if inputs.one("format") not in list(ImportFormat):
             raise BadInput(f"there is no format {inputs.one('format')!r}")
-        given, lost = imported(
-            inputs.one("file").encode(), ImportFormat(inputs.one("format")), inputs.one("name").strip() or None
-        )
+        file, kind, called = inputs.one("file").encode(), ImportFormat(inputs.one("format")), inputs.one("name").strip()
+        given, lost = await aside(len(file), imported, file, kind, called or None)
         row = await store.keep(caller.tenant, given)
         note_detail(request, row.name)
         return pages.page(request, "workflows/imported.html", status=201, caller=caller, workflow=row, lost=lost)

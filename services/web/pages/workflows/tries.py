@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.responses import JSONResponse
+from pydantic_core import to_json
 
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.version import Version
@@ -17,10 +17,11 @@ from shoal.services.web.api.workflow_tries import read_try, version_of
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.audit import note_nothing
-from shoal.services.web.http.body import read_body
+from shoal.services.web.http.body import aside
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
-from shoal.services.web.pages.submit.compose import Inputs
+from shoal.services.web.pages.submit.compose import Inputs, form_inputs
+from shoal.services.web.specs.specs import parse_json
 from shoal.services.web.tries.version_trial import VersionTry
 from shoal.services.web.tries.version_trier import VersionTrier
 from shoal.services.web.tries.version_views import VersionTryView
@@ -51,11 +52,11 @@ def add_version_tries(
         caller: Caller = Depends(let_in(login_check, "submit")),
     ) -> Response:
         """What the version gives on the pages, as HTML; it is kept nowhere."""
-        inputs = Inputs.of_body(await read_body(request, 4 * deps.options.body_limit))
+        inputs = await form_inputs(request, 4 * deps.options.body_limit)
         login_check.check_form(request, inputs.one("token"))
         row = await deps.store.workflows.get(caller.tenant, name)
         version = version_of(row, number).version
-        return await answer_try(request, pages, trier, caller, lambda: given_by(inputs, row, version))
+        return await answer_try(request, pages, trier, caller, lambda: given_by(inputs, row, version), inputs.size)
 
 
 async def answer_try(
@@ -64,6 +65,7 @@ async def answer_try(
     trier: VersionTrier,
     caller: Caller,
     given: Callable[[], VersionTry],
+    size: int,
     *,
     pictured: bool = False,
 ) -> Response:
@@ -71,6 +73,7 @@ async def answer_try(
 
     Args:
         given: what is to be run; its faults are told too.
+        size: bytes of the form that it is read from.
         pictured: the answer has pictures of the pages, with what can be pointed at.
     """
     note_nothing(request)
@@ -79,7 +82,8 @@ async def answer_try(
         return not await request.is_disconnected()
 
     try:
-        answer = await trier.pictured_attempt(given(), caller, timeout_s=_TRY_S, listens=listens, pictured=pictured)
+        version = await aside(size, given)
+        answer = await trier.pictured_attempt(version, caller, timeout_s=_TRY_S, listens=listens, pictured=pictured)
     except ServiceError as error:
         return JSONResponse({"fault": error.message})
     if answer is None:
@@ -120,7 +124,8 @@ def _asked_by(inputs: Inputs) -> bytes:
         text = inputs.one(part).strip()
         if text:
             try:
-                body[part] = json.loads(text)
-            except (ValueError, RecursionError) as error:
-                raise BadInput(f"{part}: this is no JSON: {error}") from None
-    return json.dumps(body).encode()
+                body[part] = parse_json(text.encode())
+            except BadInput as error:
+                reason = error.message.removeprefix("The body ").removesuffix(".")
+                raise BadInput(f"{part}: this is no JSON: {reason}") from None
+    return to_json(body)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -22,11 +22,11 @@ from shoal.services.web.api.workflows import read_given
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.audit import note_detail, note_nothing
-from shoal.services.web.http.body import read_body
+from shoal.services.web.http.body import aside
 from shoal.services.web.http.problems import faults_of
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
-from shoal.services.web.pages.submit.compose import Inputs
+from shoal.services.web.pages.submit.compose import Inputs, form_inputs
 from shoal.services.web.pages.workflows.editor.changes import (
     KINDS,
     Object,
@@ -87,19 +87,19 @@ def add_editor(
         """Does what the button says with the version in the form; only `save` stores something."""
         row = await deps.store.workflows.get(caller.tenant, name)
         inputs = await editor.inputs(request)
-        edited = edited_by(inputs)
+        edited = await aside(inputs.size, edited_by, inputs)
         if inputs.one("do") == "save" and not edited.faults:
             try:
-                version = checked(row, edited)
+                version = await aside(inputs.size, checked, row, edited)
             except BadInput:
-                return await editor.page(request, caller, row, edited, status=400)
+                return await editor.page(request, caller, row, edited, inputs.size, status=400)
             at = datetime.now(UTC).isoformat(timespec="seconds")
             mine = version.model_copy(update={"state": "draft", "by": "person", "parent": edited.base, "at": at})
             kept = await deps.store.workflows.add_version(caller.tenant, name, mine)
             note_detail(request, f"version {kept.version.number} from version {edited.base}")
             return RedirectResponse(f"/workflows/{name}?version={kept.version.number}", status_code=303)
         note_nothing(request)
-        return await editor.page(request, caller, row, edited)
+        return await editor.page(request, caller, row, edited, inputs.size)
 
     @router.post("/workflows/{name}/edit/try")
     async def attempt(request: Request, name: str, caller: Caller = Depends(let_in(login_check, "submit"))) -> Response:
@@ -113,7 +113,7 @@ def add_editor(
                 raise BadInput("; ".join(f"{place}: {reason}" for place, reason in edited.faults))
             return given_by(inputs, row, checked(row, edited).model_copy(update={"number": edited.base}))
 
-        return await answer_try(request, pages, trier, caller, given, pictured=True)
+        return await answer_try(request, pages, trier, caller, given, inputs.size, pictured=True)
 
 
 def edited_by(inputs: Inputs) -> Edited:
@@ -229,24 +229,43 @@ class _Editor:
             NotAllowed: it is not a form of this login.
             TooLarge, BadInput.
         """
-        inputs = Inputs.of_body(await read_body(request, FORM_BYTES * self.deps.options.body_limit))
+        inputs = await form_inputs(request, FORM_BYTES * self.deps.options.body_limit)
         self.login_check.check_form(request, inputs.one("token"))
         return inputs
 
     async def page(
-        self, request: Request, caller: Caller, row: WorkflowRow, edited: Edited, *, status: int = 200
+        self,
+        request: Request,
+        caller: Caller,
+        row: WorkflowRow,
+        edited: Edited,
+        size: int = 0,
+        *,
+        status: int = 200,
     ) -> Response:
-        """The whole page, with what is wrong by its place."""
-        faults = [{"node": edited.node, "field": place, "reason": reason} for place, reason in edited.faults]
-        version: Version | None = None
-        try:
-            version = checked(row, edited)
-        except BadInput as error:
-            faults += [_placed(fault, edited.version) for fault in faults_of(error)]
-        base = version_of(row, edited.base).version.as_json()
-        steps = [step_line(node, {}) for node in version.nodes] if version is not None else []
+        """The whole page, with what is wrong by its place.
+
+        Args:
+            size: bytes of the form that `edited` was read from.
+        """
+        version, faults = await aside(size, _whole, row, edited)
         shown = [node for node in version.nodes if node.id == edited.node] if version is not None else []
         shots = await pictures(self.deps.store, shown, caller.sees)
+        return await aside(size, self._written, request, caller, row, edited, version, faults, shots, status)
+
+    def _written(
+        self,
+        request: Request,
+        caller: Caller,
+        row: WorkflowRow,
+        edited: Edited,
+        version: Version | None,
+        faults: Sequence[Mapping[str, str]],
+        shots: Mapping[str, str],
+        status: int,
+    ) -> Response:
+        base = version_of(row, edited.base).version.as_json()
+        steps = [step_line(node, {}) for node in version.nodes] if version is not None else []
         return self.pages.page(
             request,
             "workflows/edit.html",
@@ -272,6 +291,15 @@ class _Editor:
             actions=[primitive.name for primitive in PRIMITIVES],
             can_try=caller.may("submit"),
         )
+
+
+def _whole(row: WorkflowRow, edited: Edited) -> tuple[Version | None, list[dict[str, str]]]:
+    """The version where it is one, and the faults of it and of its form."""
+    faults = [{"node": edited.node, "field": place, "reason": reason} for place, reason in edited.faults]
+    try:
+        return checked(row, edited), faults
+    except BadInput as error:
+        return None, faults + [_placed(fault, edited.version) for fault in faults_of(error)]
 
 
 def _placed(fault: Json, version: Object) -> dict[str, str]:
