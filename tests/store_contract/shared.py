@@ -67,6 +67,20 @@ async def test_a_person_has_one_row_that_is_renewed_and_can_be_shut_out(w: World
     assert revoked is not None and revoked.revoked_at is not None and not revoked.person
 
 
+async def test_a_login_that_ended_is_kept_until_it_would_have_ended(w: World) -> None:
+    assert not await w.store.login_ended("one")
+    await asyncio.gather(*(w.store.end_login("one", 60.0) for _ in range(4)))  # two clicks, at two gateways
+    await w.store.end_login("two", 90_000.0)
+    assert await w.store.login_ended("one") and await w.store.login_ended("two")
+    assert not await w.store.login_ended("ONE")
+    w.clock.now += 3_600  # a gateway whose clock is behind may still take it for good
+    await w.store.end_login("three", 60.0)
+    assert await w.store.login_ended("one")
+    w.clock.now += 61
+    await w.store.end_login("four", 60.0)
+    assert not await w.store.login_ended("one") and await w.store.login_ended("two")
+
+
 async def test_the_first_logins_of_a_person_at_two_gateways_make_one_row(w: World) -> None:
     rows = await asyncio.gather(*(w.store.admit_person("ada", "acme", ["read"], "person:1", 60.0) for _ in range(8)))
     assert len({row.id for row in rows if row is not None}) == 1 and None not in rows

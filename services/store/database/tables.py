@@ -395,6 +395,14 @@ api_key = Table(
     Column("used_at", Double),
 )
 
+ended_login = Table(
+    "ended_login",
+    metadata,
+    # Logins of the dashboard that ended before their time, by what is random in their cookie.
+    Column("login", Text, primary_key=True),
+    Column("until", Double, nullable=False),
+)
+
 workflow = Table(
     "workflow",
     metadata,

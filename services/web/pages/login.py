@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import secrets
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from fastapi import Request, Response
@@ -20,6 +22,7 @@ from shoal.services.web.http.api_keys import EVERYBODY, Caller, Scope
 from shoal.services.web.http.audit import note_caller
 from shoal.services.web.http.auth import Authenticator, require_local, require_same_origin
 from shoal.services.web.http.trusted_proxy import TrustedProxy
+from shoal.services.web.pages.ended_logins import EndedLogins
 
 COOKIE = "shoal_login"
 VALID_FOR_S = 12 * 3600
@@ -32,15 +35,26 @@ class LoginNeeded(Unauthenticated):
     """The caller is not logged in."""
 
 
+@dataclass(frozen=True, slots=True)
+class OpenedCookie:
+    """A cookie of ours that is good by its signature and its time."""
+
+    text: str
+    number: str  # random: no other cookie has it
+    left_s: float
+
+
 class LoginCheck:
     """Lets callers in by their cookie. The cookie holds the key's hash, not the key: a revoked key ends its logins.
 
-    In place of a key's hash there may be that of a person who came by OpenID Connect.
+    In place of a key's hash there may be that of a person who came by OpenID Connect. A login also ends by logging out:
+    a copy of its cookie opens nothing then.
     """
 
     def __init__(
         self,
         authenticator: Authenticator,
+        ended: EndedLogins,
         secret: bytes,
         *,
         secure: bool,
@@ -48,6 +62,7 @@ class LoginCheck:
         openid: bool = False,
     ) -> None:
         self._authenticator = authenticator
+        self._ended = ended
         self._proxy = proxy
         self._openid = openid
         self._secret = secret
@@ -75,11 +90,13 @@ class LoginCheck:
         return caller
 
     async def _by_cookie(self, request: Request) -> Caller:
-        key_hash = self._opened(request.cookies.get(COOKIE, ""))
-        if key_hash is None or (key_hash.startswith(PERSON) and not self._openid):
+        login = self._login(request)
+        if login is None or (login.text.startswith(PERSON) and not self._openid):
+            raise LoginNeeded
+        if await self._ended.ended(login.number):
             raise LoginNeeded
         try:
-            return await self._authenticator.by_hash(key_hash)
+            return await self._authenticator.by_hash(login.text)
         except Unauthenticated:
             raise LoginNeeded from None
 
@@ -87,8 +104,10 @@ class LoginCheck:
         """Whether the login that `request` came with is still good."""
         if self.required and not caller.key_hash:  # the proxy let it in, and has not ended the request since
             return True
-        if self.required and self._opened(request.cookies.get(COOKIE, "")) is None:
-            return False
+        if self.required:
+            login = self._login(request)
+            if login is None or await self._ended.ended(login.number):
+                return False
         return await self._authenticator.holds(caller)
 
     async def log_in(self, request: Request, key: str, answer: Response) -> None:
@@ -106,13 +125,20 @@ class LoginCheck:
         """Puts a login of a key or a person into `answer`."""
         self._put(request, answer, COOKIE, "login", key_hash, lasts_s)
 
-    def log_out(self, answer: Response) -> None:
-        """Takes the login away."""
+    async def log_out(self, request: Request, answer: Response) -> None:
+        """Ends the login, and takes it away.
+
+        Raises:
+            StoreAway: it was not ended.
+        """
+        if (login := self._login(request)) is not None:
+            await self._ended.end(login.number, login.left_s)
         answer.delete_cookie(COOKIE, httponly=True, samesite="lax")
 
     def is_person(self, request: Request) -> bool:
         """Whether `request` comes with the login of a person who came by OpenID Connect."""
-        return (self._opened(request.cookies.get(COOKIE, "")) or "").startswith(PERSON)
+        login = self._login(request)
+        return login is not None and login.text.startswith(PERSON)
 
     def begin_attempt(self, request: Request, attempt: str, answer: Response) -> None:
         """Puts what a login elsewhere is known by into `answer`: text without dots, which the browser brings back."""
@@ -120,7 +146,8 @@ class LoginCheck:
 
     def attempt(self, request: Request) -> str | None:
         """What this browser's login elsewhere is known by; None: it began none, or too long ago."""
-        return self._opened(request.cookies.get(_ATTEMPT_COOKIE, ""), "attempt")
+        opened = self._opened(request.cookies.get(_ATTEMPT_COOKIE, ""), "attempt")
+        return None if opened is None else opened.text
 
     def end_attempt(self, answer: Response) -> None:
         """Forgets the login elsewhere, so that its way back counts once."""
@@ -137,7 +164,7 @@ class LoginCheck:
             raise NotAllowed("This form is not valid any more; go back, reload the page and try again.")
 
     def _put(self, request: Request, answer: Response, cookie: str, purpose: str, text: str, lasts_s: int) -> None:
-        body = f"{text}.{int(time.time()) + lasts_s}"
+        body = f"{text}.{secrets.token_urlsafe(16)}.{int(time.time()) + lasts_s}"
         answer.set_cookie(
             cookie,
             f"{body}.{self._sign(purpose, body)}",
@@ -147,12 +174,17 @@ class LoginCheck:
             secure=self._secure or request.url.scheme == "https",
         )
 
-    def _opened(self, cookie: str, purpose: str = "login") -> str | None:
+    def _login(self, request: Request) -> OpenedCookie | None:
+        return self._opened(request.cookies.get(COOKIE, ""), "login")
+
+    def _opened(self, cookie: str, purpose: str) -> OpenedCookie | None:
         body, _, signature = cookie.rpartition(".")
         if not hmac.compare_digest(signature.encode(), self._sign(purpose, body).encode()):
             return None
-        text, _, expires = body.partition(".")
-        return text if expires.isdigit() and int(expires) > time.time() else None
+        text, _, rest = body.partition(".")
+        number, _, expires = rest.partition(".")
+        left_s = int(expires) - time.time() if expires.isdigit() else 0.0  # an earlier version's has no number
+        return OpenedCookie(text, number, left_s) if left_s > 0 else None
 
     def _sign(self, purpose: str, text: str) -> str:
         digest = hmac.new(self._secret, f"{purpose}:{text}".encode(), hashlib.sha256).digest()

@@ -31,6 +31,7 @@ from shoal.services.web.pages.admin.secrets import add_secrets
 from shoal.services.web.pages.admin.sites import add_sites
 from shoal.services.web.pages.admin.tenants import add_tenants
 from shoal.services.web.pages.attention import add_attention
+from shoal.services.web.pages.ended_logins import EndedLogins
 from shoal.services.web.pages.jobs.compare import add_compare
 from shoal.services.web.pages.jobs.history import add_history
 from shoal.services.web.pages.jobs.item_map import add_item_map
@@ -74,6 +75,7 @@ def add_dashboard(
     openid = options.openid
     login_check = LoginCheck(
         authenticator,
+        EndedLogins(deps.store),
         options.cookie_secret,
         secure=options.secure_cookies,
         proxy=options.proxy,
@@ -180,5 +182,5 @@ def _add_login(router: APIRouter, login_check: LoginCheck, pages: Pages) -> None
     async def log_out(request: Request, token: str = Form("")) -> Response:
         login_check.check_form(request, token)
         answer = RedirectResponse("/login/ended" if login_check.is_person(request) else "/login", status_code=303)
-        login_check.log_out(answer)
+        await login_check.log_out(request, answer)
         return answer

@@ -19,6 +19,7 @@ from shoal.agent.worker_messages import Work
 from shoal.services.store import ids
 from shoal.services.web.http.api_keys import hash_key
 from shoal.services.web.http.auth import Authenticator
+from shoal.services.web.pages.ended_logins import EndedLogins
 from shoal.services.web.pages.filters import ago, call, clipped, place, size, span
 from shoal.services.web.pages.jobs import history, view_models
 from shoal.services.web.pages.jobs import page as job_page
@@ -94,7 +95,8 @@ async def test_a_wrong_key_gets_a_sentence(locked: World) -> None:
     "change",
     [
         lambda value: value[:-2] + ("aa" if value[-2:] != "aa" else "bb"),
-        lambda value: value.replace(value.split(".")[1], str(int(value.split(".")[1]) + 10_000)),
+        lambda value: value.replace(value.split(".")[2], str(int(value.split(".")[2]) + 10_000)),
+        lambda value: value.replace(value.split(".")[1], "another"),
         lambda value: "f" * 64 + value[64:],
         lambda value: "",
         lambda value: "a.b.c",
@@ -268,12 +270,17 @@ async def test_the_dashboard_can_be_left_out() -> None:
 
 async def test_logins_of_another_secret_are_none_of_ours(locked: World) -> None:
     authenticator = Authenticator(locked.store, required=True)
-    one, two = (LoginCheck(authenticator, secret, secure=True) for secret in (b"1" * 32, b"2" * 32))
-    body = f"{'a' * 64}.{int(time.time()) + 60}"
+    one, two = (
+        LoginCheck(authenticator, EndedLogins(locked.store), secret, secure=True) for secret in (b"1" * 32, b"2" * 32)
+    )
+    body = f"{'a' * 64}.n.{int(time.time()) + 60}"
     cookie = f"{body}.{one._sign('login', body)}"
-    assert one._opened(cookie) == "a" * 64
-    assert two._opened(cookie) is None
-    assert one._opened(f"{body}.{one._sign('form', body)}") is None, "a form's token is no login"
+    opened = one._opened(cookie, "login")
+    assert opened is not None and (opened.text, opened.number) == ("a" * 64, "n")
+    assert two._opened(cookie, "login") is None and one._opened(cookie, "attempt") is None
+    assert one._opened(f"{body}.{one._sign('form', body)}", "login") is None, "a form's token is no login"
+    earlier = f"{'a' * 64}.{int(time.time()) + 60}"
+    assert one._opened(f"{earlier}.{one._sign('login', earlier)}", "login") is None, "it could not be ended"
 
 
 PAGES = [

@@ -101,6 +101,10 @@ where loop = :loop
 -- Has a model do the items of a loop from now on, of which nothing is decided any more.
 update learning set phase = 'off', why = :why where loop = :loop and not open
 
+-- name: end_login
+-- Keeps that a login ended before its time. It may be said twice.
+insert into ended_login (login, until) values (:login, :until) on conflict (login) do nothing
+
 -- name: end_learning
 -- Some loops are over: of them it is decided only what becomes of a version that was compared.
 update learning set open = (open and phase = 'shadow'), gated = false where loop in many(:ids, bigint)
