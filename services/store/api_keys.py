@@ -1,4 +1,4 @@
-"""API keys, kept as hashes, and people who log in elsewhere: each has the row of a key that no one holds."""
+"""API keys, kept as hashes; people who log in elsewhere, each with the row of a key that no one holds; ended logins."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, insert, or_, select, update
+from sqlalchemy import ColumnElement, Row, delete, insert, or_, select, update
 
 from shoal.services.errors import NotFound
 from shoal.services.store.database import codec
-from shoal.services.store.database.tables import api_key
+from shoal.services.store.database.tables import api_key, ended_login
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.read.reading import when
 from shoal.services.store.records import ApiKey
@@ -19,6 +19,8 @@ USED_S = 60.0
 """How exactly the time of a key's last use is kept."""
 PERSON = "person:"
 """Begins what stands in place of a key's hash where the row is a person's: no key hashes to it."""
+_LONGER_S = 3600.0
+"""How much longer ended logins are kept: a gateway whose clock is behind takes a login for so much longer."""
 
 
 def create_key(
@@ -101,6 +103,17 @@ def restore_person(tx: Tx, key: int) -> ApiKey:
     if not keys:
         raise NotFound(f"there is no person {key}", key=key)
     return keys[0]
+
+
+def end_login(tx: Tx, login: str, lasts_s: float) -> None:
+    """Keeps that a login ended which would have lasted so much longer; forgets those whose time is over."""
+    tx.conn.execute(delete(ended_login).where(ended_login.c.until <= tx.now))
+    tx.run("end_login", login=login, until=tx.now + lasts_s + _LONGER_S)
+
+
+def login_ended(tx: Tx, login: str) -> bool:
+    """Whether a login ended before its time."""
+    return tx.conn.execute(select(ended_login.c.login).where(ended_login.c.login == login)).first() is not None
 
 
 def _select(tx: Tx, *where: ColumnElement[bool]) -> list[ApiKey]:

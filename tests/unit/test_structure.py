@@ -334,16 +334,17 @@ ROOMS: Mapping[str, Mapping[str, str]] = {
         "workers": "config dispatch_state",
     },
     "shoal.services.web": {
-        "api": "cluster_state deps http live results specs tries",
+        "api": "aside cluster_state deps http live results specs tries",
+        "aside": "",
         "app": "api deps http live pages specs tries",
         "cluster_state": "http",
         "deps": "http live openid specs",
         "http": "cluster_state deps",
         "live": "api deps http",
         "openid": "http",
-        "pages": "api cluster_state deps http live openid results specs tries",
+        "pages": "api aside cluster_state deps http live openid results specs tries",
         "results": "api deps",
-        "specs": "",
+        "specs": "aside",
         "tries": "api deps http results specs",
     },
 }
@@ -384,6 +385,7 @@ LONG = {
     "agent/errors.py": 560,
     "services/settings.py": 820,
     "services/store/records.py": 533,
+    "services/store/database/tables.py": 510,
 }
 """Files that are longer, with the bound of each: plain lists of declarations, of settings, records and tables."""
 VAGUE = {"one": 0, "found": 13, "wanted": 2}

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
-from shoal.services.store import api_keys, audit, ended_logins
+from shoal.services.store import api_keys, audit
 from shoal.services.store.jobs import retention
 from shoal.services.store.read import reading, snapshots
 from shoal.services.store.records import (
@@ -57,11 +57,11 @@ class Housekeeping(OnDatabase):
 
     async def end_login(self, login: str, lasts_s: float) -> None:
         """Ends a login of the dashboard, for all gateways, which would have lasted so much longer."""
-        await self._db.write(lambda tx: ended_logins.end_login(tx, login, lasts_s))
+        await self._db.write(lambda tx: api_keys.end_login(tx, login, lasts_s))
 
     async def login_ended(self, login: str) -> bool:
         """Whether a login ended before its time."""
-        return await self._db.read(lambda tx: ended_logins.login_ended(tx, login))
+        return await self._db.read(lambda tx: api_keys.login_ended(tx, login))
 
     async def add_audit(self, entry: NewAuditEntry) -> None:
         """Keeps who changed what."""

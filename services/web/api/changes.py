@@ -13,10 +13,11 @@ from shoal.services.store.records import JobChanges
 from shoal.services.web.api.jobs import JSON
 from shoal.services.web.api.views.jobs import JobView
 from shoal.services.web.api.views.sessions import SessionDetailView
+from shoal.services.web.aside import aside
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
-from shoal.services.web.http.body import JSON_TYPES, aside, read_body, require_type
+from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
 from shoal.services.web.http.lazy_route import LazyRoute
 from shoal.services.web.specs.specs import parse_json, told_of
 

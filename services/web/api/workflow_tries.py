@@ -12,11 +12,12 @@ from shoal.services.errors import BadInput, NotFound
 from shoal.services.store.workflows.records import VersionRow, WorkflowRow
 from shoal.services.web.api.jobs import JSON
 from shoal.services.web.api.tries import GONE, LONGEST_S
+from shoal.services.web.aside import aside
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.audit import note_nothing
 from shoal.services.web.http.auth import Authenticator, guard
-from shoal.services.web.http.body import JSON_TYPES, aside, read_body, require_type
+from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
 from shoal.services.web.http.lazy_route import LazyRoute
 from shoal.services.web.specs.specs import parse_json, told_of
 from shoal.services.web.tries.version_trial import MOST_PAGES, VersionTry

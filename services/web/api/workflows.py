@@ -31,10 +31,11 @@ from shoal.services.web.api.views.workflows import (
 )
 from shoal.services.web.api.workflow_difference import changes
 from shoal.services.web.api.workflow_tries import version_of
+from shoal.services.web.aside import aside
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
-from shoal.services.web.http.body import JSON_TYPES, aside, read_body, require_type
+from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
 from shoal.services.web.http.lazy_route import LazyRoute
 
 _BODY = {

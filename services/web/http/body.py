@@ -1,12 +1,8 @@
-"""Reading request bodies within their limits, and beside the event loop where that takes time."""
+"""Reading request bodies within their limits."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator
 
 from fastapi import Request
 
@@ -14,21 +10,8 @@ from shoal.services.errors import NotJson, TooLarge
 
 JSON_TYPES = ("application/json",)
 LINES_TYPES = ("application/x-ndjson", "application/jsonl", "application/json-lines", "application/json")
-INLINE_BYTES = 1 << 14
-"""What is longer is read in a thread, while others are served: a loop of 50,000 links takes half a second."""
 FORM_FIELDS, FORM_FIELD_BYTES = 64, 1 << 17
 """Of forms whose fields are known, the login's among them. `form_inputs` reads those that may hold a whole job."""
-_READERS = ThreadPoolExecutor(2, thread_name_prefix="body")
-"""Few, and none of those that other work waits for: more would only share the same interpreter."""
-
-R = TypeVar("R")
-
-
-async def aside(size: int, read: Callable[..., R], *given: Any) -> R:
-    """What `read` makes of something of `size` bytes; beside the event loop, unless that is little."""
-    if size <= INLINE_BYTES:
-        return read(*given)
-    return await asyncio.get_running_loop().run_in_executor(_READERS, partial(read, *given))
 
 
 def require_type(request: Request, accepted: tuple[str, ...]) -> None:

@@ -23,7 +23,7 @@ from shoal.services.errors import BadInput
 from shoal.services.names import HostNames
 from shoal.services.store.records import NewJob
 from shoal.services.store.workflows.workflow_store import WorkflowStore
-from shoal.services.web.http.body import aside
+from shoal.services.web.aside import aside
 from shoal.services.web.specs.browser_checks import unbrowsable
 from shoal.services.web.specs.spec_checks import address_fault, login_addresses, undoable
 from shoal.services.web.specs.workflows import WORKFLOW, check_learn, with_workflow, workflow_faults

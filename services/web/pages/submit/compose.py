@@ -11,7 +11,8 @@ from fastapi import Request
 
 from shoal.agent.support.json_value import Json
 from shoal.services.errors import BadInput
-from shoal.services.web.http.body import aside, read_body
+from shoal.services.web.aside import aside
+from shoal.services.web.http.body import read_body
 from shoal.services.web.pages.submit.fields import KEY, PRESENT, SpecField, blank_form
 from shoal.services.web.specs.specs import parse_json
 

@@ -16,9 +16,10 @@ from shoal.agent.support.masking import HIDDEN, shown_spec
 from shoal.services.errors import BadInput, NotFound, ServiceError
 from shoal.services.store import ids
 from shoal.services.web.api.submitter import Submitter
+from shoal.services.web.aside import aside
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
-from shoal.services.web.http.body import aside, read_body
+from shoal.services.web.http.body import read_body
 from shoal.services.web.http.problems import faults_of
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in

@@ -14,10 +14,10 @@ from shoal.agent.workflows.format.version import Version
 from shoal.services.errors import BadInput, ServiceError
 from shoal.services.store.workflows.records import WorkflowRow
 from shoal.services.web.api.workflow_tries import read_try, version_of
+from shoal.services.web.aside import aside
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.audit import note_nothing
-from shoal.services.web.http.body import aside
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
 from shoal.services.web.pages.submit.compose import Inputs, form_inputs

@@ -19,10 +19,10 @@ from shoal.services.store.workflows.records import WorkflowRow
 from shoal.services.web.api.workflow_difference import changes
 from shoal.services.web.api.workflow_tries import version_of
 from shoal.services.web.api.workflows import read_given
+from shoal.services.web.aside import aside
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.audit import note_detail, note_nothing
-from shoal.services.web.http.body import aside
 from shoal.services.web.http.problems import faults_of
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
