@@ -128,7 +128,10 @@ def attacks(site: str) -> dict[str, Json]:
     """The jobs, by the door that each tries."""
     host = {"domains": [urlsplit(site).hostname]}
     fields = {"title": {"select": "h1"}, "all": {"select": "#all"}, "pin": {"select": "#pin"}}
-    fields |= {"attribute": {"select": "#all", "attribute": "title"}, "link": {"select": "a.item", "attribute": "href"}}
+    fields |= {
+        "attribute": {"select": "#all", "attribute": "title"},
+        "link": {"select": "li:first-child a", "attribute": "href"},
+    }
     fields |= {"number": {"select": "#number", "reader": "integer"}}
     base = {
         "policy": "rules",
