@@ -259,6 +259,13 @@ class Context(PageDocument, Protocol):
         """The address that the page itself led to and that could not be opened; "" where a document is there."""
         ...
 
+    async def open_requests(self) -> Sequence[str]:
+        """Addresses from which the active tab's data and scripts are under way.
+
+        Requests that began before the first call, or the first `settle`, may be missing.
+        """
+        ...
+
     async def fetched_json(self, *, budget_s: float = 0.5) -> Sequence[FetchedJson]:
         """The JSON that scripts of the active tab's document fetched by GET from the page's own site.
 

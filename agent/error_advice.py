@@ -28,6 +28,7 @@ ADVICE: Mapping[type[errors.AgentError], str] = MappingProxyType(
         errors.RequestRefused: "Open the address in a browser of your own and compare what it sends.",
         errors.CertificateRefused: "Correct the address, or let the site's owner renew the certificate.",
         errors.NotAPage: "Take the address out, or fetch the file by the `download` action.",
+        errors.LedElsewhere: "Correct the address, or name the other site's own address as the item.",
         errors.RobotsForbidden: "Ask the site's owner, or turn the rule off by `politeness.robots` where you may.",
         errors.AddressForbidden: "Correct the address. The operator allows own hosts by `SHOAL_ALLOW_HOSTS`.",
         errors.ActionError: "Look at the step's picture in the dashboard.",
@@ -49,7 +50,10 @@ ADVICE: Mapping[type[errors.AgentError], str] = MappingProxyType(
         errors.WorkflowInvalid: "Correct the places that the message names.",
         errors.WorkflowMiss: "Give the job a `goal` and a model, or learn the workflow anew.",
         errors.ReplyInvalid: "Take a larger model, or a simpler schema.",
-        errors.FieldsMissing: "Look at the page's picture. Make it optional, or name its place in `extract.fields`.",
+        errors.FieldsMissing: (
+            "Look at the page's picture. Make it optional, or name its place in `extract.fields`; a list's entries, in "
+            "`extract.records`."
+        ),
         errors.PlaceMissing: "Correct the place: `shoal try` shows what a place finds.",
         errors.PlaceNotYet: "Name what to wait for in `extract.wait_for`.",
         errors.PlaceAmbiguous: "Make the place narrower, until it finds one element.",

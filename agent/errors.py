@@ -170,6 +170,13 @@ class NotAPage(NavigationError):
     code = "not_a_page"
 
 
+class LedElsewhere(NavigationError):
+    """An item's link led to another site than the one that it names: what stands there is not taken for the item."""
+
+    recourse = Recourse.GIVE_UP
+    code = "led_elsewhere"
+
+
 class RobotsForbidden(NavigationError):
     """The site's robots.txt forbids this page; `politeness.robots` of the job turns the rule off."""
 
@@ -324,7 +331,8 @@ class ReplyInvalid(ModelError):
 
 
 class FieldsMissing(AgentError):
-    """The page does not show fields that the schema requires."""
+    """The page does not show fields that the schema requires; of a list, no record at all, and it does not say that the
+    list is empty."""
 
     code = "fields_missing"
 

@@ -440,6 +440,9 @@ class DocumentContext:
     async def unreachable(self) -> str:
         return await self._page.unreachable() if self._page is not None else ""
 
+    async def open_requests(self) -> Sequence[str]:
+        return () if self._page is None else await self._page.open_requests()
+
     async def fetched_json(self, *, budget_s: float = 0.5) -> Sequence[FetchedJson]:
         return await (await self._in_browser()).fetched_json(budget_s=budget_s)
 

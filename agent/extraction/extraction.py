@@ -9,7 +9,7 @@ from functools import partial
 
 from shoal.agent.errors import FieldsMissing
 from shoal.agent.extraction.given import GivenPage, GivenRecord, read_given, wait_for
-from shoal.agent.grounding.claims import says_empty, stated_count, texts_of
+from shoal.agent.grounding.claims import stated_count, texts_of
 from shoal.agent.grounding.part_claims import failure_told
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.policies.rules.facts.facts import read_facts
@@ -17,6 +17,7 @@ from shoal.agent.policies.rules.fields.candidates import name_stems
 from shoal.agent.policies.rules.fields.extraction import extract_page
 from shoal.agent.policies.rules.fields.fields import ReadRecord
 from shoal.agent.policies.rules.fields.records import read_blocks
+from shoal.agent.policies.rules.lists.empty_list import asked_words
 from shoal.agent.policies.rules.lists.following import doubted, goes_on, read_whole_list
 from shoal.agent.read.schema import Property, properties_of
 from shoal.agent.spec import ExtractSpec
@@ -76,7 +77,7 @@ async def _page(policy: Policy, extract_spec: ExtractSpec, state: SessionState) 
     if not extract_spec.fields and extract_spec.records is None:
         return await _unplaced(policy, state)
     locale = state.spec.browser.locale or ""
-    given = await read_given(state.page, extract_spec, locale)
+    given = await read_given(state.page, extract_spec, locale, asked_words(state))
     if extract_spec.many:
         return await _list(state, given, extract_spec)
     rest = _rest(extract_spec)
@@ -168,13 +169,17 @@ async def _list(state: SessionState, page: GivenPage, extract_spec: ExtractSpec)
         value = {prop.name: values[prop.name] for prop in properties if prop.name in values}
         records.append(Record(value, sources, page.url, stamp, read.candidates))
         missing |= {*given.lacking, *read.missing}
+    if not records:
+        names = ", ".join(prop.name for prop in properties)
+        why = "" if page.empty else f"of {len(page.records):,} elements that are records, none states any of {names}"
+        fields = tuple(prop.name for prop in properties)
+        return Extraction((), complete=page.empty, empty=page.empty, why=why, missing=fields)
     shown = stated_count(page.text)
-    empty = not records and says_empty(page.text)
     failed = failure_told(page.text, texts_of(records))
     whole = not page.cut and not failed and (shown is None or shown <= len(records))
     why = f"the page says {failed!r}" if failed else ""
     named = tuple(prop.name for prop in properties if prop.name in missing)
-    return Extraction(tuple(records), complete=empty or whole, empty=empty, why=why, missing=named, shown=shown)
+    return Extraction(tuple(records), complete=whole, why=why, missing=named, shown=shown)
 
 
 async def _read_beside(

@@ -21,7 +21,7 @@ from shoal.agent.errors import (
 from shoal.agent.extraction.page_json import Document, documents_of, fetched_documents, nearest_paths, places_at
 from shoal.agent.extraction.place import Place, StatedByPlaces, stated
 from shoal.agent.extraction.places_page import PLACES_JS, PlacesPage
-from shoal.agent.grounding.claims import says_empty
+from shoal.agent.policies.rules.lists.empty_list import read_empty_page
 from shoal.agent.read.schema import Property, properties_of
 from shoal.agent.read.values.conversion import ValueHints
 from shoal.agent.spec import ExtractSpec, FieldPlace
@@ -55,6 +55,7 @@ class GivenPage:
     records: tuple[GivenRecord, ...]
     text: str = ""  # what a page with a list says, for its own words on how long the list is
     cut: bool = False  # the page has more records than one reading takes
+    empty: bool = False  # the page says that its list has nothing in it
 
 
 @dataclass(slots=True)
@@ -109,10 +110,15 @@ async def wait_for(page: Context, selector: str) -> None:
         await asyncio.sleep(_LOOK_S)
 
 
-async def read_given(page: Context, extract: ExtractSpec, locale: str = "") -> GivenPage:
+async def read_given(
+    page: Context, extract: ExtractSpec, locale: str = "", asked: frozenset[str] = frozenset()
+) -> GivenPage:
     """The records that the places of `extract` give; one for a schema of one record.
 
     Where scripts may still bring what is not there, the page is looked at again for some seconds.
+
+    Args:
+        asked: folded words by which the job calls the entries of its list: what says that there are none names them.
 
     Raises:
         BadSelector: a selector is no CSS.
@@ -126,6 +132,9 @@ async def read_given(page: Context, extract: ExtractSpec, locale: str = "") -> G
         await page.settle(budget_s=max(_LOOK_S, deadline - time.monotonic()))
         await asyncio.sleep(_LOOK_S)
         read = await _read(page, extract, locale)
+    lacks_records = extract.many and not read.records
+    if lacks_records and (_empty_in_json(read) or (await read_empty_page(page)).told(asked)):
+        return GivenPage(read.page.url, (), read.page.text, empty=True)
     _check_there(read)
     return GivenPage(read.page.url, tuple(read.records), read.page.text, read.page.cut)
 
@@ -335,8 +344,6 @@ def _check_there(read: _Reading) -> None:
     url = read.page.url
     missing = PlaceNotYet if read.page.loading else PlaceMissing
     if read.extract.many and not read.records:
-        if says_empty(read.page.text) or _empty_in_json(read):
-            return
         raise _no_records(read, missing)
     if absent := read.absent:
         told = "; ".join(f"`extract.fields.{name}`: {_not_found(read, name)}" for name in absent)

@@ -183,39 +183,6 @@ def stated_count(text: str, things: Sequence[str] | None = None) -> int | None:
     return max((max(counts) for counts in by_thing.values() if len(counts) == 1), default=None)
 
 
-_EMPTY = re.compile(
-    r"\b(?:no|0|zero)\s+(?:\w+\s+){0,2}?(?:results?|records?|items?|entries|matches|hits|rows?|data|products?|articles?)\b"
-    r"|\bnothing (?:was |has been )?(?:found|matched|to (?:show|display|see))\b"
-    r"|\b(?:list|table|collection|category) is (?:currently )?empty\b"
-    r"|\bnone found\b|\bno .{1,40} (?:were |was )?found\b"
-    r"|\bkeine (?:\w+ )?(?:ergebnisse|einträge|treffer|daten|artikel|produkte)\b"
-    r"|\baucun(?:e)? (?:résultat|produit|article)|\b(?:sin|no hay) (?:resultados|productos)\b"
-    r"|\bnessun (?:risultato|prodotto|elemento)\b|\bgeen resultaten\b",
-    re.IGNORECASE,
-)
-
-
-_LONGEST_MESSAGE = 120
-"""Characters. "No data is lost" in a paragraph says nothing of a list; a message stands on a line of its own."""
-
-
-_CONDITION = re.compile(
-    r"\b(?:if|when|whenever|unless|until|in case|in the event|wenn|falls|sofern|si|cuando|lorsque|quando|indien)\b",
-    re.IGNORECASE,
-)
-"""Words before which a sentence tells what would be: "-1 is returned if no bookmark is found"."""
-
-
-def says_empty(text: str) -> bool:
-    """Whether a line of a page's text says that its list has nothing in it."""
-    return any(_is_message_of_emptiness(line) for line in text.splitlines() if len(line) <= _LONGEST_MESSAGE)
-
-
-def _is_message_of_emptiness(line: str) -> bool:
-    said = _EMPTY.search(line)
-    return said is not None and _CONDITION.search(line, 0, said.start()) is None
-
-
 def texts_of(records: Sequence[Record]) -> frozenset[str]:
     """The texts that records hold at their first level."""
     values = (record.value for record in records)

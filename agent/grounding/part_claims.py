@@ -54,6 +54,18 @@ _FAILED = re.compile(
 )
 
 
+_END = re.compile(
+    rf"(?:(?:there are |that's |sorry, )?no (?:more|further) (?:{_THINGS}|data|pages?)(?: (?:to (?:show|load)|found))?"
+    r"|(?:you(?:['’]ve| have) )?reached the (?:very )?end(?: of .{1,40})?|(?:this is )?(?:the )?end of .{0,20}"
+    r"(?:list|results?|page|feed|content)|that(?:['’]s| is) (?:all|it|everything)(?: folks)?"
+    rf"|all (?:{_NUMBER} )?{_THINGS} (?:are |have been |were )?(?:shown|loaded|displayed|listed)"
+    r"|keine weiteren \w+(?: vorhanden)?|ende der (?:liste|ergebnisse)|alle \w+ (?:geladen|angezeigt)"
+    r"|fin de (?:la )?(?:liste|lista|los resultados|résultats)|no hay más \w+|plus de résultats|fine (?:della )?lista"
+    r"|geen resultaten meer|einde van de lijst)[.!…]*",
+    re.IGNORECASE,
+)
+
+
 def part_told(text: str, known: Collection[str] = ()) -> str:
     """Why a page's own words say that there may be more than it shows of a list; "" where none do.
 
@@ -94,6 +106,11 @@ def page_told(text: str, known: Collection[str] = ()) -> str:
     """The line that says that this is one of several pages and not the last: "Page 1 of 6"; "" for none."""
     told = [(line, _PAGE.fullmatch(line)) for line in _lines(text, known)]
     return next((line for line, hit in told if hit is not None and int(hit[1]) < int(hit[2])), "")
+
+
+def end_told(text: str) -> str:
+    """The line that says that all of a list is shown: "No more results", "You've reached the end"; "" for none."""
+    return _line(_END, text, ())
 
 
 def is_last_page(text: str) -> bool:

@@ -57,6 +57,7 @@ class SessionState:
     wants_answer: bool = False  # a plan said that the goal asks for something to be told in words
     reading: str = ""  # the plan's sentence, while its data are read
     pages: SessionPages = field(default_factory=SessionPages)  # all that were looked at in this attempt
+    is_last_attempt: bool = False  # no other follows, however this one ends: what it has is better than nothing
     job: int | None = None  # the job's id; None: unknown, and then nothing seen here is used for other sessions
 
     def cut_after(self, page: int) -> None:

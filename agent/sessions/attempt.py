@@ -161,6 +161,7 @@ class Attempt:
             proposed=checkpoint.proposed,
             items_only_read=checkpoint.items_only_read,
             job=work.job,
+            is_last_attempt=work.attempt >= work.spec.max_attempts,
             hidden=hidden,
         )
         closed_to = "" if work.spec.sample is None else "a try sends nothing, and cannot be taken over"

@@ -11,6 +11,7 @@ from shoal.agent.errors import (
     AnswerMissing,
     BrowserError,
     Canceled,
+    FieldsMissing,
     FormRefused,
     LoopFailed,
     NothingWorks,
@@ -18,9 +19,10 @@ from shoal.agent.errors import (
 )
 from shoal.agent.sessions.attempt import Attempt
 from shoal.agent.sessions.loops.loop_items import left_out
-from shoal.agent.sessions.loops.shortfall import incomplete
+from shoal.agent.sessions.loops.shortfall import incomplete, nothing_read
 from shoal.agent.sessions.once import begun_anew, in_doubt
 from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Checkpoint, Outcome
 
 _EVIDENCE_S = 5.0
@@ -46,9 +48,14 @@ def completed(attempt: Attempt, plan: Plan) -> Outcome:
 
     Raises:
         AnswerMissing: the goal asks for an answer, and none was given.
+        FieldsMissing: pages were read and gave no record, and none of them says that its list is empty.
     """
     if attempt.state.asks and not attempt.state.answered and not attempt.deps.policy.instant:
         raise AnswerMissing("the goal asks for an answer, and the session ended without one")
+    asked = attempt.work.spec.extract is not None
+    last = nothing_read(attempt.state.history, len(attempt.state.records), asked=asked)
+    if last is not None:
+        raise _no_record(attempt, last)
     results = [task.result for task in attempt.state.history]
     answered = next((task for task in reversed(attempt.state.history) if isinstance(task.result, str)), None)
     loops = [result for result in results if isinstance(result, dict)]
@@ -63,6 +70,14 @@ def completed(attempt: Attempt, plan: Plan) -> Outcome:
     return ended(
         attempt, Status.COMPLETED, reason=reason, incomplete=missing, rejected=tuple(attempt.rejected), **told_last
     )
+
+
+def _no_record(attempt: Attempt, last: dict[str, Json]) -> FieldsMissing:
+    """Why a session that read data has no record: the fields, and what there is instead."""
+    fields, awaited = tuple(map(str, last.get("missing", ()))), str(last.get("awaited", ""))
+    why = str(last.get("why", "")) or f"the page shows no record with {', '.join(fields) or 'what is asked for'}"
+    told = "; ".join(filter(None, (f"{attempt.page.url}: {why}", awaited)))
+    return FieldsMissing(told, fields=fields, awaited=awaited)
 
 
 def _asks_for_many(attempt: Attempt) -> bool:

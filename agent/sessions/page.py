@@ -66,6 +66,7 @@ class LazyContext:
         self.moves = 0  # actions so far, and navigations away from a page
         self._asked = start_url  # the address that was opened last
         self.pages_only = False  # addresses that give files are refused
+        self.landings: dict[str, str] = {}  # where addresses led that were opened, by the address
         self._document = ""  # the address of a file that is drawn as a page; "" for a page
         self._saved: tuple[Download, ...] = ()  # files that were looked at here, and are not handed on yet
         self.artifacts: dict[str, str] = {}  # what became of downloaded files: path to artifact id
@@ -118,6 +119,7 @@ class LazyContext:
         self.pages += 1
         self._asked = url
         landing = await self._context.goto(url, timeout_s=timeout_s)
+        self.landings[url] = landing.url
         self._document = ""
         if self.pages_only and landing.status == 200 and self._context.url == _BLANK and is_web(url):
             await self._draw(url)
@@ -212,6 +214,9 @@ class LazyContext:
 
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
         return await (await self._open()).settle(quiet_s=quiet_s, budget_s=budget_s)
+
+    async def open_requests(self) -> Sequence[str]:
+        return await (await self._open()).open_requests()
 
     async def fetched_json(self, *, budget_s: float = 0.5) -> Sequence[FetchedJson]:
         return await (await self._open()).fetched_json(budget_s=budget_s)

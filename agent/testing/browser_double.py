@@ -218,6 +218,9 @@ class FakeContext:
     async def unreachable(self) -> str:
         return self._page().unreachable
 
+    async def open_requests(self) -> Sequence[str]:
+        return ()
+
     async def fetched_json(self, *, budget_s: float = 0.5) -> Sequence[FetchedJson]:
         return self._page().fetched
 

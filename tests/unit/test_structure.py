@@ -387,7 +387,7 @@ LONG = {
     "services/store/records.py": 533,
     "services/store/database/tables.py": 510,
 }
-"""Files that are longer, with the bound of each: plain lists of declarations, of settings, records and tables."""
+"""Files that are longer, with the bound of each: plain lists of errors, of settings, of records and of tables."""
 VAGUE = {"one": 0, "found": 13, "wanted": 2}
 """Names that do not say what they hold, with how often product code may bind each. The numbers only go down."""
 

@@ -387,10 +387,7 @@ class ActingContext:
         return ActionResult(action, failed, changes, value, seconds)
 
     async def allow_scripts(self) -> None:
-        """Has to come before a script uses the page beside our actions.
-
-        Playwright's part of a page knows the engines that were registered before it was first used, and no later ones.
-        """
+        """Has to come before a script uses the page beside our actions: Playwright learns no engine later."""
         await self._driver.register_engine()
 
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
@@ -407,6 +404,9 @@ class ActingContext:
     async def unreachable(self) -> str:
         async with self.limits.looking(self.options.action_timeout_s, "asking for the page's address"):
             return await self.tab.unreachable()
+
+    async def open_requests(self) -> Sequence[str]:
+        return (await self.tab.traffic()).open_data()
 
     async def fetched_json(self, *, budget_s: float = 0.5) -> Sequence[FetchedJson]:
         return await self.tab.fetches.answers(self.url, budget_s) if self.tab.fetches is not None else ()

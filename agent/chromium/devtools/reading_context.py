@@ -138,6 +138,11 @@ class ReadingContext:
     async def unreachable(self) -> str:
         return await self._moved.unreachable() if self._moved is not None else self.page.unreachable
 
+    async def open_requests(self) -> Sequence[str]:
+        if self._moved is not None:
+            return await self._moved.open_requests()
+        return (await self.page.traffic()).open_data()
+
     async def fetched_json(self, *, budget_s: float = 0.5) -> Sequence[FetchedJson]:
         if self._moved is not None:
             return await self._moved.fetched_json(budget_s=budget_s)

@@ -5,13 +5,23 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakSet
 
 from shoal.agent.chromium.devtools.protocol import DevTools
 
 # Streams stay open as long as their page does, and pings are not waited for by anything.
 _ENDLESS = frozenset({"WebSocket", "EventSource", "Ping", "CSPViolationReport", "Preflight", "Media"})
+# What brings data, or scripts that draw them; pictures and styles bring no rows of a list.
+_DATA = frozenset({"XHR", "Fetch", "Script", "Document"})
+
+
+class _Request(NamedTuple):
+    """A request that is under way."""
+
+    session: DevTools  # that tells of it
+    url: str
+    kind: str  # DevTools' resource type
 
 
 class NetworkTraffic:
@@ -19,7 +29,7 @@ class NetworkTraffic:
 
     def __init__(self, main_frame: str) -> None:
         self._main_frame = main_frame  # DevTools' id
-        self._open: dict[str, DevTools] = {}  # by request: the session that tells of it
+        self._open: dict[str, _Request] = {}  # by DevTools' id
         self._last = time.monotonic()
         self._changed = asyncio.Event()
         self._followed: WeakSet[DevTools] = WeakSet()
@@ -37,7 +47,11 @@ class NetworkTraffic:
 
     def keep_to(self, sessions: Collection[DevTools]) -> None:
         """Waits no longer for what others than `sessions` began: with their frames they are gone."""
-        self._open = {request: told for request, told in self._open.items() if told in sessions}
+        self._open = {name: request for name, request in self._open.items() if request.session in sessions}
+
+    def open_data(self) -> tuple[str, ...]:
+        """Addresses from which data or scripts are under way."""
+        return tuple(request.url for request in self._open.values() if request.kind in _DATA)
 
     def quiet_for(self) -> float:
         """Seconds without any request; 0 while one is open."""
@@ -58,7 +72,8 @@ class NetworkTraffic:
             return
         if event.get("type") == "Document" and event.get("frameId") == self._main_frame:
             self._open.clear()  # a new document: what the old one asked for is dropped without a word
-        self._open[event["requestId"]] = session
+        url, kind = str(event["request"]["url"]), str(event.get("type", ""))
+        self._open[event["requestId"]] = _Request(session, url, kind)
         self._touch()
 
     def _ended(self, event: dict[str, Any]) -> None:

@@ -21,6 +21,22 @@ def incomplete(history: Iterable[Task], *, many: bool) -> Incomplete | None:
     return _of_records([result for kind, result in results if kind == "extract"])
 
 
+def nothing_read(history: Iterable[Task], records: int, *, asked: bool) -> dict[str, Json] | None:
+    """The last reading of a session that was to read data and has no record; empty where it read nothing at all.
+
+    None where there are records, where the page says that its list has none, and where the session has a loop: then
+    its items have the records.
+
+    Args:
+        asked: the job says what is to be read. Where it does not, only a reading without a record is one too few.
+    """
+    tasks = [task for task in history if isinstance(task.result, dict)]
+    readings = [task.result for task in tasks if task.type == "extract"]
+    if records or any(task.type == "loop" for task in tasks) or any(reading.get("empty") for reading in readings):
+        return None
+    return readings[-1] if readings else {} if asked else None
+
+
 def _of_items(loops: list[dict[str, Json]]) -> Incomplete | None:
     """A list whose items were collected. What the caller's own limit left out was not asked for."""
     for result in reversed(loops):
@@ -39,8 +55,11 @@ def _of_records(readings: list[dict[str, Json]]) -> Incomplete | None:
     invalid = sum(reading.get("left_out", 0) for reading in readings)
     shown = max((reading["shown"] for reading in readings if reading.get("shown") is not None), default=None)
     last = readings[-1]
-    if count == 0 and invalid == 0 and not shown:
-        return None if last.get("empty") else Incomplete(0, None, str(last.get("why", "")))
+    if last.get("empty") and count == 0:
+        return None
+    shifted = next((str(reading["shifted"]) for reading in readings if "shifted" in reading), "")
+    if shifted and count != shown:
+        return Incomplete(count, None, shifted)
     whole = bool(last["complete"]) or (shown is not None and count + invalid >= shown)
     if whole and not invalid:
         return None

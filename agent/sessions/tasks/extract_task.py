@@ -6,17 +6,19 @@ from dataclasses import replace
 
 from shoal.agent.decisions.extract import CheckedRecords, check_records, not_among
 from shoal.agent.decisions.plan import Plan
-from shoal.agent.errors import RecordInvalid
+from shoal.agent.errors import LedElsewhere, RecordInvalid
 from shoal.agent.extraction.extraction import extract_records
 from shoal.agent.extraction.page_instead import refuse_other_page
 from shoal.agent.extraction.proposals import propose_places, uncertain_values
 from shoal.agent.policies.policy import Extraction
+from shoal.agent.policies.rules.lists.seams import repeated_at_seam, shift_told, values_told
 from shoal.agent.sessions.attempt import Attempt
 from shoal.agent.sessions.loops.learning import replayed_by
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.moments import utc_now
+from shoal.agent.support.web_addresses import is_led_elsewhere, is_other_site
 from shoal.agent.types import Outcome, Record, Task
 
 _ENTRIES_TOLD = 20  # of a list's entries that are no valid records
@@ -26,9 +28,11 @@ async def do_extract(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None
     """Reads records from the page, which stands still, and holds them to the job's schema."""
     attempt.state.reading = plan.plan or ""
     await attempt.page.check_loaded()
+    _refuse_other_site(attempt)
     moves = attempt.page.moves
     extracted = await extract_records(attempt.deps.policy, attempt.state)
     await attempt.evidence.keep_prompt(extracted.prompt)
+    _refuse_other_site(attempt)
     item = attempt.state.item
     if extracted.records and item is not None and item.is_link and attempt.page.tier != "http":
         await refuse_other_page(attempt.page, item)
@@ -48,6 +52,8 @@ async def do_extract(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None
     )
     # A page that is read twice, because its first reading was not complete, gives each record once.
     records = not_among(attempt.state.records, found_here)
+    again = repeated_at_seam(values_told(attempt.state.records), values_told(records)) if len(records) > 1 else 0
+    records = records[again:]
     attempt.state.records = (*attempt.state.records, *records)
     result: dict[str, Json] = {
         "records": len(records),
@@ -61,6 +67,8 @@ async def do_extract(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None
         attempt.rejected += [RecordInvalid(f"{url}: {entry}").info() for entry in told]
     if extracted.shown is not None:
         result["shown"] = extracted.shown
+    if again:
+        result["shifted"] = shift_told(again, 1 + sum(task.type == "extract" for task in attempt.state.history))
     if extracted.empty:
         result["empty"] = True
     if extracted.why:
@@ -75,6 +83,24 @@ async def do_extract(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None
         result["candidates"], attempt.uncertain = attempt.uncertain, {}
     ends = plan.ends_goal and extracted.complete and not checked.left_out and not extracted.unproven
     return Task("extract", plan.plan or "", Status.COMPLETED, result=result, ends_goal=ends), None
+
+
+def _refuse_other_site(attempt: Attempt) -> None:
+    """Lets the page of an item pass that its link led to, as long as it is on the site that the link names.
+
+    Where the item's page was acted on, its first page counts: the actions may have led elsewhere on purpose.
+
+    Raises:
+        LedElsewhere: a redirect, or a script, led to another site.
+    """
+    item, page = attempt.state.item, attempt.page
+    if item is None or not item.is_link:
+        return
+    landed = [page.landings.get(item.value, item.value), *([page.url] if not attempt.steps_taken else [])]
+    own = (attempt.work.spec.url, *([attempt.work.spec.login.url] if attempt.work.spec.login is not None else []))
+    for url in landed:
+        if is_led_elsewhere(item.value, url) and all(is_other_site(known, url) for known in own):
+            raise LedElsewhere(f"{item.value} led to {url}, which is another site", url=url)
 
 
 async def _check(attempt: Attempt, extraction: Extraction) -> CheckedRecords:

@@ -9,6 +9,7 @@ from shoal.agent.support.web_addresses import (
     canonical_address,
     check_opened,
     forbidden_page,
+    is_led_elsewhere,
     is_web,
     leads_astray,
     link_key,
@@ -109,3 +110,27 @@ def test_what_is_compared_may_be_no_address() -> None:
     assert page_address("https://a.example/b#/c") == "https://a.example/b#/c"
     assert link_key("https://a.example/b#c", "See") == "https://a.example/b See"
     assert link_key("https://a.example/b", "See") == link_key("https://a.example/b?utm_source=x", "Look")
+
+
+@pytest.mark.parametrize(
+    ("link", "landed", "elsewhere"),
+    [
+        ("http://shop.example/p/1", "https://shop.example/p/1", False),
+        ("http://shop.example/p/1", "https://www.shop.example/p/1", False),
+        ("https://www.shop.example/p/1", "https://m.shop.example/p/1", False),
+        ("https://a.shop.co.uk/p/1", "https://b.shop.co.uk/p/1", False),
+        ("https://a.co.uk/p/1", "https://b.co.uk/p/1", True),
+        ("https://a.github.io/p/1", "https://b.github.io/p/1", True),
+        ("https://shop.example/p/1", "https://parked.example.net/p/1", True),
+        ("https://shop.example/out?url=https%3A%2F%2Fother.example.net%2F7", "https://www.example.net/7", False),
+        ("https://shop.example/out?to=notother.net", "https://other.net/7", True),
+        ("https://shop.example/p/1", "about:blank", False),
+        ("http://127.0.0.1:8001/p/1", "http://127.0.0.1:8002/p/1", True),
+        ("http://127.0.0.1:8001/p/1", "http://127.0.0.1:8001/login", False),
+        ("http://wiki/p/1", "http://intranet/p/1", True),
+    ],
+)
+def test_a_link_that_ends_on_a_site_that_it_does_not_name_led_elsewhere(
+    link: str, landed: str, elsewhere: bool
+) -> None:
+    assert is_led_elsewhere(link, landed) is elsewhere

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shoal.agent.sessions.loops.shortfall import incomplete
+from shoal.agent.sessions.loops.shortfall import incomplete, nothing_read
 from shoal.agent.status import Status
 from shoal.agent.types import Incomplete, Task, TaskType
 
@@ -42,3 +42,24 @@ def test_what_a_list_lacks(tasks: list[Task], expected: Incomplete | None) -> No
 
 def test_one_record_is_no_part_of_a_list() -> None:
     assert incomplete([done("extract", records=1, complete=False, shown=57)], many=False) is None
+
+
+@pytest.mark.parametrize(
+    ("tasks", "records", "asked", "last"),
+    [
+        ([done("extract", records=0, complete=False, why="no list")], 0, True, "no list"),
+        ([done("extract", records=0, complete=True, why="none fits")], 0, True, "none fits"),
+        ([done("extract", records=0, complete=True, empty=True)], 0, True, None),
+        ([done("extract", records=9, complete=True), done("extract", records=0, complete=False)], 9, True, None),
+        ([done("loop", expected=60)], 0, True, None),
+        ([], 0, True, ""),
+        ([], 0, False, None),
+        ([done("extract", records=0, complete=False, why="no list")], 0, False, "no list"),
+    ],
+)
+def test_no_record_is_known_from_a_list_that_is_empty(
+    tasks: list[Task], records: int, asked: bool, last: str | None
+) -> None:
+    """A session without a record that was to read some has failed; no more so where its items read them."""
+    told = nothing_read(tasks, records, asked=asked)
+    assert (None if told is None else told.get("why", "")) == last

@@ -6,9 +6,9 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
-from shoal.agent.errors import NavigationError
 from shoal.agent.policies.model.requests.elements import absolute, describe
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.policies.rules.lists.onward import open_next
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import canonical_address, leads_astray, link_key
 from shoal.agent.types import Action, Element, LoopItem
@@ -106,10 +106,8 @@ async def _go_on(state: SessionState, element: Element, base: str) -> bool:
     if address is not None:
         if canonical_address(address) == canonical_address(base):
             return False
-        landing = await state.page.goto(address)
-        if landing.status >= 400:
-            raise NavigationError(f"the next page answered {landing.status}", url=address, status=landing.status)
-        return True
+        state.cut = await open_next(state, address)
+        return not state.cut
     result = await state.turn_page(Action("click", {"bid": element.bid}, "to the next items"))
     if result.error is not None:
         return False

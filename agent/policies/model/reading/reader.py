@@ -17,7 +17,7 @@ from shoal.agent.decisions.extract import (
     schema_from,
 )
 from shoal.agent.errors import FieldsMissing
-from shoal.agent.grounding.claims import says_empty, stated_count, texts_of, unproven, without
+from shoal.agent.grounding.claims import stated_count, texts_of, unproven, without
 from shoal.agent.grounding.page_text import PageText
 from shoal.agent.grounding.part_claims import part_told
 from shoal.agent.models.model import Ask
@@ -27,6 +27,7 @@ from shoal.agent.policies.model.requests.asker import Asker
 from shoal.agent.policies.model.requests.elements import in_parts
 from shoal.agent.policies.model.requests.messages import messages_for, session_messages
 from shoal.agent.policies.policy import Extraction, SessionState
+from shoal.agent.policies.rules.lists.empty_list import says_empty
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Observation, Record
@@ -72,7 +73,7 @@ class ModelExtractor:
         enough = whole and len(values) >= (shown or 0) if extract.many else not fields_lacking(missing, extract)
         return Extraction(
             records=records,
-            empty=not values and not why and says_empty(text.whole),
+            empty=extract.many and not values and not why and await says_empty(state),
             complete=enough and not cut_off and not why,
             why=why,
             missing=missing,

@@ -15,6 +15,7 @@ from shoal.agent.policies.rules.facts.facts import Facts, read_facts
 from shoal.agent.policies.rules.fields.candidates import name_stems, wanted_words
 from shoal.agent.policies.rules.fields.fields import page_reader, read_record
 from shoal.agent.policies.rules.fields.records import read_records
+from shoal.agent.policies.rules.lists.empty_list import judged_empty
 from shoal.agent.read.schema import Property, properties_of
 from shoal.agent.read.values.phrases import phrase
 from shoal.agent.support.moments import utc_now
@@ -80,7 +81,7 @@ async def _look(state: SessionState, properties: Sequence[Property]) -> tuple[Fa
     locale = state.spec.browser.locale or ""
     stamp = utc_now()
     if many:
-        return facts, read_records(facts, properties, locale, stamp, accept)
+        return facts, await judged_empty(state, read_records(facts, properties, locale, stamp, accept))
     read = read_record(page_reader(facts, locale), properties, accept)
     if any(source.sureness != "certain" for source in read.sources.values()) or read.missing:
         answers = await state.page.fetched_json()

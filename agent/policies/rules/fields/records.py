@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from shoal.agent.grounding.claims import says_empty, stated_count, texts_of
+from shoal.agent.grounding.claims import stated_count, texts_of
 from shoal.agent.grounding.part_claims import failure_told
 from shoal.agent.policies.policy import Extraction
 from shoal.agent.policies.rules.facts.facts import BlockGroup, Facts
@@ -33,13 +33,15 @@ def read_records(
     total = stated_count(text)
     best = max(facts.groups, key=reader.fit, default=None)
     if best is None or not reader.fit(best):
-        return _nothing(properties, total, empty=says_empty(text))
+        return _nothing(properties, total)
     parts = _parts(facts, best)
     records: list[Record] = []
     lacking: Counter[str] = Counter()
     for read in reader.records([block for group in parts for block in group.blocks]):
         records.append(Record(read.value, read.sources, facts.url, stamp, read.candidates))
         lacking.update(read.missing)
+    if not records:
+        return _nothing(properties, total)
     cut = any(group.size > len(group.blocks) for group in parts)
     is_all = total is not None and total <= len(records)
     why = ""
@@ -82,11 +84,11 @@ def read_block(
     return Extraction((Record(read.value, read.sources, facts.url, stamp, read.candidates),), missing=read.missing)
 
 
-def _nothing(properties: Sequence[Property], total: int | None, *, empty: bool) -> Extraction:
+def _nothing(properties: Sequence[Property], total: int | None) -> Extraction:
     """What is said of a page on which no list has the fields of the schema."""
     names = tuple(prop.name for prop in properties)
-    why = "" if empty else f"the page shows no list whose entries state {', '.join(names)}"
-    return Extraction((), complete=empty or total == 0, empty=empty or total == 0, why=why, missing=names, shown=total)
+    why = f"the page shows no list whose entries state {', '.join(names)}"
+    return Extraction((), complete=False, why=why, missing=names, shown=total)
 
 
 def _parts(facts: Facts, best: BlockGroup) -> list[BlockGroup]:

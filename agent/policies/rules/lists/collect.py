@@ -8,28 +8,31 @@ from dataclasses import dataclass, field
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import BadSelector
-from shoal.agent.grounding.claims import says_empty, stated_count, stated_part
+from shoal.agent.grounding.claims import stated_count, stated_part
 from shoal.agent.grounding.part_claims import failure_told
 from shoal.agent.policies.policy import SessionState
-from shoal.agent.policies.rules.lists.growing import longer_page, scroll_to_end
+from shoal.agent.policies.rules.lists.empty_list import says_empty
+from shoal.agent.policies.rules.lists.growing import EndOfPage, extent, longer_page, unshown_end
 from shoal.agent.policies.rules.lists.halting import halted
 from shoal.agent.policies.rules.lists.list_end import RowWait, read_list_end
 from shoal.agent.policies.rules.lists.list_page import LinkGroup, ListPage, ListRow, read_list_page
 from shoal.agent.policies.rules.lists.onward import (
     Onward,
     certainly_css,
-    is_page_of,
+    goes_on_with,
+    leads_on,
     next_step,
     open_next,
     press,
     same_list,
 )
+from shoal.agent.policies.rules.lists.seams import repeated_at_seam, shift_told
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.policies.rules.planning import is_address
 from shoal.agent.read.values.phrases import NEUTRAL_WORDS, Phrase, overlap, phrase, squash
 from shoal.agent.read.word_lists.page_words import LOOP_FILLER
 from shoal.agent.spec import LoopSpec
-from shoal.agent.support.web_addresses import canonical_address, link_key, page_address
+from shoal.agent.support.web_addresses import canonical_address, is_other_site, link_key, page_address
 from shoal.agent.types import Action, LoopItem
 
 _MEANT_AS_CSS = re.compile(r"[\[\]>{}]|^\s*[.#][A-Za-z_]|:[a-z-]+\(")
@@ -59,11 +62,17 @@ class Collector:
     _rows_seen: int = 0  # over all pages, items that are told twice included
     _stated: int | None = None  # how many items the first page says that there are
     _grew: bool = False  # scrolling brought further items, so a link to more of them brings no others
+    _batches: list[int] = field(default_factory=list)  # how many items each look at the list brought
+    _unshown: str = ""  # why the end of a list that grows was not seen
     _row_wait: RowWait = field(default_factory=RowWait)
     _is_next: bool = False  # the page was opened by a link whose address numbers the pages of the list
     _at_rest: bool = True  # the requests of the last action ended
     _turned: bool = False  # a button brought further items: it is the list's own
     _paged: bool = False  # a link to a next page was followed: the list has pages and does not grow
+    _before: ListPage | None = None  # the page that was read last
+    _asked_for: str = ""  # the link that led to the page that is open
+    _keys: list[str] = field(default_factory=list)  # of the items of the page that was read last
+    _shifted: str = ""  # why items may be missing that came in while the list was paged
 
     async def items(self) -> AsyncIterator[LoopItem]:
         """The items, page after page, until nothing new comes or a limit is reached."""
@@ -78,14 +87,16 @@ class Collector:
                 if self._is_next:
                     self.state.cut = f"{page.address}, the next page, shows {page.title or page.heading!r}"
                 return
-            if self._is_next and not self._rows(page) and not says_empty(page.text):
+            if self._is_next and not self._rows(page) and not await says_empty(self.state):
                 self.state.cut = f"{page.address}, the next page, shows no items"
             self._pages.add(page.key)
             # A page that scripts turn mostly keeps its address: its rows are found again by turning it as often.
             address = page.url.rstrip("#")
             same = number > 1 and address == self._address
             self._turns, self._address = self._turns + 1 if same else 0, address
+            self._note_shift(page, number)
             fresh = list(self._fresh(page))
+            self._batches.append(len(fresh))
             self._note_count(page)
             for item in fresh:
                 yield item
@@ -109,15 +120,25 @@ class Collector:
         if self.state.cut or (self._stated is not None and self.state.listed is None):
             return
         end = await read_list_end(self.state.page)
-        self.state.cut = end.cut_by(self._texts)
+        self.state.cut = end.cut_by(self._texts) or self._shifted or self._unshown
 
     def _is_foreign(self, page: ListPage) -> bool:
         """Whether the next page that was opened shows another list. The caller's own `next` is taken at its word."""
-        if self._first is None:
+        first, before, self._before = self._first, self._before, page
+        if first is None or before is None:
             self._first = page
             return False
         source = self.loop.source
-        return self._paged and (source is None or source.next is None) and not same_list(self._first, page)
+        own = source is not None and source.next is not None
+        return self._paged and not own and not goes_on_with(first, before, page, self._asked_for)
+
+    def _note_shift(self, page: ListPage, number: int) -> None:
+        """Keeps that a page that was turned to begins with the items that the page before ended with."""
+        keys = [self._key(row) for row in distinct(self._rows(page), self.loop.is_link)]
+        again = repeated_at_seam(self._keys, keys)
+        if again:
+            self._shifted = self._shifted or shift_told(again, number)
+        self._keys = keys
 
     def _note_count(self, page: ListPage) -> None:
         """Keeps how many items the list says that it has, as long as fewer were seen."""
@@ -248,8 +269,14 @@ class Collector:
         if step is not None and step.url:
             if canonical_address(step.url) in self._pages:
                 return False
-            self._is_next = is_page_of(page.address, step.url)
-            await open_next(self.state, step.url)
+            self._is_next, self._asked_for = leads_on(page, step.url), step.url
+            if self.loop.source.next is None and is_other_site(page.address, step.url):
+                told = f"{step.url}, the next page, is on another site" if self._is_next else ""
+                self.state.cut = self.state.cut or told
+                return False
+            if fault := await open_next(self.state, step.url):
+                self.state.cut = self.state.cut or fault
+                return False
             self._paged = True
             return True
         if not found_new or (step is None and self._paged):
@@ -301,15 +328,23 @@ class Collector:
         """Scrolls to the end of the page; True when that brought items. A page may fill its window by itself, too."""
         if not page.scripted:
             return False
+        before = await read_list_end(self.state.page)
+        held = await extent(self.state.page)
+        end = await EndOfPage.of(self.state.page, held, can_scroll=page.scrolls)
         if page.scrolls:
             action = Action("scroll", {"dx": 0, "dy": page.height}, "further items may load")
-            result = await self.state.turn_page(action)
-            grew = result.error is None and await self._something_new()
+            if (await self.state.turn_page(action)).error is not None:
+                return False
         else:
-            await scroll_to_end(self.state.page)
-            grew = await self._has_new()
-        self._grew = self._grew or grew
-        return grew
+            await end.scroll()
+        while not await self._has_new():
+            if not (await end.changes() or await self._row_wait.wait(self.state.page, self._texts)):
+                after = await read_list_end(self.state.page)
+                self._unshown = end.why or (unshown_end(self._batches, before, after) if self._grew else "")
+                return False
+        await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)  # the rest of what came with them
+        self._grew = True
+        return True
 
     async def _something_new(self) -> bool:
         """Whether items come that were not there before the last action."""

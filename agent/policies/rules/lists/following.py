@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
@@ -12,7 +11,7 @@ from shoal.agent.browser import Context
 from shoal.agent.errors import PlaceMissing
 from shoal.agent.grounding.claims import texts_of
 from shoal.agent.policies.policy import Extraction, SessionState
-from shoal.agent.policies.rules.lists.growing import extent, further, longer_page, scroll_to_end
+from shoal.agent.policies.rules.lists.growing import EndOfPage, extent, further, longer_page, unshown_end
 from shoal.agent.policies.rules.lists.halting import halted
 from shoal.agent.policies.rules.lists.inner_scroll import InnerList, inner_list
 from shoal.agent.policies.rules.lists.list_end import ListEnd, RowWait, read_list_end
@@ -20,16 +19,19 @@ from shoal.agent.policies.rules.lists.list_page import ListPage, read_ways_on
 from shoal.agent.policies.rules.lists.onward import (
     Onward,
     asked_step,
+    goes_on_with,
     is_page_of,
     is_pager,
+    leads_on,
     next_step,
     open_next,
     press,
     same_list,
 )
+from shoal.agent.policies.rules.lists.seams import repeated_at_seam, shift_told, values_told
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.read.values.phrases import squash
-from shoal.agent.support.web_addresses import canonical_address
+from shoal.agent.support.web_addresses import canonical_address, is_other_site
 from shoal.agent.types import Action, Record
 
 Read = Callable[[SessionState], Awaitable[Extraction]]
@@ -58,7 +60,7 @@ async def read_whole_list(
         most: so many pages are read at most.
 
     Raises:
-        NavigationError: a next page answers with an error.
+        NavigationError: a next page cannot be opened now, and another attempt may read the whole list.
     """
     held = await extent(state.page)
     first, row_wait = await read(state), RowWait()
@@ -123,6 +125,7 @@ class _Following:
     _of_page: Counter[str] = field(default_factory=Counter)  # the records of the page that is open
     _inner: InnerList | None = None  # the region of the page in which the list is scrolled
     _grew: bool = False  # scrolling brought further records, so a link to more of them brings no others
+    _batches: list[int] = field(default_factory=list)  # how many records the page had, and each scrolling brought
     _looked_again: bool = False  # at the first page, after it came to rest
     _halted: str = ""  # why the last way on brought nothing, where that may not be the list's end
     _not_its: set[str] = field(default_factory=set)  # buttons that turned something else on the page
@@ -131,6 +134,9 @@ class _Following:
     _at_rest: bool = True  # the requests of the last action ended
     _scrolled: bool = False  # the page that is open was scrolled to the end of that region, or has none
     why: str = ""  # why the way on did not lead to the list's end
+    _again: list[tuple[int, Sequence[Record]]] = field(default_factory=list)  # left out at seams, each with its place
+    _shifted: str = ""  # why that may mean that others are missing
+    _last_shown: int | None = None  # how many records the page that was read last says that there are
 
     def __post_init__(self) -> None:
         self.records = list(self.first.records)
@@ -138,6 +144,7 @@ class _Following:
         told = _told(self.first)
         self._of_page = Counter(told)
         self._readings.add(told)
+        self._batches.append(len(told))
         self._cut = _is_cut(self.first)
 
     async def go_on(self) -> bool:
@@ -207,7 +214,7 @@ class _Following:
 
     async def _why(self, step: Onward, before: ListEnd) -> str:
         """Why the press that was just made is not the list's end, as far as the page tells."""
-        told, own = _told(self._looked) if self._looked is not None else (), _told_of(self._page)
+        told, own = _told(self._looked) if self._looked is not None else (), values_told(self._page)
         halt = await halted(
             self.state.page,
             step,
@@ -239,13 +246,16 @@ class _Following:
             if self._take_rows(await self.read(self.state)):
                 return True
         self._scrolled = True
+        self._halt(inner.why if inner is not None else "")
         if inner is not None and inner.scrolls and inner.twins:
             self._cut, self.why = True, _TWINS
         return False
 
     async def outcome(self, most: int) -> Extraction:
         """All records, and whether they are all that there are."""
-        count, shown = len(self.records), self.first.shown
+        shown = self.first.shown
+        self._keep_twins(shown)
+        count = len(self.records)
         if self._others:  # this page is a part of the list, and was asked for as a part
             return replace(self.first, complete=not self._cut, shown=None)
         whole = not self._cut and (shown is None or count >= shown)
@@ -255,7 +265,10 @@ class _Following:
             whole, why = False, halt
         if self.pages >= most and not (shown is not None and count >= shown):
             whole, why = False, f"the list was read up to page {self.pages:,}, which is as far as was asked for"
-        return await doubted(self.state.page, replace(self.first, records=tuple(self.records), complete=whole, why=why))
+        if self._shifted and not (whole and shown is not None and self._last_shown == shown):
+            whole, why = False, why or self._shifted
+        read = replace(self.first, records=tuple(self.records), complete=whole, why=why)
+        return await doubted(self.state.page, read)
 
     @property
     def _short(self) -> bool:
@@ -269,12 +282,17 @@ class _Following:
         if self._is_an_item(step.url):
             self._others = True
             return False
-        await open_next(self.state, step.url)
+        if not self.asked and is_other_site(page.address, step.url):
+            self._halt(f"{step.url}, the next page, is on another site" if leads_on(page, step.url) else "")
+            return False
+        if fault := await open_next(self.state, step.url):
+            self._halt(fault)
+            return False
         self._inner = None
         after = await read_ways_on(self.state.page, self.asked)
-        if not self.asked and not same_list(self._start, after):
+        if not self.asked and not goes_on_with(self._start, page, after, step.url):
             await self.state.page.goto(page.address)  # what ends here is the first list, on its own page
-            if is_page_of(page.address, step.url):
+            if leads_on(page, step.url):
                 self._halt(f"{step.url}, the next page, shows {after.title or after.heading!r} instead of the list")
             return False
         part = await self.read(self.state)
@@ -315,7 +333,9 @@ class _Following:
         ]
         if not larger:
             return False
-        await open_next(self.state, max(larger)[1])
+        if fault := await open_next(self.state, max(larger)[1]):
+            self._halt(fault)
+            return False
         part = await self.read(self.state)
         if len(part.records) <= len(self.records):
             return False
@@ -324,31 +344,34 @@ class _Following:
 
     async def _scroll(self, page: ListPage) -> bool:
         """Scrolls to the end of a page that may load more: one that is said to be short, or does not say its size."""
-        if not page.scripted:
+        if not page.scripted or (self._short and not page.scrolls):
             return False
-        if not self._short:
-            return (self._inner is None or self._inner.drawn) and await self._grow()
-        if not page.scrolls:
+        if not self._short and self._inner is not None and not self._inner.drawn:
             return False
-        action = Action("scroll", {"dx": 0, "dy": page.height}, "further records may load")
-        result = await self.state.turn_page(action)
-        return result.error is None and await self._take_changed()
-
-    async def _grow(self) -> bool:
-        """Reads what the page shows once it is scrolled to its end; some fill the window by themselves."""
-        await scroll_to_end(self.state.page, self._inner.region if self._inner is not None else "")
-        held = await extent(self.state.page)
-        if held == self.held:
-            return False
-        self.held = held
-        part = await self.read(self.state)
-        new = further(self._page, part.records)
-        if new is None:
-            self.why = _IN_SIGHT
-        if not new or not self._take(part):
-            return False
-        self._grew = True
-        return True
+        before = await read_list_end(self.state.page)
+        can_scroll = page.scrolls or self._inner is not None
+        end = await EndOfPage.of(self.state.page, self.held, can_scroll=can_scroll)
+        if self._short:  # some pages listen to the wheel alone
+            action = Action("scroll", {"dx": 0, "dy": page.height}, "further records may load")
+            if (await self.state.turn_page(action)).error is not None:
+                return False
+        else:
+            await end.scroll(self._inner.region if self._inner is not None else "")
+        while await end.changes() or await self._rest():
+            part = await self.read(self.state)
+            self.held = end.held
+            if not self._short and further(self._page, part.records) is None:
+                self.why = _IN_SIGHT
+                return False
+            count = len(self.records)
+            if self._take(part):
+                self._grew = True
+                self._batches.append(len(self.records) - count)
+                return True
+        after = await read_list_end(self.state.page)
+        told = after.cut_by(texts_of(self.records))
+        self._halt(end.why or told or unshown_end(self._batches, before, after))
+        return False
 
     async def _longer_page(self, page: ListPage) -> bool:
         """Opens the page that a link called "more" leads to, where it shows these records and further ones."""
@@ -356,7 +379,9 @@ class _Following:
         if not url:
             return False
         self._addresses.add(canonical_address(url))
-        await open_next(self.state, url)
+        if fault := await open_next(self.state, url):
+            self._halt(fault)
+            return False
         after = await read_ways_on(self.state.page, None)
         part = await self.read(self.state) if same_list(page, after) else None
         if part is not None and further(self._page, part.records):
@@ -394,6 +419,26 @@ class _Following:
         self._part = part
         return bool(new)
 
+    def _join(self, records: Sequence[Record], told: Sequence[str]) -> None:
+        """Puts records behind the others; of a page that was turned, none that the page before ended with.
+
+        Args:
+            told: what tells the records of a turned page apart; empty for rows that were added to the open page.
+        """
+        again = repeated_at_seam(values_told(self._page), told)
+        if again:
+            self._again.append((len(self.records), records[:again]))
+            self._shifted = self._shifted or shift_told(again, self.pages + 1)
+        self.records += records[again:]
+
+    def _keep_twins(self, shown: int | None) -> None:
+        """Gives back the records that stood at a seam twice, where the page's own count says that each is its own."""
+        left_out = sum(len(records) for _, records in self._again)
+        if left_out and len(self.records) + left_out == shown:
+            for place, records in reversed(self._again):
+                self.records[place:place] = records
+            self._shifted = ""
+
     def _take(self, part: Extraction) -> bool:
         """Adds the records that are new; False when there are none."""
         told = _told(part)
@@ -402,8 +447,8 @@ class _Following:
         self._readings.add(told)
         # A page that grew shows the earlier ones still; one that was turned shows others, perhaps with equal values.
         new = further(self._page, part.records) if len(part.records) > len(self._page) else None
-        self.records += part.records if new is None else new
-        self._page, self._part = part.records, part
+        self._join(part.records if new is None else new, told if new is None else ())
+        self._page, self._part, self._last_shown = part.records, part, part.shown
         self._of_page, self._scrolled = Counter(told), False
         if _is_cut(part):
             self._cut, self.why = True, self.why or part.why
@@ -413,11 +458,7 @@ class _Following:
 
 
 def _told(part: Extraction) -> tuple[str, ...]:
-    return _told_of(part.records)
-
-
-def _told_of(records: Sequence[Record]) -> tuple[str, ...]:
-    return tuple(json.dumps(record.value, sort_keys=True) for record in records)
+    return values_told(part.records)
 
 
 def _is_cut(part: Extraction) -> bool:

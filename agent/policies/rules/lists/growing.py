@@ -2,26 +2,49 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
 
 from shoal.agent.browser import Context
+from shoal.agent.grounding.part_claims import end_told
+from shoal.agent.policies.rules.lists.list_end import ListEnd
 from shoal.agent.policies.rules.lists.list_page import ListPage
+from shoal.agent.policies.rules.lists.onward import is_page_of
 from shoal.agent.read.values.phrases import squash
 from shoal.agent.read.word_lists.page_words import MORE_LINKS, MORE_WORDS
 from shoal.agent.support.web_addresses import canonical_address, page_address
 from shoal.agent.types import Record
 
-_STIR_S = 0.6  # a script that watches the scrolling asks for more within this time
-_LOAD_S = 5.0  # for what it asks for
+_STIR_S = 2.0  # a script that watches the scrolling asks for more within this time: some wait a second before they do
+_STILL_S = 0.6  # the same of a page that cannot be scrolled, and fills its window by itself
+_LOAD_S = 15.0  # for what it asks for
+_DRAW_S = 5.0  # for what comes then, until the page changes no more
+_QUIET_S = 0.3
+_SURE_LOOKS = 3  # so many changes of a page may be further rows, though no request of its own is under way
+_ADDRESS_CHARS = 120
 _TELLING = 5  # fewer values are all different by chance
 _MORE = frozenset(squash(word) for word in (*MORE_WORDS, *MORE_LINKS))
-_EXTENT_JS = """
-() => {
+_EXTENT = """
   const elements = document.getElementsByTagName('*').length;
   const text = document.body ? document.body.textContent.length : 0;
   return [elements, text, document.documentElement.scrollHeight].join(' ');
-}
+"""
+_EXTENT_JS = f"() => {{{_EXTENT}}}"
+# By the page's own clock: what its timers bring within that time has come before, however busy the machine is.
+_OTHER_EXTENT_JS = f"""
+(arg) => new Promise((done) => {{
+  const extent = () => {{{_EXTENT}}};
+  const began = performance.now(), other = () => extent() !== arg.held;
+  const timer = setInterval(() => {{
+    const changed = other();
+    if (!changed && performance.now() - began < arg.ms) return;
+    clearInterval(timer);
+    done(changed);
+  }}, 100);
+}})
 """
 _TO_END_JS = """
 (region) => {
@@ -38,13 +61,79 @@ async def extent(page: Context) -> str:
     return str(await page.read(_EXTENT_JS))
 
 
-async def scroll_to_end(page: Context, region: str = "") -> None:
-    """Looks at the end of the page, and of a region of it, and waits for what its scripts bring there.
+@dataclass(slots=True)
+class EndOfPage:
+    """The end of a page that was scrolled to, while its scripts may bring more there."""
 
-    It is no action: nothing is pressed, and a page that is only read stays in the context that reads it.
+    page: Context
+    held: str  # how much the page held when it was looked at last
+    stirs_s: float  # how long its scripts may take until they ask for more
+    _before: Counter[str]  # the requests that were under way before it was scrolled
+    _deadline: float = 0.0
+    _looks: int = 0  # how often it was looked at
+    _asks: bool = False  # its scripts waited for an answer at the last look
+    why: str = ""  # why the wait for more ended before its end was seen
+
+    @classmethod
+    async def of(cls, page: Context, held: str, *, can_scroll: bool, before: Sequence[str] | None = None) -> Self:
+        """The end of a page that is about to be scrolled.
+
+        Args:
+            held: how much it held when its list was read.
+            can_scroll: it is longer than its window, or a region of it is.
+            before: the requests that were under way before it was scrolled for the first time; None: those of now.
+        """
+        others = Counter(await page.open_requests() if before is None else before)
+        return cls(page, held, _STIR_S if can_scroll else _STILL_S, others, time.monotonic() + _LOAD_S)
+
+    async def scroll(self, region: str = "") -> None:
+        """Looks at the end of the page, and of a region of it.
+
+        It is no action: nothing is pressed, and a page that is only read stays in the context that reads it.
+        """
+        await self.page.read(_TO_END_JS, region)
+
+    async def changes(self) -> bool:
+        """Waits until the page holds other than before; False once its scripts bring nothing, or take too long."""
+        while True:
+            self._looks += 1
+            changed = await self._holds_other()
+            open_ = tuple((Counter(await self.page.open_requests()) - self._before).elements())
+            waits, self._asks = bool(open_) or self._asks, bool(open_)
+            if changed and (self._looks <= _SURE_LOOKS or (waits and time.monotonic() < self._deadline)):
+                return True
+            if not waits or (changed and not open_):  # a clock on a page changes it for ever
+                return False
+            if open_ and time.monotonic() > self._deadline:
+                self.why = f"the page's own request for {open_[0][:_ADDRESS_CHARS]} had no answer after {_LOAD_S:g} s"
+                return False
+
+    async def _holds_other(self) -> bool:
+        changed = await self.page.read(_OTHER_EXTENT_JS, {"held": self.held, "ms": self.stirs_s * 1000})
+        if changed:
+            await self.page.settle(quiet_s=_QUIET_S, budget_s=_DRAW_S)
+            self.held = await extent(self.page)
+        return bool(changed)
+
+
+def unshown_end(batches: Sequence[int], before: ListEnd, after: ListEnd) -> str:
+    """Why a list that grew while it was scrolled may go on; "" where its end is shown, or where it never grew.
+
+    Its end is shown by its page's words, by an answer that brought no further rows, and by a last batch of rows that is
+    smaller than the one before, or no multiple of the smallest: several may have come at once.
+
+    Args:
+        batches: how many rows each look at the page brought.
+        before: the page before it was scrolled last.
+        after: the same page once that had brought nothing.
     """
-    await page.read(_TO_END_JS, region)
-    await page.settle(quiet_s=_STIR_S, budget_s=_LOAD_S)
+    if len(batches) < 2 or batches[-1] < batches[-2] or batches[-1] % min(batches) or end_told(after.text):
+        return ""
+    known = [request for request in before.requests if not request.failed]
+    answered = {request.url for request in after.requests if not request.failed} - {request.url for request in known}
+    if any(is_page_of(request.url, url) for url in answered for request in known):
+        return ""
+    return f"scrolling brought nothing further after {sum(batches):,}, and the page does not say that these are all"
 
 
 def longer_page(page: ListPage, opened: set[str]) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.policies.rules.lists.growing import EndOfPage, extent
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
@@ -16,7 +17,6 @@ INNER_SCROLL_JS = (Path(__file__).parent / "inner_scroll.js").read_text(encoding
 
 _MOST_SCROLLS = 1_000
 _DRAWN_S = 0.5  # until a grid that was scrolled begins to draw other rows
-_LOADED_S = 1.5  # until a grid at its end begins to load more rows
 _QUIET_S = 0.1
 _SETTLE_S = 5.0
 
@@ -27,10 +27,12 @@ class InnerList:
 
     region: str  # selector of the region
     _asked: Mapping[str, Json]  # how the page is asked for the region again
+    _before: Sequence[str]  # the page's requests that were under way before it was scrolled
     below: bool = False  # whether the region holds more below what is in sight
     above: bool = False
     drawn: bool = False  # whether the document holds all rows, those out of sight too
     scrolls: int = 0
+    why: str = ""  # why the wait for more rows at its end was in vain, where it was no end
     _texts: dict[str, str] = field(default_factory=dict)  # of each row that was in the document
 
     def note(self, view: Mapping[str, Json]) -> None:
@@ -54,8 +56,11 @@ class InnerList:
         if self.scrolls >= _MOST_SCROLLS:
             return False
         if not self.below:
-            await wait_for_change(state.page, limit_s=_LOADED_S)
-            await self._look(state)
+            held = await extent(state.page)
+            end = await EndOfPage.of(state.page, held, can_scroll=True, before=self._before)
+            while not self.below and await end.changes():
+                await self._look(state)
+            self.why = end.why
         if not self.below or not await self._scroll(state, "down"):
             return False
         await wait_for_change(state.page, limit_s=_DRAWN_S)
@@ -81,7 +86,8 @@ async def inner_list(state: SessionState, places: Iterable[str]) -> InnerList | 
     view = await _view(state, {"places": list(places)})
     if view is None:
         return None
-    inner = InnerList(str(view["region"]), {name: view[name] for name in ("region", "list", "tags")})
+    asked = {name: view[name] for name in ("region", "list", "tags")}
+    inner = InnerList(str(view["region"]), asked, await state.page.open_requests())
     inner.note(view)
     return inner
 

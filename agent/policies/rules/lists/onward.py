@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl
 
 from shoal.agent.browser import Context
-from shoal.agent.errors import BadSelector, NavigationError
+from shoal.agent.errors import BadSelector, NavigationError, PageMissing
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules.lists.list_page import ListControl, ListPage
 from shoal.agent.read.values.phrases import fold, overlap, phrase, squash
@@ -190,6 +190,7 @@ def walk(root: Element) -> Iterator[Element]:
 
 _PAGE_PART = re.compile(r"[/_.-]?(?:page|pages|seite|pagina|pag|pg|p)?[-_/]?(?<!\d)\d+(?:\.\w{2,5})?/?$", re.IGNORECASE)
 _PAGE_WORD = re.compile(r"(?:^|[/_.-])(?:page|pages|seite|pagina|pag|pg|p)[-_/]?(?<!\d)\d+(?:\.\w{2,5})?/?$", re.I)
+_PAGE_NAME = re.compile(r"(?:^|[/_.-])(?:page|seite|pagina|strana|side)[-_/]?\d+(?:\.\w{2,5})?/?$", re.IGNORECASE)
 _INDEX = re.compile(r"/(?:index|default)\.\w{2,5}$|/$", re.IGNORECASE)
 _PAGE_PARAMETER = re.compile(
     r"page|^p$|^pg$|seite|pagina|start|offset|skip|from|after|before|cursor|token|begin|^s$|^o$|limit|size|rows",
@@ -212,6 +213,19 @@ def is_page_of(first: str, other: str) -> bool:
     return _bare(first_url.path) == _bare(other_url.path) and first_url.query == other_url.query
 
 
+def numbers_page(url: str) -> bool:
+    """Whether an address itself says that it is one of several pages: by its query, or by "page/2" at its end."""
+    parts = address_parts(url)
+    if any(_PAGE_PARAMETER.search(name) for name, _ in parse_qsl(parts.query)):
+        return True
+    return _PAGE_NAME.search(parts.path) is not None
+
+
+def leads_on(page: ListPage, url: str) -> bool:
+    """Whether what a page calls its next page is plainly one of a list: "/list" may go on at "/browse?page=2"."""
+    return is_page_of(page.address, url) or numbers_page(url)
+
+
 def _bare(path: str) -> str:
     """A path without its page number, and without the name of an index."""
     return _INDEX.sub("", _PAGE_PART.sub("", path) if _PAGE_WORD.search(path) else path).rstrip("/")
@@ -232,6 +246,17 @@ def same_list(first: ListPage, other: ListPage) -> bool:
     return bool(told) and all(name == other_name for name, other_name in told)
 
 
+def goes_on_with(first: ListPage, before: ListPage, after: ListPage, url: str) -> bool:
+    """Whether the page `after`, which the link `url` led to, goes on with the list of the pages before it.
+
+    One at another path may be called otherwise, where its address says which page of a list it is.
+    """
+    if same_list(first, after) or same_list(before, after):
+        return True
+    is_there = after.key == canonical_address(url)
+    return is_there and numbers_page(url) and not is_page_of(before.address, url)
+
+
 def _unnumbered(name: str) -> str:
     """A page's name without what numbers it."""
     return " ".join(_NUMBERING.sub(" ", name).casefold().split())
@@ -239,7 +264,7 @@ def _unnumbered(name: str) -> str:
 
 def is_pager(page: ListPage, step: Onward) -> bool:
     """Whether a way on plainly belongs to a list: by its address or place, by numbers beside it, or by its words."""
-    if step.url and is_page_of(page.address, step.url):
+    if step.url and leads_on(page, step.url):
         return True
     numbered = any(control.visible and _PAGE_NUMBER.fullmatch(control.text) for control in page.controls)
     return bool(page.current or step.select) or numbered or squash(step.label) in _MORE
@@ -248,15 +273,24 @@ def is_pager(page: ListPage, step: Onward) -> bool:
 # --- going there --------------------------------------------------------------------------------------
 
 
-async def open_next(state: SessionState, url: str) -> None:
-    """Opens the next page of a list.
+async def open_next(state: SessionState, url: str) -> str:
+    """Opens the next page of a list; why it cannot be opened, in words, "" where it is open.
+
+    What was read of the list so far is kept, unless another attempt may read all of it.
 
     Raises:
-        NavigationError: it answers with an error.
+        NavigationError: it cannot be opened now, and another attempt follows.
     """
-    landing = await state.page.goto(url)
-    if landing.status >= 400:
-        raise NavigationError(f"the next page answered {landing.status}", url=url, status=landing.status)
+    try:
+        landing = await state.page.goto(url)
+        if landing.status >= 400:  # a session's page raises by itself
+            error_class = NavigationError if landing.status >= 500 else PageMissing
+            raise error_class(f"{url} answered {landing.status}", url=url, status=landing.status)
+    except NavigationError as error:
+        if error.retryable and not state.is_last_attempt:
+            raise
+        return f"the next page could not be opened: {error.message}"
+    return ""
 
 
 async def button_id(page: Context, seen: Observation, step: Onward) -> str | None:

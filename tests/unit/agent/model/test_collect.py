@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shoal.agent.decisions.plan import Plan
-from shoal.agent.errors import NavigationError, ReplyInvalid
+from shoal.agent.errors import ReplyInvalid
 from shoal.agent.models.model import Ask, Reply
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
 from shoal.agent.policies.model.reading.collecting import is_css
@@ -134,10 +134,11 @@ async def test_a_button_is_clicked_where_the_next_page_has_no_address() -> None:
     assert [(action.name, action.args["bid"]) for action in shown.acted] == [("click", "5")]
 
 
-async def test_a_next_page_that_is_an_error_is_one() -> None:
-    shown = FakePage({URL: FIRST})
-    with pytest.raises(NavigationError, match="404"):
-        await collected(says("2", onward="9"), loop=WORDS, shown=shown)
+async def test_a_next_page_that_is_missing_cuts_the_list_and_loses_nothing() -> None:
+    state = scene_of(FakePage({URL: FIRST}), JobSpec(url=URL, goal="each lamp", loop=WORDS))
+    policy = ModelPolicy(ScriptedModel([says("2", onward="9")]), None, render=plain)  # type: ignore[arg-type]
+    assert len([item async for item in policy.collect(state, Plan())]) == 1
+    assert "answered 404" in state.cut
 
 
 async def test_a_long_page_is_read_in_parts() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shoal.agent.grounding.claims import says_empty, stated_count
+from shoal.agent.grounding.claims import stated_count
 from shoal.agent.grounding.part_claims import failure_told, is_last_page, page_told, part_told
 from shoal.agent.policies.rules.facts.facts import Facts
 from shoal.agent.policies.rules.fields.fields import page_reader, read_record
@@ -173,32 +173,6 @@ def test_an_unlabelled_line_counts_when_all_such_lines_agree() -> None:
 )
 def test_the_count_that_a_list_shows(text: str, total: int | None) -> None:
     assert stated_count(text) == total
-
-
-@pytest.mark.parametrize(
-    ("text", "empty"),
-    [
-        ("No results found", True),
-        ("There are no items in this list.", True),
-        ("No matching records found", True),
-        ("Keine Einträge vorhanden", True),
-        ("0 results", True),
-        ("This list is empty", True),
-        ("10 results", False),
-        ("No shipping costs. 57 products", False),
-        ("Staff\nNo data available in table\nClose", True),
-        (
-            "The decoder raises UnicodeDecodeError where no entries were found in the table for a byte; its callers "
-            "replace the byte by U+FFFD, and go on with the next one.",
-            False,
-        ),
-        ("In the event that no bookmark for the URI is found then -1 is returned.", False),
-        ("FALSE is returned when no results are left.", False),
-        ("No se encontraron productos: no hay resultados.", True),
-    ],
-)
-def test_a_list_may_say_that_it_is_empty(text: str, empty: bool) -> None:
-    assert says_empty(text) is empty
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,419 @@
+"""What is said of a list: no record is no success, and a list that goes on, shifts or breaks off is not complete."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from threading import Event
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import pytest
+import pytest_asyncio
+
+from shoal.agent.browser import Context
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.policies.policy import Extraction, SessionState
+from shoal.agent.policies.rules import RulesPolicy
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.types import LoopItem, Outcome
+from shoal.agent.worker_messages import Work
+from shoal.services.addresses import Reach
+from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.session_parts.real_parts import make_worker
+from shoal.services.browsers.worker import Worker
+from tests.loopback import served
+from tests.patience import PATIENCE_S
+from tests.priced_parts import PARTS, SCHEMA, parts_table
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+FOOT = '<footer><a href="/fear">No FEAR Act Data</a> <a href="/jobs">No active jobs found</a></footer>'
+OTHER = "".join(f'<li><a href="/news/{n}">Court news of {n} May, in full</a></li>' for n in range(1, 6))
+
+
+def page(title: str, body: str, head: str = "") -> str:
+    return f'<!doctype html><html lang="en"><head><title>{title}</title>{head}</head><body>{body}</body></html>'
+
+
+def parts(first: int, last: int, body: str = "", title: str = "Parts") -> str:
+    return page(title, f"<h1>{title}</h1>{parts_table(PARTS[first - 1 : last])}{body}")
+
+
+@dataclass
+class Site:
+    """Pages by path and query; a page may be made anew at each request, or be an answer with a status."""
+
+    pages: dict[str, str | int | Callable[[], str]] = field(default_factory=dict)
+    url: str = ""
+    led: str = ""  # where "/led" leads
+    answers: Event = field(default_factory=Event)  # "/rows" is answered once it is set
+
+
+class _Handler(BaseHTTPRequestHandler):
+    site: Site
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        if parts.path == "/led":
+            return self._say("", 302)
+        if parts.path == "/rows":
+            self.site.answers.wait(PATIENCE_S)
+            return self._say("rows")
+        made = self.site.pages.get(self.path, 404)
+        body = made() if callable(made) else made
+        return self._say("<h1>Not here</h1>", body) if isinstance(body, int) else self._say(body)
+
+    def _say(self, text: str, status: int = 200) -> None:
+        body = text.encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        if status == 302:
+            self.send_header("Location", self.site.led)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silence."""
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    here = Site()
+    with served(type("Handler", (_Handler,), {"site": here})) as here.url:
+        yield here
+        here.answers.set()
+
+
+async def read(context: Context, site: Site, path: str = "/list", **more: Any) -> Extraction:
+    await context.goto(site.url + path)
+    spec = JobSpec.model_validate({"url": site.url + path, "extract": {"schema": SCHEMA}})
+    state = SessionState(spec=spec, loop=None, item=None, page=context, **more)
+    return await RulesPolicy().extract(state)
+
+
+async def collected(context: Context, site: Site, path: str = "/list") -> tuple[list[str], str]:
+    await context.goto(site.url + path)
+    job = JobSpec.model_validate({"url": site.url + path, "loop": {"from": {"select": "tbody td:first-child"}}})
+    state = SessionState(spec=job, loop=job.loop, item=None, page=context)
+    return [item.value async for item in RulesPolicy().collect(state, Plan())], state.cut
+
+
+def names(found: Extraction) -> list[str]:
+    return [record.value["name"] for record in found.records]
+
+
+# --- no record ----------------------------------------------------------------------------------------
+
+EMPTY = {
+    "a message": "<h1>Parts</h1><p>No results found.</p>" + FOOT,
+    "in the list's own table": "<h1>Parts</h1><table><tr><th>Name<th>Price<tr><td colspan=2>No data available</table>",
+    "with advice": "<h1>Parts</h1><p>No parts match your search.</p><ul><li>Use fewer words<li>Check<li>Ask us</ul>",
+    "beside a menu": f"<nav><ul>{OTHER}</ul></nav><main><h1>Parts</h1><p>There are no items.</p></main>",
+}
+NOT_EMPTY = {
+    "prose": ("<h1>Parts</h1><p>We have been making lamps since 1911.</p>", "name, price"),
+    "a link of the footer": (f"<h1>Parts</h1><p>Welcome.</p>{FOOT}", "'No FEAR Act Data'"),
+    "another thing": ("<h1>Parts</h1><p>No active jobs found</p>", "'No active jobs found'"),
+    "another list": (f"<h1>Parts</h1><ul>{OTHER}</ul><p>No results found</p>", "5 entries such as 'Court news of 1"),
+    "a table of something else": (
+        "<h1>Rooms</h1><p>No results found<table><tr><td>Room 1<td>East wing<tr><td>Room 2<td>West wing</table>",
+        "2 entries such as",
+    ),
+    "a cart": ('<h1>Parts</h1><div class="mini-cart">0 items</div>', "'0 items'"),
+    "a message that is not shown": ('<h1>Parts</h1><p style="display:none">No results found</p>', "name, price"),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+async def test_a_list_is_empty_by_the_page_s_own_words_about_it(page: Context, site: Site, name: str) -> None:
+    site.pages["/list"] = EMPTY[name]
+    found = await read(page, site)
+    assert (found.records, found.complete, found.empty) == ((), True, True)
+
+
+@pytest.mark.parametrize("name", NOT_EMPTY)
+async def test_a_list_without_a_record_is_not_called_empty(page: Context, site: Site, name: str) -> None:
+    site.pages["/list"], why = NOT_EMPTY[name]
+    found = await read(page, site)
+    assert (found.records, found.complete, found.empty) == ((), False, False)
+    assert why in found.why
+
+
+# --- the way on ---------------------------------------------------------------------------------------
+
+
+async def test_a_next_page_that_is_missing_loses_nothing_that_was_read(page: Context, site: Site) -> None:
+    site.pages = {"/list": parts(1, 10, '<a href="?page=2">Next</a>'), "/list?page=2": 404}
+    found = await read(page, site)
+    assert (len(found.records), found.complete) == (10, False)
+    assert "/list?page=2 answered 404" in found.why
+    items, cut = await collected(page, site)
+    assert len(items) == 10
+    assert "/list?page=2 answered 404" in cut
+
+
+async def test_a_next_page_that_fails_is_tried_again_and_the_last_attempt_keeps_what_it_has(
+    page: Context, site: Site
+) -> None:
+    site.pages = {"/list": parts(1, 10, '<a href="?page=2">Next</a>'), "/list?page=2": 500}
+    with pytest.raises(Exception, match="answered 500"):
+        await read(page, site)
+    found = await read(page, site, is_last_attempt=True)
+    assert (len(found.records), found.complete) == (10, False)
+    assert "answered 500" in found.why
+
+
+@pytest.mark.parametrize("declared", ['<link rel="next" href="/browse?page=2">', '<a href="/browse?page=2">Next</a>'])
+async def test_a_next_page_at_another_path_is_followed(page: Context, site: Site, declared: str) -> None:
+    site.pages = {
+        "/list": parts(1, 10, declared),
+        "/browse?page=2": parts(11, 20, '<a href="/browse?page=3" rel=next>3</a>', "All parts"),
+        "/browse?page=3": parts(21, 25, "", "All parts"),
+    }
+    found = await read(page, site)
+    assert names(found) == [name for name, _ in PARTS[:25]]
+    assert found.complete
+    assert await collected(page, site) == ([name for name, _ in PARTS[:25]], "")
+
+
+async def test_a_next_page_at_another_path_that_shows_no_list_makes_it_incomplete(page: Context, site: Site) -> None:
+    site.pages = {
+        "/list": parts(1, 10, '<link rel="next" href="/browse?page=2">'),
+        "/browse?page=2": "<title>Welcome</title><h1>Welcome</h1><p>Please subscribe.</p>",
+    }
+    found = await read(page, site)
+    assert (len(found.records), found.complete) == (10, False)
+    assert "/browse?page=2" in found.why
+    _, cut = await collected(page, site)
+    assert "/browse?page=2" in cut
+
+
+async def test_a_next_page_on_another_site_is_told_and_not_opened(page: Context, site: Site) -> None:
+    site.pages["/list"] = parts(1, 10, '<link rel="next" href="http://parts.example/list?page=2">')
+    found = await read(page, site)
+    assert (len(found.records), found.complete) == (10, False)
+    assert "is on another site" in found.why
+    _, cut = await collected(page, site)
+    assert "is on another site" in cut
+
+
+# --- shifts -------------------------------------------------------------------------------------------
+
+
+async def test_a_list_that_shifts_gives_no_record_twice_and_is_told(page: Context, site: Site) -> None:
+    site.pages = {"/list": parts(1, 10, '<a href="?page=2">Next</a>'), "/list?page=2": parts(9, 18)}
+    found = await read(page, site)
+    assert names(found) == [name for name, _ in PARTS[:18]]
+    assert not found.complete
+    assert "page 2 began with the last 2 records of the page before" in found.why
+    items, cut = await collected(page, site)
+    assert items == [name for name, _ in PARTS[:18]]
+    assert "shifted" in cut
+
+
+async def test_a_last_page_that_is_filled_up_is_no_shift_where_the_page_counts(page: Context, site: Site) -> None:
+    site.pages = {
+        "/list": parts(1, 10, '<p>18 results</p><a href="?page=2">Next</a>'),
+        "/list?page=2": parts(9, 18, "<p>18 results</p>"),
+    }
+    found = await read(page, site)
+    assert (names(found), found.complete) == ([name for name, _ in PARTS[:18]], True)
+
+
+async def test_records_that_are_equal_on_one_page_stay_two(page: Context, site: Site) -> None:
+    twins = [*PARTS[:5], PARTS[4]]
+    site.pages = {
+        "/list": f"<title>Parts</title><h1>Parts</h1>{parts_table(twins)}<a href='?page=2'>Next</a>",
+        "/list?page=2": f"<title>Parts</title><h1>Parts</h1>{parts_table([PARTS[4], *PARTS[5:8]])}",
+    }
+    found = await read(page, site)
+    assert names(found).count(PARTS[4][0]) == 3
+    assert found.complete
+
+
+async def test_a_record_that_reads_alike_at_a_seam_counts_where_the_page_counts_it(page: Context, site: Site) -> None:
+    site.pages = {
+        "/list": parts(1, 10, '<p>20 results</p><a href="?page=2">Next</a>'),
+        "/list?page=2": parts(10, 19, "<p>20 results</p>"),
+    }
+    found = await read(page, site)
+    assert (len(found.records), found.complete) == (20, True)
+    assert names(found).count(PARTS[9][0]) == 2
+
+
+# --- lists that grow ----------------------------------------------------------------------------------
+
+GROWS = """
+<table><thead><tr><th>Name</th><th>Price</th></tr></thead><tbody id=list></tbody></table>
+<script>
+const parts = %s, most = %d, delay_ms = %d;
+let at = 0, asking = false;
+const draw = () => {
+  const row = ([n, p]) => `<tr style="height:40px"><td>${n}</td><td>€ ${p.toFixed(2)}</td></tr>`;
+  list.insertAdjacentHTML('beforeend', parts.slice(at, at + 20).map(row).join(''));
+  at += 20;
+};
+const more = async () => {
+  const root = document.documentElement;
+  if (asking || at >= most || root.scrollHeight - root.scrollTop - root.clientHeight > 60) return;
+  asking = true;
+  await new Promise((done) => setTimeout(done, delay_ms));
+  ASK
+  draw();
+  asking = false;
+};
+draw();
+addEventListener('scroll', more);
+</script>
+"""
+
+
+def growing(most: int, *, delay_ms: int = 0, ask: str = "") -> str:
+    data = json.dumps(PARTS)
+    return page("Parts", "<h1>Parts</h1>" + (GROWS % (data, most, delay_ms)).replace("ASK", ask))
+
+
+class Watched:
+    """A context that tells how often requests for rows were seen to be under way."""
+
+    def __init__(self, context: Context, site: Site, *, let_go_at: int) -> None:
+        self._context, self._site, self._let_go_at = context, site, let_go_at
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    async def open_requests(self) -> Sequence[str]:
+        found = await self._context.open_requests()
+        if any(url.endswith("/rows") for url in found):
+            self._let_go_at -= 1
+            if self._let_go_at == 0:
+                self._site.answers.set()
+        return found
+
+
+async def test_a_list_has_not_ended_while_its_next_answer_is_awaited(page: Context, site: Site) -> None:
+    """The server answers no sooner than the request was seen to be open, when nothing else moved for seconds."""
+    site.pages["/list"] = growing(40, ask="await fetch('/rows');")
+    site.answers.clear()
+    found = await read(cast(Context, Watched(page, site, let_go_at=1)), site)
+    assert names(found)[:40] == [name for name, _ in PARTS[:40]]
+    assert len(found.records) == 40
+    site.answers.clear()
+    items, _ = await collected(cast(Context, Watched(page, site, let_go_at=1)), site)
+    assert len(items) == 40
+
+
+async def test_a_list_whose_script_waits_before_it_grows_has_not_ended(page: Context, site: Site) -> None:
+    site.pages["/list"] = growing(57, delay_ms=1200)
+    found = await read(page, site)
+    assert (len(found.records), found.complete, found.why) == (57, True, "")
+    assert await collected(page, site) == ([name for name, _ in PARTS], "")
+
+
+async def test_a_list_that_stops_growing_without_a_sign_of_its_end_is_not_complete(page: Context, site: Site) -> None:
+    site.pages["/list"] = growing(40)
+    found = await read(page, site)
+    assert (len(found.records), found.complete) == (40, False)
+    assert "scrolling brought nothing further after 40" in found.why
+    items, cut = await collected(page, site)
+    assert len(items) == 40
+    assert "scrolling brought nothing further after 40" in cut
+
+
+# --- whole sessions -----------------------------------------------------------------------------------
+
+
+@dataclass
+class Sessions:
+    """Sessions of one worker, one after the other."""
+
+    worker: Worker
+    number: int = 0
+    seen: int = 0  # the last report
+
+    async def end(self, url: str, item: str = "", **spec: Any) -> Outcome:
+        """How a session of this job ends; with `item` that of its only item."""
+        job = JobSpec.model_validate({"url": url, "policy": "rules", "politeness": {"robots": False}, **spec})
+        link = LoopItem(0, item, True) if item else None
+        self.number += 1
+        depth = 1 if item else 0
+        await self.worker.submit([Work(self.number, 1, self.number, "t", 1, depth, job, link, None, None, None)])
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                for report in (await self.worker.pull(self.seen, self.seen)).reports():
+                    self.seen = report.serial
+                    if report.outcome is not None:
+                        return report.outcome
+                    if report.wants_ack:
+                        await self.worker.confirm(self.seen, frozenset(), {})
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def sessions(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sessions]:
+    """A worker with files as its artifact store."""
+    folder: Path = tmp_path_factory.mktemp("worker")
+    config = WorkerConfig(
+        slots=1, artifacts_url=(folder / "artifacts").as_uri(), reach=Reach(True, ()), temp_dir=str(folder)
+    )
+    made = await make_worker("w", config)
+    yield Sessions(made)
+    await made.close()
+
+
+@pytest.mark.parametrize(
+    "extract",
+    [
+        {},
+        {"records": ".part"},
+        {"records": "p", "fields": {"name": {"select": "b"}, "price": {"select": "i"}}},
+    ],
+)
+async def test_a_list_job_without_a_record_has_failed(sessions: Sessions, site: Site, extract: dict[str, Any]) -> None:
+    site.pages["/list"] = f"<title>Parts</title><h1>Parts</h1><p>Welcome.</p>{FOOT}"
+    outcome = await sessions.end(f"{site.url}/list", extract={"schema": SCHEMA, **extract})
+    assert (outcome.status, outcome.records) == (Status.FAILED, ())
+    assert outcome.error is not None
+    assert outcome.error.code in ("fields_missing", "place_missing")
+    assert not outcome.error.retryable
+    assert "name" in outcome.error.message or ".part" in outcome.error.message
+
+
+async def test_a_list_job_whose_page_says_that_it_is_empty_is_completed(sessions: Sessions, site: Site) -> None:
+    site.pages["/list"] = EMPTY["a message"]
+    outcome = await sessions.end(f"{site.url}/list", extract={"schema": SCHEMA})
+    assert (outcome.status, outcome.records, outcome.incomplete) == (Status.COMPLETED, (), None), outcome.reason
+
+
+RECORD = {"schema": SCHEMA["items"]}
+PART = "<!doctype html><title>Bolt</title><h1>Bolt</h1><dl><dt>Name<dd>Bolt<dt>Price<dd>€ 1.50</dl>"
+MOVES = "<!doctype html><script>location.replace(%s)</script>"
+
+
+@pytest.mark.parametrize("by", ["a redirect", "a script"])
+async def test_an_item_that_leads_to_another_site_gives_no_record_of_it(
+    sessions: Sessions, site: Site, by: str
+) -> None:
+    other = Site({"/part": PART})
+    with served(type("Other", (_Handler,), {"site": other})) as other.url:
+        site.led = f"{other.url}/part"
+        site.pages["/led-by-script"] = MOVES % json.dumps(site.led)
+        item = f"{site.url}/led" if by == "a redirect" else f"{site.url}/led-by-script"
+        outcome = await sessions.end(f"{site.url}/list", item, extract=RECORD)
+        assert outcome.error is not None, outcome
+        assert outcome.error.code == "led_elsewhere", outcome.reason
+        assert f"{item} led to {site.led}" in outcome.error.message
+        named = await sessions.end(f"{site.url}/list", site.led, extract=RECORD)
+    assert named.status is Status.COMPLETED, "a link that names the other site itself is as good as any"
+
+
+async def test_an_item_that_leads_to_another_page_of_its_site_is_read(sessions: Sessions, site: Site) -> None:
+    site.led, site.pages["/part"] = "/part", PART
+    outcome = await sessions.end(f"{site.url}/list", f"{site.url}/led", extract=RECORD)
+    assert outcome.status is Status.COMPLETED, outcome.reason

@@ -1,0 +1,84 @@
+"""Lists without a record: which words of a page say that the list that is asked for is empty, and which do not."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from shoal.agent.policies.rules.lists.empty_list import EmptyPage, is_message_of_emptiness
+from shoal.agent.read.values.phrases import phrase
+
+OPINIONS = frozenset(phrase("opinions case name docket number"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "No results found",
+        "No results.",
+        "There are no items in this list.",
+        "There are no opinions at this time.",
+        "No matching records found",
+        "No opinions were published in 2026.",
+        "Your search for 'lamps' returned no results.",
+        "Sorry, we couldn't find any matches.",
+        "Nothing found here yet",
+        "This list is empty",
+        "0 results",
+        "No data available in table",
+        "Keine Einträge vorhanden",
+        "Aucun résultat trouvé",
+        "No hay resultados.",
+        "No se encontraron productos: no hay resultados.",
+        "Nessun risultato",
+        "Geen resultaten gevonden",
+        "No products were found matching your selection.",
+    ],
+)
+def test_a_line_says_that_the_list_is_empty(line: str) -> None:
+    assert is_message_of_emptiness(line, OPINIONS)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "No FEAR Act Data",
+        "No active jobs found",
+        "No upcoming events",
+        "No shipping costs. 57 products",
+        "10 results",
+        "Cart (0 items)",
+        "No. 57",
+        "In the event that no bookmark for the URI is found then -1 is returned.",
+        "FALSE is returned when no results are left.",
+        "There is no data that we would sell.",
+        "The decoder raises UnicodeDecodeError where no entries were found in the table for a byte.",
+    ],
+)
+def test_a_line_that_names_something_else_says_nothing_of_the_list(line: str) -> None:
+    assert not is_message_of_emptiness(line, OPINIONS)
+
+
+def test_what_the_page_itself_is_called_may_be_named_too() -> None:
+    assert EmptyPage(("No vacancies found.",), about="Vacancies | Court of Appeals").told(OPINIONS)
+    assert not EmptyPage(("No vacancies found.",), about="Opinions | Court of Appeals").told(OPINIONS)
+
+
+def test_a_page_that_lists_something_says_it_of_another_list() -> None:
+    page = EmptyPage(("No results found",), entries=12, first="23-1044 Doe v. Roe")
+    assert page.told(OPINIONS) == ""
+    assert "12 entries such as '23-1044 Doe v. Roe'" in page.why_not_empty()
+
+
+def test_what_stands_in_a_menu_or_margin_says_nothing_of_the_list() -> None:
+    page = EmptyPage((), beside=("No results found",))
+    assert page.told(OPINIONS) == ""
+    assert "'No results found' is not taken to speak of this list" in page.why_not_empty()
+
+
+@pytest.mark.parametrize("words", ["in a ", "no a ", "found ", "for ", "a no in ", "currently "])
+def test_a_long_line_takes_no_time(words: str) -> None:
+    began = time.process_time()
+    is_message_of_emptiness("no " + (words * 40)[:110] + " ;", OPINIONS)
+    assert time.process_time() - began < 0.5
