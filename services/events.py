@@ -47,6 +47,8 @@ class LogEvent(StrEnum):
     """The artifact store belongs to another database: what is in no row stays."""
     UPLOAD_LOST = "upload.lost"
     """A file that waited for its upload cannot be read."""
+    GATEWAY_ENDED = "gateway.ended"
+    """It died; another begins."""
     DISPATCHER_REPLACED = "dispatcher.replaced"
     """It died, was silent, or lived without working; another begins."""
     WORKER_OPENED = "worker.opened"

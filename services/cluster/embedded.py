@@ -25,11 +25,12 @@ from shoal.agent.chromium.process.find import find_chromium, said_version
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.browsers.configs import worker_config
 from shoal.services.cluster.address import ADDRESS_FILE, LOCK_FILE, make_data_folder, running_cluster
-from shoal.services.cluster.configs import artifact_store, dispatch_config
+from shoal.services.cluster.configs import artifact_store, dispatch_config, gateway_options
+from shoal.services.cluster.gateway_process import kept_gateway
 from shoal.services.cluster.guard import RayEnded, ended_parts, guarded, while_ray_runs
 from shoal.services.cluster.local_ray import local_ray
 from shoal.services.cluster.run_dir import RunDir
-from shoal.services.cluster.serving import gateway, listening, patiently
+from shoal.services.cluster.serving import listening, patiently
 from shoal.services.cluster.watchdog import Watchdog
 from shoal.services.dispatch.actor import DispatcherParts, start_dispatcher
 from shoal.services.errors import BadSetting, ClusterFailed
@@ -84,20 +85,24 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
         listener = with_sync.enter_context(
             listening(settings.host, settings.port)
         )  # first: a taken port should be told at once
-        settings = _asking_here(settings, listener)
+        settings = _with_cookie_secret(_asking_here(settings, listener))
+        gateway_options(settings)  # what its gateway could not take is told before anything starts
         tell("opening the store")
         store = await patiently(lambda: open_store(settings.store_url), tell)
         stack.push_async_callback(store.close)
         artifacts = artifact_store(settings)
         stack.push_async_callback(artifacts.close)
         run_dir = _run_dir(with_sync)
+        # It starts beside all that follows.
+        keeper = await stack.enter_async_context(kept_gateway(listener, settings, run_dir.tmp))
         tell("starting Ray")
         await _start_ray(with_sync, run_dir, settings, tell)
         tell("starting the browser workers")
         actor = await stack.enter_async_context(_dispatcher(settings, run_dir))
         await stack.enter_async_context(guarded(actor))
         tell("starting the gateway")
-        url = await stack.enter_async_context(gateway(listener, settings, store, artifacts))
+        url = await keeper.url()
+        stack.push_async_callback(keeper.end)  # before the workers are: what nobody would run should not be taken
         stack.enter_context(_announced(settings.data_dir, url))
         log.info(LogEvent.CLUSTER_READY, url=url)
         yield Cluster(url, settings.data_dir, run_dir.path, store, artifacts)
@@ -112,6 +117,13 @@ def _asking_here(settings: Settings, listener: socket.socket) -> Settings:
     place = f"[{host}]" if ":" in host else host
     own = {"help_url": f"http://{place}:{listener.getsockname()[1]}", "help_token": SecretStr(secrets.token_hex(16))}
     return settings.model_copy(update=own)
+
+
+def _with_cookie_secret(settings: Settings) -> Settings:
+    """The settings with a secret for cookies: a gateway that is started again lets the same people in."""
+    if settings.cookie_secret.get_secret_value():
+        return settings
+    return settings.model_copy(update={"cookie_secret": SecretStr(secrets.token_hex(32))})
 
 
 @contextmanager

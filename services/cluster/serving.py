@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import structlog
@@ -22,7 +23,7 @@ from shoal.services.events import LogEvent
 from shoal.services.settings import Settings
 from shoal.services.store.store import Store, open_store
 from shoal.services.web.app import create_app
-from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.deps import GatewayDeps, Restarts
 from shoal.services.web.http.auth import is_loopback
 from shoal.services.web.http.metrics_door import metrics_app
 from shoal.services.web.results.leftovers import Leftovers
@@ -137,7 +138,12 @@ async def served(
 
 @asynccontextmanager
 async def gateway(
-    listener: socket.socket, settings: Settings, store: Store, artifacts: ArtifactStore
+    listener: socket.socket,
+    settings: Settings,
+    store: Store,
+    artifacts: ArtifactStore,
+    *,
+    restarts: Restarts = Restarts(),
 ) -> AsyncIterator[str]:
     """The gateway in this process over stores that its caller owns; gives its address once it answers.
 
@@ -148,11 +154,7 @@ async def gateway(
     """
     tracing.start(trace_options(settings), "gateway")
     interpreter.tune()
-    deps = GatewayDeps(store, artifacts, gateway_options(settings))
-    if settings.login_header and not deps.options.auth:
-        raise BadSetting("SHOAL_LOGIN_HEADER needs SHOAL_AUTH=on: this gateway lets everybody in who reaches it")
-    if deps.options.openid.on and not deps.options.auth:
-        raise BadSetting("SHOAL_OIDC_ISSUER needs SHOAL_AUTH=on: this gateway lets everybody in who reaches it")
+    deps = GatewayDeps(store, artifacts, replace(gateway_options(settings), restarts=restarts))
     async with AsyncExitStack() as stack:
         if settings.webhooks:
             await stack.enter_async_context(_delivering(deps))

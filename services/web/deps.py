@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from shoal.services.artifacts.store import ArtifactStore
@@ -36,6 +37,15 @@ class Prices:
 
 
 @dataclass(frozen=True, slots=True)
+class Restarts:
+    """How often this gateway has ended by itself and was started again."""
+
+    n: int = 0
+    why: str = ""  # it ended the last time
+    at: datetime | None = None  # of that
+
+
+@dataclass(frozen=True, slots=True)
 class GatewayOptions:
     """The values that the operator sets."""
 
@@ -60,6 +70,7 @@ class GatewayOptions:
     openid: OpenId = OpenId()  # where people may log in, beside keys and that
     secrets_dir: Path | None = None  # stored secrets, where workers read them; None: this gateway has none
     prices: Prices = Prices()  # what the pages tell costs by
+    restarts: Restarts = Restarts()
     secure_cookies: bool = False  # cookies over https only; for a public address that is https
 
 

@@ -14,10 +14,10 @@ from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.services.errors import ServiceError
 from shoal.services.store.waiting_causes import WaitingCause
-from shoal.services.web.api.views.base import View
+from shoal.services.web.api.views.base import View, time_text
 from shoal.services.web.cluster_state.overview import Overview, overview
 from shoal.services.web.cluster_state.waiting_words import labelled
-from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.deps import GatewayDeps, Restarts
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.lazy_route import LazyRoute
@@ -36,10 +36,19 @@ class CapacityView(View):
     fresh: bool
 
 
+class RestartsView(View):
+    """How often the gateway that answers has ended by itself and was started again, since `shoal up` began."""
+
+    restarts: int
+    why: str = Field(description="how it ended the last time, such as `signal 11 (SIGSEGV)`")
+    at: str | None
+
+
 class StatusView(View):
     """How the cluster stands."""
 
     capacity: CapacityView
+    gateway: RestartsView
     sessions: dict[str, int]
     waiting: list[str] = Field(description="what waits for what, in sentences")
     queues: dict[WaitingCause, int] = Field(description="queues (one per job and site) by what they wait for")
@@ -64,7 +73,8 @@ def status_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     @router.get("/v1/status", response_model=StatusView, summary="Capacity, queue, and what waits for what")
     async def status(caller: Caller = Depends(guard(authenticator, "read"))) -> Response:
         """Sessions are those of the caller's tenant; capacity is the whole cluster's, and names no other tenant."""
-        return Response(orjson.dumps(status_body(await overview(deps.store, caller))), media_type="application/json")
+        told = status_body(await overview(deps.store, caller), deps.options.restarts)
+        return Response(orjson.dumps(told), media_type="application/json")
 
     @router.get("/healthz", response_model=HealthView, summary="This process answers")
     async def healthz() -> HealthView:
@@ -92,7 +102,7 @@ def status_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     return router
 
 
-def status_body(seen: Overview) -> Mapping[str, Json]:
+def status_body(seen: Overview, restarts: Restarts) -> Mapping[str, Json]:
     """`seen` as /v1/status writes it."""
     return {
         "capacity": {
@@ -101,6 +111,11 @@ def status_body(seen: Overview) -> Mapping[str, Json]:
             "slots": seen.slots,
             "busy": seen.busy,
             "fresh": seen.fresh,
+        },
+        "gateway": {
+            "restarts": restarts.n,
+            "why": restarts.why,
+            "at": None if restarts.at is None else time_text(restarts.at),
         },
         "sessions": {str(status): seen.sessions.get(status, 0) for status in Status},
         "waiting": list(seen.causes),

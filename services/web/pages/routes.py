@@ -136,6 +136,7 @@ def _add_status(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, p
             "status.html",
             caller=caller,
             seen=seen,
+            restarts=deps.options.restarts,
             statuses=list(Status),
             sites=sites,
             may_drain=caller.may("admin"),

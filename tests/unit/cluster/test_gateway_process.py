@@ -1,0 +1,120 @@
+"""The gateway of `shoal up` as a process: it comes back when it dies, for clients that go on, and says so."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from shoal.services.cluster.gateway_process import GatewayKeeper, kept_gateway, pause_s, why_ended
+from shoal.services.cluster.serving import listening
+from shoal.services.errors import ClusterFailed
+from shoal.services.settings import load_settings
+from shoal.services.store.store import open_store
+
+pytestmark = pytest.mark.timeout(300)
+
+OWNER = """
+import asyncio, sys
+from pathlib import Path
+from tests.unit.cluster.test_gateway_process import kept
+
+async def main():
+    async with kept(Path(sys.argv[1])) as here:
+        print(here.process().pid, flush=True)
+        await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+NO_KEEPING = httpx.Limits(max_keepalive_connections=0)
+
+
+@dataclass
+class Kept:
+    keeper: GatewayKeeper
+    client: httpx.AsyncClient
+
+    def process(self) -> psutil.Process | None:
+        """The gateway's process; None while there is none."""
+        here = [one for one in psutil.Process().children() if "gateway_process" in " ".join(one.cmdline())]
+        return here[0] if here else None
+
+    async def gateway(self) -> dict[str, object]:
+        """What the status says of the gateway."""
+        told: dict[str, object] = (await self.client.get("/v1/status")).json()["gateway"]
+        return told
+
+
+@asynccontextmanager
+async def kept(folder: Path, **settings: object) -> AsyncIterator[Kept]:
+    places = {"data_dir": folder, "store_url": f"sqlite:///{folder}/shoal.db", "artifacts_url": str(folder / "a")}
+    chosen = load_settings(**places, cookie_secret="0" * 32).model_copy(update=settings)
+    await (await open_store(chosen.store_url)).close()
+    with listening("127.0.0.1", 0) as listener:
+        async with (
+            kept_gateway(listener, chosen, folder) as keeper,
+            # A connection that was open when it died is lost, as everywhere; here each request makes its own.
+            httpx.AsyncClient(base_url=await keeper.url(), timeout=120, limits=NO_KEEPING) as client,
+        ):
+            yield Kept(keeper, client)
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL])
+async def test_a_gateway_that_dies_comes_back_for_callers_that_wait(
+    tmp_path: Path, number: signal.Signals, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with kept(tmp_path) as here:
+        assert await here.gateway() == {"restarts": 0, "why": "", "at": None}
+        job = await here.client.post("/v1/jobs", json={"url": "https://shop.example/", "goal": "look"})
+        assert job.status_code == 201, job.text
+        first = here.process()
+        assert first is not None
+        first.send_signal(number)
+        while first.is_running() and first.status() != psutil.STATUS_ZOMBIE:
+            await asyncio.sleep(0.01)
+        # Sent while no gateway is there: it waits for the next one.
+        again = await here.client.get(f"/v1/jobs/{job.json()['id']}")
+        assert (again.status_code, again.json()["status"]) == (200, "queued")
+        told = await here.gateway()
+        assert (told["restarts"], told["why"]) == (1, f"signal {int(number)} ({number.name})")
+        assert str(told["at"]).endswith("Z")
+        page = await here.client.get("/status")
+        assert "started again 1 time since" in page.text and f"ended last by signal {int(number)}" in page.text
+        last = here.process()
+        assert last is not None and last.pid != first.pid
+    assert not last.is_running(), "nothing of it stays"
+    assert "gateway.ended" in "".join(capsys.readouterr()), "the log says so"
+
+
+async def test_a_gateway_that_cannot_start_says_why(tmp_path: Path) -> None:
+    with listening("127.0.0.1", 0) as taken, pytest.raises(ClusterFailed, match=r"not start: .*SHOAL_METRICS_PORT"):
+        taken.listen()
+        async with kept(tmp_path, metrics_port=taken.getsockname()[1]):
+            pytest.fail("it started")
+
+
+async def test_a_gateway_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
+    """However that ends: its standard input does, too."""
+    owner = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", OWNER, str(tmp_path), stdout=asyncio.subprocess.PIPE
+    )
+    assert owner.stdout is not None
+    gateway = psutil.Process(json.loads(await owner.stdout.readline()))
+    owner.kill()
+    await owner.wait()
+    await asyncio.to_thread(psutil.wait_procs, [gateway], 60)
+    assert not gateway.is_running()
+
+
+def test_pauses_grow_up_to_half_a_minute_and_ends_are_told_in_words() -> None:
+    assert [pause_s(n) for n in (0, 1, 2, 30)] == [0.1, 0.2, 0.4, 30.0]
+    assert [why_ended(code) for code in (1, -11, -99)] == ["exit code 1", "signal 11 (SIGSEGV)", "signal 99"]
