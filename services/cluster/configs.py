@@ -86,16 +86,10 @@ def gateway_options(settings: Settings) -> GatewayOptions:
     Raises:
         BadSetting: two settings contradict each other.
     """
-    auth = needs_keys(settings.auth, settings.host)
-    login = openid(settings)
-    if settings.login_header and not auth:
-        raise BadSetting("SHOAL_LOGIN_HEADER needs SHOAL_AUTH=on: this gateway lets everybody in who reaches it")
-    if login.on and not auth:
-        raise BadSetting("SHOAL_OIDC_ISSUER needs SHOAL_AUTH=on: this gateway lets everybody in who reaches it")
     return GatewayOptions(
         cookie_secret=settings.cookie_secret.get_secret_value().encode() or secrets.token_bytes(32),
         webhook_secrets=tuple(filter(None, settings.webhook_secret.get_secret_value().split(","))),
-        auth=auth,
+        auth=needs_keys(settings.auth, settings.host),
         rules=spec_rules(settings),
         live_url=settings.live_url or settings.help_url,
         help_token=settings.help_token.get_secret_value(),
@@ -105,9 +99,22 @@ def gateway_options(settings: Settings) -> GatewayOptions:
         tenant_queued=settings.tenant_queued,
         tenant_quotas=settings.tenant_quotas,
         proxy=TrustedProxy(settings.login_header, settings.login_proxies, settings.login_roles, settings.login_tenant),
-        openid=login,
+        openid=openid(settings),
         artifact_url_s=settings.artifact_url_s,
         secrets_dir=settings.secrets_dir,
         prices=Prices(settings.price_prompt, settings.price_completion, settings.price_currency),
         secure_cookies=settings.public_url.startswith("https://"),
     )
+
+
+def checked_gateway_options(settings: Settings) -> GatewayOptions:
+    """What the operator sets for a gateway that is to start.
+
+    Raises:
+        BadSetting: two settings contradict each other, or it would ask nobody for the login that they name.
+    """
+    options = gateway_options(settings)
+    for name, given in (("SHOAL_LOGIN_HEADER", bool(settings.login_header)), ("SHOAL_OIDC_ISSUER", options.openid.on)):
+        if given and not options.auth:
+            raise BadSetting(f"{name} needs SHOAL_AUTH=on: this gateway lets everybody in who reaches it")
+    return options

@@ -25,7 +25,7 @@ from shoal.agent.chromium.process.find import find_chromium, said_version
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.browsers.configs import worker_config
 from shoal.services.cluster.address import ADDRESS_FILE, LOCK_FILE, make_data_folder, running_cluster
-from shoal.services.cluster.configs import artifact_store, dispatch_config, gateway_options
+from shoal.services.cluster.configs import artifact_store, checked_gateway_options, dispatch_config
 from shoal.services.cluster.gateway_process import kept_gateway
 from shoal.services.cluster.guard import RayEnded, ended_parts, guarded, while_ray_runs
 from shoal.services.cluster.local_ray import local_ray
@@ -86,7 +86,7 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
             listening(settings.host, settings.port)
         )  # first: a taken port should be told at once
         settings = _with_cookie_secret(_asking_here(settings, listener))
-        gateway_options(settings)  # what its gateway could not take is told before anything starts
+        checked_gateway_options(settings)  # what its gateway could not take is told before anything starts
         tell("opening the store")
         store = await patiently(lambda: open_store(settings.store_url), tell)
         stack.push_async_callback(store.close)

@@ -16,9 +16,9 @@ import uvicorn
 from shoal.services import interpreter, tracing
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.browsers.configs import trace_options
-from shoal.services.cluster.configs import artifact_store, gateway_options
+from shoal.services.cluster.configs import artifact_store, checked_gateway_options
 from shoal.services.cluster.local_user import OwnUserProtocol, can_tell
-from shoal.services.errors import BadSetting, ClusterFailed, StoreAway, StoreBroken
+from shoal.services.errors import ClusterFailed, StoreAway, StoreBroken
 from shoal.services.events import LogEvent
 from shoal.services.settings import Settings
 from shoal.services.store.store import Store, open_store
@@ -154,7 +154,7 @@ async def gateway(
     """
     tracing.start(trace_options(settings), "gateway")
     interpreter.tune()
-    deps = GatewayDeps(store, artifacts, replace(gateway_options(settings), restarts=restarts))
+    deps = GatewayDeps(store, artifacts, replace(checked_gateway_options(settings), restarts=restarts))
     async with AsyncExitStack() as stack:
         if settings.webhooks:
             await stack.enter_async_context(_delivering(deps))

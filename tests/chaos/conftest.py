@@ -7,5 +7,8 @@ import os
 collect_ignore_glob = (
     []
     if os.environ.get("TEST_CHAOS")
-    else ["test_alerts.py", "test_ends.py", "test_learning.py", "test_partitions.py", "test_several_nodes.py"]
+    else [
+        *("test_alerts.py", "test_busy_start.py", "test_ends.py", "test_learning.py", "test_partitions.py"),
+        "test_several_nodes.py",
+    ]
 )

@@ -188,6 +188,7 @@ MAY = {
         "shoal.services.events",
         "shoal.services.inference.configs",
         "shoal.services.interpreter",
+        "shoal.services.logs",
         "shoal.services.private",
         "shoal.services.settings",
         "shoal.services.store.store",
