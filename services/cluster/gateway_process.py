@@ -47,8 +47,7 @@ _FIRST_PAUSE_S = 0.1
 _LONGEST_PAUSE_S = 30.0
 _LASTS_S = 60.0
 """A gateway that ran for so long did not end by how it started: the next pause is the first one again."""
-_MOST_BYTES = 1 << 20
-"""Of one line that it writes to its standard error."""
+_PIECE_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +84,7 @@ class GatewayKeeper:
         self._temp_folder = temp_folder
         self._restarts = Restarts()
         self._url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._given = asyncio.Event()
         self._task = asyncio.create_task(self._run(), name="keep-gateway")
 
     async def url(self) -> str:
@@ -93,8 +93,15 @@ class GatewayKeeper:
         Raises:
             ClusterFailed: it did not start.
         """
-        async with asyncio.timeout(_READY_S):
-            return await asyncio.shield(self._url)
+        try:
+            async with asyncio.timeout(_READY_S):
+                return await asyncio.shield(self._url)
+        except TimeoutError as error:
+            raise ClusterFailed(f"the gateway did not answer within {_READY_S:g} s") from error
+
+    async def given(self) -> None:
+        """Returns when the first process has what it needs: it starts by itself while this one is busy."""
+        await self._given.wait()
 
     async def end(self) -> None:
         """Ends the gateway in order; may be called twice."""
@@ -109,6 +116,7 @@ class GatewayKeeper:
             why = await self._run_once()
             if not self._url.done():
                 self._url.set_exception(ClusterFailed(f"the gateway did not start: {why}"))
+                self._url.exception()  # asked for here: a start that fails before by another part never asks
                 return
             failures = 0 if time.monotonic() - began_s >= _LASTS_S else failures + 1
             wait_s = pause_s(failures)
@@ -117,8 +125,36 @@ class GatewayKeeper:
             await asyncio.sleep(wait_s)
 
     async def _run_once(self) -> str:
-        """One process from its start to its end; gives why it ended. One that is canceled here is ended in order."""
-        process = await asyncio.create_subprocess_exec(
+        """One process from its start to its end; gives why it ended. Canceled, it ends the process."""
+        try:
+            process = await self._begin()
+        except OSError as error:
+            self._given.set()
+            return f"its process could not be started: {error}"
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        relay = asyncio.create_task(_relay(process.stderr), name="gateway-stderr")
+        answers = False
+        try:
+            with contextlib.suppress(ConnectionError):  # it has ended already
+                process.stdin.write(pickle.dumps(self._start()))
+                await process.stdin.drain()
+            self._given.set()
+            line = await process.stdout.readline()
+            said = json.loads(line) if line.endswith(b"\n") else {}
+            if answers := "url" in said:
+                self._answers(said["url"])
+            code = await process.wait()
+            return said.get("error") or why_ended(code)
+        finally:
+            if answers:
+                await _end(process)
+            else:
+                await _kill(process)  # it has begun nothing
+            await asyncio.wait([relay], timeout=_LAST_LINES_S)
+            relay.cancel()
+
+    async def _begin(self) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "shoal.services.cluster.gateway_process"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -126,26 +162,13 @@ class GatewayKeeper:
             pass_fds=(self._listener.fileno(),),
             env={**os.environ, "TMPDIR": str(self._temp_folder)},  # by which the watchdog knows it
             process_group=0,  # what a terminal sends to the cluster's group is for the cluster's process alone
-            limit=_MOST_BYTES,
         )
-        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
-        relay = asyncio.create_task(_relay(process.stderr), name="gateway-stderr")
-        try:
-            with contextlib.suppress(ConnectionError):  # it has ended already
-                process.stdin.write(pickle.dumps(self._start()))
-                await process.stdin.drain()
-            said = json.loads(await process.stdout.readline() or b"{}")
-            if "url" in said:
-                if self._url.done():
-                    log.info(LogEvent.SERVICE_STARTED, service="gateway", url=said["url"], restarts=self._restarts.n)
-                else:
-                    self._url.set_result(said["url"])
-            code = await process.wait()
-            return said.get("error") or why_ended(code)
-        finally:
-            await _end(process)
-            await asyncio.wait([relay], timeout=_LAST_LINES_S)
-            relay.cancel()
+
+    def _answers(self, url: str) -> None:
+        if self._url.done():
+            log.info(LogEvent.SERVICE_STARTED, service="gateway", url=url, restarts=self._restarts.n)
+        else:
+            self._url.set_result(url)
 
     def _start(self) -> GatewayStart:
         level = logging.getLevelName(logging.getLogger().level or logging.WARNING).lower()
@@ -163,20 +186,29 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         async with asyncio.timeout(_END_S):
             await process.wait()
     except TimeoutError:
+        await _kill(process)
+
+
+async def _kill(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
         process.kill()
-        await process.wait()
+    await process.wait()
 
 
 async def _relay(stream: asyncio.StreamReader) -> None:
-    """Writes what the gateway logs to this process's standard error as it is now: bars may be drawn there."""
-    while line := await stream.readline():
-        sys.stderr.write(line.decode(errors="replace"))
-        sys.stderr.flush()
+    """Writes what the gateway logs to this process's standard error as it is now: bars may be drawn there.
+
+    What cannot be written is read all the same: a gateway whose pipe is full would stand still.
+    """
+    while piece := await stream.read(_PIECE_BYTES):
+        with contextlib.suppress(OSError, ValueError):  # nobody reads it any more, or it is closed
+            sys.stderr.write(piece.decode(errors="replace"))
+            sys.stderr.flush()
 
 
 @asynccontextmanager
 async def kept_gateway(listener: socket.socket, settings: Settings, temp_folder: Path) -> AsyncIterator[GatewayKeeper]:
-    """A gateway that is starting, and that is kept running for as long as the context lasts.
+    """A gateway that is starting by itself, and that is kept running for as long as the context lasts.
 
     Args:
         listener: bound already; its owner closes it after the context.
@@ -185,6 +217,7 @@ async def kept_gateway(listener: socket.socket, settings: Settings, temp_folder:
     """
     keeper = GatewayKeeper(listener, settings, temp_folder)
     try:
+        await keeper.given()
         yield keeper
     finally:
         await keeper.end()
