@@ -100,7 +100,7 @@ class DocumentReader(Protocol):
     """Reads documents."""
 
     async def __call__(self, raw: RawDocument, arg: Mapping[str, Any]) -> ReadDocument:
-        """What the places of `arg` say in `raw`. Raises BeyondDocument where only a browser can tell, or in good time."""
+        """What the places of `arg` say in `raw`; raises `BeyondDocument` where only a browser can tell in time."""
         ...
 
 
