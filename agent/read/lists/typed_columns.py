@@ -26,10 +26,9 @@ def typed_columns(place: Column) -> list[Column]:
         return []
     texts = [value if isinstance(value, str) else None for value in place.values]
     typed = _Typed(place, texts)
-    columns = typed.days()
+    columns = [*typed.days(), *typed.money()]
     if typed.mostly_day > 0.6 * len(place.given):
         return columns
-    columns += typed.money()
     text = typed.make("text", "", [bare(value) if value else None for value in texts], whole=True)
     columns.append(text)
     if text.given:
@@ -50,8 +49,8 @@ class _Typed:
             bool(days) and days[0].end - days[0].start > 0.6 * len(text or "")
             for days, text in zip(self._days, texts, strict=True)
         )
-        blanked = [_blanked(text, days) if text else "" for text, days in zip(texts, self._days, strict=True)]
-        self._codes = [identifiers_in(text) for text in blanked]
+        self._beside_days = [_blanked(text, days) if text else "" for text, days in zip(texts, self._days, strict=True)]
+        self._codes = [identifiers_in(text) for text in self._beside_days]
 
     def make(
         self, kind: ColumnKind, part: str, values: Sequence[Value | None], before: str = "", *, whole: bool = False
@@ -85,7 +84,7 @@ class _Typed:
         )
 
     def money(self) -> list[Column]:
-        amounts = [money_in(text) if text else None for text in self.texts]
+        amounts = [money_in(text) for text in self._beside_days]
         enough = sum(map(bool, amounts)) > 0.5 * self.count
         return [self.make("money", "money", amounts)] if enough else []
 

@@ -87,17 +87,17 @@ class Settled:
     sureness: Sureness
     why: Reason
     rivals: tuple[Claim, ...] = ()  # that speak against it
-
-    @property
-    def borne_out(self) -> bool:
-        """True where the page shows the value, or a meta element names the same picture."""
-        claim = self.claim
-        return claim.shown or isinstance(claim.value, list) or self.sureness == "certain"
+    most: Sureness = "certain"  # as sure as this kind of value may be
 
     @property
     def of_record(self) -> bool:
         """True where the structured data of the record state it."""
         return bool(self.claim.kinds & _OF_RECORD)
+
+    @property
+    def is_code(self) -> bool:
+        """True for an identifier of the site's or the maker's own: one place is not enough for it."""
+        return self.claim.prop in _CODES
 
 
 def settle(asked: Field, testimony: Testimony) -> Settled | None:
@@ -122,9 +122,8 @@ def settle(asked: Field, testimony: Testimony) -> Settled | None:
         sureness, why = _sure_of_address(best, strong)
     else:
         sureness, why = _sure_of_scalar(best, rivals, strong, asked)
-    if sureness == "certain" and _never_certain(best, asked, is_body):
-        sureness = "likely"
-    return Settled(best, sureness, why, rivals)
+    most: Sureness = "likely" if _never_certain(best, asked, is_body) else "certain"
+    return Settled(best, most if sureness == "certain" else sureness, why, rivals, most)
 
 
 # --- claims -------------------------------------------------------------------------------------------

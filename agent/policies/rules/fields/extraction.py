@@ -15,8 +15,10 @@ from shoal.agent.policies.rules.facts.facts import Facts, read_facts
 from shoal.agent.policies.rules.fields.candidates import name_stems, wanted_words
 from shoal.agent.policies.rules.fields.fields import page_reader, read_record
 from shoal.agent.policies.rules.fields.records import read_records
+from shoal.agent.policies.rules.fields.tree_reading import LEAST_FIELDS, fuller, list_on, record_on
 from shoal.agent.policies.rules.lists.empty_list import judged_empty
 from shoal.agent.read.schema import Property, properties_of
+from shoal.agent.read.values.conversion import ValueHints
 from shoal.agent.read.values.phrases import phrase
 from shoal.agent.support.moments import utc_now
 from shoal.agent.types import Record
@@ -81,11 +83,16 @@ async def _look(state: SessionState, properties: Sequence[Property]) -> tuple[Fa
     locale = state.spec.browser.locale or ""
     stamp = utc_now()
     if many:
-        return facts, await judged_empty(state, read_records(facts, properties, locale, stamp, accept))
-    read = read_record(page_reader(facts, locale), properties, accept)
+        told = read_records(facts, properties, locale, stamp, accept)
+        if len(properties) >= LEAST_FIELDS:
+            hints = ValueHints(facts.lang or locale, facts.url)
+            told = fuller(told, await list_on(state.page, properties, hints, stamp, accept))
+        return facts, told if told.records else await judged_empty(state, told)
+    stated = await record_on(state.page, properties)
+    read = read_record(page_reader(facts, locale), properties, accept, stated)
     if any(source.sureness != "certain" for source in read.sources.values()) or read.missing:
         answers = await state.page.fetched_json()
-        read = read_record(page_reader(facts, locale, answers), properties, accept) if answers else read
+        read = read_record(page_reader(facts, locale, answers), properties, accept, stated) if answers else read
     if not read.sources and not read.candidates:
         return facts, Extraction((), missing=read.missing)
     record = Record(read.value, read.sources, facts.url, stamp, read.candidates)

@@ -31,7 +31,9 @@ from shoal.agent.policies.rules.fields.choosing import (
 )
 from shoal.agent.policies.rules.fields.fetched import with_fetched
 from shoal.agent.policies.rules.fields.no_values import is_no_value, without_label
+from shoal.agent.policies.rules.fields.tree_reading import joined
 from shoal.agent.policies.rules.fields.visible_text import VisibleText
+from shoal.agent.read.record.record import PageRecord
 from shoal.agent.read.schema import Property
 from shoal.agent.read.values.conversion import Raw, ValueHints, convert
 from shoal.agent.read.values.currencies import read_currency
@@ -293,15 +295,20 @@ def page_reader(facts: Facts, locale: str = "", answers: Sequence[FetchedJson] =
     )
 
 
-def read_record(reader: FieldReader, properties: Sequence[Property], accept: Sureness = "likely") -> ReadRecord:
+def read_record(
+    reader: FieldReader, properties: Sequence[Property], accept: Sureness = "likely", stated: PageRecord = PageRecord()
+) -> ReadRecord:
     """The record: each field with its source, or with the candidates that are less sure than `accept`.
 
     A field that may be null and was not found is null; it is reported as missing all the same.
+
+    Args:
+        stated: what the page's tree states of the same record.
     """
     reader.expect(properties)
     record, missing = ReadRecord(), []
     for prop in properties:
-        told = reader.read(prop).held_to(accept)
+        told = joined(reader.read(prop), stated, prop).held_to(accept)
         if told.source is not None:
             record.value[prop.name] = told.value
             record.sources[prop.name] = told.source
