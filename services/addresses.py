@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, collapse_addresses, ip_address, ip_network
 
-from shoal.agent.support.sites.hosts import Address, literal_address, plain_host
+from shoal.agent.support.sites.sites import Address, literal_address, plain_host
 
 _METADATA = frozenset(
     {

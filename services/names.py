@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from cachetools import TTLCache
 
-from shoal.agent.support.sites.hosts import literal_address, plain_host
+from shoal.agent.support.sites.sites import literal_address, plain_host
 
 Resolve = Callable[[str], tuple[str, ...]]
 """The addresses of a name, asked for in a thread; empty when it has none."""

@@ -12,22 +12,30 @@ from dataclasses import replace
 from functools import partial
 
 from shoal.agent.decisions.plan import Plan
-from shoal.agent.errors import AgentError, DeadlinePassed, FieldsMissing, StepLimit
+from shoal.agent.errors import AgentError, DeadlinePassed, EmptyLoop, FieldsMissing, StepLimit
 from shoal.agent.sessions.attempt import Attempt
 from shoal.agent.sessions.attended.shown import BY_PERSON
 from shoal.agent.sessions.dependencies import SessionDependencies
-from shoal.agent.sessions.ends import completed, failed, left_unsure, terminated
-from shoal.agent.sessions.loops.loop_items import came_back
+from shoal.agent.sessions.ends import completed, ended, failed, left_unsure, terminated
+from shoal.agent.sessions.loops.learning import learns
+from shoal.agent.sessions.loops.loop_items import (
+    came_back,
+    gather,
+    left_out,
+    loop_result,
+    loop_values,
+    nothing_found,
+)
+from shoal.agent.sessions.loops.sample import sampled
 from shoal.agent.sessions.page_picture import looked_back
 from shoal.agent.sessions.tasks.extract_task import do_extract
 from shoal.agent.sessions.tasks.login_task import log_in, renew_login
-from shoal.agent.sessions.tasks.loop_task import do_loop
 from shoal.agent.sessions.tasks.navigate_task import do_navigate
 from shoal.agent.sessions.tasks.perform import turn_page
 from shoal.agent.sessions.tasks.person_task import do_shown, give_way
 from shoal.agent.status import Status
 from shoal.agent.support.moments import utc_now
-from shoal.agent.types import Outcome, Task
+from shoal.agent.types import FanOut, Outcome, Task
 from shoal.agent.worker_messages import Work
 
 MAX_TASKS = 40
@@ -157,10 +165,32 @@ async def _answer(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None]:
     return Task("answer", plan.plan or "", Status.COMPLETED, result, ends_goal=ends, rests_on=plan.rests_on), None
 
 
+async def _do_loop(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None]:
+    """Collects the loop's values and ends this run with a fan-out; the session goes on when the last is final."""
+    state = attempt.state
+    values, sample = loop_values(state, attempt.page, attempt.deps.policy, plan), None
+    if attempt.work.spec.sample is None:
+        items, later = await gather(values, attempt.deps.journal)
+    else:
+        sample = await sampled(values, attempt.work.spec.sample)
+        items, later = sample.items, 0
+    if not items:
+        why = "; ".join(filter(None, (state.doubt, left_out(state.left_out))))
+        raise EmptyLoop(nothing_found(state.loop, attempt.page.url, why))
+    state.items_only_read = plan.items_only_read
+    result = loop_result(state, len(items) + later, sample)
+    task = Task("loop", plan.plan or "", Status.WAITING, result=result, ends_goal=plan.ends_goal)
+    state.history = (*state.history, task)
+    on_error = state.loop.on_error if state.loop else "continue"
+    learning = learns(attempt.work, attempt.deps.policy, items, len(items) + later)
+    fan_out = FanOut(items, await attempt.snapshot(), on_error, later, learning)
+    return task, ended(attempt, Status.WAITING, fan_out=fan_out)
+
+
 _TASKS: Mapping[str, Callable[[Attempt, Plan], Awaitable[tuple[Task, Outcome | None]]]] = {
     "navigate": do_navigate,
     "extract": do_extract,
-    "loop": do_loop,
+    "loop": _do_loop,
     "answer": _answer,
 }
 """What a plan may ask for: each gives the finished task, and the session's end where this was it."""

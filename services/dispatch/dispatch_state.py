@@ -17,8 +17,7 @@ from shoal.agent.worker_messages import LearnedUse, Work
 from shoal.services import tracing
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.scheduling.domains import Domains
-from shoal.services.dispatch.scheduling.fair_queue import FairQueue, Shares
-from shoal.services.dispatch.scheduling.unserved import UnservedPartitions
+from shoal.services.dispatch.scheduling.fair_queue import FairQueue, Shares, UnservedPartitions
 from shoal.services.dispatch.signals import Signals
 from shoal.services.dispatch.status.dispatch_metrics import DispatchMetrics
 from shoal.services.dispatch.status.site_rates import SiteRates

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from shoal.agent.support.sites.hosts import host_fault, host_within, plain_host
+from shoal.agent.support.sites.sites import host_fault, host_within, plain_host
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,11 +29,11 @@ MAY = {
     "shoal.services.metrics_delta": {"shoal.services.metrics"},
     "shoal.services.tracing": {"shoal.services.errors"},
     "shoal.services.interpreter": set[str](),
-    "shoal.services.addresses": {"shoal.agent.support.sites.hosts"},
-    "shoal.services.names": {"shoal.agent.support.sites.hosts", "shoal.services.addresses"},
+    "shoal.services.addresses": {"shoal.agent.support.sites.sites"},
+    "shoal.services.names": {"shoal.agent.support.sites.sites", "shoal.services.addresses"},
     "shoal.services.private": set[str](),
     "shoal.services.secrets": {
-        "shoal.agent.support.sites.hosts",
+        "shoal.agent.support.sites.sites",
         "shoal.agent.support.hiding",
         "shoal.services.errors",
         "shoal.services.private",
@@ -272,7 +272,7 @@ ROOMS: Mapping[str, Mapping[str, str]] = {
         "models": "errors schemas support types",
         "observe": "support types",
         "page": "errors support",
-        "policies": "actions browser decisions errors grounding models observe read "
+        "policies": "actions browser decisions errors grounding models observe page read "
         "replay_detail sessions spec status support types worker_messages workflows",
         "read": "page schemas spec support types",
         "replay_detail": "support",

@@ -17,9 +17,16 @@ from shoal.agent.errors import ActionError, ActionInvalid, SiteRefused
 from shoal.agent.support.hiding.hidden_values import hidden_values
 from shoal.agent.support.hiding.spellings import is_weak
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.sites.job_sites import bare_address, named_addresses, sites_of_job, texts_of, words_of
 from shoal.agent.support.sites.prospect import Prospect
-from shoal.agent.support.sites.sites import Sites, site_of
+from shoal.agent.support.sites.sites import (
+    Sites,
+    bare_address,
+    named_addresses,
+    site_of,
+    sites_of_job,
+    texts_of,
+    words_of,
+)
 from shoal.agent.support.web_addresses import BLANK, WEB, address_parts
 from shoal.agent.types import Action
 from shoal.agent.worker_messages import Work

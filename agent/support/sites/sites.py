@@ -1,13 +1,129 @@
-"""Sites as a job names them, and the pages that belong to them."""
+"""Hosts and sites as jobs name them, the pages that belong to them, and where a job may act."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from ipaddress import IPv4Address, IPv6Address
+from urllib.parse import unquote
 
-from shoal.agent.support.sites.hosts import host_fault, literal_address, plain_host, registrable_domain
-from shoal.agent.support.web_addresses import WEB, address_parts
+from publicsuffixlist import PublicSuffixList
+
+from shoal.agent.spec import JobSpec
+from shoal.agent.support.bounded_cache import bounded_cache
+from shoal.agent.support.json_value import Json
+from shoal.agent.support.web_addresses import WEB, address_parts, host_of, without_fragment
+from shoal.agent.types import LoopItem
+
+Address = IPv4Address | IPv6Address
+
+# Characters that URL parsers drop from host names or read as a dot.
+_IGNORED = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff\u200c\u200d\t\n\r"))
+_DOTS = str.maketrans({"\u3002": ".", "\uff0e": ".", "\uff61": "."})
+_NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
+_NAME = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
+
+LONGEST_HOST = 253
+"""Characters of a name (RFC 1035, 2.3.4, without the last dot)."""
+_HOSTS = 4096
+"""Hosts that are remembered: of a submission, and of each request of a page, the same is asked about several times."""
+
+
+@bounded_cache(_HOSTS, longest=LONGEST_HOST)
+def plain_host(host: str) -> str:
+    """`host` as a browser would read it: decoded, folded, lower case, without brackets, zone and last dot."""
+    text = unquote(host).translate(_DOTS).translate(_IGNORED)
+    text = unicodedata.normalize("NFKC", text).translate(_DOTS).strip().lower()
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1]
+    if ":" in text:
+        text = text.split("%", 1)[0]
+    return text.removesuffix(".")
+
+
+@bounded_cache(_HOSTS, longest=LONGEST_HOST)
+def literal_address(host: str) -> Address | None:
+    """The address that `host` (see `plain_host`) spells out; None when it is a name."""
+    if ":" in host:
+        try:
+            return IPv6Address(host)
+        except ValueError:
+            return None
+    return _legacy_ipv4(host)
+
+
+def _legacy_ipv4(host: str) -> IPv4Address | None:
+    """IPv4 as URL parsers read it: one to four decimal, octal or hexadecimal numbers, the last filling the rest."""
+    parts = host.split(".")
+    if not 1 <= len(parts) <= 4 or not all(_NUMBER.fullmatch(part) for part in parts):
+        return None
+    numbers = [_number(part) for part in parts]
+    if None in numbers:
+        return None
+    *heads, last = (number for number in numbers if number is not None)
+    if any(head > 255 for head in heads) or last >= 256 ** (4 - len(heads)):
+        return None
+    return IPv4Address(sum(head << (8 * (3 - place)) for place, head in enumerate(heads)) + last)
+
+
+def _number(text: str) -> int | None:
+    try:
+        if text.startswith("0x"):
+            return int(text[2:] or "0", 16)
+        return int(text, 8) if len(text) > 1 and text.startswith("0") else int(text)
+    except ValueError:  # an octal number with 8 or 9 in it, or far too many digits
+        return None
+
+
+def host_within(host: str, domain: str) -> bool:
+    """Whether `host` is `domain` or one of its sub-domains. Addresses and names of one word have none."""
+    host, domain = plain_host(host), plain_host(domain)
+    if host == domain:
+        return True
+    has_subdomains = "." in domain and literal_address(domain) is None and literal_address(host) is None
+    return has_subdomains and host.endswith("." + domain)
+
+
+def host_fault(host: str) -> str | None:
+    """Why `host` names no site; None when it does."""
+    plain = plain_host(host)
+    if not host.isascii():
+        return "is written with letters beyond ASCII: write the form that begins with xn--"
+    if literal_address(plain) is not None:
+        return None
+    if not _NAME.fullmatch(plain):
+        return "is no host name"
+    if _public_suffixes().is_public(plain):
+        return "is a public suffix, below which anyone can have a site: name the site itself"
+    return None
+
+
+@cache
+def _public_suffixes() -> PublicSuffixList:
+    """The list, read once. Names that it does not know, such as those of a company's own network, are no suffixes."""
+    return PublicSuffixList(accept_unknown=False)
+
+
+@bounded_cache(_HOSTS, longest=LONGEST_HOST)
+def registrable_domain(host: str) -> str | None:
+    """The domain of `host` that somebody registered; None for an address, a name of one word, or a public suffix.
+
+    Names that the list does not know, such as those of a company's own network, are registered by their last two
+    labels.
+    """
+    plain = plain_host(host)
+    if literal_address(plain) is not None:
+        return None
+    return _registered().privatesuffix(plain)
+
+
+@cache
+def _registered() -> PublicSuffixList:
+    return PublicSuffixList()
+
 
 _WITH_PORT = re.compile(r"(\[[^\]]*\]|[^:]*):([0-9]{1,5})")
 _PORTS = {"http": 80, "https": 443}
@@ -90,3 +206,61 @@ def site_of(url: str) -> Site | None:
 def sites_of(urls: Iterable[str]) -> Sites:
     """The sites of these pages, each once."""
     return Sites(tuple(dict.fromkeys(site for url in urls if (site := site_of(url)) is not None)))
+
+
+_ADDRESS = re.compile(
+    r"\b(?:https?://[^\s<>\"'`]{1,2000}|(?:[a-z0-9-]{1,63}\.){1,20}[a-z]{2,63}(?::[0-9]{1,5})?(?:/[^\s<>\"'`]{0,2000})?)",
+    re.IGNORECASE,
+)
+_AT_END = ".,;:!?)]}"
+
+
+def sites_of_job(spec: JobSpec, item: LoopItem | None, depth: int) -> Sites:
+    """Where a session of the job may act: what its `sites` name, else the sites of its own addresses.
+
+    Args:
+        item: the session's own. It counts where the job itself asks for the loop; a loop that a model planned may
+            lead anywhere.
+        depth: of the session.
+    """
+    if spec.sites:
+        return Sites(tuple(map(named_site, spec.sites)))
+    addresses = [spec.url]
+    if spec.login is not None:
+        addresses += [spec.login.url, *(step.open for step in spec.login.steps or () if step.open is not None)]
+    if item is not None and spec.loop_at(depth - 1) is not None:
+        addresses += [item.value] if item.is_link else []
+        addresses += [item.page] if item.page else []
+    return sites_of(addresses)
+
+
+def named_addresses(words: Iterable[str]) -> frozenset[str]:
+    """Whole addresses that the job's own words name: they were not composed by a model."""
+    addresses = (match.rstrip(_AT_END) for text in words for match in _ADDRESS.findall(text))
+    return frozenset(bare_address(address if "://" in address else f"https://{address}") for address in addresses)
+
+
+def texts_of(value: Json) -> Iterator[str]:
+    """All texts and numbers in `value`, keys aside."""
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield str(value)
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from texts_of(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from texts_of(part)
+
+
+def words_of(spec: JobSpec, item: LoopItem | None) -> tuple[str, ...]:
+    """What the caller wrote that a session works for."""
+    extract = spec.extract.goal if spec.extract is not None else None
+    own = (item.value, item.label) if item is not None else ()
+    return tuple(filter(None, (spec.goal, extract, spec.complete_criterion, *own, *texts_of(spec.data))))
+
+
+def bare_address(url: str) -> str:
+    """An address without what need not be written: scheme, fragment and the slash at its end."""
+    parts = address_parts(without_fragment(url))
+    query = f"?{parts.query}" if parts.query else ""
+    return f"{host_of(url)}{parts.path.rstrip('/')}{query}"

@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 import structlog
 
 from shoal.agent.fault_table import EGRESS_HEADER
-from shoal.agent.support.sites.hosts import literal_address, plain_host
+from shoal.agent.support.sites.sites import literal_address, plain_host
 from shoal.services.addresses import Reach
 from shoal.services.browsers.network.proxy_listeners import ProxyListener, ProxyListeners
 from shoal.services.browsers.network.relay import (

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from shoal.agent.errors import SecretRefused
 from shoal.agent.spec import JobSpec
-from shoal.agent.support.sites.hosts import host_within
+from shoal.agent.support.sites.sites import host_within
 from shoal.services.secrets.folder import BINDING, NAME, TENANT, Unbound, binding_of
 from shoal.services.secrets.sites import SecretSite
 

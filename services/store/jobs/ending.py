@@ -21,7 +21,7 @@ from shoal.services.store.database import codec
 from shoal.services.store.database.states import State
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs.rows import LockedJob, close_those_over, finished_events, leased, tell_unsure
-from shoal.services.store.loops.staged_items import store_parts
+from shoal.services.store.loops.fanout import store_parts
 
 SLICE = 2_000
 """Sessions that one transaction ends, or a part of a compressed loop more: some 50 ms, in which its job, and on SQLite

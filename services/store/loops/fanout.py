@@ -9,7 +9,9 @@ dispatcher that dies on the way leaves parts that another takes up. No process e
 
 from __future__ import annotations
 
+import random
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +19,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import Row
 
-from shoal.agent.sessions.loops.compressed_items import LoopPiece
+from shoal.agent.sessions.loops.compressed_items import LoopPiece, decompress_items
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Checkpoint, LoopItem, Outcome
@@ -26,9 +28,9 @@ from shoal.services.store.database import codec
 from shoal.services.store.database.states import State
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.ids import session_id
-from shoal.services.store.jobs.rows import LockedJob
-from shoal.services.store.records import Finish
-from shoal.services.store.sessions.partitions import Ready
+from shoal.services.store.jobs.rows import LockedJob, lock_jobs
+from shoal.services.store.records import Finish, MaterializedChildren
+from shoal.services.store.sessions.partitions import Ready, partitions_of
 
 _PLAIN_HOST = re.compile(r"https?://([a-z0-9.-]+)(?:[/?#]|$)")
 """Most links; the rest goes through `urlsplit`, which takes ten times as long."""
@@ -204,3 +206,51 @@ def hosts_of(items: Sequence[LoopItem], elsewhere: str) -> Iterator[str]:
 def item_of(text: str | None) -> LoopItem | None:
     """A session's loop value, from its column."""
     return None if text is None else codec.load_item(text)
+
+
+def next_part(tx: Tx, dice: random.Random) -> Row[Any] | None:
+    """A part to store next: of any job that has some, so that a huge loop does not keep others waiting.
+
+    What is being ended is left out: its children become rows that are final (`shoal.services.store.jobs.ending`).
+    """
+    jobs = [row.job for row in tx.rows("pending_jobs", now=tx.now)]
+    dice.shuffle(jobs)
+    for job in jobs:
+        if pending := tx.rows("next_pending", job=job):
+            return pending[0]
+    return None
+
+
+def materialize(tx: Tx, part: Row[Any] | None) -> MaterializedChildren:
+    """Stores the children of one part, unless another dispatcher just did or they are ended meanwhile."""
+    if part is None:
+        return MaterializedChildren(stored=0, ready=(), more=False)
+    job = lock_jobs(tx, [part.job])[part.job]
+    (loop,) = tx.rows("loops", ids=tx.many([part.parent]))
+    stored, ready = 0, []
+    if not (job.is_ending(tx.now) or loop.stopped) and tx.rows("take_pending", first=part.first):
+        permits = part.n if loop.seat_limit is None else max(0, min(part.n, loop.seat_limit - loop.seats))
+        permits = 0 if loop.gated else permits
+        ready = store_children(tx, siblings_of(tx, part), permits)
+        tx.run("set_seats", id=loop.id, seat_limit=loop.seat_limit, seats=loop.seats + permits)
+        stored = part.n
+    return MaterializedChildren(stored, partitions_of(tx, ready, {job.id: job}), more=True)
+
+
+def siblings_of(tx: Tx, part: Row[Any]) -> ChildBatch:
+    """The children in a part."""
+    items = decompress_items(part.items)
+    tx.know_hosts({host for host in hosts_of(items, part.host) if host})
+    (parent,) = tx.rows("sessions", ids=tx.many([part.parent]))
+    return ChildBatch(parent, part.first, part.idx, items, part.host)
+
+
+def store_parts(tx: Tx, job: int, parent: int | None, most: int, state: State, outcome: str | None) -> Counter[int]:
+    """Stores parts of a job's loops, or of one, as ended, until there are `most` children; gives how many by parent."""
+    stored = Counter[int]()
+    while stored.total() < most and (pending := tx.rows("pending_of", job=job, parent=parent, n=1)):
+        part = tx.run("pending_part", first=pending[0].first).one()
+        tx.run("take_pending", first=part.first)
+        store_children(tx, siblings_of(tx, part), 0, otherwise=state, outcome=outcome)
+        stored[part.parent] += part.n
+    return stored

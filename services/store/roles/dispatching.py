@@ -14,7 +14,7 @@ from shoal.services.store.database.batching import Batcher
 from shoal.services.store.database.database import Database
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs import bulk_operations
-from shoal.services.store.loops import pending_children
+from shoal.services.store.loops import fanout
 from shoal.services.store.loops.fanout import children_in, hosts_needed, stage
 from shoal.services.store.read import snapshots
 from shoal.services.store.records import (
@@ -171,8 +171,8 @@ class Dispatching(OnDatabase):
         The loop is durable from its fan-out on, and its first children can be claimed from then on: this is for the
         rest. Jobs that have such loops take turns by chance.
         """
-        part = await self._db.read(lambda tx: pending_children.next_part(tx, self._dice))
-        return await self._db.write(lambda tx: pending_children.materialize(tx, part))
+        part = await self._db.read(lambda tx: fanout.next_part(tx, self._dice))
+        return await self._db.write(lambda tx: fanout.materialize(tx, part))
 
     async def run_bulk_operations(self) -> BulkProgress:
         """Does one more slice of a command to a long job, some 2,000 sessions; any dispatcher may.

@@ -14,8 +14,7 @@ from shoal.agent.schemas.bounds import schema_fault
 from shoal.agent.spec import ExtractSpec, JobSpec, LoopSpec, schema_text
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import is_reference
-from shoal.agent.support.sites.hosts import LONGEST_HOST, host_fault, literal_address, plain_host
-from shoal.agent.support.sites.sites import named_site
+from shoal.agent.support.sites.sites import LONGEST_HOST, host_fault, literal_address, named_site, plain_host
 
 Found = tuple[str, str]  # field and reason
 

@@ -17,7 +17,7 @@ from pydantic_core import ErrorDetails, from_json, to_json
 
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.sites.hosts import plain_host
+from shoal.agent.support.sites.sites import plain_host
 from shoal.services.addresses import Reach
 from shoal.services.errors import BadInput
 from shoal.services.names import HostNames

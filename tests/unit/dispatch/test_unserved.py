@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.services.dispatch.scheduling.unserved import UnservedPartitions
+from shoal.services.dispatch.scheduling.fair_queue import UnservedPartitions
 from shoal.services.store.records import Partition
 
 

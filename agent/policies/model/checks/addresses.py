@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from shoal.agent.models.reply import ReplyProblem
 from shoal.agent.policies.model.requests.elements import absolute, walk
 from shoal.agent.policies.policy import SessionState
-from shoal.agent.support.sites.job_sites import bare_address, named_addresses, sites_of_job, words_of
-from shoal.agent.support.sites.sites import Sites
+from shoal.agent.support.sites.sites import Sites, bare_address, named_addresses, sites_of_job, words_of
 from shoal.agent.support.web_addresses import BLANK
 from shoal.agent.types import Observation
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from shoal.agent.support.sites.hosts import literal_address, plain_host
+from shoal.agent.support.sites.sites import literal_address, plain_host
 from shoal.services.errors import BadInput, NotFound
 from shoal.services.store.records import SiteChanges, SiteRow
 from shoal.services.store.store import Store
