@@ -59,13 +59,11 @@ async def test_a_list_that_is_not_whole_is_told_as_such() -> None:
     assert outcome is not None and "no way on" in outcome.reason
 
 
-@pytest.mark.parametrize(("complete", "lacks"), [(False, IncompleteLists(1, 0, None)), (True, None)])
-async def test_no_record_at_all_is_told_unless_the_list_is_said_to_be_empty(
-    complete: bool, lacks: IncompleteLists | None
-) -> None:
+@pytest.mark.parametrize(("empty", "status"), [(False, Status.FAILED), (True, Status.COMPLETED)])
+async def test_no_record_at_all_is_a_failure_unless_the_list_is_said_to_be_empty(empty: bool, status: Status) -> None:
     class EmptyPolicy(PlainPolicy):
         async def extract(self, state: SessionState) -> Extraction:
-            return Extraction((), complete=complete, empty=complete)
+            return Extraction((), complete=empty, empty=empty)
 
     class EmptyParts(FakeParts):
         def policy(self, spec: JobSpec, *, leaf: bool = True) -> Policy:
@@ -73,7 +71,7 @@ async def test_no_record_at_all_is_told_unless_the_list_is_said_to_be_empty(
 
     async with world(page(), parts=EmptyParts) as here:
         row = await here.final(await here.submit(extract=EXTRACT))
-    assert (row.status, row.incomplete, row.is_partial) == (Status.COMPLETED, lacks, lacks is not None)
+    assert (row.status, row.incomplete, row.is_partial) == (status, None, False)
 
 
 async def test_a_job_with_failed_items_is_done_in_part() -> None:
