@@ -156,7 +156,7 @@ async def test_a_login_that_ran_out_is_renewed_once_for_all_items(site: Accounts
 @pytest.mark.timeout(240)
 async def test_a_login_that_the_site_refuses_ends_the_job_before_anything_is_collected(site: Accounts) -> None:
     async with world({}, parts=RealParts, slots=2) as here:
-        row, told = await behind_login(here, site, {**LOGIN, "password": "wrong"})
+        row, told = await behind_login(here, site, {**LOGIN, "password": "byron-1815"})
     assert row.status is Status.FAILED and row.counts.expected == 1
     assert site.logins == 0
     assert "Wrong password" in told[0].message
