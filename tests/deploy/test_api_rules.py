@@ -60,6 +60,12 @@ _POD_CHANGES: tuple[Json, ...] = (
 )
 
 
+def _made_anew(job: Json) -> bool:
+    """Whether Helm removes the last Job of this name before it makes one: a hook."""
+    policy = job["metadata"].get("annotations", {}).get("helm.sh/hook-delete-policy", "")
+    return "before-hook-creation" in policy
+
+
 def test_jobs_of_the_same_name_have_the_same_pods(tmp_path: Path) -> None:
     """A Job's pods cannot be changed: an upgrade that would is refused, and leaves the release failed."""
     charts = [chart_of_version(*versions, tmp_path) for versions in (("0.1.0", "0.1.0"), ("0.1.1", "0.1.0"))]
@@ -67,7 +73,7 @@ def test_jobs_of_the_same_name_have_the_same_pods(tmp_path: Path) -> None:
     renderings = [helm.render(helm.merged(TRIAL, change), chart=charts[0]) for change in _POD_CHANGES]
     renderings += [helm.render(TRIAL, chart=chart) for chart in (charts[1], newer)]
     renderings += [case.objects() for case in CASES]
-    jobs = [job for objects in renderings for job in of_kind(objects, "Job")]
+    jobs = [job for objects in renderings for job in of_kind(objects, "Job") if not _made_anew(job)]
     assert len({title(job) for job in jobs}) > 10, "the renderings do not differ"
     for one, other in itertools.combinations(jobs, 2):
         if title(one) == title(other):

@@ -21,8 +21,8 @@ _MODEL = {"vllm": {"models": [{"name": "qwen", "model": "m"}]}}
 _BUNDLE = {"tls": {"caBundle": {"configMap": "company-ca", "key": "root.pem"}}}
 _VARIABLES = ("SSL_CERT_FILE", "AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "PGSSLROOTCERT")
 _SYSTEM = Path("/etc/ssl/certs/ca-certificates.crt")
-_WITHOUT = ("Deployment/shoal-router", "DaemonSet/shoal-seccomp")
-"""Pods that call no server by TLS."""
+_WITHOUT = ("Deployment/shoal-router", "DaemonSet/shoal-seccomp", "Job/shoal-uninstall")
+"""Pods that call no server by TLS, or Kubernetes alone, whose authority each pod is given."""
 
 
 @pytest.mark.parametrize("kind", ["configMap", "existingSecret"])
