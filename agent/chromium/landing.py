@@ -32,12 +32,15 @@ def landing_from(url: str, status: int, headers: Mapping[str, str]) -> Landing:
     return Landing(url, status, headers.get("content-type", ""), again_s, egress if egress in EGRESS_FAULTS else "")
 
 
-async def landing_here(url: str, read: Callable[[str], Awaitable[Json]]) -> Landing:
-    """The landing on the document that is open, as it says itself: how it came is not known."""
-    if not url.startswith("http"):
-        return Landing(url, 0)
+async def landing_here(url: Callable[[], str], read: Callable[[str], Awaitable[Json]]) -> Landing:
+    """The landing on the document that is open, as it says itself: how it came is not known.
+
+    Its address is taken last: while the page is asked, a move within the document may be told.
+    """
+    if not url().startswith("http"):
+        return Landing(url(), 0)
     status, kind = await read(_SAYS)
-    return Landing(url, int(status), str(kind))
+    return Landing(url(), int(status), str(kind))
 
 
 def sign_in(url: str, status: int = 0) -> str:

@@ -24,7 +24,7 @@ _DECLARATION = re.compile(
     rf"(?:^|[;\s])({_NAMES})\s*:((?:[^;\"'(\\]|\\.|{_STRING}|{_GROUP})*+)|{_STRING}|{_GROUP}", re.IGNORECASE | re.DOTALL
 )
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-_IMPORTANT = re.compile(r"\s*!\s*important\s*$")
+_IMPORTANT = re.compile(r"\s{0,8}!\s{0,8}important\s{0,8}$")
 _SPACES = re.compile(r"\s+")
 _WIDE = frozenset({"", "inherit", "revert", "revert-layer"})
 

@@ -12,6 +12,8 @@ _LENGTH = r"(-?\d*\.?\d+)(px|em|rem|)"
 _BOUND = re.compile(r"(min|max)-(?:device-)?(width|height)\s*:\s*" + _LENGTH)
 _RANGE = re.compile(r"(width|height)\s*(<=|>=|<|>|=|:)\s*" + _LENGTH)
 _FROM = re.compile(_LENGTH + r"\s*(<=|<)\s*(width|height)(?:\s*(<=|<)\s*" + _LENGTH + ")?")
+_LONGEST = 200
+"""Characters of a condition that is read."""
 _OTHERS = frozenset(
     {
         "any-hover: hover",
@@ -61,7 +63,7 @@ def _feature_holds(feature: str) -> bool:
         return size >= length if bound[1] == "min" else size <= length
     if bound := _RANGE.fullmatch(inner):
         return _compares(_size(bound[1]), bound[2], float(bound[3]) * _PIXELS[bound[4]])
-    if bound := _FROM.fullmatch(inner):
+    if len(inner) < _LONGEST and (bound := _FROM.fullmatch(inner)):
         size = _size(bound[4])
         above = _compares(float(bound[1]) * _PIXELS[bound[2]], bound[3], size)
         return above and (bound[5] is None or _compares(size, bound[5], float(bound[6]) * _PIXELS[bound[7]]))

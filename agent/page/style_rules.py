@@ -21,8 +21,8 @@ from shoal.agent.support.bounded_cache import bounded_cache
 _STRING = r'"(?:[^"\\\n]|\\.)*"' + r"|'(?:[^'\\\n]|\\.)*'"
 _COMMENT = re.compile(f"({_STRING})" + r"|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _BRACE_IN_STRING = re.compile(r"""["'][^"'\n]*[{}]""")
-_LEAF = re.compile(r"([^{}]*)\{([^{}]*)\}")
-_COMMA = re.compile(r"(?<!\\),(?![^(\[]*[)\]])")
+_LEAF = re.compile(r"(?<![^{}])([^{}]*)\{([^{}]*)\}")
+_COMMA = re.compile(r"(?<!\\),(?![^(\[]{0,100}[)\]])")
 _DENIED_MOMENT = re.compile(r":not\(\s*:(?:hover|focus|focus-within|focus-visible|active|target|visited)\s*\)")
 _MOMENT = re.compile(r":(?:hover|focus|active|visited|target|popover-open|modal|fullscreen|before|after|first-l)|::")
 _GROUPS = re.compile(r"\([^()]*\)|\[[^\]]*\]")

@@ -41,6 +41,17 @@ _AT_START = {
     ),
     *("shoal.agent.actions.dialects.browsergym._NEXT_CALL", "shoal.agent.documents.html.elements._NONE"),
     *("shoal.agent.documents.document._DOCTYPE", "shoal.agent.policies.rules.fields.fetched._CODE"),
+    *(
+        "shoal.agent.page.media._FROM",
+        "shoal.agent.read.lists.pieces._NO_TARGET",
+        "shoal.agent.read.record.casting._LINKED",
+        "shoal.agent.read.values.text_values._JOINING",
+        "shoal.agent.read.values.text_values._MEASURE",
+        "shoal.agent.read.values.typed_values._WEEK",
+        "shoal.agent.sessions.traces.drawing._WITHIN",
+        "shoal.agent.support.sites.sites._WITH_PORT",
+        "shoal.agent.support.web_addresses._TOKEN",
+    ),
 }
 
 

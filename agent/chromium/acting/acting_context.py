@@ -208,7 +208,7 @@ class ActingContext:
         landing = await self._land(url, limit)
         if landing.status < 400 and await followed(self.tab.read, within_s=AFTER_OPENING_S, limit_s=limit):
             async with self.limits.guard(limit, "reading where the page led"):
-                landing = await landing_here(self.tab.page.url, self.tab.read)
+                landing = await landing_here(lambda: self.tab.page.url, self.tab.read)
         self._tainted = self._tainted or sign_in(url, landing.status)
         self.limits.check()
         return landing

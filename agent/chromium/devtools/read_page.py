@@ -184,7 +184,7 @@ class ReadPage:
             await self._document(said["loaderId"], parsed=True)
         landing = await self._landing(said.get("loaderId"))
         if landing.status < 400 and await followed(self.read, within_s=AFTER_OPENING_S):
-            return await landing_here(self.url, self.read)
+            return await landing_here(lambda: self.url, self.read)
         return landing
 
     async def _landing(self, loader: str | None) -> Landing:
@@ -193,7 +193,9 @@ class ReadPage:
         if answer is not None and self._loader == loader:
             self._tainted(sign_in(self.url, answer.status))
             return landing_from(self.url, answer.status, answer.headers)
-        return await landing_here(self.url, self.read)  # a service worker answered, or the page went on by itself
+        return await landing_here(
+            lambda: self.url, self.read
+        )  # a service worker answered, or the page went on by itself
 
     async def _navigate(self, url: str) -> dict[str, Any]:
         self._loaders.clear()

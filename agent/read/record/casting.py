@@ -30,14 +30,14 @@ _PRINCIPAL: Mapping[Wanted, Sequence[str]] = {
 _NOTHING = frozenset({"null", "none", "undefined", "n/a", "nan", "-", ""})
 _MEMBER = re.compile(r"https?://(?:www\.)?schema\.org/(\w+)")
 _ADDRESS = re.compile(r"(https?:)?//|^/\S*$|^#")
-_LINKED = re.compile(r"(https?:)?//|/|\w+[\w./%-]*\.\w{2,5}(\?|$)")
+_LINKED = re.compile(r"(https?:)?//|/|\w[\w./%-]*\.\w{2,5}(\?|$)")
 _ISO_DURATION = re.compile(r"P[\dT]")
 _LONGEST_NAME = 200
 _MOST_PEOPLE = 6
 _LONGEST_NUMBER = 40
 _TRUE = frozenset({"true", "instock", "yes", "1", "limitedavailability", "onlineonly"})
 _FALSE = frozenset({"false", "outofstock", "soldout", "no", "0", "discontinued"})
-_PLACE_IN_LIST = re.compile(r"\W*\w+\W*\d+\W*")
+_PLACE_IN_LIST = re.compile(r"\W{0,5}\w{1,20}\W{0,5}\d{1,5}\W{0,5}")
 
 
 @dataclass(frozen=True)

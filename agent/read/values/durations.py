@@ -22,8 +22,8 @@ _SOME_DAY = datetime(2000, 1, 1)
 _LENGTHS: tuple[Literal["long", "short", "narrow"], ...] = ("long", "short", "narrow")
 _SHORT = {"hr": "hour", "hrs": "hour", "h": "hour", "mins": "minute", "min": "minute", "m": "minute", "sec": "second"}
 _FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75", "⅓": ".333", "⅔": ".667"}
-_FRACTION = re.compile(rf"(\d)?\s*([{''.join(_FRACTIONS)}])")
-_PART = re.compile(r"(\d+(?:[.,]\d+)?)\s*([^\W\d_]+)")
+_FRACTION = re.compile(rf"(\d)?\s{0, 3}([{''.join(_FRACTIONS)}])")
+_PART = re.compile(r"(?<!\d)(\d{1,9}(?:[.,]\d{1,9})?)\s{0,3}([^\W\d_]+)")
 
 
 def read_seconds(text: str, lang: str = "en") -> float | None:

@@ -27,10 +27,10 @@ _DAY = re.compile(
     re.X,
 )
 _MONEY = re.compile(
-    r"(?:[$€£¥₹₽₩]|\b(?:USD|EUR|GBP|CHF|CAD|AUD|Rs\.?|R\$)\s?)\s?\d[\d.,' ]*\d?"
-    r"|\d[\d.,']*\s?(?:[€£¥円元₽]|(?:USD|EUR|GBP|CHF|kr|zł|Kč|Ft)\b)"
+    r"(?:[$€£¥₹₽₩]|\b(?:USD|EUR|GBP|CHF|CAD|AUD|Rs\.?|R\$)\s?)\s?\d[\d.,' ]{0,24}"
+    r"|(?<!\d)\d[\d.,']{0,24}\s?(?:[€£¥円元₽]|(?:USD|EUR|GBP|CHF|kr|zł|Kč|Ft)\b)"
 )
-_IDENTIFIER = re.compile(r"(?<![\w])(?=[\w./:-]*\d)[A-Za-z0-9]+(?:[-/.:_][A-Za-z0-9]+)*")
+_IDENTIFIER = re.compile(r"(?<![\w])(?=[\w./:-]{0,60}\d)[A-Za-z0-9]+(?:[-/.:_][A-Za-z0-9]+)*")
 _MEASURE = re.compile(r"\d+([.,]\d+)?[kmg]b?|\d+:\d\d(:\d\d)?|\d+%", re.I)
 _UNIT_BEHIND = re.compile(r"\s?([kmg]b|bytes?|%|pages?)\b", re.I)
 _JOINING = re.compile(r"\s*(,|;|&|and|y|und|et)\s*", re.I)

@@ -245,7 +245,7 @@ def told_of(error: ValidationError, model: type[BaseModel], body: bytes = b"") -
     """The first of pydantic's errors about the `model` that `body` should be, in our words."""
     if error.error_count() > _MOST_MADE:
         try:
-            model.model_validate_json(to_json(_first_parts(from_json(body))), strict=True)
+            model.model_validate_json(to_json(_first_parts(from_json(body), 2 * _MOST_FAULTS)), strict=True)
         except ValidationError as first:
             if first.error_count() <= _MOST_MADE:
                 return told_of(first, model, body)
@@ -253,12 +253,12 @@ def told_of(error: ValidationError, model: type[BaseModel], body: bytes = b"") -
     return [told(fault, model) for fault in error.errors(include_url=False, include_input=False)[:_MOST_FAULTS]]
 
 
-def _first_parts(value: Json) -> Json:
-    """`value` with the first few entries of each list and object."""
+def _first_parts(value: Json, most: int = _FIRST_PARTS) -> Json:
+    """`value` with its first entries, and the first few of each list and object in it."""
     if isinstance(value, list):
-        return [_first_parts(inner) for inner in value[:_FIRST_PARTS]]
+        return [_first_parts(inner) for inner in value[:most]]
     if isinstance(value, dict):
-        return {key: _first_parts(inner) for key, inner in islice(value.items(), _FIRST_PARTS)}
+        return {key: _first_parts(inner) for key, inner in islice(value.items(), most)}
     return value
 
 

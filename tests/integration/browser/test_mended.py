@@ -50,7 +50,7 @@ async def test_a_name_that_is_cut_within_an_emoji_and_text_that_is_no_unicode(co
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half a second of patience with an element, so that a page that blocks for one is beyond it."""
-    monkeypatch.setattr(element, "_PATIENCE_MS", 500.0)
+    monkeypatch.setattr(element, "PATIENCE_MS", 500.0)
 
 
 # --- clicks ---------------------------------------------------------------------------------------------------
