@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 
 import httpx
 import jsonschema
@@ -80,8 +79,9 @@ def test_its_screenshots_are_pictures(cluster: Up, shop: str) -> None:
 
 
 @pytest.fixture
-def quote(tmp_path: Path) -> Json:
-    plan = tmp_path / "plan.txt"
+def quote(tmp_path_factory: pytest.TempPathFactory) -> Json:
+    plan = tmp_path_factory.getbasetemp() / "default" / "plan.txt"  # the folder of the jobs' tenant
+    plan.parent.mkdir(exist_ok=True)
     plan.write_text("two benches, one lamp")
     return json.loads((ROOT / "load-tests" / "quote.json").read_text()) | {
         "email": "ada@quimby.example",

@@ -94,11 +94,6 @@ class Settled:
         """True where the structured data of the record state it."""
         return bool(self.claim.kinds & _OF_RECORD)
 
-    @property
-    def is_code(self) -> bool:
-        """True for an identifier of the site's or the maker's own: one place is not enough for it."""
-        return self.claim.prop in _CODES
-
 
 def settle(asked: Field, testimony: Testimony) -> Settled | None:
     """The best supported value of a field; None where no place of the page states one."""

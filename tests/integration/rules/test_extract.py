@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -58,17 +57,10 @@ async def test_each_field_says_where_it_was_found(page: Context, site: Site) -> 
     assert sources["price"].how == "json-ld"
     assert sources["price"].where.endswith("offers.price")
     assert sources["price"].confirmed
+    assert not sources["sku"].confirmed, "the article number stands in the structured data only"
     sources = (await extract(page, f"{site.url}/chair", PRODUCT)).records[0].sources
     assert sources["price"].how == "selector"
     assert await page.read("(css) => document.querySelectorAll(css).length", sources["price"].where) == 1
-
-
-async def test_a_code_that_structured_data_alone_state_is_a_candidate(page: Context, site: Site) -> None:
-    shown = (Path(__file__).parent / "pages/lamp.html").read_text("utf-8")
-    site.pages["/bare"] = shown.replace("<p>Article NL-204</p>", "")
-    found = await extract(page, f"{site.url}/bare", PRODUCT)
-    assert found.missing == ("sku",)
-    assert [candidate.value for candidate in found.records[0].candidates["sku"]] == ["NL-204"]
 
 
 async def test_what_is_visible_overrules_stale_structured_data_and_is_not_confirmed(page: Context, site: Site) -> None:

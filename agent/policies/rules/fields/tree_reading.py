@@ -96,8 +96,7 @@ def _agreed(
 ) -> FieldAnswer:
     """As sure as the surer of both, and no surer than this kind of value may be."""
     assert told.source is not None
-    contradicted = settled.why is Reason.CONTRADICTED and told.source.how in _STRUCTURED
-    if source.sureness == "weak" and (settled.is_code or contradicted):
+    if settled.why is Reason.CONTRADICTED and told.source.how in _STRUCTURED and told.source.sureness != "certain":
         return FieldAnswer(candidates=tuple(candidates))
     surer = min((told.source, source), key=lambda each: SURENESS_ORDER.index(each.sureness))
     if SURENESS_ORDER.index(surer.sureness) < SURENESS_ORDER.index(settled.most):
