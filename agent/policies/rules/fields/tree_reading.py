@@ -143,10 +143,12 @@ def _distinct(*candidates: FieldCandidate) -> tuple[FieldCandidate, ...]:
 
 
 def fuller(told: Extraction, reading: Extraction) -> Extraction:
-    """The tree's reading of a list where it states more than twice as much as the rules', with several fields each."""
-    stated = _stated(reading)
-    many = stated > 2 * _stated(told) and stated >= LEAST_FIELDS * len(reading.records)
-    return reading if many else told
+    """The tree's reading of a list where the rules found none, and its records have several fields each.
+
+    A list with the fields' own names counts for more than a larger one without.
+    """
+    several = _stated(reading) >= LEAST_FIELDS * len(reading.records)
+    return reading if not told.records and several else told
 
 
 def _stated(extraction: Extraction) -> int:
