@@ -95,8 +95,6 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
         run_dir = _run_dir(with_sync)
         # It starts beside all that follows.
         keeper = await stack.enter_async_context(kept_gateway(listener, settings, run_dir.tmp))
-        # Its socket takes callers from now on, so commands find it before there are workers.
-        stack.enter_context(_announced(settings.data_dir, _own_url(settings, listener)))
         tell("starting Ray")
         await _start_ray(with_sync, run_dir, settings, tell)
         tell("starting the browser workers")
@@ -105,7 +103,7 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
         tell("starting the gateway")
         url = await keeper.url()
         stack.push_async_callback(keeper.end)  # before the workers are: what nobody would run should not be taken
-        stack.callback((settings.data_dir / ADDRESS_FILE).unlink, missing_ok=True)
+        stack.enter_context(_announced(settings.data_dir, url))
         log.info(LogEvent.CLUSTER_READY, url=url)
         yield Cluster(url, settings.data_dir, run_dir.path, store, artifacts)
         tell("stopping")
@@ -115,15 +113,10 @@ def _asking_here(settings: Settings, listener: socket.socket) -> Settings:
     """The settings with this cluster's own gateway as the place where sessions ask people, unless another is named."""
     if settings.help_url:
         return settings
-    own = {"help_url": _own_url(settings, listener), "help_token": SecretStr(secrets.token_hex(16))}
-    return settings.model_copy(update=own)
-
-
-def _own_url(settings: Settings, listener: socket.socket) -> str:
-    """The address at which this machine reaches the cluster's gateway."""
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host
     place = f"[{host}]" if ":" in host else host
-    return f"http://{place}:{listener.getsockname()[1]}"
+    own = {"help_url": f"http://{place}:{listener.getsockname()[1]}", "help_token": SecretStr(secrets.token_hex(16))}
+    return settings.model_copy(update=own)
 
 
 def _with_cookie_secret(settings: Settings) -> Settings:
