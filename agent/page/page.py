@@ -43,7 +43,6 @@ class Page:
     )  # to act on elements, by number; empty without a browser
     boxes: array[int] = field(default_factory=lambda: array("i"))  # four for each element, where they were asked for
     values: Mapping[int, str] = field(default_factory=dict)  # of fields, where they are not what the document says
-    pseudo: Mapping[int, Mapping[str, str]] = field(default_factory=dict)  # words of style sheets: `before` and `after`
     shadow_roots: Mapping[int, str] = field(default_factory=dict)  # `open` or `closed`, by the number of the host
     slotted: Mapping[int, int] = field(default_factory=dict)  # number of the host, of its children that a slot draws
     frames: Mapping[int, Page] = field(default_factory=dict)  # by the number of the frame's element

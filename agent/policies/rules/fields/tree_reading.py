@@ -1,7 +1,8 @@
 """What readers of the page's tree say, joined with what the rules say of the page's facts.
 
-Both read one page. Where they agree a value is as sure as the surer of them says; where they differ, the tree's
-structured data win, and otherwise the value is doubted.
+Both read one page. Where they agree, a value is as sure as the surer of them says. Where they differ, structured data
+that the tree's readers bear out win, and are not confirmed; else the value is doubted. A list of the tree stands in
+where the rules found none.
 """
 
 from __future__ import annotations
