@@ -51,7 +51,7 @@ check: setup ## lint, format and types
 screenshots: setup ## make the pictures of the web pages in docs/
 	@scripts/screenshots
 
-bench: setup ## run the benchmarks and write docs/benchmarks.md
+bench: setup ## run the benchmarks and write docs/archive/benchmarks.md
 	@$(VENV_PYTHON) load-tests/bench/all.py
 
 images: ## build the two images (docker with buildx); REGISTRY=… VERSION=… PUSH=true

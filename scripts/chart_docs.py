@@ -29,7 +29,7 @@ _HEAD = """# shoal, a Helm chart
 
 One release is one Shoal: gateway, supervisor, RayCluster with browser pools, and, where wanted, vLLM, a router,
 monitors, rules and dashboards. What it needs, how to size, upgrade, back up and mend it:
-[docs/operations.md](../../docs/operations.md).
+[docs/operations/operations.md](../../docs/operations/operations.md).
 
 ```
 helm install shoal charts/shoal --namespace shoal --create-namespace --values charts/shoal/values-small.yaml \\

@@ -1,4 +1,4 @@
-"""Writes docs/prompts.md from the prompts and ten real pages; with --check, the exit code says if it is current."""
+"""Writes docs/models/prompts.md from the prompts and ten real pages; with --check, the exit code says if it is current."""
 
 from __future__ import annotations
 
@@ -41,4 +41,4 @@ def _fenced(text: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(deliver("docs/prompts.md", page()))
+    sys.exit(deliver("docs/models/prompts.md", page()))

@@ -26,7 +26,7 @@ This page is written by `scripts/reference-docs` from the commands themselves.
 METRICS_HEAD = """# Metrics
 
 Every gateway tells all of them at `/metrics`. Counters have `_total` behind their name there, histograms `_bucket`,
-`_sum` and `_count`. How to scrape them: [operations](operations.md#metrics-traces-logs).
+`_sum` and `_count`. How to scrape them: [operations](operations/operations.md#metrics-traces-logs).
 
 This page is written by `scripts/reference-docs` from `services/metrics.py`.
 

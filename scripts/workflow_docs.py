@@ -1,4 +1,4 @@
-"""Writes docs/workflows.md and docs/workflow.schema.json; with --check, the exit code says whether they are current."""
+"""Writes docs/workflows/format.md and workflow.schema.json there; with --check, the exit code says if both are current."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ The smallest workflow that reads two fields from each page of a loop:
 ```
 
 A field is accepted when channels of two families agree. A channel's `place` is spelled as in `extract.fields` of a job
-([the job's fields](job.md)), so a learned field can be copied from a workflow into a job and back.
+([the job's fields](../job.md)), so a learned field can be copied from a workflow into a job and back.
 
 A file that does not parse, or whose parts do not fit together, is refused. The message names the place of each fault,
 such as `versions[0].nodes[3].args.value: there is no parameter 'email'`.
@@ -86,7 +86,7 @@ such as `versions[0].nodes[3].args.value: there is no parameter 'email'`.
   address that differs is a whole part of the page's address. Each part of the page's address that differs stands as a
   value in the object with the record. At least two fields stand in the same object and differ between items. Lists are
   not looked into. Such pages are read from their answers alone once three pages said the same
-  ([reading without a browser](extracting.md#reading-without-a-browser)).
+  ([reading without a browser](../extracting.md#reading-without-a-browser)).
 * Everything else is a miss. It has a reason, and the item goes to the policy behind. After an action that may have
   sent something, a miss ends the session as `unsure`, and nothing is sent again.
 
@@ -196,4 +196,4 @@ def _kind(annotation: Any) -> str:
 
 if __name__ == "__main__":
     schema = json.dumps(workflow_schema(), indent=1, ensure_ascii=False) + "\n"
-    sys.exit(deliver("docs/workflows.md", page()) or deliver("docs/workflow.schema.json", schema))
+    sys.exit(deliver("docs/workflows/format.md", page()) or deliver("docs/workflows/workflow.schema.json", schema))

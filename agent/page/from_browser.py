@@ -1,6 +1,6 @@
 """The page of a browser's tab, over DevTools: one script for each document, whose answer is the tree and its marks.
 
-`DOMSnapshot.captureSnapshot` was measured beside it; docs/decisions.md says why the script is the one source.
+`DOMSnapshot.captureSnapshot` was measured beside it; docs/archive/decisions.md says why the script is the one source.
 """
 
 from __future__ import annotations

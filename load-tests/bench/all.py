@@ -1,4 +1,4 @@
-"""Runs every benchmark and writes docs/benchmarks.md: `make bench`, or with --quick for a first look."""
+"""Runs every benchmark and writes docs/archive/benchmarks.md: `make bench`, or with --quick for a first look."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from _tables import table
 from shoal.agent.support.json_value import Json
 
 HERE = Path(__file__).resolve().parent
-PAGE = HERE.parents[1] / "docs" / "benchmarks.md"
+PAGE = HERE.parents[1] / "docs" / "archive" / "benchmarks.md"
 BENCHES = (
     "dispatch",
     "fanout",

@@ -163,15 +163,15 @@ def test_a_model_s_replicas_follow_their_own_release_s_queue() -> None:
 
 def test_every_alert_is_tested_and_has_a_page_in_the_run_book() -> None:
     tested = "".join(path.read_text() for path in (ROOT / "deploy" / "prometheus" / "tests").glob("*.yaml"))
-    book = (ROOT / "docs" / "operations.md").read_text()
+    book = (ROOT / "docs" / "operations" / "operations.md").read_text()
     headings = {re.sub(r"[^a-z0-9 -]", "", line.lstrip("# ").lower()) for line in book.splitlines() if line[:1] == "#"}
     for rule in _rules():
         if name := rule.get("alert"):
             assert rule["labels"]["severity"] in ("critical", "warning"), name
             assert rule["annotations"]["summary"].endswith("."), name
             page, _, heading = rule["annotations"]["runbook_url"].partition("#")
-            assert page == "docs/operations.md" and heading == name.lower()
-            assert heading in headings, f"docs/operations.md has no heading {name}"
+            assert page == "docs/operations/operations.md" and heading == name.lower()
+            assert heading in headings, f"docs/operations/operations.md has no heading {name}"
             assert re.search(rf"alertname: {name}\n\s+exp_alerts", tested), f"no test sees {name} fire"
 
 

@@ -31,11 +31,11 @@ PAGES: dict[str, tuple[str, Callable[[], str]]] = {
     "docs/errors.md": ("error-docs", error_docs.page),
     "docs/job.md": ("job-docs", job_docs.page),
     "docs/metrics.md": ("reference-docs", reference_docs.metrics_page),
-    "docs/prompts.md": ("prompt-docs", prompt_docs.page),
+    "docs/models/prompts.md": ("prompt-docs", prompt_docs.page),
     "docs/python.md": ("python-docs", python_docs.page),
     "docs/settings.md": ("settings-doc", settings_doc.page),
     "docs/waiting.md": ("waiting-docs", waiting_docs.page),
-    "docs/workflows.md": ("workflow-docs", workflow_docs.page),
+    "docs/workflows/format.md": ("workflow-docs", workflow_docs.page),
 }
 """Each page, the script that writes it, and what it writes."""
 
@@ -47,7 +47,7 @@ def test_a_page_that_is_made_from_the_code_is_current(page: str) -> None:
 
 
 def test_the_schema_of_workflows_is_current() -> None:
-    published = json.loads((ROOT / "docs" / "workflow.schema.json").read_text())
+    published = json.loads((ROOT / "docs" / "workflows" / "workflow.schema.json").read_text())
     assert published == workflow_schema(), "run scripts/workflow-docs"
 
 

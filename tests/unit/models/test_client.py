@@ -71,7 +71,7 @@ def test_sessions_of_a_long_loop_are_shared_out_over_all_servers() -> None:
     homes = [min(servers, key=lambda url: _weight(key, url)) for key in (f"a loop {n}" for n in range(10_000))]
     fullest = [max(Counter(homes[at : at + 100]).values()) for at in range(0, 10_000, 100)]
     assert max(fullest) <= 45
-    assert 25 <= sum(fullest) / len(fullest) <= 33  # docs/models.md
+    assert 25 <= sum(fullest) / len(fullest) <= 33  # docs/models/models.md
 
 
 async def test_adding_a_server_moves_only_its_share_of_the_loops() -> None:

@@ -208,6 +208,6 @@ def test_a_branch_has_the_key_of_what_it_reads_and_on_which_pages() -> None:
 
 
 def test_the_example_of_the_docs_is_a_workflow() -> None:
-    text = (ROOT / "docs" / "workflows.md").read_text()
+    text = (ROOT / "docs" / "workflows" / "format.md").read_text()
     example = text.split("```json\n")[1].split("```")[0]
     assert read_workflow(example).name == "books"
