@@ -1,4 +1,4 @@
-"""Writes docs/models/prompts.md from the prompts and ten real pages; with --check, the exit code says if it is current."""
+"""Writes docs/models/prompts.md from the prompts and ten real pages (--check: only says whether it is current)."""
 
 from __future__ import annotations
 

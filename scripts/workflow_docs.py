@@ -1,4 +1,4 @@
-"""Writes docs/workflows/format.md and workflow.schema.json there; with --check, the exit code says if both are current."""
+"""Writes docs/workflows/format.md and workflow.schema.json there (--check: only says whether both are current)."""
 
 from __future__ import annotations
 

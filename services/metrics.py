@@ -68,7 +68,7 @@ CATALOGUE: tuple[Metric, ...] = (
         "shoal_sessions_waiting",
         "gauge",
         ("cause",),
-        "Sessions that wait, by cause (see docs/operations/operations.md); queues beyond 200 of one cause count as `slot`.",
+        "Sessions that wait, by cause (docs/operations/operations.md); queues beyond 200 of one cause count as `slot`.",
         by="store",
     ),
     Metric("shoal_tenant_sessions", "gauge", ("tenant", "status"), "The same of the 20 tenants with most.", by="store"),

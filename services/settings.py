@@ -578,7 +578,7 @@ class Settings(BaseSettings):
     vllm_program: str = _setting("vllm", "The command that `serve` is given to.", part="model server", min_length=1)
     vllm_model: str = _setting(
         "Qwen/Qwen3-VL-8B-Instruct-FP8",
-        "The model: a name on the model hub, or a folder. The default fits one GPU of 24 GB; see docs/models/models.md.",
+        "The model: a name on the model hub, or a folder. The default fits one GPU of 24 GB (docs/models/models.md).",
         part="model server",
         min_length=1,
     )

@@ -2,8 +2,8 @@
 
 Playwright prepares every page for whatever may be done with it: it follows each request, keeps two worlds per frame,
 and loads its own script library into each document. A page that is only read needs none of it, and by itself costs
-Chromium a quarter less (docs/archive/decisions.md). Its messages travel inside those of one session with the browser itself
-(DevTools protocol, `Target.sendMessageToTarget`), so that no port has to be opened for them.
+Chromium a quarter less (docs/archive/decisions.md). Its messages travel inside those of one session with the browser
+itself (DevTools protocol, `Target.sendMessageToTarget`), so that no port has to be opened for them.
 """
 
 from __future__ import annotations

@@ -42,7 +42,9 @@ _BODY = {
     "requestBody": {
         "required": True,
         "content": {
-            JSON: {"schema": {"type": "object", "description": "a file of `format`; Shoal's own: docs/workflows/format.md"}}
+            JSON: {
+                "schema": {"type": "object", "description": "a file of `format`; Shoal's own: docs/workflows/format.md"}
+            }
         },
     }
 }
