@@ -1,6 +1,6 @@
 # Every target sets up what it needs by itself; the second time that takes a second.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test test-fuzz test-sites test-gym test-vllm test-chaos test-deploy test-cluster unit check screenshots bench images pin-images lock clean
+.PHONY: help setup demo up test test-fuzz test-sites test-gym test-vllm test-chaos test-deploy test-cluster near unit check screenshots bench images pin-images lock clean
 
 # Not PYTHON: that one names the Python to make .venv with, for scripts/setup.
 VENV_PYTHON := .venv/bin/python
@@ -41,6 +41,9 @@ test-deploy: setup ## the chart, images, rules, dashboards and compose file, che
 
 test-cluster: setup ## the chart in a real Kubernetes control plane (KUBEBUILDER_ASSETS names its programs)
 	@scripts/test-cluster
+
+near: setup ## the tests nearest to what changed since SINCE (a commit; default: what is not committed), five minutes at most
+	@scripts/near $(or $(SINCE),HEAD)
 
 unit: setup ## the first ring of tests: a minute, no browser, Ray or database server
 	@scripts/unit
