@@ -187,7 +187,7 @@ RULES: dict[str, Json] = {
     "tls.caBundle.configMap": _NAME,
     "tls.caBundle.key": _KEY,
     "database.url": {"type": "string", "pattern": r"^(postgres(ql)?(\+[a-z0-9]+)?://[!-~]+)?$"},
-    "artifacts.url": {"type": "string", "pattern": r"^(s3://[a-z0-9][a-z0-9.-]+(/[!-~]*)?)?$"},
+    "artifacts.url": {"type": "string", "pattern": r"^((s3|az)://[a-z0-9][a-z0-9.-]+(/[!-~]*)?)?$"},
     "artifacts.endpointUrl": _URL,
     "artifacts.publicUrl": _URL,
     "artifacts.addressing": _choice("auto", "path", "virtual"),

@@ -28,7 +28,7 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from pydantic.config import JsonDict
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from shoal.services.artifacts.options import ArtifactOptions, S3Options
+from shoal.services.artifacts.options import BUCKETS, PLACES, ArtifactOptions, S3Options
 from shoal.services.errors import BadSetting
 
 PREFIX = "SHOAL_"
@@ -155,7 +155,8 @@ class Settings(BaseSettings):
 
     artifacts_url: str = _setting(
         lambda above: str(above["data_dir"] / "artifacts"),
-        "Where screenshots and downloads are kept: a folder, `s3://BUCKET/PREFIX`, or `memory:`.",
+        "Where screenshots and downloads are kept: a folder, `s3://BUCKET/PREFIX` (Google Cloud Storage, too), "
+        "`az://CONTAINER/PREFIX` (with the extra `azure`), or `memory:`.",
         part="artifacts",
         shown="`artifacts` in the data folder",
     )
@@ -714,10 +715,10 @@ class Settings(BaseSettings):
     @classmethod
     def _is_artifact_place(cls, url: str) -> str:
         scheme = url.partition(":")[0] if re.match(r"[a-z0-9+]+:", url) else ""
-        if scheme not in ("", "file", "s3", "memory"):
-            raise ValueError("must be a folder, file:///FOLDER, s3://BUCKET/PREFIX or memory:")
-        if scheme == "s3" and not urlsplit(url).netloc:
-            raise ValueError("names no bucket: write s3://BUCKET or s3://BUCKET/PREFIX")
+        if scheme not in ("", "file", "memory", *BUCKETS):
+            raise ValueError(f"must be {PLACES}")
+        if scheme in BUCKETS and not urlsplit(url).netloc:
+            raise ValueError(f"names no bucket: write {scheme}://BUCKET or {scheme}://BUCKET/PREFIX")
         return url
 
     @field_validator("store_url")

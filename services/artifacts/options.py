@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+BUCKETS: Final = ("s3", "az")
+"""Kinds of addresses that name a bucket."""
+PLACES: Final = "a folder, file:///FOLDER, s3://BUCKET/PREFIX, az://CONTAINER/PREFIX or memory:"
 
 
 @dataclass(frozen=True, slots=True)

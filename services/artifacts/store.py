@@ -1,4 +1,4 @@
-"""The artifact seam: put, get, sign, delete. Implementations: `files`, `s3`, `memory`."""
+"""The artifact seam: put, get, sign, delete. Implementations: `files`, `s3`, `azure`, `memory`."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@
 {{- else if .Values.objectStore.enabled -}}
 s3://{{ .Values.objectStore.bucket }}
 {{- else -}}
-{{- fail "no artifact store: set artifacts.url=s3://BUCKET/PREFIX, or objectStore.enabled=true for a trial" -}}
+{{- fail "no artifact store: set artifacts.url to s3://BUCKET/PREFIX or az://CONTAINER/PREFIX, or objectStore.enabled=true for a trial" -}}
 {{- end -}}
 {{- end -}}
 

@@ -1,4 +1,4 @@
-"""What every artifact store does: files, memory, S3."""
+"""What every artifact store does: files, memory, S3, Azure."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from shoal.services.artifacts.store import ArtifactStore, Stored
 from shoal.services.errors import ArtifactMissing
 
 
-@pytest.fixture(params=["memory", "files", "s3", "s3 with spill"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path, credentials: None) -> AsyncIterator[ArtifactStore]:
+@pytest.fixture(params=["memory", "files", "s3", "s3 with spill", "azure"])
+async def store(
+    request: pytest.FixtureRequest, tmp_path: Path, credentials: None, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[ArtifactStore]:
     url, options = str(tmp_path / "artifacts"), ArtifactOptions()
     if request.param == "memory":
         url = "memory:"
@@ -29,6 +31,13 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path, credentials: Non
         url = f"s3://{bucket}/some/prefix"
         spill = tmp_path / "spill" if "spill" in request.param else None
         options = ArtifactOptions(S3Options(endpoint_url=server.url), spill_dir=spill)
+    elif request.param == "azure":
+        azure: Any = request.getfixturevalue("azure_server")
+        for name, value in azure.environment.items():
+            monkeypatch.setenv(name, value)
+        container = f"shoal-{uuid4().hex}"
+        azure.container(container)
+        url = f"az://{container}/some/prefix"
     opened = open_artifacts(url, options)
     yield opened
     await opened.close()
