@@ -16,6 +16,7 @@ from shoal.agent.read.field import Field
 from shoal.agent.read.record.main_matter import MainMatter
 from shoal.agent.read.record.main_text import longest_text
 from shoal.agent.read.record.node_values import STOCK
+from shoal.agent.read.record.shown_rows import ShownRows
 from shoal.agent.read.record.shown_values import ShownValues
 from shoal.agent.read.record.witnesses import Testimony, Witness, WitnessKind, same
 from shoal.agent.read.values.amounts import has_check_digit
@@ -198,11 +199,12 @@ def _never_certain(best: Claim, asked: Field, is_body: bool) -> bool:
 def _sure_of_list(best: Claim, rivals: Sequence[Claim], strong: bool, view: MainMatter) -> tuple[Sureness, Reason]:
     assert isinstance(best.value, list)
     entries = [str(entry) for entry in best.value]
-    share, more = _share_shown(entries, view), _entries_beside(entries, view)
+    rows = ShownRows(view)
+    share, more = _share_shown(entries, view, rows), _entries_beside(entries, view)
     if not ("list" in best.kinds and strong):
-        more = more or _rows_say_more(entries, view)
+        more = more or _rows_say_more(entries, rows)
     elif more:
-        more = _rows_say_more(entries, view)
+        more = _rows_say_more(entries, rows)
     if rivals or more:
         return "weak", Reason.CONTRADICTED
     if not best.kinds & _OF_RECORD:
@@ -214,8 +216,11 @@ def _sure_of_list(best: Claim, rivals: Sequence[Claim], strong: bool, view: Main
     return ("certain" if share >= 0.95 and strong else "likely"), Reason.BORNE_OUT
 
 
-def _share_shown(entries: Sequence[str], view: MainMatter) -> float:
-    seen = sum(folded(entry) in view.shown_folded or entry_key(entry) in view.shown_letters for entry in entries)
+def _share_shown(entries: Sequence[str], view: MainMatter, rows: ShownRows) -> float:
+    seen = sum(
+        folded(entry) in view.shown_folded or letters(entry) in view.shown_letters or rows.show(entry)
+        for entry in entries
+    )
     return seen / max(1, len(entries))
 
 
@@ -243,23 +248,11 @@ def _is_entry(key: str, known: str) -> bool:
     return key in known or known in key or (len(key) > 8 and SequenceMatcher(None, key, known).ratio() > 0.75)
 
 
-def _rows_say_more(entries: Sequence[str], view: MainMatter) -> bool:
+def _rows_say_more(entries: Sequence[str], rows: ShownRows) -> bool:
     """True when the entries have no figures, and the rows of the page that show them have some."""
     if sum(bool(re.search(r"\d", entry)) for entry in entries) > 0.2 * len(entries):
         return False
-    known = {key for entry in entries if (key := entry_key(entry))}
-    rows = [
-        letters(view.text(el))
-        for el in view.page.root.iter("li", "tr")
-        if view.shown(el) and view.text_length(el) < 2_000
-    ]
-    richer = {
-        key
-        for key in known
-        for row in rows
-        if key in row and len(row) < len(key) + 40 and re.search(r"\d", row.replace(key, ""))
-    }
-    return len(richer) >= 0.5 * len(known) > 0
+    return sum(rows.add_numbers(entry, place) for place, entry in enumerate(entries, 1)) >= 0.5 * len(entries)
 
 
 def _sure_of_body(best: Claim, testimony: Testimony) -> tuple[Sureness, Reason]:

@@ -147,3 +147,48 @@ class TestWithoutStructuredData:
         page = """<h1>Blue mug</h1><meta property="og:title" content="Blue mug">
             <table><tr><th>Brand</th><td>Clayworks</td></tr><tr><th>Weight</th><td>300 g</td></tr></table>"""
         assert given(record_of(page, name=TEXT, brand=TEXT))["brand"] == "Clayworks"
+
+
+class TestListsThatThePageShowsOtherwise:
+    """Structured data state one text an entry; a page parts it into cells, in an order and a spelling of its own."""
+
+    @pytest.mark.parametrize(
+        "rows",
+        [
+            "<table><tr><td>leeks</td><td>225 g</td></tr><tr><td>flour</td><td>1½ cups</td></tr></table>",
+            "<ul><li><b>225 g</b> <i>leeks</i> <li><b>1½</b><i>cups</i> <u>flour</u></ul>",
+            "<div><span>225</span> <span>g</span> <a href=/l>leeks</a></div><div>1 1/2 cups of flour</div>",
+        ],
+    )
+    def test_are_borne_out_by_rows_with_the_same_words(self, rows: str):
+        page = json_ld({**SOUP, "recipeIngredient": ["225.0g leeks", "1 1/2 cups flour"]}) + f"<h1>Leek soup</h1>{rows}"
+        record = record_of(page, title=TEXT, ingredients=LINES)
+        assert given(record)["ingredients"] == ["225.0g leeks", "1 1/2 cups flour"]
+
+    @pytest.mark.parametrize(
+        "rows",
+        [
+            "<ul><li>225 g leeks<li>2 cups flour</ul>",
+            "<p>We take leeks (225 g, say) and then, as our neighbours do, 1 1/2 cups of the best flour</p>",
+            "<ul><li>leeks <li>225 g <li>flour <li>1 1/2 cups</ul>",
+        ],
+    )
+    def test_are_doubted_where_no_row_says_an_entry(self, rows: str):
+        page = json_ld({**SOUP, "recipeIngredient": ["225.0g leeks", "1 1/2 cups flour"]}) + f"<h1>Leek soup</h1>{rows}"
+        assert "ingredients" not in given(record_of(page, title=TEXT, ingredients=LINES))
+
+    def test_are_doubted_where_rows_have_amounts_that_they_lack(self):
+        node = {**SOUP, "recipeIngredient": ["leeks", "potato", "salt"]}
+        rows = "".join(
+            f"<div><p>{name}</p><p>{amount}</p></div>"
+            for name, amount in (("leeks", "2 pieces"), ("potato", "1"), ("salt", "a pinch"))
+        )
+        page = json_ld(node) + f"<h1>Leek soup</h1>{rows}"
+        assert "ingredients" not in given(record_of(page, title=TEXT, ingredients=LINES))
+
+    def test_the_number_of_a_step_is_no_amount(self):
+        steps = ["Wash the leeks", "Cut them", "Cook them well"]
+        node = {**SOUP, "recipeInstructions": [{"@type": "HowToStep", "text": step} for step in steps]}
+        rows = "".join(f"<div><b>{number}</b> {step}</div>" for number, step in enumerate(steps, 1))
+        page = json_ld(node) + f"<h1>Leek soup</h1>{rows}"
+        assert given(record_of(page, title=TEXT, instructions=LINES))["instructions"] == steps

@@ -241,7 +241,9 @@ def _of_stated(stated: StatedByEntity) -> StatedCandidate:
 
 def _of_meta(facts: Facts) -> Iterator[StatedCandidate]:
     for name, contents in facts.meta.items():
-        if name in META_ABOUT_THE_PAGE or name.startswith(("twitter:card", "twitter:site", "fb:", "msapplication")):
+        if name in META_ABOUT_THE_PAGE or name.startswith(
+            ("twitter:card", "twitter:creator", "twitter:site", "fb:", "msapplication")
+        ):
             continue
         last = name.split(":", 1)[-1] if ":" in name else name
         for content in contents:
