@@ -66,6 +66,7 @@ class DocumentTrust:
         self._builds: dict[str, _Build] = {}
         self._sampling = 0
         self._begun = 0  # pages since documents count
+        self._owed = 0.0  # readings that a browser has yet to repeat: those that it repeats in any case count as well
         self._unknown = 0  # in a row
         self._read = self._passed_on = 0
         self.refused = ""  # why documents do not count here; "" while they may
@@ -86,13 +87,16 @@ class DocumentTrust:
         """
         if self.refused:
             return Mode.PAGE
+        if self.opened:
+            share = max(AUDITS_PER_READING, _EARLY / (self._begun + _EARLY))
+            self._begun += 1
+            self._owed += share
+            if sampled or (self._owed > 0 and self._chance.random() < share):
+                self._owed -= 1
+                return self._sample()
+            return Mode.DOCUMENT
         if sampled:
             return self._sample()
-        if self.opened:
-            early = _EARLY / (self._begun + _EARLY)
-            self._begun += 1
-            audit = self._chance.random() < max(AUDITS_PER_READING, early)
-            return self._sample() if audit else Mode.DOCUMENT
         return self._sample() if self._sampling < SAMPLES else Mode.PAGE
 
     def _sample(self) -> Mode:

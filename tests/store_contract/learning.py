@@ -16,7 +16,7 @@ from shoal.agent.workflows.judging.phase import FIRST_ITEMS, LearningStep, Phase
 from shoal.agent.workflows.judging.repair import with_branch
 from shoal.agent.workflows.judging.sampling import is_audited
 from shoal.services.store.learning.deciding import _version_figures
-from shoal.services.store.learning.loops import AUDITED
+from shoal.services.store.learning.loops import AUDITED, audited_share
 from shoal.services.store.learning.records import LearningDue, Repair
 from shoal.services.store.records import Claimed
 from shoal.services.store.waiting_causes import WaitingCause
@@ -216,6 +216,36 @@ async def test_a_version_with_weak_fields_is_audited_more(w: World) -> None:
     rest = await w.claim(job=job)
     audited = {one.work.item.index for one in rest if one.work.item and one.work.learned is LearnedUse.AUDIT}
     assert audited == {n for n in range(5, 300) if is_audited(job, n, 5 * AUDITED)}
+
+
+async def test_right_audits_bear_weak_fields_out_and_the_bound_rests_on_the_uniform_share_alone(w: World) -> None:
+    field = {**BRANCH["fields"][0], "weak": "only its position is known"}
+    weak = learned("books", {"state": "active", "branches": [{**BRANCH, "fields": [field]}]}, site="h0.example")
+    await w.store.workflows.keep("acme", weak)
+    job, root = await learning_loop(w, n=600)
+    await w.finish(*shadowed(await w.claim()))
+    await decide(w, root, REPLAY)
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    first = await w.claim(300, job=job)
+    audited = [one for one in first if one.work.learned is LearnedUse.AUDIT]
+    assert len(audited) >= 20
+    await w.finish(*((one, replayed(one, audit="right")) for one in audited))
+    (told,) = await w.store.learning.of_job(job)
+    uniform = [one for one in audited if one.work.item and is_audited(job, one.work.item.index, audited_share(600))]
+    assert 0 < len(uniform) < len(audited)
+    assert told.figures["audits"] == len(uniform)
+    assert told.figures["more_right"] == len(audited) - len(uniform)
+    rest = await w.claim(job=job)
+    now = {one.work.item.index for one in rest if one.work.item and one.work.learned is LearnedUse.AUDIT}
+    indexes = {one.work.item.index for one in rest if one.work.item}
+    assert now == {n for n in indexes if is_audited(job, n, audited_share(600))}
+
+
+def test_the_share_that_is_audited_falls_in_long_loops_and_audits_stay_a_hundred() -> None:
+    assert audited_share(30) == 0.2 and audited_share(1_000) == AUDITED
+    assert audited_share(20_000) * 20_000 == 100
+    assert audited_share(1_000_000) == 0.0025
 
 
 async def test_records_since_the_last_good_audit_are_opened_again_when_one_is_confirmed_to_be_wrong(w: World) -> None:

@@ -32,12 +32,19 @@ from shoal.services.store.workflows.records import VersionRow, WorkflowRow, usab
 
 AUDITED = 0.02
 """Share of the replayed items that the teacher reads again."""
+_ENOUGH_AUDITS = 100
+"""So many audits prove that at most 3 % are wrong; in a longer loop the share falls with its length."""
+_LEAST_AUDITED = 0.0025
 _LEAST_AUDITS = 6
 _MOST_AUDITED = 0.2
 BEGINS = "begins with "
 """Before the version that a loop began with, in why it is where it is."""
 _WEAK = 5
-"""So many times as often are the records of a version audited that has weak fields."""
+"""So many times as often are the records of a version audited that has weak fields, at first."""
+_BORNE_OUT = 20
+"""So many right audits of a version bear its weak fields out."""
+_RIGHT = "_right "
+"""With a version behind it, among a loop's figures: right audits of what it has read."""
 _MOST_REOPENED = 10_000
 _OUTCOMES = 500
 """So many outcomes are looked at together where records are in doubt."""
@@ -114,14 +121,22 @@ class Learned:
         return LearnedUse.AUDIT if audited else LearnedUse.REPLAY
 
 
-def audited_share(items: int, *, weak: bool = False) -> float:
-    """The share of a loop's items that is audited: of a short loop more, so that there are some.
+def audited_share(items: int) -> float:
+    """The share of a loop's items that is audited: of a short loop more, so that there are some, of a long one less.
 
-    Args:
-        weak: the version has fields that are less sure than others, or that may be null.
+    It is the same for all items of a loop: what its audits prove of all records rests on that.
     """
-    share = AUDITED * _WEAK if weak else AUDITED
-    return max(share, min(_MOST_AUDITED, _LEAST_AUDITS / max(items, 1)))
+    usual = max(_LEAST_AUDITED, min(AUDITED, _ENOUGH_AUDITS / max(items, 1)))
+    return max(usual, min(_MOST_AUDITED, _LEAST_AUDITS / max(items, 1)))
+
+
+def _doubted_share(row: Row[Any], version: Mapping[str, Any]) -> float:
+    """The share that is audited now: more than the uniform one while weak fields of the version are not borne out."""
+    share = audited_share(row.items)
+    fields = [field for branch in version.get("branches", ()) for field in branch["fields"]]
+    right = json.loads(row.figures).get(f"{_RIGHT}{row.version}", 0)
+    weak = any(field.get("weak") or field.get("may_be_null") for field in fields)
+    return max(share, AUDITED * _WEAK) if weak and right < _BORNE_OUT else share
 
 
 def learned_by(tx: Tx, loops: Iterable[int], specs: Mapping[int, JobSpec]) -> dict[int, Learned]:
@@ -141,9 +156,7 @@ def _learned(row: Row[Any], spec: JobSpec) -> Learned:
         return Learned(spec, phase)
     workflow = codec.load_json(row.body)
     (version,) = workflow["versions"]
-    fields = [field for branch in version.get("branches", ()) for field in branch["fields"]]
-    weak = any(field.get("weak") or field.get("may_be_null") for field in fields)
-    share, again = audited_share(row.items, weak=weak), frozenset(Batch.of(row.batch).again)
+    share, again = _doubted_share(row, version), frozenset(Batch.of(row.batch).again)
     return Learned(spec.model_copy(update={"workflow": workflow}), phase, share, again)
 
 
@@ -185,7 +198,8 @@ def note_items(tx: Tx, ended: Sequence[EndedItem], closing: Set[int]) -> Noted:
         was_wrong = _wrong(figures, batch)
         items = by_loop[row.loop]
         for item in items:
-            figures.update(_counted(item.outcome, again=item.session in batch.again))
+            uniform = _is_uniform(tx, row, item)
+            figures.update(_counted(item.outcome, again=item.session in batch.again, uniform=uniform))
             note_calls(figures, item.outcome)
             lessons += [item.session] if _teaches(item) else []
         note_ends(figures, (item.outcome for item in items))
@@ -221,7 +235,7 @@ def _wrong(figures: Mapping[str, int], batch: Batch) -> int:
 
 def wrong_in(figures: Mapping[str, int]) -> int:
     """How many replayed records audits have confirmed to be wrong, whatever they were audited for."""
-    return figures.get("audits_wrong", 0) + figures.get("same_wrong", 0)
+    return sum(figures.get(f"{why}_wrong", 0) for why in ("audits", "same", "more"))
 
 
 def _again(
@@ -290,11 +304,21 @@ def _provisional_of(tx: Tx, loop: int, branches: str, figures: Mapping[str, int]
         below = rows[-1].id
 
 
-def _counted(outcome: Outcome, *, again: bool) -> list[str]:
+def _is_uniform(tx: Tx, row: Row[Any], item: EndedItem) -> bool:
+    """Whether an audited item is of the uniform share of its loop."""
+    if item.outcome.replay is None or not item.outcome.replay.audit:
+        return False
+    (span,) = tx.rows("span", id=row.loop)
+    index = item.session - (span.last + 1 - row.items)
+    return is_audited(row.job, index, audited_share(row.items))
+
+
+def _counted(outcome: Outcome, *, again: bool, uniform: bool) -> list[str]:
     """The figures that one ended item adds 1 to.
 
     Args:
-        again: it was audited since another item has its record. The bound counts the uniform share of audits alone.
+        again: it was audited since another item has its record.
+        uniform: it is of the uniform share. The bound counts the audits of that share alone.
     """
     replay, names = outcome.replay, ["ended"]
     if replay is None or replay.shadow:
@@ -310,8 +334,8 @@ def _counted(outcome: Outcome, *, again: bool) -> list[str]:
     if again and replay.audit:
         names.append(f"same_{replay.audit}")
     elif replay.audit in ("right", "wrong", "unclear"):
-        names += ["audits", f"audits_{replay.audit}"]
-    return names
+        names += ["audits", f"audits_{replay.audit}"] if uniform else [f"more_{replay.audit}"]
+    return [*names, f"{_RIGHT}{replay.version}"] if replay.audit == "right" else names
 
 
 def _teaches(item: EndedItem) -> bool:

@@ -84,7 +84,8 @@ class LearningView(View):
         description="items by what became of them: `ended` in all, by the teacher alone (`model`), in `shadow`, "
         "`replays`, `misses`, "
         "`miss_REASON`, `audits` and `audits_wrong`; `same_right` and `same_wrong`: read again by the teacher, since "
-        "another item had the same record; `provisional`: replayed since an audit last confirmed what the "
+        "another item had the same record; `more_right` and `more_wrong`: audited beyond the uniform share, since "
+        "fields were weak; `provisional`: replayed since an audit last confirmed what the "
         "same branches read; `reopened`: done anew, since one was wrong; `repairs` that are over and proved, and "
         "`repair_calls`: model calls of the items in all that are over"
     )
