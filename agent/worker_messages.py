@@ -44,6 +44,7 @@ class Work:
     seconds_left: float | None  # until the job's deadline, when this was sent; None without one
     job_tokens: int = 0  # model tokens that the job's finished attempts have spent; counted where it has a budget
     learned: LearnedUse | None = None  # of `spec.workflow`, in a loop that learns; None: the job's own policy alone
+    width: int = 0  # of a run of documents: how many of this job are under way at once; 0: it is in no run
 
     @property
     def limited(self) -> bool:

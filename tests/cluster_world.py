@@ -93,7 +93,7 @@ class FakeParts:
     def navigation_guard(self, work: Work, rate_slots: RateSlots) -> SiteNavigationGuard:
         return OpenGate()
 
-    async def context(self, work: Work) -> ContextOptions:
+    async def context(self, work: Work, *, opened: bool = True) -> ContextOptions:
         return self.config.context
 
     def ended(self, work: Work) -> str:

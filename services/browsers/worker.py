@@ -10,7 +10,7 @@ import errno
 import socket
 import time
 from collections import deque
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,7 +25,7 @@ from shoal.agent.documents.fetching import DocumentClient
 from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.documents.own_request import OwnReading
 from shoal.agent.documents.trust import TrustedSites
-from shoal.agent.errors import AgentError, BrowserError, NavigationTimeout, NoRoom, Unexpected
+from shoal.agent.errors import AgentError, BrowserError, NavigationTimeout, NoRoom, ServerBusy, Unexpected
 from shoal.agent.policies.choose import with_learned
 from shoal.agent.policies.policy import Policy
 from shoal.agent.policies.workflow import DocumentPolicy, WorkflowPolicy
@@ -45,12 +45,14 @@ from shoal.agent.worker_messages import Answer, JobLimits, LearnedUse, LiveReque
 from shoal.services import tracing
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.document_runs import DocumentRuns, Slots
 from shoal.services.browsers.network.navigation_guard import RateSlots, SiteNavigationGuard
 from shoal.services.browsers.pools.pool import WorkerStats
 from shoal.services.browsers.reports.artifact_sink import StoredArtifactSink
 from shoal.services.browsers.reports.outbox import Outbox, SessionJournal
 from shoal.services.browsers.reports.report_batch import REPORT_BATCH_BYTES, ReportBatch
 from shoal.services.browsers.session_parts.browser_owner import BrowserOwner
+from shoal.services.browsers.session_parts.lazy_browser import LazyBrowser
 from shoal.services.browsers.session_parts.secrets import FolderSecrets
 from shoal.services.events import LogEvent
 from shoal.services.metrics_delta import MetricsDelta
@@ -59,6 +61,9 @@ log = structlog.get_logger()
 
 _PULL_S = 20.0
 """How long a pull waits for the first report; well under any time-out between dispatcher and worker."""
+
+_RUN_DELAY_S = 0.05
+"""How long reports of a run wait for others, while more of the run waits."""
 
 MOST_LINKS = 4
 """Gateways at which people may look at one session."""
@@ -87,8 +92,8 @@ class Parts(Protocol):
         """What is asked before this session opens a page by address; `rate_slots` says when it may."""
         ...
 
-    async def context(self, work: Work) -> ContextOptions:
-        """The operator's limits of this session's context, and its way out."""
+    async def context(self, work: Work, *, opened: bool = True) -> ContextOptions:
+        """The operator's limits of this session's context, and, where it is opened, its way out."""
         ...
 
     def ended(self, work: Work) -> str:
@@ -136,20 +141,21 @@ class Worker:
         self._config = config
         self._parts = parts
         self._queue: deque[Work] = deque()
+        self._runs = DocumentRuns()
+        self._slots = Slots(config.slots)
         self._held: dict[tuple[int, int], _Held] = {}  # by session and fence
-        self._outbox = Outbox(self._needs_work)
+        self._outbox = Outbox(self._needs_work, lambda: _RUN_DELAY_S if len(self._runs) else 0.0)
         self._logins = Logins()
         self._sites = TrustedSites()
         self._links: set[asyncio.Task[None]] = set()
         self._made = time.monotonic()
-        self._busy = 0
         self._stopping = False
         self._idle = asyncio.Event()
         self._idle.set()
 
     def _needs_work(self) -> bool:
-        """Whether its slots run dry soon."""
-        return len(self._queue) <= self._config.slots // 2
+        """Whether its slots run dry soon. Beside a run that goes on, reports wait for company."""
+        return len(self._queue) <= self._config.slots // 2 and not len(self._runs)
 
     async def submit(self, works: Sequence[Work]) -> None:
         """Queues sessions; each starts as soon as a slot is free. A worker that ends gives them back at once.
@@ -160,7 +166,10 @@ class Worker:
         for work in works:
             journal = SessionJournal(self._outbox, work.session, work.fence, work.job)
             self._held[work.session, work.fence] = _Held(work.job, journal, SessionBudget(JobLimits.of(work)))
-            self._queue.append(work)
+            if work.width:
+                self._runs.put(work)
+            else:
+                self._queue.append(work)
         if (
             self._stopping
         ):  # they were claimed before the dispatcher knew: no attempt counts, another worker has them soon
@@ -168,14 +177,18 @@ class Worker:
         self._fill_slots()
 
     def _fill_slots(self) -> None:
-        while self._queue and self._busy < self._config.slots and not self._stopping:
-            work = self._queue.popleft()
-            self._busy += 1
-            self._idle.clear()
-            held = self._held[work.session, work.fence]
-            held.task = asyncio.create_task(self._outcome(work, held), name=f"session-{work.session}")
-            # Not in the task itself: one that is stopped before its first step never gets there.
-            held.task.add_done_callback(partial(self._ended, work))
+        while not self._stopping and self._queue and self._slots.take():
+            self._begin(self._queue.popleft())
+        if not self._stopping:
+            for work in self._runs.begin():
+                self._begin(work)
+
+    def _begin(self, work: Work) -> None:
+        self._idle.clear()
+        held = self._held[work.session, work.fence]
+        held.task = asyncio.create_task(self._outcome(work, held), name=f"session-{work.session}")
+        # Not in the task itself: one that is stopped before its first step never gets there.
+        held.task.add_done_callback(partial(self._ended, work))
 
     def _ended(self, work: Work, task: asyncio.Task[Outcome]) -> None:
         """However a session ended, it gives a report and a free slot."""
@@ -186,8 +199,13 @@ class Worker:
         held = self._held.pop((work.session, work.fence))
         held.attendance.end()  # its links say so, and end
         held.journal.outcome(outcome)
-        self._busy -= 1
-        if self._busy == 0:
+        if work.width:
+            self._runs.ended(work.job)
+            if outcome.error is not None and outcome.error.code == ServerBusy.code:
+                self._give_back(set(self._runs.sessions(work.job)))  # the site wants to be left alone for a while
+        else:
+            self._slots.give_back()
+        if not self._slots.busy and not self._runs.under_way:
             self._idle.set()
         self._fill_slots()
 
@@ -202,7 +220,9 @@ class Worker:
     async def _run(self, work: Work, held: _Held) -> Outcome:
         try:
             async with AsyncExitStack() as stack:
-                browser = await stack.enter_async_context(self._parts.owner.lend())
+                owner, way_out = self._parts.owner, partial(self._parts.context, work)
+                lazy = LazyBrowser(owner, self._slots, way_out) if work.width else None
+                browser: Browser = await stack.enter_async_context(lazy or owner.lend())
                 navigation_guard = self._parts.navigation_guard(work, held.journal)
                 first = self._documents_first(work, browser, navigation_guard)
                 deps = replace(
@@ -219,8 +239,9 @@ class Worker:
                         self._metrics_delta.add("shoal_replay_hits", of, family)
                 # Of one that was cut off inside an action the outcome says what it may have done, not what cut it off.
                 cut_off = outcome.status is Status.UNSURE
-                if cut_off or (outcome.error is not None and outcome.error.cls in _SUSPICIOUS):
-                    await self._parts.owner.suspect(browser)
+                suspect = browser if lazy is None else lazy.lent
+                if suspect and (cut_off or (outcome.error is not None and outcome.error.cls in _SUSPICIOUS)):
+                    await owner.suspect(suspect)
                 return replace(outcome, crawl_delay_s=navigation_guard.crawl_delay_s)
         except AgentError as error:  # no browser could be had, or no such policy
             return Outcome(Status.FAILED, error=error.info(), reason=error.message)
@@ -277,14 +298,20 @@ class Worker:
     async def cancel(self, sessions: Sequence[int]) -> None:
         """Stops these sessions where this worker has them; each gives a last report."""
         canceled = set(sessions)
-        for work in [work for work in self._queue if work.session in canceled]:
-            self._queue.remove(work)
-            held = self._held.pop((work.session, work.fence))
-            held.journal.outcome(Outcome(Status.CANCELED, reason="stopped before it began", checkpoint=work.checkpoint))
+        self._give_back(canceled)
         for (session_id, _), held in self._held.items():
             # Once: a second call would break into what the first one made it do, which is to end its page.
             if session_id in canceled and held.task is not None and not held.task.cancelling():
                 held.task.cancel()
+
+    def _give_back(self, sessions: Collection[int]) -> None:
+        """Those of some sessions that have not begun go back to the queue of their job."""
+        waiting = [work for work in self._queue if work.session in sessions]
+        for work in waiting:
+            self._queue.remove(work)
+        for work in (*waiting, *self._runs.remove(sessions)):
+            held = self._held.pop((work.session, work.fence))
+            held.journal.outcome(Outcome(Status.CANCELED, reason="stopped before it began", checkpoint=work.checkpoint))
 
     async def limit(self, limits: Mapping[int, JobLimits]) -> None:
         """What holds from now on for the sessions of some jobs, those that wait for a slot included."""
@@ -314,8 +341,8 @@ class Worker:
         return WorkerStats(
             name=self.name,
             slots=self._config.slots,
-            busy=self._busy,
-            waiting=len(self._queue),
+            busy=self._slots.busy,
+            waiting=len(self._queue) + len(self._runs),
             browsers=owner.running,
             browser_restarts=owner.restarts,
             held=dict(sorted(self._held)),
@@ -331,7 +358,7 @@ class Worker:
     async def drain(self, drain_s: float) -> None:
         """Takes no more, gives queued sessions back, lets running ones end for up to `drain_s`, stops the rest."""
         self._stopping = True
-        await self.cancel([work.session for work in self._queue])
+        self._give_back({*(work.session for work in self._queue), *self._runs.sessions()})
         try:
             async with asyncio.timeout(drain_s):
                 await self._idle.wait()
@@ -376,7 +403,7 @@ async def dependencies_of(
         journal=journal,
         secrets=FolderSecrets(config.secrets_dir, work.tenant, work.spec),
         limits=config.limits,
-        context=await parts.context(work),
+        context=await parts.context(work, opened=not work.width),
         helper=parts.helper(work),
     )
 

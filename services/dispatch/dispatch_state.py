@@ -16,6 +16,7 @@ from shoal.agent.support.moments import loop_time
 from shoal.agent.worker_messages import LearnedUse, Work
 from shoal.services import tracing
 from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.scheduling.document_partitions import DocumentPartitions
 from shoal.services.dispatch.scheduling.domains import Domains
 from shoal.services.dispatch.scheduling.fair_queue import FairQueue, Shares, UnservedPartitions
 from shoal.services.dispatch.signals import Signals
@@ -56,10 +57,12 @@ class DispatchState:
     config: DispatchConfig
     partitions: FairQueue
     domains: Domains
+    documents: DocumentPartitions = field(default_factory=DocumentPartitions)
     metrics: DispatchMetrics = field(default_factory=DispatchMetrics)
     site_rates: SiteRates = field(default_factory=SiteRates)
     unserved: UnservedPartitions = field(default_factory=UnservedPartitions)
     leases: dict[int, Lease] = field(default_factory=dict)
+    in_runs: int = 0  # leases in runs of documents, which take no slots
     asking: int = 0  # leases on sessions that ask the model
     held: Counter[str] = field(default_factory=Counter)  # leases by tenant
     signals: Signals = field(default_factory=Signals)
@@ -140,9 +143,11 @@ class DispatchState:
         self._drop(work.session)  # another dispatcher may have ended an older one
         asks = asks_model(work.spec.policy) and work.learned is not LearnedUse.REPLAY
         self.asking += asks
-        self.held[work.tenant] += 1
+        self.in_runs += bool(work.width)
+        self.held[work.tenant] += not work.width
         self.leases[work.session] = Lease(work, claimed.domain, claimed.owner, -math.inf if adopted else now, asks)
-        self.domains.started(claimed.domain, work.job, work.spec.politeness.delay_s, now)
+        delay_s = work.spec.politeness.delay_s
+        self.domains.started(claimed.domain, work.job, delay_s, now, owner=claimed.owner, width=work.width)
         self.unserved.served(work.job, claimed.domain, now)
 
     def end(self, finish: Finish) -> None:
@@ -154,6 +159,8 @@ class DispatchState:
         self.metrics.ended(finish.outcome)
         work, status = lease.work, str(finish.outcome.status)
         tracing.record_lease(work.job, work.session, work.fence, lease.began, worker=lease.worker, status=status)
+        if self.documents.note(work, lease.domain, lease.worker, finish.outcome):
+            self.domains.look_again(lease.domain)
         if finish.outcome.status not in _CUT_SHORT:
             self.site_rates.note(lease.domain, finish.outcome, loop_time())
             self.partitions.ended(work.tenant, work.job, finish.outcome.seconds)
@@ -189,11 +196,18 @@ class DispatchState:
 
     def _drop(self, session: int) -> None:
         if (lease := self.leases.pop(session, None)) is not None:
+            work = lease.work
             self.asking -= lease.asks
-            self.held[tenant := lease.work.tenant] -= 1
-            if not self.held[tenant]:
-                del self.held[tenant]
-            self.domains.ended(lease.domain, lease.work.job)
+            self.in_runs -= bool(work.width)
+            self.held[work.tenant] -= not work.width
+            if not self.held[work.tenant]:
+                del self.held[work.tenant]
+            self.domains.ended(lease.domain, work.job, owner=lease.worker, width=work.width)
+
+    @property
+    def in_slots(self) -> int:
+        """Leases on sessions that take a slot of a browser."""
+        return len(self.leases) - self.in_runs
 
 
 async def take_over(store: Store, state: DispatchState, held: Mapping[int, int]) -> None:

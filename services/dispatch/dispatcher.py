@@ -275,7 +275,7 @@ class Dispatcher:
             ready = await self._ready(sum(other.get("room", 0) for other in others))
             load = Load(
                 ready=ready,
-                running=len(self._state.leases),  # of the same moment: what was ready then must not count twice
+                running=self._state.in_slots,  # of the same moment: what was ready then must not count twice
                 workers=len(self._manager.workers),
                 slots=self._manager.slots,
                 worker_bytes=max([_LEAST_WORKER_BYTES, *(stat.rss_bytes for stat in stats)]),
@@ -296,7 +296,7 @@ class Dispatcher:
     def _room(self) -> int:
         """Slots that may still be filled, those of workers that may still be started included."""
         most = max(self._config.workers, self._config.most_workers)
-        return max(0, most * self._manager.slots - len(self._state.leases))
+        return max(0, most * self._manager.slots - self._state.in_slots)
 
     async def _ready(self, elsewhere: int) -> int:
         """This dispatcher's part of the sessions that could start if there were slots, and their domains' places left.

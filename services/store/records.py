@@ -217,6 +217,9 @@ class ClaimRequest:
     after: int  # the partition's cursor
     n: int
     rules: PolitenessSpec = PolitenessSpec()  # what the job asks for
+    # Of a run of documents. On its domain it counts as many sessions as are under way at once, however long it is.
+    owner: str = ""  # the worker that reads them; "": no run
+    width: int = 0  # how many are under way at once, at most
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,8 +35,11 @@ class Outbox:
     pulling and committing loses nothing: its successor pulls the same reports again, and fences drop the doubles.
     """
 
-    def __init__(self, needs_work: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self, needs_work: Callable[[], bool] = lambda: False, least_delay_s: Callable[[], float] = lambda: 0.0
+    ) -> None:
         self._needs_work = needs_work  # whether the worker needs more work soon, which it gets for its reports
+        self._least_delay_s = least_delay_s  # of a pull, now
         self._reports: OrderedDict[int, Report] = OrderedDict()  # by serial number
         self._serial = 0
         self._newest: dict[tuple[int, int], int] = {}  # by session and fence: its last checkpoint, not pulled yet
@@ -110,7 +113,8 @@ class Outbox:
 
     @property
     def _batch_delay_s(self) -> float:
-        return max(_LEAST_BATCH_DELAY_S, min(_MOST_BATCH_DELAY_S, self._session_s * _BATCH_DELAY_SHARE))
+        usual = min(_MOST_BATCH_DELAY_S, self._session_s * _BATCH_DELAY_SHARE)
+        return max(_LEAST_BATCH_DELAY_S, usual, self._least_delay_s())
 
     def _after(self, seen: int) -> list[Report]:
         return [report for serial, report in self._reports.items() if serial > seen]

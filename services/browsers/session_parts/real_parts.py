@@ -106,9 +106,9 @@ class RealParts:
             )
         )
 
-    async def context(self, work: Work) -> ContextOptions:
+    async def context(self, work: Work, *, opened: bool = True) -> ContextOptions:
         context = of_tenant(self._config.context, work.tenant)
-        if not self._filtered:
+        if not self._filtered or not opened:
             return context
         listener = self._listeners.get((work.session, work.fence))
         if listener is None:

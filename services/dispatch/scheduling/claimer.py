@@ -9,6 +9,7 @@ from itertools import chain, islice
 from shoal.agent.support.moments import loop_time
 from shoal.agent.worker_messages import Work
 from shoal.services.dispatch.dispatch_state import DispatchState
+from shoal.services.dispatch.scheduling.document_partitions import RUN_WIDTH
 from shoal.services.dispatch.scheduling.fair_queue import Scarce
 from shoal.services.dispatch.scheduling.model_bound import ModelBound
 from shoal.services.dispatch.scheduling.partition_reader import PartitionReader
@@ -16,9 +17,13 @@ from shoal.services.dispatch.workers.worker_manager import WorkerManager
 from shoal.services.dispatch.workers.worker_state import WorkerState, claiming
 from shoal.services.store.records import Claimed, ClaimRequest, Claims, Partition
 from shoal.services.store.store import Store
+from shoal.services.store.waiting_causes import WaitingCause
 
 _LONGEST_PAUSE_S = 5.0
 """Partitions are looked at that often in any case."""
+
+_FULL_S = 0.2
+"""When a run is asked for again whose domain had no place."""
 
 _MOST = 1_024
 """Sessions of one claim: a transaction of some 50 ms."""
@@ -55,33 +60,43 @@ class Claimer:
     @property
     def _may_claim(self) -> bool:
         """Whether sessions could be taken: some worker has room, and the committer takes reports."""
-        return self._state.signals.takes_reports and any(worker.wants_more for worker in self._manager.workers.values())
+        return self._state.signals.takes_reports and any(
+            worker.wants_more or (worker.run and len(self._state.documents))
+            for worker in self._manager.workers.values()
+        )
 
     def _pause(self) -> float:
         now = loop_time()
-        due = (_LONGEST_PAUSE_S, self._state.domains.next_change(now), self._reader.due_s(now))
+        state = self._state
+        waits = state.domains.next_change(now), state.documents.next_change(now)
+        due = (_LONGEST_PAUSE_S, *waits, self._reader.due_s(now))
         return min(seconds for seconds in due if seconds is not None)
 
     async def claim_once(self) -> bool:
         """One claim for all workers that have room; False when there was nothing to do."""
-        workers = {name: worker for name, worker in self._manager.workers.items() if worker.wants_more}
+        known = self._manager.workers
+        self._state.domains.look_again(*self._state.documents.lost(known))
+        workers = {name: worker for name, worker in known.items() if worker.wants_more or worker.run}
         if not workers or not self._state.signals.takes_reports:
             return False
         with claiming(workers.values()), self._state.claiming():
             return await self._claim(workers)
 
     async def _claim(self, workers: Mapping[str, WorkerState]) -> bool:
-        places = places_of(workers.values())
-        scarce = await self._scarce()
         now = loop_time()
-        freed = self._state.domains.freed(now)
-        requests = self._state.partitions.choose(
-            len(places),
-            lambda partition: self._room_in(partition, now),
-            scarce,
-            freed,
-            self._state.shares(self._manager.all_slots),
-        )
+        requests = self._runs(workers, now)
+        places = places_of(worker for worker in workers.values() if worker.wants_more)
+        freed: set[int] = set()
+        if places:
+            scarce = await self._scarce()
+            freed = self._state.domains.freed(now)
+            requests += self._state.partitions.choose(
+                len(places),
+                lambda partition: self._room_in(partition, now),
+                scarce,
+                freed,
+                self._state.shares(self._manager.all_slots),
+            )
         if not requests:
             return False
         config = self._state.config
@@ -93,6 +108,19 @@ class Claimer:
         self._note(requests, claims)
         self._hand_over(workers, claims.sessions)
         return True
+
+    def _runs(self, workers: Mapping[str, WorkerState], now: float) -> list[ClaimRequest]:
+        """A run for each worker that has little left of those it reads. Jobs on one domain share its places."""
+        runs: dict[str, ClaimRequest] = {}
+        state = self._state
+        for job, domain, name in state.documents.due({name for name, some in workers.items() if some.run}, now):
+            others = max(1, state.partitions.waiting_on(domain))
+            width = min(RUN_WIDTH, max(1, state.domains.limit_of(domain) // others))
+            run = state.partitions.run_of(job, domain, workers[name].run, name, width)
+            if run is not None and name not in runs:
+                runs[name] = run
+                state.documents.served(job, domain, now)
+        return list(runs.values())
 
     def _hand_over(self, workers: Mapping[str, WorkerState], sessions: Sequence[Claimed]) -> None:
         """Gives each worker its sessions. What was claimed for a worker that was lost meanwhile goes on elsewhere, and
@@ -108,7 +136,8 @@ class Claimer:
                 self._state.domains.look_again(session.domain)
         for name, some in works.items():
             if name in here:
-                workers[name].hold(*(work.session for work in some))
+                workers[name].hold(*(work.session for work in some if not work.width))
+                workers[name].hold_run(work.session for work in some if work.width)
             self._manager.hand_over(workers[name], some)
 
     def _note(self, requests: list[ClaimRequest], claims: Claims) -> None:
@@ -123,7 +152,14 @@ class Claimer:
         now = loop_time()
         for take in requests:
             key = (take.job, take.domain)
-            if (held := claims.held.get(key)) is not None:
+            held = claims.held.get(key)
+            if held is not None and take.owner:
+                full = held.cause is WaitingCause.DOMAIN_LIMIT
+                state.documents.refused(*key, now + (_FULL_S if full else held.wait_s))
+                if held.cause is WaitingCause.DOMAIN_DELAY:  # there are no runs where a distance is kept
+                    state.documents.forget(*key)
+                    state.domains.look_again(take.domain)
+            elif held is not None:
                 state.domains.refused(take.domain, take.job, held, now)
                 state.partitions.park(*key)
             elif got[key] < take.n:
@@ -138,6 +174,8 @@ class Claimer:
         return await self._model_bound.scarce(self._state.partitions.jobs, self._state.asking)
 
     def _room_in(self, partition: Partition, now: float) -> int:
+        if self._state.documents.worker_of(partition.job, partition.domain) is not None:
+            return 0  # it is claimed in runs
         return self._state.domains.room(partition.domain, partition.job, partition.politeness, now)
 
 

@@ -21,7 +21,8 @@ from shoal.services.store.waiting_causes import WaitingCause
 @dataclass(slots=True)
 class _Domain:
     limit: int  # sessions at once, as far as known
-    running: int = 0  # this dispatcher's
+    running: int = 0  # this dispatcher's; a run counts as many as are under way at once
+    runs: dict[tuple[int, str], list[int]] = field(default_factory=dict)  # leases by job and worker, and the width
     blocked_until: float = 0.0
     paused: bool = False  # an operator blocked it, not the site
     running_by_job: Counter[int] = field(default_factory=Counter)
@@ -54,20 +55,36 @@ class Domains:
             room = min(room, 1) if now >= state.next_start.get(job, 0.0) else 0
         return max(room, 0)
 
-    def started(self, domain: int, job: int, delay_s: float, now: float) -> None:
-        """A session of `job` was claimed for `domain`."""
+    def started(self, domain: int, job: int, delay_s: float, now: float, *, owner: str = "", width: int = 0) -> None:
+        """A session of `job` was claimed for `domain`; with a `width` as one of a worker's run."""
         state = self._state(domain)
-        state.running += 1
-        state.running_by_job[job] += 1
+        if width:
+            run = state.runs.setdefault((job, owner), [0, 0])
+            before = min(run)
+            run[:] = run[0] + 1, max(run[1], width)
+            places = min(run) - before
+        else:
+            places = 1
+        state.running += places
+        state.running_by_job[job] += places
         if delay_s > 0:
             state.next_start[job] = now + delay_s
             self._look_at(domain, now + delay_s)
 
-    def ended(self, domain: int, job: int) -> None:
+    def ended(self, domain: int, job: int, *, owner: str = "", width: int = 0) -> None:
         """A session of `job` is over."""
         state = self._state(domain)
-        state.running = max(0, state.running - 1)
-        state.running_by_job[job] -= 1
+        run = state.runs.get((job, owner)) if width else None
+        places = 1 if not width else 0
+        if run is not None:
+            places = int(run[0] <= run[1])
+            run[0] -= 1
+            if not run[0]:
+                del state.runs[job, owner]
+        if not places:
+            return
+        state.running = max(0, state.running - places)
+        state.running_by_job[job] -= places
         if state.running_by_job[job] <= 0:
             del state.running_by_job[job]
         self._freed.add(domain)
@@ -159,6 +176,10 @@ class Domains:
         if state is None:
             state = self._domains[domain] = _Domain(self._limit(domain))
         return state
+
+    def limit_of(self, domain: int) -> int:
+        """Sessions that a domain takes at once, as far as known."""
+        return self._domains[domain].limit if domain in self._domains else self._limit(domain)
 
     def _limit(self, domain: int) -> int:
         limits = self._limits.get(domain)

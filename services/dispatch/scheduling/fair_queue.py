@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 
 from shoal.services.store.records import ClaimRequest, Partition
@@ -282,6 +282,16 @@ class FairQueue:
     def _take(self, job: int, domain: int, n: int) -> ClaimRequest:
         queue = self._of[job].jobs[job]
         return ClaimRequest(job, domain, queue.cursors[domain], n, queue.partitions[domain].politeness)
+
+    def run_of(self, job: int, domain: int, n: int, owner: str, width: int) -> ClaimRequest | None:
+        """A run of documents, which takes no slot and is charged to no tenant; None where nothing is ready."""
+        if self._partition(job, domain) is None:
+            return None
+        return replace(self._take(job, domain, n), owner=owner, width=width)
+
+    def waiting_on(self, domain: int) -> int:
+        """How many partitions wait for room on a domain."""
+        return sum(map(len, self._parked.get(domain, {}).values()))
 
     def _next(self, tenant: _TenantQueue, picked: _Picked, scarce: Scarce) -> Partition | None:
         """The tenant's next partition with room, paid for by it and by the job; what has none is parked on the way."""

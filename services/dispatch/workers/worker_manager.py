@@ -28,9 +28,6 @@ _STATS_S = 5.0
 _END_S = 90.0
 """Patience with a worker that is ended: longer than with any other call, in which its browsers' end is waited for."""
 
-_SMOOTHING = 0.1
-"""Share of the newest session in what one takes."""
-
 _AGAIN_S = 0.5
 """Pause between two tries to start a worker, or to hear from one."""
 
@@ -145,8 +142,7 @@ class WorkerManager:
     def _note(self, worker: WorkerState, reports: list[Report], sizes: Sequence[int]) -> None:
         for report in reports:
             if report.outcome is not None:
-                worker.release(report.session)
-                worker.session_s += (report.outcome.seconds - worker.session_s) * _SMOOTHING
+                worker.release(report.session, report.outcome.seconds)
         self._take_in(worker, reports, sizes)
         self._state.signals.worker_has_room()
 
@@ -234,7 +230,8 @@ class WorkerManager:
             self._state.signals.store_changed()
             return
         del self.workers[worker.name]
-        log.warning(LogEvent.WORKER_LOST, worker=worker.name, sessions=len(worker.held), why=why)
+        sessions = len(worker.held) + len(worker.in_runs)
+        log.warning(LogEvent.WORKER_LOST, worker=worker.name, sessions=sessions, why=why)
         self._state.metrics.forget(worker.name)
         self._state.metrics.delta.add("shoal_workers_lost")
         # Before anything is awaited: a second deregistration may cancel this call, and relies on this start.
@@ -288,7 +285,7 @@ class WorkerManager:
     async def _let_go(self, worker: WorkerState) -> None:
         """Ends a worker that holds nothing, unless a claim that was under way has given it something."""
         await worker.settled.wait()
-        if worker.held or not self.has(worker):
+        if worker.holds or not self.has(worker):
             worker.leaving = False
             return
         del self.workers[worker.name]
@@ -335,7 +332,7 @@ class WorkerManager:
         await self._drain(worker, min(max(within_s - _MARGIN_S, 0.0), _LONGEST_WAY_S))
         self.workers.pop(worker.name, None)
         self._state.metrics.forget(worker.name)
-        if worker.held:  # it died, or did not say in time how they ended
+        if worker.holds:  # it died, or did not say in time how they ended
             await self._expire_leases(worker.name)
         await self._dismiss(worker)
 

@@ -12,6 +12,10 @@ from shoal.agent.support.moments import loop_time
 from shoal.agent.worker_messages import Answer
 from shoal.services.browsers.pools.pool import WorkerHandle
 from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.scheduling.document_partitions import LEAST_IN_RUN, MOST_IN_RUN, RUN_WIDTH
+
+_SMOOTHING = 0.1
+"""Share of the newest session in what one takes."""
 
 
 @dataclass(slots=True)
@@ -20,7 +24,8 @@ class WorkerState:
 
     handle: WorkerHandle
     config: DispatchConfig
-    held: set[int] = field(default_factory=set)
+    held: set[int] = field(default_factory=set)  # sessions that take a slot
+    in_runs: set[int] = field(default_factory=set)  # sessions that read documents
     empty: asyncio.Event = field(default_factory=asyncio.Event)  # it holds nothing
     committed: int = 0  # serial number up to which the worker knows, or hears by a pull, that the store has all
     refused: set[int] = field(default_factory=set)  # later ones that the store did not take, until the worker knows
@@ -28,6 +33,7 @@ class WorkerState:
     seen: int = 0  # serial number of the last report pulled
     puller: asyncio.Task[None] | None = None
     session_s: float = 1.0  # what a session takes, smoothed
+    document_s: float = 1.0  # what one of a run takes, smoothed
     leaving: bool = False  # it gets no more sessions
     claiming: int = 0  # claims under way that may give it some
     settled: asyncio.Event = field(default_factory=asyncio.Event)  # no such claim is under way
@@ -64,22 +70,44 @@ class WorkerState:
         """Whether a claim is worth its price: in halves of what the worker may hold, before its slots run dry."""
         return self.credit > 0 and (self.credit >= self.capacity // 2 or len(self.held) <= self.handle.slots)
 
+    @property
+    def run(self) -> int:
+        """Sessions that it may take as a run: what it reads in some seconds; 0 while it has half of that."""
+        most = math.ceil(RUN_WIDTH * self.config.run_ahead_s / max(self.document_s, 0.001))
+        most = min(MOST_IN_RUN, max(LEAST_IN_RUN, most))
+        return 0 if self.leaving or 2 * len(self.in_runs) > most else most - len(self.in_runs)
+
+    @property
+    def holds(self) -> bool:
+        """Whether it has any session."""
+        return bool(self.held or self.in_runs)
+
     def idle_s(self, now: float) -> float:
         """For how long it has held nothing."""
-        return 0.0 if self.held else now - self.idle_since
+        return 0.0 if self.holds else now - self.idle_since
 
     def hold(self, *sessions: int) -> None:
         """It was given these."""
         self.held.update(sessions)
         self._note()
 
-    def release(self, session: int) -> None:
-        """It has ended this one."""
-        self.held.discard(session)
+    def hold_run(self, sessions: Iterable[int]) -> None:
+        """It was given these as a run."""
+        self.in_runs.update(sessions)
+        self._note()
+
+    def release(self, session: int, seconds: float) -> None:
+        """It has ended this one, which took so long."""
+        if session in self.in_runs:
+            self.in_runs.discard(session)
+            self.document_s += (seconds - self.document_s) * _SMOOTHING
+        else:
+            self.held.discard(session)
+            self.session_s += (seconds - self.session_s) * _SMOOTHING
         self._note()
 
     def _note(self) -> None:
-        if self.held:
+        if self.holds:
             self.empty.clear()
         elif not self.empty.is_set():
             self.empty.set()

@@ -173,6 +173,7 @@ session = Table(
     Column("losses", Integer, nullable=False, server_default=_ZERO),  # attempts that ended with their worker or lease
     Column("owner", Text),
     Column("lease_until", Double),
+    Column("width", SmallInteger),  # of a lease in a run of documents: how many of them are under way at once
     Column("ready_at", Double),
     Column("item", Text),
     Column("checkpoint", Text),

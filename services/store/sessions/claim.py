@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import Row
@@ -29,13 +30,16 @@ def claim_partitions(
     tx: Tx, owners: Sequence[str], takes: Sequence[ClaimRequest], *, lease_s: float, per_domain: int | None
 ) -> Claims:
     """Leases up to `n` ready sessions of each partition, in order of their ids, as far as their domains have room."""
-    if sum(take.n for take in takes) > len(owners):
+    if sum(take.n for take in takes if not take.owner) > len(owners):
         raise ValueError(f"sessions are wanted for more than {len(owners)} places")
     due = wake_due(tx)
     takes = [take for take in takes if take.n > 0]
     throttles = DomainThrottles(tx, takes, per_domain) if per_domain is not None and takes else None
     allowed = takes if throttles is None else throttles.cut(takes)
-    claimed = sorted(_lease(tx, owners, allowed, tx.now + lease_s), key=lambda row: row.id)
+    rows_of = [_lease(tx, owners, [take for take in allowed if not take.owner], tx.now + lease_s)]
+    for run in (take for take in allowed if take.owner):
+        rows_of.append(_lease(tx, [run.owner] * run.n, [run], tx.now + lease_s, run.width))
+    claimed = sorted(chain.from_iterable(rows_of), key=lambda row: row.id)
     held = {} if throttles is None else _still_held(throttles.held, allowed, claimed)
     rows = _without_excess(tx, claimed)
     woken = partitions_at(tx, due)
@@ -131,7 +135,9 @@ def _still_held(
     return {key: why for key, why in held.items() if key not in empty}
 
 
-def _lease(tx: Tx, owners: Sequence[str], takes: Sequence[ClaimRequest], until: float) -> Sequence[Row[Any]]:
+def _lease(
+    tx: Tx, owners: Sequence[str], takes: Sequence[ClaimRequest], until: float, width: int | None = None
+) -> Sequence[Row[Any]]:
     if not takes:
         return []
     if tx.dialect != "sqlite":
@@ -144,10 +150,11 @@ def _lease(tx: Tx, owners: Sequence[str], takes: Sequence[ClaimRequest], until: 
             owners=tx.many(owners),
             until=until,
             now=tx.now,
+            width=width,
         )
     ids = _heads(tx, takes)
     given = codec.dump_json(list(zip(sorted(ids), owners, strict=False)))
-    return tx.rows("claim", given=given, until=until) if ids else []
+    return tx.rows("claim", given=given, until=until, width=width) if ids else []
 
 
 def _heads(tx: Tx, takes: Sequence[ClaimRequest]) -> list[int]:
@@ -220,6 +227,7 @@ def _work(
         seconds_left=job.seconds_left,
         job_tokens=job.tokens,
         learned=None if learned is None else learned.use(row.job, row.id, item),
+        width=row.width or 0,
     )
 
 

@@ -160,6 +160,19 @@ def recovered(pace: DomainThrottle, answers: int, per_domain: int) -> DomainThro
     return replace(pace, most=None if most >= per_domain else most, good=good)
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The leases of one worker on the documents of a job and a domain."""
+
+    sessions: int = 0
+    width: int = 0  # how many are under way at once, at most
+
+    @property
+    def places(self) -> int:
+        """What it takes of the domain's sessions at once."""
+        return min(self.sessions, self.width)
+
+
 class DomainThrottles:
     """What a claim may take from each partition, by the places that are taken and the pauses that run."""
 
@@ -168,16 +181,29 @@ class DomainThrottles:
         self._per_domain = per_domain
         domains = sorted({take.domain for take in takes})
         self._paces = _locked(tx, domains)
-        many = tx.many(domains)
-        self._busy = Counter({row.domain: row.n for row in tx.rows("busy_on", domains=many)})
-        gentle = sorted({take.job for take in takes if take.rules.per_domain is not None})
-        busy_of = tx.rows("busy_of", domains=many, jobs=tx.many(gentle)) if gentle else ()
-        self._busy_of = Counter({(row.job, row.domain): row.n for row in busy_of})
+        self._busy = Counter[int]()
+        self._busy_of = Counter[tuple[int, int]]()
+        self._runs: dict[tuple[int, int, str], Run] = {}
+        for row in tx.rows("busy_on", domains=tx.many(domains)):
+            if row.width is None:
+                self._take(row.job, row.domain, row.n)
+            else:
+                self._join(row.job, row.domain, row.owner, row.n, row.width)
         slow = sorted({take.job for take in takes if take.rules.delay_s > 0})
         rows = tx.rows("job_paces", jobs=tx.many(slow)) if slow else ()
         self._last = {(row.job, row.domain): (row.last_start, row.last_page) for row in rows}
         self._behind: float | None = None  # see `_pause`
         self.held: dict[tuple[int, int], ClaimRefusal] = {}
+
+    def _take(self, job: int, domain: int, places: int) -> None:
+        self._busy[domain] += places
+        self._busy_of[job, domain] += places
+
+    def _join(self, job: int, domain: int, owner: str, n: int, width: int) -> None:
+        """More sessions of a worker's run, of which so many may be under way at once from now on."""
+        before = self._runs.get((job, domain, owner), Run())
+        self._runs[job, domain, owner] = after = Run(before.sessions + n, max(before.width, width))
+        self._take(job, domain, after.places - before.places)
 
     def _pause(self, until: float) -> float:
         """Seconds until this moment; by a clock that was set back lately, no more than before.
@@ -193,9 +219,10 @@ class DomainThrottles:
 
     def cut(self, takes: Iterable[ClaimRequest]) -> list[ClaimRequest]:
         """The takes as far as they may be; `held` says why and how long the rest has to wait."""
-        return [take if n == take.n else replace(take, n=n) for take in takes if (n := self._cut(take)) > 0]
+        allowed = map(self._cut, takes)
+        return [take for take in allowed if take.n > 0]
 
-    def _cut(self, take: ClaimRequest) -> int:
+    def _cut(self, take: ClaimRequest) -> ClaimRequest:
         pace, now, key = self._paces[take.domain], self._tx.now, (take.job, take.domain)
         limit = pace.limit(self._per_domain)
         free = limit - self._busy[take.domain]
@@ -218,18 +245,25 @@ class DomainThrottles:
             # A start in the future is one of before the clock was set back.
             if (left := max(min(last - now, 0.0) + delay_s, line - LONG_LINE_S)) > wait:
                 wait, cause = left, WaitingCause.DOMAIN_DELAY
+        width = 0
+        if take.owner:  # a run keeps no distances: where there are some, its sessions are claimed one by one
+            joined = self._runs.get((*key, take.owner), Run())
+            width = 0 if delays else min(take.width, max(joined.places + free, 0))
+            free = take.n if width else 0
         n = 0 if wait > 0 else min(take.n, max(free, 0))
         if n < take.n and delays and wait <= 0 and n == 1:
             # The rest has to wait until the delay after the session that starts now is over.
             wait, cause = max(delay_s for delay_s, *_ in delays), WaitingCause.DOMAIN_DELAY
         if n < take.n:
-            full = ClaimRefusal(WaitingCause.DOMAIN_LIMIT, FULL_S, limit)
-            self.held[key] = ClaimRefusal(cause, wait, limit) if wait > 0 else full
-        self._busy[take.domain] += n
-        self._busy_of[key] += n
+            full = WaitingCause.DOMAIN_DELAY if take.owner and delays else WaitingCause.DOMAIN_LIMIT
+            self.held[key] = ClaimRefusal(cause, wait, limit) if wait > 0 else ClaimRefusal(full, FULL_S, limit)
+        if width:
+            self._join(*key, take.owner, n, width)
+        else:
+            self._take(*key, n)
         if n and pace.keeps_starts:
             self._paces[take.domain] = replace(pace, last_start=now)
-        return n
+        return replace(take, n=n, width=width)
 
     def started(self, rows: Iterable[Row[Any]], takes: Iterable[ClaimRequest]) -> None:
         """Notes the starts that later ones have to keep their distance from."""

@@ -555,7 +555,8 @@ where id in many(:ids, bigint) and state = {RUNNING}
 
 -- name: running_sessions
 -- Running sessions with what a claim gives.
-select id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child, loop_children, owner
+select id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child, loop_children, owner,
+  width
 from session where id in many(:ids, bigint) and state = {RUNNING} order by id
 
 -- name: loop_states
@@ -619,13 +620,9 @@ select id from session where state = {RUNNING} and job in many(:jobs, bigint) or
 select domain from pace where domain in many(:domains, integer) and (most is not null or delay_s > 0)
 
 -- name: busy_on
--- How many sessions are leased on some domains.
-select domain, count(*) as n from session where state = {RUNNING} and domain in many(:domains, integer) group by domain
-
--- name: busy_of
--- How many sessions of some jobs are leased on some domains.
-select domain, job, count(*) as n from session
-where state = {RUNNING} and domain in many(:domains, integer) and job in many(:jobs, bigint) group by domain, job
+-- How many sessions of each job are leased on some domains; those in runs by worker, with how many are under way at once.
+select domain, job, width, case when width is null then '' else owner end as owner, count(*) as n
+from session where state = {RUNNING} and domain in many(:domains, integer) group by 1, 2, 3, 4
 
 -- name: job_pages
 -- When the last pages of some jobs on some domains are opened that have their place.

@@ -68,9 +68,10 @@ picked as materialized (
       order by s.id limit queue_partition.n for update skip locked) as x
     order by x.id) as ids)
 update session set state = {RUNNING}, fence = fence + 1, attempt = attempt + 1,
-  owner = (cast(:owners as text[]))[array_position(picked.ids, session.id)], lease_until = :until, ready_at = null
+  owner = (cast(:owners as text[]))[array_position(picked.ids, session.id)], lease_until = :until,
+  width = cast(:width as smallint), ready_at = null
 from picked where session.id = any(picked.ids)
-returning id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child, loop_children, owner
+returning id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child, loop_children, owner, width
 
 -- name: loops_completed
 -- How many children of some loops are completed, each in a range of ids.

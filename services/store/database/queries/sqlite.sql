@@ -58,10 +58,10 @@ where j.status in ({QUEUED}, {RUNNING}) and not j.cancel_requested and (j.deadli
 -- name: claim
 -- Leases sessions; raises each fence.
 update session set state = {RUNNING}, fence = fence + 1, attempt = attempt + 1, owner = json_extract(v.value, '$[1]'),
-  lease_until = :until, ready_at = null
+  lease_until = :until, width = :width, ready_at = null
 from json_each(:given) as v where session.id = json_extract(v.value, '$[0]')
 returning session.id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child,
-  loop_children, owner
+  loop_children, owner, width
 
 -- name: loops_completed
 -- How many children of some loops are completed, each in a range of ids.
