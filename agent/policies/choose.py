@@ -7,7 +7,7 @@ from shoal.agent.policies.policy import Policy
 from shoal.agent.policies.workflow import DocumentPolicy, ShadowPolicy, WorkflowPolicy
 from shoal.agent.spec import JobSpec
 from shoal.agent.worker_messages import LearnedUse
-from shoal.agent.workflows.format.workflow import read_workflow
+from shoal.agent.workflows.format.workflow import read_once
 
 WORKFLOW = "workflow:"
 
@@ -52,7 +52,7 @@ def choose(spec: JobSpec, *, rules: Policy, model: Policy | None, leaf: bool = T
             raise PolicyUnavailable(f"`policy`: the job has no workflow {name!r} with it")
         # Only a model may go on after a miss: rules that read what the workflow did not would hide it.
         behind = model if spec.on_miss == "model" else None
-        return WorkflowPolicy(name, read_workflow(spec.workflow).versions[0], behind=behind)
+        return WorkflowPolicy(name, read_once(spec.workflow).versions[0], behind=behind)
     return rules if model is None or spec.policy in ("rules", "person") else model
 
 
@@ -67,7 +67,8 @@ def with_learned(policy: Policy, spec: JobSpec, use: LearnedUse | None, *, docum
     """
     if use in (None, LearnedUse.TEACH):
         return policy
-    learned = read_workflow(spec.workflow)
+    assert spec.workflow is not None, "the store gives an item the workflow that it is to replay"
+    learned = read_once(spec.workflow)
     version, audited = learned.versions[0], use is LearnedUse.AUDIT
     if use is LearnedUse.SHADOW:
         return ShadowPolicy(learned.name, version, policy)

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.once_each import once_each
 from shoal.agent.workflows.format.branch import Branch
 from shoal.agent.workflows.format.node import ActionNode, Node
 from shoal.agent.workflows.format.param import Param
@@ -27,6 +28,9 @@ MOVES: dict[State, tuple[State, ...]] = {
     "broken": ("draft",),
 }
 """To which states a version may go from each."""
+
+
+_MOST_KEYS = 64
 
 
 class Decision(WorkflowPart):
@@ -69,9 +73,15 @@ class Version(WorkflowPart):
 
     def branch_key(self, name: str) -> str:
         """`Branch.key` of the branch with this id; "" where there is none."""
-        return next((branch.key for branch in self.branches if branch.id == name), "")
+        return _branch_keys(self).get(name, "")
 
     @property
     def acts(self) -> bool:
         """Whether it does more than read the page that is open: only one that does not can run on stored pages."""
         return any(isinstance(node, ActionNode) for node in self.nodes)
+
+
+@once_each(_MOST_KEYS)
+def _branch_keys(version: Version) -> dict[str, str]:
+    """`Branch.key` of each branch, by its id."""
+    return {branch.id: branch.key for branch in version.branches}

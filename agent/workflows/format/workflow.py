@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from shoal.agent.errors import WorkflowInvalid
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.once_each import once_each
 from shoal.agent.workflows.format.checks import faults_of
 from shoal.agent.workflows.format.part import WorkflowPart
 from shoal.agent.workflows.format.version import Version
@@ -21,6 +22,9 @@ FORMAT: Final = "shoal-workflow/1"
 _MOST_FAULTS = 20
 _MOST_COMPARED = 1_000
 """Faults of which each is told. Each is compared with each, so half a million would take days."""
+
+
+_MOST_READ = 64
 
 
 class Scope(WorkflowPart):
@@ -102,6 +106,16 @@ def read_workflow(data: Json) -> Workflow:
         raise invalid(error, data) from None
     check_workflow(workflow)
     return workflow
+
+
+@once_each(_MOST_READ)
+def read_once(data: dict[str, Json]) -> Workflow:
+    """`read_workflow`, once for one object: sessions that came together share their workflow, which nothing changes.
+
+    Raises:
+        WorkflowInvalid: as `read_workflow`.
+    """
+    return read_workflow(data)
 
 
 def check_workflow(workflow: Workflow) -> None:

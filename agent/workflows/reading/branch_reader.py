@@ -11,6 +11,7 @@ from shoal.agent.read.values.conversion import ValueHints
 from shoal.agent.read.values.currencies import read_currency
 from shoal.agent.schemas.engine import SchemaUnusable, compiled, faults
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.once_each import once_each
 from shoal.agent.types import FieldSource, LoopItem, Record
 from shoal.agent.workflows.format.branch import Branch, ChannelFamily
 from shoal.agent.workflows.misses import Miss, MissReason
@@ -19,6 +20,15 @@ from shoal.agent.workflows.reading.own_answer import answer_misses, places_in
 from shoal.agent.workflows.reading.page_guards import PASSWORD, page_misses
 from shoal.agent.workflows.reading.page_view import PageView, place_key
 from shoal.agent.workflows.verdict import FieldRead, PageRead
+
+_MOST_SCHEMAS = 64
+_validator = once_each(_MOST_SCHEMAS)(compiled)
+
+
+@once_each(_MOST_SCHEMAS)
+def _properties(schema: Mapping[str, Json]) -> Mapping[str, Property]:
+    """The properties of a schema by name."""
+    return {prop.name: prop for prop in properties_of(schema)}
 
 
 def read_page(
@@ -101,7 +111,7 @@ def _read(
     locale: str,
     at: str,
 ) -> PageRead:
-    properties = {prop.name: prop for prop in properties_of(schema or {})}
+    properties = _properties(schema) if schema is not None else {}
     reading = ValueHints(view.lang or locale, view.url)
     read: dict[str, FieldRead] = {}
     for field in branch.fields:
@@ -165,7 +175,7 @@ def _invalid(value: Json, schema: Mapping[str, Json] | None) -> Miss | None:
     if schema is None:
         return None
     try:
-        wrong = faults(compiled(schema), value, 1)
+        wrong = faults(_validator(schema), value, 1)
     except SchemaUnusable as unusable:
         return Miss(MissReason.SCHEMA, "schema", str(unusable))
     if not wrong:

@@ -16,6 +16,7 @@ from shoal.agent.policies.rules.fields.no_values import is_placeholder
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.once_each import once_each
 from shoal.agent.workflows.format.branch import Branch
 from shoal.agent.workflows.reading.shapes import shape_of
 from shoal.agent.workflows.told import told_by
@@ -23,6 +24,7 @@ from shoal.agent.workflows.told import told_by
 FACTS_JS = (Path(__file__).parent / "facts.js").read_text(encoding="utf-8")
 _SHORT = 24
 """Characters of a text that may be a value; a longer one is prose."""
+_MOST_PLACES = 10_000
 NO_VALUE = "none"
 """The wording of a text that stands where a value is missing."""
 VIEW_JS = f"(arg) => JSON.stringify({{places: ({PLACES_JS})(arg.places), facts: ({FACTS_JS})(arg.facts)}})"
@@ -53,6 +55,7 @@ class PageView:
     answer: Document | None = None  # of the page's own request, which is read in the page's stead
 
 
+@once_each(_MOST_PLACES)
 def place_key(place: FieldPlace) -> str:
     """The key of a place in `PageView.places`. The reader is no part of it: it changes no place."""
     return f"{place.kind} {place.query} {place.attribute or ''} {'all' if place.all else ''}".strip()

@@ -6,8 +6,10 @@ import time
 from collections.abc import Mapping, Sequence
 
 from shoal.agent.browser import Context
+from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.moments import utc_now
+from shoal.agent.support.once_each import once_each
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import Branch
 from shoal.agent.workflows.misses import Miss, MissReason
@@ -19,6 +21,7 @@ from shoal.agent.workflows.verdict import PageRead
 _QUIET_S = 0.25
 """So long nothing may happen on a page with scripts before it is read: what stands there first may be a placeholder."""
 _BUDGET_S = 5.0
+_MOST_ASKED = 64
 _NEVER_LATER = frozenset({MissReason.STATUS, MissReason.ADDRESS})
 """Misses that another look does not mend."""
 
@@ -40,7 +43,7 @@ async def replay_page(
     Raises:
         BrowserError: the page could not be asked.
     """
-    places, selectors = places_of(branches), selectors_of(branches)
+    places, selectors = _asked(branches)
     deadline = time.monotonic() + _BUDGET_S
 
     async def look(*, rendered: bool = False) -> PageView:
@@ -85,7 +88,7 @@ async def read_document(
         BrowserError: the page could not be asked.
     """
     try:
-        view = await view_of(page, places_of(branches), selectors_of(branches))
+        view = await view_of(page, *_asked(branches))
     except NothingTold:
         return None
     return _read(view, branches, item, schema, locale) if view.document else None
@@ -105,11 +108,17 @@ async def read_rendered(
         BrowserError: the page could not be asked.
     """
     try:
-        places, selectors = places_of(branches), selectors_of(branches)
+        places, selectors = _asked(branches)
         view = await view_of(page, places, selectors, rendered=True, texts=needs_texts(branches))
     except NothingTold as error:
         return _told_nothing(error)
     return _read(view, branches, item, schema, locale)
+
+
+@once_each(_MOST_ASKED)
+def _asked(branches: Sequence[Branch]) -> tuple[tuple[FieldPlace, ...], tuple[str, ...]]:
+    """The places and selectors that branches ask a page for."""
+    return places_of(branches), selectors_of(branches)
 
 
 def _told_nothing(error: NothingTold) -> PageRead:

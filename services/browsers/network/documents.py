@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 
-import httpcore
+from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
 
 from shoal.agent.documents.document import MOST_BYTES, RawDocument
 from shoal.agent.documents.fetching import FetchFailed
 from shoal.agent.support.bounded_answers import AnswerUnreadable, beginning
+from shoal.agent.support.sites.sites import literal_address
 from shoal.services.browsers.network.egress import EgressProxy, EgressRefused
 
 _CONNECT_S = 15.0
@@ -20,6 +25,8 @@ _IDLE_S = 15.0
 _MOST_CONNECTIONS = 64
 """Of one tenant, in one worker."""
 _MOST_TENANTS = 64
+_LONGEST_LINE = 64 * 1024
+"""Bytes of a header: some sites set cookies that are longer than clients usually take."""
 _OPENED = frozenset({"http", "https"})
 
 
@@ -54,11 +61,22 @@ class TenantDocuments:
     """A `DocumentClient` that connects to those addresses alone that the tenant's browsers may reach."""
 
     def __init__(self, egress: EgressProxy, tenant: str, tls: ssl.SSLContext) -> None:
-        self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=tls,
-            max_connections=_MOST_CONNECTIONS,
-            keepalive_expiry=_IDLE_S,
-            network_backend=_CheckedBackend(egress, tenant),
+        self._checked = partial(egress.checked, owner=tenant)
+        connector = TCPConnector(
+            resolver=_CheckedNames(self._checked),
+            use_dns_cache=False,
+            ssl=tls,
+            limit=_MOST_CONNECTIONS,
+            keepalive_timeout=_IDLE_S,
+        )
+        self._session = ClientSession(
+            connector=connector,
+            cookie_jar=DummyCookieJar(),
+            auto_decompress=False,
+            skip_auto_headers=("Accept", "Accept-Encoding", "User-Agent"),
+            timeout=ClientTimeout(total=None, sock_connect=_CONNECT_S),
+            max_line_size=_LONGEST_LINE,
+            max_field_size=_LONGEST_LINE,
         )
 
     async def get(self, url: str, headers: Mapping[str, str], timeout_s: float) -> RawDocument:
@@ -69,63 +87,63 @@ class TenantDocuments:
         """
         if url.partition(":")[0] not in _OPENED:
             raise FetchFailed(f"{url} is no web address")
-        sent = [(name.encode("ascii", "replace"), value.encode("utf-8")) for name, value in headers.items()]
         try:
             async with asyncio.timeout(timeout_s):
-                return await self._answer(url, [*sent, (b"Accept-Encoding", b"gzip")])
+                return await self._answer(url, {**headers, "Accept-Encoding": "gzip"})
         except TimeoutError as error:
             raise FetchFailed(f"{url} did not answer within {timeout_s:g} s") from error
-        except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, EgressRefused) as error:
+        except (ClientError, EgressRefused) as error:
             raise FetchFailed(f"{url}: {error or type(error).__name__}") from error
-        except (httpcore.UnsupportedProtocol, AnswerUnreadable, OSError, UnicodeError) as error:
+        except (AnswerUnreadable, OSError, ValueError) as error:
             raise FetchFailed(f"{url}: {error}") from error
 
-    async def _answer(self, url: str, headers: list[tuple[bytes, bytes]]) -> RawDocument:
-        async with self._pool.stream("GET", url, headers=headers) as answer:
+    async def _answer(self, url: str, headers: Mapping[str, str]) -> RawDocument:
+        address = URL(url, encoded=True)  # as it is: it is normal already
+        if address.host and literal_address(address.host) is not None:  # no name, so that the resolver is not asked
+            await self._checked(address.host, address.port or 80)
+        async with self._session.get(address, headers=headers, allow_redirects=False) as answer:
             said: dict[str, str] = {}
-            for name, value in answer.headers:
+            for name, value in answer.raw_headers:
                 key = name.decode("ascii", "replace").lower()
                 text = value.decode("latin-1")
                 said[key] = f"{said[key]}, {text}" if key in said else text
-            body, more = await beginning(answer.aiter_stream(), said.get("content-encoding", ""), MOST_BYTES + 1)
+            chunks = answer.content.iter_any()
+            body, more = await beginning(chunks, said.get("content-encoding", ""), MOST_BYTES + 1)
+            if more:
+                answer.close()  # the rest is not waited for
         return RawDocument(url, answer.status, said, body + b"\0" * more)
 
     async def close(self) -> None:
         """Ends the connections."""
-        await self._pool.aclose()
+        await self._session.close()
 
 
-class _CheckedBackend(httpcore.AsyncNetworkBackend):
-    """Connects to the very address that was asked about: a name that resolves otherwise the next moment gains nothing.
+class _CheckedNames(AbstractResolver):
+    """Gives the very addresses that were asked about: a name that resolves otherwise the next moment gains nothing.
 
     Connections are kept, and the rules for addresses do not change while a worker runs.
     """
 
-    def __init__(self, egress: EgressProxy, tenant: str) -> None:
-        self._egress = egress
-        self._tenant = tenant
-        self._plain = httpcore.AnyIOBackend()
+    def __init__(self, checked: Callable[[str, int], Awaitable[tuple[str, ...]]]) -> None:
+        self._checked = checked
 
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        addresses = await self._egress.checked(host, port, self._tenant)
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        addresses = await self._checked(host, port)
         if not addresses:
-            raise httpcore.ConnectError(f"no address is known for {host}")
-        failure: Exception = httpcore.ConnectError(f"{host} does not accept connections")
-        for address in addresses:
-            try:
-                return await self._plain.connect_tcp(
-                    address, port, _CONNECT_S / len(addresses), local_address, socket_options
-                )
-            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-                failure = error
-        raise failure
+            raise OSError(f"no address is known for {host}")
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+                proto=0,
+                flags=socket.AI_NUMERICHOST,
+            )
+            for address in addresses
+        ]
 
-    async def sleep(self, seconds: float) -> None:
-        await self._plain.sleep(seconds)
+    async def close(self) -> None:
+        """Holds nothing."""

@@ -1,0 +1,86 @@
+"""Loops whose items are read from documents are claimed in runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shoal.agent.spec import JobSpec, PolitenessSpec
+from shoal.agent.status import Status
+from shoal.agent.types import LoopItem, Outcome, Record
+from shoal.agent.worker_messages import LearnedUse, Work
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.scheduling.document_partitions import DocumentPartitions
+from shoal.services.dispatch.scheduling.domains import Domains
+from tests.cluster_world import EXTRACT, LOOP, shop, world
+
+FIELDS = {"url": "http://shop.example/", "extract": EXTRACT, "loop": LOOP}
+READ = Outcome(Status.COMPLETED, records=(Record({"n": 1}, tier="http"),))
+OPENED = Outcome(Status.COMPLETED, records=(Record({"n": 1}, tier="page"),))
+
+
+def work(**fields: object) -> Work:
+    spec = JobSpec.model_validate({**FIELDS, **fields})
+    return Work(2, 1, 7, "t", 1, 1, spec, LoopItem(0, "http://shop.example/1", is_link=True), None, None, None)
+
+
+def test_a_partition_is_read_in_runs_after_its_first_document_and_no_more_when_most_items_need_a_browser() -> None:
+    known = DocumentPartitions()
+    known.note(work(), 3, "w1", OPENED)
+    assert known.worker_of(7, 3) is None
+    known.note(work(), 3, "w1", READ)
+    assert list(known.due({"w1"}, 0.0)) == [(7, 3, "w1")] and not list(known.due({"w2"}, 0.0))
+    known.note(replace(work(), learned=LearnedUse.AUDIT), 3, "w1", OPENED)  # an audit is opened in any case
+    gone = [known.note(work(), 3, "w1", OPENED) for _ in range(7)]
+    assert gone == [False] * 6 + [True] and not len(known)
+    known.note(work(), 3, "w1", READ)
+    known.refused(7, 3, 5.0)
+    assert not list(known.due({"w1"}, 4.0)) and known.next_change(4.0) == 1.0
+    assert known.lost({"w2"}) == [3] and not len(known)
+
+
+def test_where_one_failure_ends_a_loop_or_pages_keep_a_distance_there_are_no_runs() -> None:
+    known = DocumentPartitions()
+    known.note(work(loop={**LOOP, "on_error": "stop"}), 3, "w1", READ)
+    known.note(work(politeness={"delay_s": 1}), 3, "w1", READ)
+    known.note(work(sample=3), 3, "w1", READ)
+    known.note(work(), 3, "w1", replace(READ, crawl_delay_s=2.0))
+    assert not len(known)
+
+
+def test_a_run_takes_as_many_places_as_are_under_way_at_once() -> None:
+    domains, polite = Domains(8), PolitenessSpec()
+    for _ in range(20):
+        domains.started(3, 7, 0.0, 0.0, owner="w1", width=5)
+    assert domains.room(3, 9, polite, 0.0) == 3
+    assert domains.room(3, 7, PolitenessSpec(per_domain=6), 0.0) == 1
+    for _ in range(16):
+        domains.ended(3, 7, owner="w1", width=5)
+    assert domains.room(3, 9, polite, 0.0) == 4
+    for _ in range(4):
+        domains.ended(3, 7, owner="w1", width=5)
+    assert domains.room(3, 9, polite, 0.0) == 8
+
+
+async def test_items_of_runs_that_need_a_browser_after_all_get_slots_and_each_ends_once() -> None:
+    async with world(shop(60, seconds=0.01), slots=2, dispatch=DispatchConfig(per_domain=6)) as w:
+        state = w.dispatcher._state
+        job = await w.submit(extract=EXTRACT, loop=LOOP)
+        await w.until(job, lambda row: row.counts.expected >= 60 and row.counts.running > 0)
+        lease = next(one for one in state.leases.values() if one.work.item is not None)
+        state.documents.note(lease.work, lease.domain, lease.worker, READ)
+        widths: set[int] = set()
+        in_runs = 0
+
+        def met(row: object) -> bool:
+            nonlocal in_runs
+            in_runs = max(in_runs, state.in_runs)
+            widths.update(one.work.width for one in state.leases.values())
+            return state.documents.worker_of(job, lease.domain) is None
+
+        await w.until(job, met)
+        row = await w.final(job)
+        assert (row.counts.completed, row.counts.expected) == (60, 60)
+        assert in_runs > 6 and max(widths) <= 6, "more than the domain's places are leased, and no more under way"
+        assert max(browser.most_open for browser in w.browsers) <= 2
+        assert sorted(w.browsers[0].visits).count("http://shop.example/59") == 1
+        assert (state.in_runs, state.held, state.leases) == (0, {}, {})
