@@ -9,33 +9,28 @@ import asyncio
 import errno
 import socket
 import time
-from collections import deque
-from collections.abc import Collection, Coroutine, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
 
 import psutil
 import structlog
 
-from shoal.agent.browser import Browser, ContextOptions
-from shoal.agent.documents.context import DocumentBrowser, DocumentReader, DocumentReading, documents_serve
-from shoal.agent.documents.fetching import DocumentClient
+from shoal.agent.browser import Browser
+from shoal.agent.documents.context import DocumentBrowser, DocumentReading, documents_serve
 from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.documents.own_request import OwnReading
 from shoal.agent.documents.trust import TrustedSites
 from shoal.agent.errors import AgentError, BrowserError, NavigationTimeout, NoRoom, ServerBusy, Unexpected
 from shoal.agent.policies.choose import with_learned
-from shoal.agent.policies.policy import Policy
 from shoal.agent.policies.workflow import DocumentPolicy, WorkflowPolicy
 from shoal.agent.sessions import session
 from shoal.agent.sessions.attended.attendance import Attendance
-from shoal.agent.sessions.attended.human_help import Helper
 from shoal.agent.sessions.dependencies import Journal, NavigationGuard, SessionDependencies
 from shoal.agent.sessions.login import Logins
 from shoal.agent.sessions.session_budget import SessionBudget
-from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.support.process_memory import held_bytes
 from shoal.agent.support.redaction import redactor_of
@@ -43,15 +38,13 @@ from shoal.agent.support.web_addresses import host_of
 from shoal.agent.types import Outcome
 from shoal.agent.worker_messages import Answer, JobLimits, LearnedUse, LiveRequest, Work
 from shoal.services import tracing
-from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.browsers.config import WorkerConfig
-from shoal.services.browsers.document_runs import DocumentRuns, Slots
-from shoal.services.browsers.network.navigation_guard import RateSlots, SiteNavigationGuard
+from shoal.services.browsers.parts import Parts
 from shoal.services.browsers.pools.pool import WorkerStats
 from shoal.services.browsers.reports.artifact_sink import StoredArtifactSink
 from shoal.services.browsers.reports.outbox import Outbox, SessionJournal
 from shoal.services.browsers.reports.report_batch import REPORT_BATCH_BYTES, ReportBatch
-from shoal.services.browsers.session_parts.browser_owner import BrowserOwner
+from shoal.services.browsers.session_parts.browser_owner import Slots
 from shoal.services.browsers.session_parts.lazy_browser import LazyBrowser
 from shoal.services.browsers.session_parts.secrets import FolderSecrets
 from shoal.services.events import LogEvent
@@ -74,52 +67,6 @@ _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, err
 """What the system says when it has no room, files or memory to give."""
 
 
-class Parts(Protocol):
-    """What a worker is made of; see `shoal.services.browsers.session_parts.real_parts` for the real ones."""
-
-    owner: BrowserOwner
-    artifacts: ArtifactStore
-
-    def policy(self, spec: JobSpec, *, leaf: bool = True) -> Policy:
-        """The policy that decides for a session of this job; `leaf`: it has no loop to do.
-
-        Raises:
-            AgentError: the job names a policy that is not there.
-        """
-        ...
-
-    def navigation_guard(self, work: Work, rate_slots: RateSlots) -> SiteNavigationGuard:
-        """What is asked before this session opens a page by address; `rate_slots` says when it may."""
-        ...
-
-    async def context(self, work: Work, *, opened: bool = True) -> ContextOptions:
-        """The operator's limits of this session's context, and, where it is opened, its way out."""
-        ...
-
-    def ended(self, work: Work) -> str:
-        """The session is over: takes its way out back. Says in words what it was cut off for, "" for nothing."""
-        ...
-
-    @property
-    def document_reader(self) -> DocumentReader:
-        """What reads documents."""
-        ...
-
-    def documents(self, tenant: str) -> DocumentClient | None:
-        """What fetches documents for this tenant's sessions; None: nothing does."""
-        ...
-
-    def link(self, attendance: Attendance, request: LiveRequest) -> Coroutine[None, None, None]:
-        """Runs until people look at this session no more, or it ends."""
-        ...
-
-    def helper(self, work: Work) -> Helper | None:
-        """What answers this session's questions; None: the job has no helper."""
-        ...
-
-    async def close(self) -> None: ...
-
-
 @dataclass(slots=True)
 class _Held:
     job: int
@@ -128,6 +75,57 @@ class _Held:
     attendance: Attendance = field(default_factory=Attendance)
     links: dict[LiveRequest, asyncio.Task[None]] = field(default_factory=dict)  # to gateways where people look
     task: asyncio.Task[Outcome] | None = None  # None while it waits for a slot
+
+
+class DocumentRuns:
+    """Sessions that wait for their turn, by job. Of each job as many are under way as its domain has places."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, deque[Work]] = {}
+        self._width: dict[int, int] = {}  # as the newest claim says
+        self._under_way: Counter[int] = Counter()
+
+    def put(self, work: Work) -> None:
+        """One more waits."""
+        self._waiting.setdefault(work.job, deque()).append(work)
+        self._width[work.job] = work.width
+
+    def begin(self) -> Iterator[Work]:
+        """Those whose turn it is; each is under way from now on."""
+        for job, waiting in list(self._waiting.items()):
+            while waiting and self._under_way[job] < self._width[job]:
+                self._under_way[job] += 1
+                yield waiting.popleft()
+            if not waiting:
+                del self._waiting[job]
+
+    def ended(self, job: int) -> None:
+        """One of a job is over."""
+        self._under_way[job] -= 1
+        if not self._under_way[job]:
+            del self._under_way[job]
+            if job not in self._waiting:
+                del self._width[job]
+
+    def remove(self, sessions: Collection[int]) -> list[Work]:
+        """Takes out those of some sessions that wait."""
+        removed = [work for waiting in self._waiting.values() for work in waiting if work.session in sessions]
+        for work in removed:
+            self._waiting[work.job].remove(work)
+        return removed
+
+    def sessions(self, job: int | None = None) -> list[int]:
+        """Sessions that wait, of one job or of all."""
+        waiting = self._waiting.values() if job is None else [self._waiting.get(job, deque())]
+        return [work.session for some in waiting for work in some]
+
+    @property
+    def under_way(self) -> int:
+        """Sessions that have begun and are not over."""
+        return self._under_way.total()
+
+    def __len__(self) -> int:
+        return sum(map(len, self._waiting.values()))
 
 
 class Worker:

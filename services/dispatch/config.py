@@ -21,7 +21,10 @@ class DispatchConfig:
     tenant_share: float = 1.0  # part of the slots that one tenant may hold at once
     ahead_s: float = 1.0  # work that a worker holds beyond its slots, so that they never run dry
     prefetch: float = 3.0  # upper bound of that, as a share of its slots
-    run_ahead_s: float = 2.0  # documents that a worker holds ahead of time: what it reads in so long
+    run_width: int = 16  # documents of a run under way at once, where the site's limits allow as many
+    run_ahead_s: float = 2.0  # of a run a worker holds what it reads in so long,
+    least_in_run: int = 16  # and at least so many
+    most_in_run: int = 256
     lease_s: float = 60.0
     per_domain: int = 8  # sessions on one domain at once
     max_attempts: int = 10  # upper bound for what jobs ask for

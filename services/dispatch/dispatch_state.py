@@ -16,8 +16,7 @@ from shoal.agent.support.moments import loop_time
 from shoal.agent.worker_messages import LearnedUse, Work
 from shoal.services import tracing
 from shoal.services.dispatch.config import DispatchConfig
-from shoal.services.dispatch.scheduling.document_partitions import DocumentPartitions
-from shoal.services.dispatch.scheduling.domains import Domains
+from shoal.services.dispatch.scheduling.domains import DocumentPartitions, Domains
 from shoal.services.dispatch.scheduling.fair_queue import FairQueue, Shares, UnservedPartitions
 from shoal.services.dispatch.signals import Signals
 from shoal.services.dispatch.status.dispatch_metrics import DispatchMetrics

@@ -217,9 +217,8 @@ class ClaimRequest:
     after: int  # the partition's cursor
     n: int
     rules: PolitenessSpec = PolitenessSpec()  # what the job asks for
-    # Of a run of documents. On its domain it counts as many sessions as are under way at once, however long it is.
-    owner: str = ""  # the worker that reads them; "": no run
-    width: int = 0  # how many are under way at once, at most
+    owner: str = ""  # of a run of documents: the worker that reads them; "": no run
+    width: int = 0  # how many of the run are under way at once: so many sessions it counts on its domain
 
 
 @dataclass(frozen=True, slots=True)

@@ -385,7 +385,7 @@ MOST_LINES = 500
 LONG = {
     "agent/errors.py": 560,
     "services/settings.py": 820,
-    "services/store/records.py": 533,
+    "services/store/records.py": 535,
     "services/store/database/tables.py": 510,
 }
 """Files that are longer, with the bound of each: plain lists of errors, of settings, of records and of tables."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -221,6 +222,51 @@ class BrowserOwner:
         for process in processes:
             await self._dispose(process)
         await asyncio.gather(*self._ending)
+
+
+class Slots:
+    """A browser's slots. Sessions of runs wait in line for one where a document is not enough."""
+
+    def __init__(self, n: int) -> None:
+        self._free = n
+        self._all = n
+        self._line: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def busy(self) -> int:
+        """Slots in use."""
+        return self._all - self._free
+
+    def take(self) -> bool:
+        """Takes a free slot that no session waits for; False where there is none."""
+        if not self._free or self._line:
+            return False
+        self._free -= 1
+        return True
+
+    async def wait(self) -> None:
+        """Takes the next slot that gets free."""
+        if self.take():
+            return
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._line.append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                self.give_back()  # it was given just now
+            elif place in self._line:
+                self._line.remove(place)
+            raise
+
+    def give_back(self) -> None:
+        """A slot is free again."""
+        self._free += 1
+        while self._line and self._free:
+            place = self._line.popleft()
+            if not place.done():
+                self._free -= 1
+                place.set_result(None)
 
 
 async def _answers(browser: Browser) -> bool:

@@ -9,8 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from shoal.agent.browser import Browser, BrowserHealth, Context, ContextOptions
-from shoal.services.browsers.document_runs import Slots
-from shoal.services.browsers.session_parts.browser_owner import BrowserOwner
+from shoal.services.browsers.session_parts.browser_owner import BrowserOwner, Slots
 
 
 class LazyBrowser:

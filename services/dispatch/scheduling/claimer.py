@@ -9,7 +9,6 @@ from itertools import chain, islice
 from shoal.agent.support.moments import loop_time
 from shoal.agent.worker_messages import Work
 from shoal.services.dispatch.dispatch_state import DispatchState
-from shoal.services.dispatch.scheduling.document_partitions import RUN_WIDTH
 from shoal.services.dispatch.scheduling.fair_queue import Scarce
 from shoal.services.dispatch.scheduling.model_bound import ModelBound
 from shoal.services.dispatch.scheduling.partition_reader import PartitionReader
@@ -115,7 +114,7 @@ class Claimer:
         state = self._state
         for job, domain, name in state.documents.due({name for name, some in workers.items() if some.run}, now):
             others = max(1, state.partitions.waiting_on(domain))
-            width = min(RUN_WIDTH, max(1, state.domains.limit_of(domain) // others))
+            width = min(state.config.run_width, max(1, state.domains.limit_of(domain) // others))
             run = state.partitions.run_of(job, domain, workers[name].run, name, width)
             if run is not None and name not in runs:
                 runs[name] = run

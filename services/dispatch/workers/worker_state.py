@@ -12,7 +12,6 @@ from shoal.agent.support.moments import loop_time
 from shoal.agent.worker_messages import Answer
 from shoal.services.browsers.pools.pool import WorkerHandle
 from shoal.services.dispatch.config import DispatchConfig
-from shoal.services.dispatch.scheduling.document_partitions import LEAST_IN_RUN, MOST_IN_RUN, RUN_WIDTH
 
 _SMOOTHING = 0.1
 """Share of the newest session in what one takes."""
@@ -73,8 +72,9 @@ class WorkerState:
     @property
     def run(self) -> int:
         """Sessions that it may take as a run: what it reads in some seconds; 0 while it has half of that."""
-        most = math.ceil(RUN_WIDTH * self.config.run_ahead_s / max(self.document_s, 0.001))
-        most = min(MOST_IN_RUN, max(LEAST_IN_RUN, most))
+        config = self.config
+        most = math.ceil(config.run_width * config.run_ahead_s / max(self.document_s, 0.001))
+        most = min(config.most_in_run, max(config.least_in_run, most))
         return 0 if self.leaving or 2 * len(self.in_runs) > most else most - len(self.in_runs)
 
     @property

@@ -161,7 +161,7 @@ def recovered(pace: DomainThrottle, answers: int, per_domain: int) -> DomainThro
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunOnDomain:
     """The leases of one worker on the documents of a job and a domain."""
 
     sessions: int = 0
@@ -183,7 +183,7 @@ class DomainThrottles:
         self._paces = _locked(tx, domains)
         self._busy = Counter[int]()
         self._busy_of = Counter[tuple[int, int]]()
-        self._runs: dict[tuple[int, int, str], Run] = {}
+        self._runs: dict[tuple[int, int, str], RunOnDomain] = {}
         for row in tx.rows("busy_on", domains=tx.many(domains)):
             if row.width is None:
                 self._take(row.job, row.domain, row.n)
@@ -201,8 +201,8 @@ class DomainThrottles:
 
     def _join(self, job: int, domain: int, owner: str, n: int, width: int) -> None:
         """More sessions of a worker's run, of which so many may be under way at once from now on."""
-        before = self._runs.get((job, domain, owner), Run())
-        self._runs[job, domain, owner] = after = Run(before.sessions + n, max(before.width, width))
+        before = self._runs.get((job, domain, owner), RunOnDomain())
+        self._runs[job, domain, owner] = after = RunOnDomain(before.sessions + n, max(before.width, width))
         self._take(job, domain, after.places - before.places)
 
     def _pause(self, until: float) -> float:
@@ -247,7 +247,7 @@ class DomainThrottles:
                 wait, cause = left, WaitingCause.DOMAIN_DELAY
         width = 0
         if take.owner:  # a run keeps no distances: where there are some, its sessions are claimed one by one
-            joined = self._runs.get((*key, take.owner), Run())
+            joined = self._runs.get((*key, take.owner), RunOnDomain())
             width = 0 if delays else min(take.width, max(joined.places + free, 0))
             free = take.n if width else 0
         n = 0 if wait > 0 else min(take.n, max(free, 0))

@@ -15,8 +15,8 @@ from shoal.agent.testing.browser_double import FakeContext
 from shoal.agent.types import LoopItem
 from shoal.agent.worker_messages import Work
 from shoal.services.browsers.config import WorkerConfig
-from shoal.services.browsers.document_runs import DocumentRuns, Slots
-from shoal.services.browsers.worker import Worker
+from shoal.services.browsers.session_parts.browser_owner import Slots
+from shoal.services.browsers.worker import DocumentRuns, Worker
 from tests.cluster_world import EXTRACT, FakeParts
 
 SPEC = JobSpec.model_validate({"url": "http://shop.example/", "extract": EXTRACT})

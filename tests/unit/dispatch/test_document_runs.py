@@ -9,8 +9,7 @@ from shoal.agent.status import Status
 from shoal.agent.types import LoopItem, Outcome, Record
 from shoal.agent.worker_messages import LearnedUse, Work
 from shoal.services.dispatch.config import DispatchConfig
-from shoal.services.dispatch.scheduling.document_partitions import DocumentPartitions
-from shoal.services.dispatch.scheduling.domains import Domains
+from shoal.services.dispatch.scheduling.domains import DocumentPartitions, Domains
 from tests.cluster_world import EXTRACT, LOOP, shop, world
 
 FIELDS = {"url": "http://shop.example/", "extract": EXTRACT, "loop": LOOP}

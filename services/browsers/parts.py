@@ -1,0 +1,64 @@
+"""What a worker is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Protocol
+
+from shoal.agent.browser import ContextOptions
+from shoal.agent.documents.context import DocumentReader
+from shoal.agent.documents.fetching import DocumentClient
+from shoal.agent.policies.policy import Policy
+from shoal.agent.sessions.attended.attendance import Attendance
+from shoal.agent.sessions.attended.human_help import Helper
+from shoal.agent.spec import JobSpec
+from shoal.agent.worker_messages import LiveRequest, Work
+from shoal.services.artifacts.store import ArtifactStore
+from shoal.services.browsers.network.navigation_guard import RateSlots, SiteNavigationGuard
+from shoal.services.browsers.session_parts.browser_owner import BrowserOwner
+
+
+class Parts(Protocol):
+    """What a worker is made of; see `shoal.services.browsers.session_parts.real_parts` for the real ones."""
+
+    owner: BrowserOwner
+    artifacts: ArtifactStore
+
+    def policy(self, spec: JobSpec, *, leaf: bool = True) -> Policy:
+        """The policy that decides for a session of this job; `leaf`: it has no loop to do.
+
+        Raises:
+            AgentError: the job names a policy that is not there.
+        """
+        ...
+
+    def navigation_guard(self, work: Work, rate_slots: RateSlots) -> SiteNavigationGuard:
+        """What is asked before this session opens a page by address; `rate_slots` says when it may."""
+        ...
+
+    async def context(self, work: Work, *, opened: bool = True) -> ContextOptions:
+        """The operator's limits of this session's context, and, where it is opened, its way out."""
+        ...
+
+    def ended(self, work: Work) -> str:
+        """The session is over: takes its way out back. Says in words what it was cut off for, "" for nothing."""
+        ...
+
+    @property
+    def document_reader(self) -> DocumentReader:
+        """What reads documents."""
+        ...
+
+    def documents(self, tenant: str) -> DocumentClient | None:
+        """What fetches documents for this tenant's sessions; None: nothing does."""
+        ...
+
+    def link(self, attendance: Attendance, request: LiveRequest) -> Coroutine[None, None, None]:
+        """Runs until people look at this session no more, or it ends."""
+        ...
+
+    def helper(self, work: Work) -> Helper | None:
+        """What answers this session's questions; None: the job has no helper."""
+        ...
+
+    async def close(self) -> None: ...
