@@ -2,10 +2,10 @@
 
 A template is a row of blocks, from what never changes to what always does, since the model server's prefix cache holds
 what prompts have in common from their beginning. The five decisions of a browser session share `head` (the same bytes
-for every session: what each of them is), `job` (fixed for a job), `frame` (what the pages of a loop repeat), `page` and
-`pictures`; only then comes what one decision does not share with the next on the same page: `task` (what the session is
-for and has done) and `now`. Judging a run and proposing a schema have a head of their own. Names that begin with `_`
-are parts that templates include.
+for every session: what plan and step are; the others stand where they are asked for), `job` (fixed for a job), `frame`
+(what the pages of a loop repeat), `page` and `pictures`; only then comes what one decision does not share with the next
+on the same page: `task` (what the session is for and has done) and `now`. Judging a run and proposing a schema have a
+head of their own. Names that begin with `_` are parts that templates include.
 """
 
 from __future__ import annotations

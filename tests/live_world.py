@@ -50,7 +50,7 @@ class Agent:
             self.plans += 1
             if self.plans == 1:
                 return json.dumps(PLAN | {"plan": f"Wait for {self.until}", "task_type": "navigate"})
-            return json.dumps(PLAN | {"information_extracted": True, "user_goal_achieved": True})
+            return json.dumps(PLAN | {"require_extraction": False, "user_goal_achieved": True})
         content = body["messages"][1]["content"]
         shown = content if isinstance(content, str) else "\n".join(p["text"] for p in content if p["type"] == "text")
         if self.until in shown.partition("# The page")[2].partition("# Now")[0]:

@@ -147,6 +147,8 @@ ACTION_SETS: Mapping[str, tuple[str, ...]] = {
     "element": _group("element"),
     "coord": _group("coordinate"),
     "keyboard": _group("keyboard"),
+    # What an editor without fields of its own needs: a caret's typing, and chords of keys.
+    "typing": ("keyboard_press", "keyboard_type"),
     "tab": _group("tab"),
     "nav": _group("navigation"),
     "misc": ("scroll", "noop", "wait_for"),
@@ -166,7 +168,7 @@ ACTION_SETS: Mapping[str, tuple[str, ...]] = {
 }
 """Named subsets that can be combined."""
 
-DEFAULT_SETS: tuple[str, ...] = ("element", "tab", "nav", "misc", "chat", "human", "control")
+DEFAULT_SETS: tuple[str, ...] = ("element", "typing", "tab", "nav", "misc", "chat", "human", "control")
 
 
 def primitive(name: str) -> Primitive:

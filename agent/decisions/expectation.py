@@ -32,6 +32,7 @@ class Expectation:
     field: str = ""  # bid of a field
     value: str = ""  # what that field holds then
     acted: bool = False  # nothing is wanted but the actions themselves
+    beyond_view: bool = False  # the view before the actions was cut: what is expected may have stood beyond it
 
     def __str__(self) -> str:
         told = [
@@ -87,15 +88,25 @@ def expected(said: Json, seen: Observation, bids: Mapping[str, str], actions: Se
         return (
             expectation if expectation.acted and not any(_sends(action, seen.elements) for action in actions) else None
         )
-    # What a long page shows beyond its clip is not known: words that come into sight there show no change.
-    changed = any(not holds for certain, holds in parts if certain or not seen.cut)
-    return replace(expectation, acted=False) if changed else None
+    if not any(not holds for _, holds in parts):
+        return None
+    # What a long page shows beyond its clip is not known: words that come into sight there may have stood there.
+    certain = any(not holds for certain, holds in parts if certain or not seen.cut)
+    return replace(expectation, acted=False, beyond_view=not certain)
 
 
 def holds(expectation: Expectation, now: Observation) -> bool:
     """Whether the page shows all of it, and marks no field as invalid."""
     looked = _Looked(now)
     return not looked.marks_invalid and all(holds for _, holds in _parts(expectation, looked))
+
+
+def changed_page(results: Sequence[ActionResult]) -> bool:
+    """Whether actions changed what is on a page, and did not only scroll it."""
+    return any(
+        bool(effect.url or effect.new_tab or effect.appeared_count or effect.went_count or effect.fields_count)
+        for effect in (result.effect for result in results)
+    )
 
 
 def took_place(results: Sequence[ActionResult]) -> bool:

@@ -14,12 +14,8 @@ from shoal.agent.types import Basis, TaskType
 class Plan:
     """The next mini goal, or the end. Field names are those of the specification of the plan reply."""
 
-    page_info: str = ""
-    extraction_thought: str = ""
-    task_history_information: str = ""
-    thoughts: str = ""
-    require_extraction: bool = False
-    information_extracted: bool | None = None  # None when nothing is to be extracted
+    thoughts: str = ""  # what the page is, what was done, and what is lacking
+    require_extraction: bool = False  # data must still be read off a page for the goal
     user_goal_achieved: bool = False
     should_terminate: bool = False
     termination_reason: str | None = None
@@ -52,13 +48,9 @@ def plan_schema(shape: PlanShape) -> dict[str, Json]:
     text: Json = {"type": "string"}
     flag: Json = {"type": "boolean"}
     properties: dict[str, Json] = {
-        "page_info": text,
-        "require_extraction": flag,
-        "extraction_thought": text,
-        "information_extracted": _or_null(flag),
-        "task_history_information": text,
         "thoughts": text,
         "user_goal_achieved": flag,
+        "require_extraction": flag,
     }
     if shape.allow_terminate:
         properties |= {"should_terminate": flag, "termination_reason": _or_null(text)}
@@ -101,12 +93,8 @@ def plan_from(reply: Json) -> Plan:
     """A plan reply, already held to its schema, as a record."""
     values = reply["loop_values"]
     return Plan(
-        page_info=reply["page_info"],
-        extraction_thought=reply["extraction_thought"],
-        task_history_information=reply["task_history_information"],
         thoughts=reply["thoughts"],
         require_extraction=reply["require_extraction"],
-        information_extracted=reply["information_extracted"],
         user_goal_achieved=reply["user_goal_achieved"],
         should_terminate=reply.get("should_terminate", False),
         termination_reason=reply.get("termination_reason"),

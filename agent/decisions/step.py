@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import get_args
 
+from shoal.agent.actions.arguments import Button, Modifier
 from shoal.agent.decisions.expectation import Expectation, expectation_schema
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Basis, BeforeSending
@@ -78,10 +80,9 @@ def step_schema(shape: StepShape) -> dict[str, Json]:
         checks = {"verification_code_reasoning": _TEXT, "place_to_enter_verification_code": {"type": "boolean"}}
     schema = _object(
         {
-            "user_goal_stage": _TEXT,
+            "thoughts": _TEXT,
             "user_goal_achieved": {"type": "boolean"},
             **checks,
-            "action_plan": _TEXT,
         }
     )
     parts, definitions = step_parts(shape)
@@ -109,13 +110,19 @@ _CONFIDENCE: Json = {"type": "number", "minimum": 0, "maximum": 1}
 _ID: Json = {"$ref": "#/$defs/id"}
 
 _OWN_FIELDS: dict[str, dict[str, Json]] = {
-    "CLICK": {"id": _ID, "download": {"type": "boolean"}, "file_url": _TEXT_OR_NULL},
+    "CLICK": {
+        "id": _ID,
+        "button": {"type": "string", "enum": list(get_args(Button))},
+        "modifiers": {"type": "array", "items": {"type": "string", "enum": list(get_args(Modifier))}},
+        "download": {"type": "boolean"},
+        "file_url": _TEXT_OR_NULL,
+    },
     "INPUT_TEXT": {"id": _ID, "text": _TEXT},
     "UPLOAD_FILE": {"id": _ID, "file_url": _TEXT},
     "SELECT_OPTION": {"id": _ID},
 }
 
-_OPTIONAL = frozenset({("CLICK", "download"), ("CLICK", "file_url")})
+_OPTIONAL = frozenset(("CLICK", name) for name in ("button", "modifiers", "download", "file_url"))
 
 
 def _object(properties: dict[str, Json]) -> dict[str, Json]:
@@ -182,8 +189,11 @@ def _primitive(said: Json) -> Action:
     match kind:
         case "CLICK" if said.get("file_url"):
             return Action("upload_file", {"bid": said["id"], "file": said["file_url"]}, reasoning)
+        case "CLICK" if said.get("download"):
+            return Action("download", {"bid": said["id"]}, reasoning)
         case "CLICK":
-            return Action("download" if said.get("download") else "click", {"bid": said["id"]}, reasoning)
+            how = {name: said[name] for name in ("button", "modifiers") if said.get(name) and said[name] != "left"}
+            return Action("click", {"bid": said["id"], **how}, reasoning)
         case "INPUT_TEXT":
             return Action("fill", {"bid": said["id"], "value": said["text"]}, reasoning)
         case "UPLOAD_FILE":

@@ -38,6 +38,8 @@ _STATES = (
     (131072, "context menu"),
     (262144, "keys"),
     (524288, "placed"),
+    (1048576, "greyed"),
+    (2097152, "highlighted"),
 )
 _ADDRESS_CHARS = 300
 _NO_STATES: frozenset[str] = frozenset()

@@ -60,7 +60,8 @@ globalThis.shoalWalker ??= (() => {
   const VISIBLE = 1, IN_VIEW = 2, CLICKABLE = 4, FRAME = 8, AROUND = 16; // AROUND: in view where what is around it is
   const CHECKED = 1, DISABLED = 2, EXPANDED = 4, SELECTED = 8, REQUIRED = 16, INVALID = 32, FOCUSED = 64, READONLY = 128,
     COLLAPSED = 256, PRESSED = 512, MIXED = 1024, MULTIPLE = 2048, CURRENT = 4096, MODAL = 8192,
-    DRAGGABLE = 16384, DROP_TARGET = 32768, HOVERS = 65536, CONTEXT_MENU = 131072, KEYS = 262144, PLACED = 524288;
+    DRAGGABLE = 16384, DROP_TARGET = 32768, HOVERS = 65536, CONTEXT_MENU = 131072, KEYS = 262144, PLACED = 524288,
+    GREYED = 1048576, HIGHLIGHTED = 2097152;
   const HANDLED = {
     dragstart: DRAGGABLE, drop: DROP_TARGET, dragover: DROP_TARGET, dragenter: DROP_TARGET, mouseenter: HOVERS, mouseover: HOVERS,
     pointerenter: HOVERS, pointerover: HOVERS, contextmenu: CONTEXT_MENU, keydown: KEYS, keyup: KEYS, keypress: KEYS,
@@ -128,6 +129,12 @@ globalThis.shoalWalker ??= (() => {
   const wordsOf = text => squeeze(text.replace(/[-_/]+/g, ' ').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase());
   const ICON_NOISE = /^(svg|icons?|fa[bsrldt]?|fas|far|bi|mdi|ri|ti|la|lucide|feather|glyphicon|material|symbols?|outlined|rounded|solid|regular|inline|fw|lg|sm|xs|xl|md|\d+x?|w|h|size|block|img|image|sprite|css|js|ng|tabler|octicon|heroicons?|anticon|el|btn|button|ui|widget|state|corner|helper)$/;
   const WAYS = { n: 'up', s: 'down', e: 'right', w: 'left' };
+  // The classes that say that an element is an icon; other classes are for the page's own style sheets.
+  const ICON_CLASS = /(^|[\s_-])(icons?|fa[bsrldt]?|bi|mdi|ri|ti|la[bsr]?|glyphicon|material-symbols-\w+|lucide|feather|octicon|codicon|tabler|svg|emoji|sprite)([\s_-]|$)/i;
+  const iconClass = element => { const said = element.getAttribute('class') || ''; return ICON_CLASS.test(said) ? iconWords(said) : ''; };
+  // A letter or word of an icon font that screen readers are told to leave out: nobody reads it.
+  const isGlyph = element => element.getAttribute('aria-hidden') === 'true' && !element.firstElementChild && /^[\s\ue000-\uf8ff]*$|^\s*[a-z]+(_[a-z0-9]+)*\s*$/.test(element.textContent) &&
+    (element.tagName === 'I' || ICON_CLASS.test(element.getAttribute('class') || ''));
   const iconWords = text => {
     // "fa-solid fa-trash-can" -> "trash can"
     // and jQuery UI's compass, "ui-icon-triangle-1-n" -> "triangle up"
@@ -236,7 +243,7 @@ globalThis.shoalWalker ??= (() => {
       return squeeze(title) || squeeze(`${colourOf(element)} ${element.localName}`);
     }
     for (const inner of [element.querySelector('i,span'), element]) {
-      const words = inner && iconWords(inner.getAttribute('class') || '');
+      const words = inner && iconClass(inner);
       if (words) return element.childElementCount ? words : squeeze(`${colourOf(element)} ${words}`);
     }
     const drawn = pictured(element);
@@ -249,9 +256,20 @@ globalThis.shoalWalker ??= (() => {
     const style = getComputedStyle(element), found = /url\("([^"]+)"\)/.exec(`${style.content} ${style.backgroundImage}`);
     return found ? iconWords(fileName(found[1])) : '';
   };
+  const isRow = node => node.tagName === 'TR' || node.getAttribute('role') === 'row' ||
+    (!FIELDS.has(node.tagName) && !!node.className && node.className === node.previousElementSibling?.className && node.tagName === node.previousElementSibling.tagName);
+  // What the header above a field's column says.
+  const columnOf = element => {
+    const cell = element.closest('td'), header = cell?.closest('table')?.rows[0];
+    const above = header && header !== cell.parentElement ? header.cells[cell.cellIndex] : null;
+    return above?.tagName === 'TH' ? squeeze(above.textContent).slice(0, 60) : '';
+  };
   // Text that stands before a field that has no label, as in table layouts.
   const wordsBefore = element => {
+    const column = columnOf(element);
+    if (column) return column;
     for (let node = element, steps = 0; node && steps < 3; node = node.parentElement, steps++) {
+      if (isRow(node)) return ''; // what the row above says is said of other fields
       for (let before = node.previousSibling; before; before = before.previousSibling) {
         if (before.nodeType === 1 && (FIELDS.has(before.tagName) || before.querySelector('input,select,textarea'))) return '';
         const text = before.nodeType === 8 ? '' : squeeze(before.textContent || '');
@@ -310,6 +328,30 @@ globalThis.shoalWalker ??= (() => {
     if (element === activeElement) bits |= FOCUSED;
     return bits | handles(element);
   };
+  // What only the style of a control tells: greyed out, or another ground than its like siblings have.
+  const PALE = 0.6;
+  let grounds = new Map(); // of this walk: by parent and tag, the colour that most have
+  const looksOf = element => {
+    const style = getComputedStyle(element), ground = style.backgroundColor;
+    let bits = style.cursor === 'not-allowed' || (style.opacity > 0 && style.opacity < PALE) ? GREYED : 0;
+    const parent = element.parentElement, count = parent?.childElementCount || 0;
+    if (small && count > 2 && count <= 200 && !element.matches(':hover')) {
+      let usual = grounds.get(parent);
+      if (usual === undefined) {
+        const counts = new Map();
+        for (const one of parent.children) {
+          if (one.tagName !== element.tagName) continue;
+          const colour = getComputedStyle(one).backgroundColor;
+          counts.set(colour, (counts.get(colour) || 0) + 1);
+        }
+        const [most, times] = [...counts].reduce((best, one) => one[1] > best[1] ? one : best, ['', 0]);
+        usual = [element.tagName, times > 1 && times * 2 > count && counts.size === 2 ? most : ''];
+        grounds.set(parent, usual);
+      }
+      if (usual[1] && usual[0] === element.tagName && usual[1] !== ground) bits |= HIGHLIGHTED;
+    }
+    return bits;
+  };
   const attributesOf = (element, tag) => {
     if (!element.attributes.length && !FIELDS.has(tag) && !element.isContentEditable) return 0;
     const found = {};
@@ -333,10 +375,33 @@ globalThis.shoalWalker ??= (() => {
     } else if (tag === 'PROGRESS' || tag === 'METER') {
       found.value = String(element.value); any = 1;
     } else if (element.isContentEditable && NATIVE.has(tag) === false) {
-      const value = squeeze(element.innerText || '');
+      const value = formatted(element);
       if (value) { found.value = clip(value, 500); any = 1; }
     }
     return any ? found : 0;
+  };
+  // What an editor holds with the marks of Markdown: headings, items and what is bold or slanted look otherwise on a page.
+  const MARKS = { B: '**', STRONG: '**', I: '_', EM: '_', CODE: '`', S: '~~', DEL: '~~' };
+  const formatted = editor => {
+    const lines = [''];
+    const add = node => {
+      if (node.nodeType === 3) { lines[lines.length - 1] += node.data.replace(/\s+/g, ' '); return; }
+      if (node.nodeType !== 1 || SKIP.has(node.tagName)) return;
+      if (node.tagName === 'BR') { lines.push(''); return; }
+      const display = getComputedStyle(node).display;
+      if (display === 'none') return;
+      const block = !display.startsWith('inline') && display !== 'contents', mark = squeeze(node.textContent) ? MARKS[node.tagName] || '' : '';
+      if (block && lines[lines.length - 1].trim()) lines.push('');
+      if (/^H[1-6]$/.test(node.tagName)) lines[lines.length - 1] = '#'.repeat(+node.tagName[1]) + ' ';
+      else if (node.tagName === 'LI') lines[lines.length - 1] = node.parentElement.tagName === 'OL' ? `${[...node.parentElement.children].indexOf(node) + 1}. ` : '- ';
+      else if (node.tagName === 'BLOCKQUOTE') lines[lines.length - 1] = '> ';
+      lines[lines.length - 1] += mark;
+      for (const child of node.childNodes) add(child);
+      lines[lines.length - 1] += mark;
+      if (block) lines.push('');
+    };
+    for (const child of editor.childNodes) add(child);
+    return lines.map(squeeze).filter(Boolean).join('\n');
   };
   const optionsOf = element => {
     const list = [];
@@ -416,6 +481,24 @@ globalThis.shoalWalker ??= (() => {
     }
     return false;
   };
+  // Whether an element lies under a bar that stays where it is while the page scrolls, and comes free when it does.
+  const STAYS = /fixed|sticky/;
+  const staying = node => {
+    for (; node; node = parentOf(node)) if (node.nodeType === 1 && STAYS.test(getComputedStyle(node).position)) return node;
+    return null;
+  };
+  const BAR = 0.5; // of the window's height at most: what is higher is a dialog or a curtain
+  const underBar = (element, box, view) => {
+    const x = (Math.max(box.left, view.left) + Math.min(box.right, view.right)) / 2, y = (Math.max(box.top, view.top) + Math.min(box.bottom, view.bottom)) / 2;
+    let hit = document.elementFromPoint(x, y);
+    for (let inner; hit && (inner = shadowOf(hit)?.elementFromPoint(x, y)) && inner !== hit;) hit = inner;
+    const bar = hit && staying(hit);
+    if (!bar || bar.contains(element) || staying(element)) return false;
+    const edge = bar.getBoundingClientRect();
+    if (edge.height > (view.bottom - view.top) * BAR) return false;
+    const region = regionOf(element, false), below = region.scrollHeight - region.clientHeight - region.scrollTop, above = region.scrollTop;
+    return (y < (view.top + view.bottom) / 2 ? above >= edge.bottom - box.top || (above > 0 && box.bottom > edge.bottom) : below >= box.bottom - edge.top || below > 0);
+  };
   let leftEdge = 0; // of what can be scrolled to: pages that are read from right to left go on to the left
   const offPage = box => box.right + scrollX <= leftEdge || box.bottom + scrollY <= 0;
   const tiny = box => box.width < 2 || box.height < 2;
@@ -479,6 +562,27 @@ globalThis.shoalWalker ??= (() => {
     return [dx + middle(0), dy + middle(1)];
   };
 
+  // Rows of which one at a time can have the focus, or that say whether they are selected: each can be pressed, however few
+  // say so themselves.
+  const ROVING_MAX = 300, MANY_ROWS = 2000;
+  const COMPOSITES = '[role=listbox],[role=tree],[role=grid],[role=treegrid],[role=menu],[role=tablist],[role=radiogroup],[role=list],ul,ol,tbody';
+  const markRows = () => {
+    for (const place of places()) {
+      for (const row of place.querySelectorAll('[role=row][aria-selected], [role=listitem][aria-selected]')) delegated.add(row);
+      let seen = 0;
+      for (const first of place.querySelectorAll('[tabindex="0"]')) {
+        if (++seen > ROVING_MAX) break;
+        const rows = first.parentElement ? [...first.parentElement.children].filter(one => one.tagName === first.tagName) : [];
+        if (rows.length < 2 || rows.length > MANY_ROWS || FIELDS.has(first.tagName)) continue;
+        if (rows.some(one => one !== first && one.tabIndex >= 0)) continue; // each is a stop of its own
+        const classes = [...first.classList], listed = !!first.closest(COMPOSITES);
+        const alike = rows.filter(one => one === first || (listed && one.hasAttribute('tabindex')) || classes.some(name => one.classList.contains(name)));
+        if (alike.length < 2 || (!listed && !alike.some(one => one !== first && one.hasAttribute('tabindex')))) continue;
+        for (const one of alike) delegated.add(one);
+      }
+    }
+  };
+
   // --- the walk ----------------------------------------------------------------------------------------------------
 
   const walk = options => {
@@ -496,7 +600,9 @@ globalThis.shoalWalker ??= (() => {
     if (!options.part) parts = [];
     const edges = document.scrollingElement || document.documentElement;
     leftEdge = getComputedStyle(edges).direction === 'rtl' ? edges.clientWidth - edges.scrollWidth : 0;
-    const modal = [...document.querySelectorAll('dialog:modal')].pop() || null;
+    const modal = modalNow = [...document.querySelectorAll('dialog:modal')].pop() || null;
+    grounds = new Map();
+    markRows();
     let plan = planOf(options, view, 1);
     let found = pass(options, view, plan, modal);
     if (plan.bounded && !options.viewportOnly && options.part === 0 && found.pruned && found.count < plan.max * 0.9 && found.chars < plan.maxChars * 0.9) {
@@ -528,7 +634,7 @@ globalThis.shoalWalker ??= (() => {
     plan.band = { top: view.top - more * ABOVE, bottom: view.bottom + more * 1.3 };
     const chosenFrom = options.part > 0 || options.words?.length;
     const all = chosenFrom ? candidates ??= allCandidates() : [];
-    plan.total = chosenFrom ? all.length : counted ??= countCandidates();
+    plan.total = counted ??= countCandidates();
     const chosen = [];
     if (options.part > 0) {
       plan.band = null;
@@ -556,13 +662,24 @@ globalThis.shoalWalker ??= (() => {
   };
   // How many there are: on a page of many thousand links half the time that it takes to list them.
   const countCandidates = () => {
-    if (small) return allCandidates().length;
-    let count = document.links.length;
-    for (const element of document.querySelectorAll(NO_LINKS)) if (!element.href && element.matches(CANDIDATES)) count++;
-    for (const ref of listeners) if (isTarget(ref.deref()) && !ref.deref().matches(CANDIDATES)) count++;
-    for (const place of places()) if (place !== document) count += place.querySelectorAll(CANDIDATES).length;
+    if (small) return allCandidates().filter(isThere).length;
+    let count = 0;
+    const add = element => { if (isThere(element)) count++; };
+    for (const element of document.links) add(element);
+    for (const element of document.querySelectorAll(NO_LINKS)) if (!element.href && element.matches(CANDIDATES)) add(element);
+    for (const ref of listeners) if (isTarget(ref.deref()) && !ref.deref().matches(CANDIDATES)) add(ref.deref());
+    for (const place of places()) if (place !== document) place.querySelectorAll(CANDIDATES).forEach(add);
     return count;
   };
+  // Whether somebody could reach an element by scrolling: closed menus and parked links are not there.
+  const isThere = element => {
+    const tag = upper(element), picture = tag === 'AREA' ? pictureOf(element) : null;
+    const shown = picture || (element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) ? element : standIn(element, tag));
+    if (!shown || !kindOf(element, tag, element.getAttribute('role') || '') && getComputedStyle(element).cursor !== 'pointer') return false;
+    const box = shown.getBoundingClientRect();
+    return !tiny(box) && !offPage(box) && !element.closest('[inert]') && (!modalNow || modalNow.contains(element));
+  };
+  let modalNow = null; // the dialog of this walk that everything else lies behind
   const isTarget = element => element?.isConnected && element.tagName !== 'BODY' && element.tagName !== 'HTML';
   // What a budget chooses from: what is native or says so, what listens, in every shadow root, and on a page that is not
   // too large for it what shows the pointing hand.
@@ -738,6 +855,7 @@ globalThis.shoalWalker ??= (() => {
       const tag = upper(node);
       if (SKIP.has(tag)) return;
       if (tag === 'BR') { out.broken = true; return; }
+      if (node.attributes.length && isGlyph(node)) return;
       if (modal && !modal.contains(node) && !node.contains(modal)) return;
       if (node.inert) return;
       if (tag === 'AREA') {
@@ -849,9 +967,10 @@ globalThis.shoalWalker ??= (() => {
       }
       if (usable && offPage(box)) usable = false;
       if (usable && (flags & IN_VIEW) && !reachable(tag === 'AREA' ? element : label || element, box, view)) {
-        usable = scrollable(label || element, box);
+        usable = scrollable(label || element, box) || underBar(label || element, box, view);
         flags &= ~IN_VIEW;
       }
+      if (!usable && plan.bounded && kind !== 7 && (kind !== 6 || small) && isThere(element)) state.native++; // covered: no scrolling shows it
       if (!usable) {
         // Hidden, covered or without an area of its own: what it contains may still be there to be used.
         if (!FIELDS.has(tag)) {
@@ -899,6 +1018,15 @@ globalThis.shoalWalker ??= (() => {
         out.broken = true;
         return;
       }
+      // Around controls that are all there is in it, what listens or can be focused is no control of its own.
+      if (kind >= 4 && kind <= 6 && state.count > before + 1 && wraps(element, kind, inner, box)) {
+        state.count--;
+        if (inner.length === 1) inner[0][7] |= statesOf(element, tag) & ~FOCUSED;
+        raise(out, heightOf(inner));
+        out.push(...inner);
+        out.broken = true;
+        return;
+      }
       let name = givenName(element, tag), text = '', children = inner;
       let attributes = attributesOf(element, tag), states = statesOf(element, tag);
       // Blocks that have places of their own, or stand in what is only hovered over, are not one name.
@@ -915,12 +1043,23 @@ globalThis.shoalWalker ??= (() => {
       const id = idOf(element), struck = state.struck.length > struckBefore ? state.struck.slice(struckBefore).join(', ') : '';
       if (struck) attributes = { ...attributes || {}, struck: clip(struck, NAME_CHARS) };
       if (element.hasAttribute('style') && isPlaced(element)) states |= PLACED;
+      if (kind !== 7 && !(states & DISABLED)) states |= looksOf(element);
       traits.set(id, [element.tagName, name, element.id, element.getAttribute('name'), element.getAttribute('href'), element.getAttribute('type'), walks]);
       state.chars += name.length + 12;
       raise(out, heightOf(inner) + 1);
       tellOutside(children, element, 0);
       out.push([tag.toLowerCase(), id, role, name, text, attributes, tag === 'SELECT' ? optionsOf(element) : 0, states, place(box), flags, children]);
       out.broken = true;
+    };
+
+    const onlyControls = nodes => nodes.every(node => Array.isArray(node) && (node[9] & CLICKABLE || node[0] === 'svg' || (!node[3] && !node[4] && node[10]?.length && onlyControls(node[10]))));
+    const OWN_ACTS = DRAGGABLE | DROP_TARGET | CONTEXT_MENU | PLACED;
+    const WRAPPER = 0.25; // of what it takes clicks for, the controls in it cover at least so much
+    const wraps = (element, kind, inner, box) => {
+      if (delegated.has(element) || statesOf(element, upper(element)) & OWN_ACTS || element.getAttribute('aria-label') || element.title || !onlyControls(inner)) return false;
+      if (kind === 5) return true;
+      const area = nodes => nodes.reduce((sum, node) => sum + (node[9] & CLICKABLE && node[8] ? node[8][2] * node[8][3] : node[10] ? area(node[10]) : 0), 0);
+      return area(inner) >= WRAPPER * box.width * box.height;
     };
 
     // A drawing is one icon, unless its shapes take clicks for themselves.
@@ -1148,7 +1287,9 @@ globalThis.shoalWalker ??= (() => {
   const expose = id => {
     const element = find(id);
     element?.scrollIntoViewIfNeeded();
-    return !!element && open(element);
+    if (!element || open(element)) return !!element;
+    element.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' }); // free from bars at the window's edges
+    return open(element);
   };
   const SCROLLS = /auto|scroll|overlay/;
   const regionOf = (element, across) => {

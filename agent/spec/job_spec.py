@@ -195,9 +195,14 @@ class JobSpec(SpecPart):
         return self
 
     @property
+    def has_helper(self) -> bool:
+        """Whether the job names somebody who answers questions."""
+        return self.help.webhook is not None or self.help.person
+
+    @property
     def wants_codes(self) -> bool:
         """Whether something here can answer when a page asks for a verification code."""
-        return self.totp is not None or self.help.webhook is not None or self.help.person
+        return self.totp is not None or self.has_helper
 
     @property
     def may_repeat(self) -> bool:

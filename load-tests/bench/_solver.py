@@ -218,11 +218,7 @@ class Solver:
 
 def _planned(prompt: Prompt, plan: str, kind: str, *, require_extraction: bool = False, **more: Json) -> Json:
     told = {
-        "page_info": "the page of the task",
         "require_extraction": require_extraction,
-        "extraction_thought": "",
-        "information_extracted": False if require_extraction else None,
-        "task_history_information": "",
         "thoughts": "there is work left",
         "user_goal_achieved": False,
         "should_terminate": False,
@@ -239,8 +235,7 @@ def _planned(prompt: Prompt, plan: str, kind: str, *, require_extraction: bool =
 
 def _achieved(why: str) -> Json:
     return {
-        **{"page_info": "the page of the task", "require_extraction": False, "extraction_thought": ""},
-        **{"information_extracted": None, "task_history_information": why, "thoughts": why},
+        **{"require_extraction": False, "thoughts": why},
         **{"user_goal_achieved": True, "should_terminate": False, "termination_reason": None, "plan": None},
         **{"task_type": None, "loop_values": None, "is_loop_value_link": False},
     }
@@ -252,7 +247,7 @@ _FRAME: Mapping[str, Json] = {"reasoning": "it leads to the goal", "confidence_f
 def _stepped(
     prompt: Prompt, actions: list[dict[str, Json]], stage: str, *, achieved: bool = False, then: Json = None
 ) -> Json:
-    told: dict[str, Json] = {"user_goal_stage": stage, "user_goal_achieved": achieved, "action_plan": "as listed"}
+    told: dict[str, Json] = {"thoughts": stage, "user_goal_achieved": achieved}
     if prompt.takes_actions:
         return {**told, "actions": actions, **({"then_done": then} if then else {})}
     return {**told, "actions": [_framed(action) for action in actions]}

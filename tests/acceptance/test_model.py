@@ -17,12 +17,8 @@ from tests.unit.agent.model.test_step import act, says
 pytestmark = pytest.mark.timeout(800)  # a cluster has to start, and real pages take their time
 
 PLAN = {
-    "page_info": "",
-    "extraction_thought": "",
-    "task_history_information": "",
     "thoughts": "scripted",
     "require_extraction": True,
-    "information_extracted": False,
     "user_goal_achieved": False,
     "should_terminate": False,
     "termination_reason": None,
@@ -48,7 +44,7 @@ class Script:
                 return json.dumps(PLAN | {"plan": "Open the delivery page", "task_type": "navigate"})
             if turn == 2:
                 return json.dumps(PLAN | {"plan": "Read the heading", "task_type": "extract"})
-            return json.dumps(PLAN | {"information_extracted": True, "user_goal_achieved": True})
+            return json.dumps(PLAN | {"require_extraction": False, "user_goal_achieved": True})
         if name == "step":
             if self.asked.count("step") > 1:
                 return json.dumps(says(act("COMPLETE"), achieved=True))

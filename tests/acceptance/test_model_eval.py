@@ -29,7 +29,7 @@ def clicks(body: Json) -> Json:
     shown = str(body["messages"])
     over = "The episode is over" in shown
     if name == "plan":
-        done = {"user_goal_achieved": True, "information_extracted": True}
+        done = {"user_goal_achieved": True, "require_extraction": False}
         return PLAN | (done if over else {"plan": "Press the button", "task_type": "navigate"})
     if name == "evaluation":
         return {"thought": "", "sub_scores": [], "reason": "it is over", "complete": "yes"}

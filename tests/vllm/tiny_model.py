@@ -31,7 +31,7 @@ SPECIAL = [PAD, "<|im_start|>", END, VISION_START, VISION_END, "<|vision_pad|>",
 # What the tokenizer learns its pairs from: the words of our own prompts and replies.
 LEARNED_FROM = [
     "You work in a web browser for somebody. You see one page at a time and answer with the next actions on it.",
-    '{"user_goal_stage": "", "user_goal_achieved": false, "action_plan": "", "actions": [{"reasoning": "", "id": "12",',
+    '{"thoughts": "", "user_goal_achieved": false, "actions": [{"reasoning": "", "id": "12",',
     '"user_detail_query": null, "user_detail_answer": null, "confidence_float": 0.5, "action_type": "CLICK",',
     '"text": "", "download": false, "file_url": null, "option": {"label": "", "index": 0, "value": null}}]}',
     "[12] link textbox button combobox heading paragraph table row cell checkbox radio tab menu the page of a and to",

@@ -20,13 +20,15 @@ MAX_PLANNED_DEPTH = 3
 
 
 _SAID_CHARS = 300
+_VALUES_TOLD, _VALUE_CHARS = 3, 60
+"""Of the values of a loop that the job gives."""
 
 
 def spelled_out(state: SessionState) -> Plan | None:
     """The plan that the job itself gives; None where a goal in words leaves it to the model."""
     spec = state.spec
     if state.loop is not None and state.children is None and spec.goal is None:
-        return Plan(thoughts="the job is a loop", plan=_loop_words(state), task_type="loop")
+        return Plan(thoughts="the job is a loop", plan=loop_words(state), task_type="loop")
     if spec.goal is not None:
         return _reading(state) if state.only_reads else _ended(state)
     if state.loop is None and _falls_short(state):
@@ -58,9 +60,14 @@ def _reads_here(state: SessionState) -> bool:
     return state.spec.extract is not None and state.loop is None and state.children is None
 
 
-def _loop_words(state: SessionState) -> str:
-    source = state.loop.source if state.loop else None
-    return f"the same for each: {source.select}" if source else "the same for each of the given values"
+def loop_words(state: SessionState) -> str:
+    """What the job's loop goes over."""
+    source, values = (state.loop.source, state.loop.values) if state.loop else (None, None)
+    if source:
+        return f"the same for each: {source.select}"
+    some = ", ".join(value[:_VALUE_CHARS] for value in (values or ())[:_VALUES_TOLD])
+    more = ", …" if len(values or ()) > _VALUES_TOLD else ""
+    return f"the same for each of the {len(values or ())} values that the job gives: {some}{more}"
 
 
 def _reading(state: SessionState) -> Plan:
@@ -69,7 +76,6 @@ def _reading(state: SessionState) -> Plan:
     return Plan(
         thoughts="the data are read off this page",
         require_extraction=True,
-        information_extracted=False,
         plan=words,
         task_type="extract",
         ends_goal=True,
@@ -118,7 +124,7 @@ def sound(plan: Plan, url: str, state: SessionState, *, page: PageText, given: G
             return _reading(state)
         if state.asks and not state.answered:
             raise ReplyProblem("the job's goal asks for an answer, and none was given: plan an answer")
-        if plan.require_extraction and plan.information_extracted is False and state.children is None:
+        if plan.require_extraction and state.children is None:
             raise ReplyDoubt(
                 "the job's goal is reached, but what it wants is not extracted: which of the two holds?", plan
             )

@@ -22,7 +22,7 @@ from shoal.agent.policies.model.checks.addresses import given
 from shoal.agent.policies.model.checks.calls import action_types, call_offers
 from shoal.agent.policies.model.checks.evidence import given_words, known
 from shoal.agent.policies.model.checks.step_checks import actions_of, check_progress, check_values
-from shoal.agent.policies.model.planning import check_loop_values, sound, spelled_out, task_types
+from shoal.agent.policies.model.planning import check_loop_values, loop_words, sound, spelled_out, task_types
 from shoal.agent.policies.model.reading.collecting import CollectedPage, collect_schema, collected, is_css
 from shoal.agent.policies.model.reading.reader import ModelExtractor
 from shoal.agent.policies.model.reading.whole_lists import in_whole
@@ -109,7 +109,7 @@ class ModelPolicy:
                 "pictures": shown.words,
                 "task_types": types,
                 "may_act": shape.first is not None,
-                "loop_words": state.loop.source.select if state.loop and state.loop.source else None,
+                "loop_words": loop_words(state) if state.loop else None,
                 "records": len(state.records),
             }
             request = Ask(
@@ -363,7 +363,7 @@ class _PlanOn:
         """The actions that the plan begins with; None where a step has to be asked for them."""
         if plan.task_type != "navigate" or not reply.get("actions"):
             return None
-        said = {**reply, "user_goal_stage": plan.thoughts, "user_goal_achieved": False, "action_plan": plan.plan}
+        said = {**reply, "thoughts": f"{plan.thoughts} {plan.plan}".strip(), "user_goal_achieved": False}
         try:
             first = self._decide(said)
         except ReplyProblem:
@@ -383,17 +383,20 @@ class _Decide:
         self._given = given(state, seen)
 
     def __call__(self, reply: Json) -> StepDecision:
-        thought = f"{reply['user_goal_stage']} {reply['action_plan']}".strip()
+        thought = reply["thoughts"].strip()
         actions = actions_of(reply, self._choices, given=self._given, page=self._page)
         bids = {name: element.bid for name, element in self._choices.elements.items()}
+        then_done = expected(reply.get("then_done"), self._seen, bids, actions)
+        if reply.get("then_done") and then_done is None:
+            thought += " (`then_done` was left out: it tells nothing that the page did not show before.)"
         decision = StepDecision(
             thought,
             actions,
-            then_done=expected(reply.get("then_done"), self._seen, bids, actions),
+            then_done=then_done,
             rests_on=self._basis(actions),
         )
         check_values(decision, reply, lambda: known(self._state, self._page, self._steps))
-        check_progress(decision, self._seen.elements)
+        check_progress(decision, self._seen.elements, self._steps)
         if decision.rests_on == Basis():
             raise ReplyDoubt(
                 "no page that was seen says this answer: answer in words that a page says, or COMPLETE, and the next "

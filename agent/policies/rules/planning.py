@@ -110,7 +110,6 @@ def _plan(kind: TaskType, goal: str, why: str, *, require_extraction: bool = Fal
         plan=goal,
         task_type=kind,
         require_extraction=require_extraction,
-        information_extracted=False if require_extraction else None,
     )
 
 

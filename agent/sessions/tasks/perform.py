@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from shoal.agent.decisions.expectation import holds, took_place
+from shoal.agent.decisions.expectation import changed_page, holds, took_place
 from shoal.agent.decisions.step import StepDecision, typed_by
 from shoal.agent.errors import (
     ActionInvalid,
@@ -148,4 +148,6 @@ async def came_true(attempt: Attempt, decision: StepDecision, step: Step) -> boo
         return False
     if then_done.acted:
         return took_place(step.results)
+    if then_done.beyond_view and not changed_page(step.results):
+        return False
     return holds(then_done, await attempt.state.observe())

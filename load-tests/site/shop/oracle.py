@@ -99,7 +99,7 @@ def _step(text: str) -> dict[str, Any]:
     page = _page(text)
     if "Thank you for your request" in page:
         done = {"action_type": "COMPLETE"}
-        return {"user_goal_achieved": True, "user_goal_stage": "sent", "action_plan": "nothing", "actions": [done]}
+        return {"user_goal_achieved": True, "thoughts": "sent", "actions": [done]}
     ids = {name: bid for bid, _, name in _ELEMENT.findall(page)}
     row = json.loads(_ROW.findall(text)[-1])
     fields = (("Full name", "name"), ("Contact", "name"), ("E-mail", "email"))
@@ -113,7 +113,7 @@ def _step(text: str) -> dict[str, Any]:
     button = next((ids[label] for label in ("Send request", "Submit request") if label in ids), None)
     if button is not None:
         actions.append({"action_type": "CLICK", "id": button})
-    return {"user_goal_stage": "the form is open", "action_plan": "fill and send", "actions": actions}
+    return {"thoughts": "the form is open: fill and send", "actions": actions}
 
 
 def _blank(schema: dict[str, Any]) -> dict[str, Any]:

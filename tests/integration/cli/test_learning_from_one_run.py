@@ -50,7 +50,7 @@ class Clerk:
         taken = "Your order was taken" in shown.rpartition("# The page")[2]
         if asked == "plan":
             if taken:
-                return json.dumps(PLAN | {"information_extracted": True, "user_goal_achieved": True})
+                return json.dumps(PLAN | {"require_extraction": False, "user_goal_achieved": True})
             return json.dumps(PLAN | {"plan": "Fill in the order and send it", "task_type": "navigate"})
         if taken:
             return json.dumps(says(act("COMPLETE"), achieved=True))

@@ -81,7 +81,7 @@ async def test_what_is_shown_can_be_done_read_and_collected(opened: tuple[Contex
                 "id": ids(ask, "Name")[0],
                 "text": "Ada",
             }
-            return {"user_goal_stage": "", "user_goal_achieved": False, "action_plan": "fill", "actions": [fill]}
+            return {"thoughts": "fill", "user_goal_achieved": False, "actions": [fill]}
         if ask.schema_name == "extract":
             rows = [{"name": f"Lamp {n}", "price": n + 0.5, "url": f"{site}p/{n}"} for n in range(40)]
             return {"thought": "", "shown": 40, "records": rows}
@@ -126,7 +126,7 @@ async def test_all_decisions_on_a_page_send_the_same_bytes_up_to_its_end(opened:
     context, site = opened
     replies: dict[str, Any] = {
         "plan": PLAN | {"plan": "Send it", "task_type": "navigate"},
-        "step": {"user_goal_stage": "", "user_goal_achieved": False, "action_plan": "", "actions": [act("WAIT")]},
+        "step": {"thoughts": "", "user_goal_achieved": False, "actions": [act("WAIT")]},
     }
     for record in ({"name": "Lamp 3"}, {"name": "Lamp 3", "url": f"{site}p/3"}):
         fields = {name: {"type": "string"} for name in record}
@@ -164,7 +164,7 @@ async def test_what_a_model_points_at_on_a_large_page_is_hit(points: Any) -> Non
             if points == "relative":
                 x, y = round(x / picture.width * 1000), round(y / picture.height * 1000)
         call = act("CALL", call={"name": "mouse_click", "args": {"x": x, "y": y}})
-        return {"user_goal_stage": "", "user_goal_achieved": False, "action_plan": "", "actions": [call]}
+        return {"thoughts": "", "user_goal_achieved": False, "actions": [call]}
 
     browser = await launch()
     window = BrowserSpec(viewport=Viewport(width=1920, height=1080))

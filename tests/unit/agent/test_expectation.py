@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from shoal.agent.decisions.expectation import leads_to, took_place
+from shoal.agent.decisions.expectation import changed_page, expected, leads_to, took_place
 from shoal.agent.types import Action, ActionResult, Effect, ErrorInfo
+from tests.unit.agent.model.pages import el, page
 
 CLICK = Action("click", {"bid": "4"})
 CHANGED = Effect(dom_changed=True, appeared=('link "Edit"',), appeared_count=1)
@@ -71,3 +74,16 @@ def test_a_failed_action_did_not_take_place() -> None:
     error = ErrorInfo("ActionTimeout", "action_timeout", "it took too long", retryable=False)
     assert not took_place([ActionResult(CLICK, error), ActionResult(CLICK, effect=CHANGED)])
     assert not took_place([])
+
+
+def test_words_beyond_a_cut_view_are_looked_for_after_actions_that_change_the_page() -> None:
+    cut = replace(page(el("1", "button", "Add")), cut=True)
+    words = expected({"text": "Added to the basket"}, cut, {}, (CLICK,))
+    assert words is not None
+    assert words.beyond_view  # they may stand there already, out of the view
+    whole = expected({"text": "Added to the basket"}, replace(cut, cut=False), {}, (CLICK,))
+    assert whole is not None
+    assert not whole.beyond_view
+    assert expected({"element": "Add"}, cut, {}, (CLICK,)) is None
+    assert changed_page([ActionResult(CLICK, effect=CHANGED)])
+    assert not changed_page([ActionResult(Action("scroll", {"dy": 400}), effect=Effect(dom_changed=True))])

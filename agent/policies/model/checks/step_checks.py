@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from shoal.agent.actions.schema import arguments
@@ -16,10 +16,12 @@ from shoal.agent.policies.model.checks.codes import code_field
 from shoal.agent.policies.model.checks.evidence import GivenValues, quotes
 from shoal.agent.policies.model.requests.elements import Offered, describe, walk
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Action, Element
+from shoal.agent.types import Action, Element, Step
 from shoal.prompts import render
 
 _ENDS = frozenset({"complete", "terminate"})
+_PRESSES = frozenset({"click", "dblclick"})
+_CHANGES = frozenset({"fill", "clear", "select_option", "check", "uncheck", "click", "upload_file", "press"})
 _GIVING_UP = "report_infeasible"
 _SHOWN_IDS = 12
 _SAID_CHARS = 300
@@ -142,8 +144,12 @@ def _retyped(decision: StepDecision, values: Mapping[int, str | None]) -> StepDe
     return replace(decision, actions=tuple(kept))
 
 
-def check_progress(decision: StepDecision, root: Element) -> None:
+def check_progress(decision: StepDecision, root: Element, steps: Sequence[Step] = ()) -> None:
     """Whether a decision's actions leave something undone that the page asks for.
+
+    Args:
+        steps: of this mini goal. A field that one of them changed after the form was last sent may still be marked by
+            the page, which looks at it again when the form is sent.
 
     Raises:
         ReplyDoubt: a form is sent with a field that is required and empty, or that the page marks as invalid; or a page
@@ -156,7 +162,7 @@ def check_progress(decision: StepDecision, root: Element) -> None:
             raise ReplyDoubt(
                 "the page marks fields as invalid: is the mini goal really reached?", decision, _named(wrong)
             )
-    pressed = {str(action.args.get("bid")) for action in actions if action.name in ("click", "dblclick")}
+    pressed = {str(action.args.get("bid")) for action in actions if action.name in _PRESSES}
     filled = {str(action.args.get("bid")) for action in actions}
     for form in (element for element in walk(root) if element.tag == "form" or element.role == "form"):
         inside = list(walk(form))
@@ -164,15 +170,28 @@ def check_progress(decision: StepDecision, root: Element) -> None:
         if not sends:
             continue
         left = [element for element in inside if element.bid not in filled and _wanting(element)]
+        mended = filled | _changed_since_sent(inside, steps)
         if left:
             raise ReplyDoubt(
                 "fields are required and still empty: fill them before the form is sent", decision, _named(left)
             )
-        wrong = [e for e in inside if e.visible and "invalid" in e.states and not _within(e, filled)]
+        wrong = [e for e in inside if e.visible and "invalid" in e.states and not _within(e, mended)]
         if wrong:
             raise ReplyDoubt(
                 "the page marks fields as invalid: mend them before the form is sent", decision, _named(wrong)
             )
+
+
+def _changed_since_sent(inside: list[Element], steps: Sequence[Step]) -> set[str]:
+    """The ids of what was acted on since something in the form was pressed that sends it."""
+    sending, changed = {element.bid for element in inside if _may_send(element)}, set[str]()
+    for result in reversed([result for step in steps for result in step.results]):
+        bid = str(result.action.args.get("bid", ""))
+        if bid in sending and result.action.name in _PRESSES:
+            break
+        if result.error is None and result.action.name in _CHANGES:
+            changed.add(bid)
+    return changed
 
 
 def _within(element: Element, bids: set[str]) -> bool:
@@ -281,8 +300,8 @@ def _with_code(actions: list[Action], elements: Mapping[str, Element]) -> tuple[
 def _may_send(element: Element) -> bool:
     kind = element.attributes.get("type", "").lower()
     if element.tag == "input":
-        return kind in ("submit", "image", "button")
-    return (element.tag == "button" or element.role == "button") and kind != "reset"
+        return kind in ("submit", "image")
+    return (element.tag == "button" or element.role == "button") and kind not in ("reset", "button")
 
 
 def _ordered(actions: list[Action], *, achieved: bool) -> tuple[Action, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shoal.agent.actions.effect_words import effect_words
+from shoal.agent.decisions.step import typed_by
 from shoal.agent.policies.model.requests.canvas import Canvas
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, ActionResult, Step, Task
@@ -34,12 +35,16 @@ def step_lines(steps: Sequence[Step], canvas: Canvas | None = None, *, chars: in
     Args:
         canvas: in whose units a model reads where it pointed; None: in CSS pixels.
     """
+    told: dict[str, str] = {}
     lines = [
         {
             "number": number,
             "url": step.url,
             "thought": _short(step.thought, _THOUGHT_CHARS),
-            "results": [{"call": call_text(_as_told(r.action, canvas)), "outcome": _outcome(r)} for r in step.results],
+            "results": [
+                {"call": call_text(_as_told(r.action, canvas)), "outcome": _outcome(_told_once(r, told))}
+                for r in step.results
+            ],
             "expected": step.expected,
         }
         for number, step in enumerate(steps, 1)
@@ -77,6 +82,28 @@ def call_text(action: Action) -> str:
 
 def _as_told(action: Action, canvas: Canvas | None) -> Action:
     return action if canvas is None else replace(action, args=canvas.told(action))
+
+
+def _told_once(result: ActionResult, told: dict[str, str]) -> ActionResult:
+    """`result` without what fields hold that its call says, or that an earlier effect told of the same fields.
+
+    Args:
+        told: by field, what was told last that it holds; changed.
+    """
+    effect, own = result.effect, str(result.action.args.get("bid", ""))
+    value = effect.value
+    if value is not None:
+        said = _squeezed(value) in (_squeezed(typed_by(result.action)), _squeezed(told.get(own, "")))
+        told[own] = value
+        value = None if said and value else value
+    fields = tuple((name, holds) for name, holds in effect.fields if told.get(f"name {name}") != holds)
+    told.update({f"name {name}": holds for name, holds in fields})
+    count = effect.fields_count - (len(effect.fields) - len(fields))
+    return replace(result, effect=replace(effect, value=value, fields=fields, fields_count=count))
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _outcome(result: ActionResult) -> str:

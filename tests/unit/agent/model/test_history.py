@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shoal.agent.policies.model.requests.history import step_lines
 from shoal.agent.status import Status
 from shoal.agent.types import Action, ActionResult, Effect, Step, Task
 from tests.unit.agent.model import test_plan as plans
@@ -53,3 +54,21 @@ async def test_a_page_is_told_where_it_changes_and_not_on_each_line() -> None:
     _, model = await plans.planned(plans.says(), history=(done,))
     lines = [line.strip() for line in model.asked[0].messages[-1].text.split("\n") if 'button "Next"' in line]
     assert [line.partition("click")[0] for line in lines] == [f"on {URL}?a: ", "", f"on {URL}?b: ", "", f"on {URL}?a: "]
+
+
+def test_what_a_field_holds_is_told_once() -> None:
+    """An editor tells all that it holds after each key; a filled field holds what the call says."""
+    note = "A long note. " * 6
+    typed = ActionResult(Action("fill", {"bid": "1", "value": "Ada"}), effect=Effect(value="Ada"))
+    noted = [
+        ActionResult(
+            Action("keyboard_press", {"key_comb": "Enter"}), effect=Effect(fields=(("Note", note),), fields_count=1)
+        )
+        for _ in range(20)
+    ]
+    changed = ActionResult(Action("fill", {"bid": "1", "value": "Eve"}), effect=Effect(value="EVE"))
+    steps = [Step(n, URL, "", (one,)) for n, one in enumerate([typed, *noted, changed])]
+    told = [result["outcome"] for line in step_lines(steps, chars=100_000) for result in line["results"]]
+    assert told[0] == "done"
+    assert sum(note[:20] in outcome for outcome in told) == 1
+    assert told[-1] == "done, the field now holds 'EVE'"

@@ -25,11 +25,7 @@ READ = Task("extract", "read", Status.COMPLETED, result={"records": 1})
 
 def says(**more: Any) -> dict[str, Any]:
     reply = {
-        "page_info": "a shop",
         "require_extraction": False,
-        "extraction_thought": "",
-        "information_extracted": None,
-        "task_history_information": "",
         "thoughts": "go on",
         "user_goal_achieved": False,
         "should_terminate": False,
@@ -205,7 +201,7 @@ async def test_after_a_loop_of_the_plan_its_items_have_the_records() -> None:
 
 
 async def test_a_goal_that_wants_data_is_not_reached_without_them() -> None:
-    hasty = says(user_goal_achieved=True, require_extraction=True, information_extracted=False)
+    hasty = says(user_goal_achieved=True, require_extraction=True)
     plan, model = await planned(hasty, says(plan="Read it", task_type="extract"))
     assert plan.task_type == "extract"
     assert "not extracted" in model.asked[1].messages[-1].text
@@ -240,7 +236,7 @@ async def test_a_loop_that_the_job_gives_is_collected_and_not_invented() -> None
         says(task_type="loop", loop_values=["made up"]), spec={"loop": {"from": {"select": "all lamps"}}}
     )
     assert plan.loop_values is None
-    assert "The loop goes over: all lamps" in model.asked[0].messages[-1].text
+    assert "The job has a loop: the same for each: all lamps." in model.asked[0].messages[-1].text
 
 
 async def test_a_nested_loop_does_not_go_over_its_own_value() -> None:

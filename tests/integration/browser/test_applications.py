@@ -1,0 +1,127 @@
+"""What pages of applications show: rows without native controls, bars over the content, menus that are closed, states
+that only a style tells."""
+
+from __future__ import annotations
+
+import pytest
+
+from shoal.agent.browser import Context, ObserveOptions
+from shoal.agent.observe.renderings import compact
+from shoal.agent.observe.tree import clickable_elements, walk_elements
+from shoal.agent.types import Action
+from tests.integration.browser.test_mended import show
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+ROWS = """<div id=files><ul id=list>
+<li class="item selected" tabindex=0>notes.md</li><li class=item>data.csv <input type=checkbox aria-label=pick></li>
+<li class=item>plot.png</li></ul></div>
+<div role=tree aria-label=Folders><div class=node tabindex=-1>alpha</div><div class=node tabindex=0>beta</div>
+<div class=node tabindex=-1>gamma</div></div>
+<div role=grid aria-label=Orders><div role=row aria-selected=false><span role=cell>4711</span></div>
+<div role=row aria-selected=true><span role=cell>4712</span></div></div>
+<p tabindex=0>Alone</p><p>Not pressed</p>
+<script>files.addEventListener('click', event => { document.title = event.target.textContent; });</script>"""
+
+
+async def test_every_row_of_a_list_that_can_be_pressed_has_an_id(context: Context) -> None:
+    await show(context, ROWS)
+    seen = await context.observe()
+    shown = {one.name or one.text for one in walk_elements(seen.elements) if one.bid and one.clickable}
+    text = compact(seen.elements)
+    for row in ("notes.md", "plot.png", "alpha", "beta", "gamma", "4711", "4712"):
+        assert row in shown, text
+    assert len([one for one in walk_elements(seen.elements) if one.tag == "li" and one.clickable]) == 3, text
+    assert "Not pressed" not in shown
+    assert "selected" in next(one for one in walk_elements(seen.elements) if one.name == "4712").states
+
+
+BARS = """<title>Bars</title><style>body{margin:0;height:3000px}
+header{position:fixed;top:0;left:0;right:0;height:80px;background:#eee}
+footer{position:fixed;bottom:0;left:0;right:0;height:120px;background:#ddd}
+.box{position:absolute;left:20px}</style><header><button>Home</button></header>
+<label class=box style="top:calc(100vh - 90px)"><input type=checkbox id=box> Agree to the terms</label>
+<button class=box style="top:calc(100vh - 50px)" onclick="document.title='deleted'">Delete this page</button>
+<footer><button style="width:100%;height:120px">Save</button></footer>"""
+
+
+async def test_what_lies_under_a_fixed_bar_is_listed_out_of_sight_and_can_be_used(context: Context) -> None:
+    await show(context, BARS)
+    seen = await context.observe()
+    found = {one.name: one for one in clickable_elements(seen.elements)}
+    assert {"Agree to the terms", "Delete this page", "Save"} <= set(found)
+    assert not found["Agree to the terms"].in_viewport
+    assert (await context.act(Action("check", {"bid": found["Agree to the terms"].bid}))).error is None
+    assert await context.read("() => box.checked")
+    await context.read("() => scrollTo(0, 0)")
+    assert (await context.act(Action("click", {"bid": found["Delete this page"].bid}))).error is None
+    assert await context.read("() => document.title") == "deleted"
+
+
+HIDDEN_MENUS = (
+    "<a href='#main' style='position:absolute;left:-9999px'>Skip</a><nav>"
+    + "".join(
+        f"<div style='display:none'><a href='/{n}'>Entry {n}</a><button>Act {n}</button></div>" for n in range(40)
+    )
+    + "</nav><main id=main><button>Only</button>"
+    + "<p style='height:900px'>Text</p>" * 8
+    + "<p>far below</p></main>"
+)
+
+
+async def test_elements_that_nobody_could_reach_do_not_count_as_not_shown(context: Context) -> None:
+    await show(context, HIDDEN_MENUS)
+    seen = await context.observe(ObserveOptions(max_elements=2, max_chars=500))
+    assert [one.name for one in clickable_elements(seen.elements)] == ["Only"]
+    assert seen.omitted == 0
+    await show(context, HIDDEN_MENUS + "<button>Third</button>" * 3)
+    seen = await context.observe(ObserveOptions(max_elements=2, max_chars=500))
+    assert seen.omitted + len(clickable_elements(seen.elements)) == 4
+
+
+NAMES = """<button title="Save the notebook"><i class="fa fa-floppy-disk"></i></button>
+<button title="Run"><svg viewBox="0 0 9 9"><circle r=3 /></svg></button>
+<button>Publish<i aria-hidden=true>expand_more</i></button>
+<button title="Insert a cell"><span aria-hidden=true class=material-icons>add</span></button>
+<table><tr><td>Owner<td><b>Ada</b></tr><tr><td><input id=f1></tr></table>
+<div class=cm-theme-light tabindex=0></div>"""
+
+
+async def test_names_are_those_that_people_read(context: Context) -> None:
+    await show(context, NAMES)
+    found = [one.name for one in clickable_elements((await context.observe()).elements)]
+    assert found[:4] == ["Save the notebook", "Run", "Publish", "Insert a cell"]
+    assert found[4] == "f1", found  # not "Ada", which the row above says
+    assert "theme" not in " ".join(found)
+
+
+WRAPPED = """<div class=tb><div tabindex=0 class=w>
+<div onclick="document.title='x'" style="cursor:pointer;display:inline-block"><button>Bold</button></div></div>
+<span onclick="1"><span onclick="2" style="cursor:pointer"><a href="/s">Settings</a></span></span>
+<div onclick="1">Words beside <button>Open</button></div>"""
+
+
+async def test_one_control_is_one_id(context: Context) -> None:
+    await show(context, WRAPPED)
+    found = [(one.role or one.tag, one.name) for one in clickable_elements((await context.observe()).elements)]
+    assert [name for name in found if name[1] == "Bold"] == [("button", "Bold")], found
+    assert [name for name in found if name[1] == "Settings"] == [("link", "Settings")], found
+    assert len(found) == 4, found
+
+
+STYLED = """<style>.off{opacity:.4;pointer-events:none} .greyed{opacity:.35;cursor:not-allowed}</style>
+<button class=off>Undo</button><button class=greyed>Redo</button><button>Cut</button>
+<div contenteditable=true aria-label=Body>
+<h2>Title</h2><p>One <b>bold</b> word</p><ul><li>first</li><li>second</li></ul></div>"""
+
+
+async def test_states_that_only_a_style_tells_are_told(context: Context) -> None:
+    await show(context, STYLED)
+    seen = await context.observe()
+    named = {one.name: one for one in walk_elements(seen.elements) if one.bid}
+    text = compact(seen.elements)
+    assert "Undo" in text and "Undo" not in named  # seen, and nothing to press
+    assert "greyed" in named["Redo"].states, text
+    assert "greyed" not in named["Cut"].states
+    value = named["Body"].attributes["value"]
+    assert value == "## Title\nOne **bold** word\n- first\n- second", value
