@@ -15,6 +15,8 @@ from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 
 TaskType = Literal["navigate", "extract", "loop", "answer"]
+Button = Literal["left", "middle", "right"]  # of a mouse
+Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]  # held during a click
 
 
 # --- what a page gives -------------------------------------------------------------------------------
@@ -107,6 +109,8 @@ class Observation:
     console_errors: tuple[str, ...] = ()
     omitted: int = 0  # elements that the budget cut; ask for the next part to see them
     cut: bool = False  # the budget cut something, were it only text
+    drawn: bool = False  # the window shows a canvas, a chart or a picture without words
+    in_progress: str = ""  # what the page was still busy with after all waiting, in words
 
 
 # --- what is done ------------------------------------------------------------------------------------

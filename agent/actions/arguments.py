@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
 Bid = Annotated[str, Field(pattern=r"^[A-Za-z]*[0-9]+$", description="id of an element in the observation")]
-Button = Literal["left", "middle", "right"]
-Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
 X = Annotated[float, Field(description="CSS pixels from the left edge of the viewport")]
 Y = Annotated[float, Field(description="CSS pixels from the top edge of the viewport")]
 Keys = Annotated[str, Field(min_length=1, description="a key, or several joined by +: Enter, Control+a, Shift+Tab")]

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import get_args
 
-from shoal.agent.actions.arguments import Button, Modifier
 from shoal.agent.decisions.expectation import Expectation, expectation_schema
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Action, Basis, BeforeSending
+from shoal.agent.types import Action, Basis, BeforeSending, Button, Modifier
 
 WAIT_MS = 1500
 """How long WAIT lets the page be."""

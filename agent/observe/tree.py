@@ -178,6 +178,11 @@ def omitted(walk: FrameWalk) -> int:
     return int(walk.data["omitted"]) + walk.unread + sum(omitted(inner) for inner in (walk.inner or {}).values())
 
 
+def is_drawn(walk: FrameWalk) -> bool:
+    """Whether the window shows something large that only a picture of it tells, in whichever frame."""
+    return bool(walk.data.get("drawn") or any(is_drawn(inner) for inner in (walk.inner or {}).values()))
+
+
 def is_cut(walk: FrameWalk) -> bool:
     """Whether budgets left out anything, were it only text."""
     return bool(walk.data["less"] or walk.unread or any(is_cut(inner) for inner in (walk.inner or {}).values()))

@@ -620,10 +620,21 @@ globalThis.shoalWalker ??= (() => {
       omitted: less ? Math.max(found.cut, plan.total - native) : 0,
       focus: activeElement ? idOf(activeElement) : 0,
       scroll: [scrollX, scrollY], size: [innerWidth, innerHeight], page: [page.scrollWidth, page.scrollHeight],
-      suspects: suspects.length, scale: devicePixelRatio,
+      suspects: suspects.length, scale: devicePixelRatio, drawn: drawsMore(view),
     });
   };
 
+  // Whether something large is in the window that no words stand for: a canvas, a drawing, a picture without a text.
+  const DRAWN = 0.02; // of the window's area
+  const drawsMore = view => {
+    const least = DRAWN * (view.right - view.left) * (view.bottom - view.top);
+    return places().some(place => [...place.querySelectorAll('canvas, svg, img, video')].some(element => {
+      if (element.tagName === 'IMG' && (element.alt.trim() || element.title || element.getAttribute('aria-label'))) return false;
+      const box = element.getBoundingClientRect();
+      const width = Math.min(box.right, view.right) - Math.max(box.left, view.left), height = Math.min(box.bottom, view.bottom) - Math.max(box.top, view.top);
+      return width > 0 && height > 0 && width * height >= least && element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+    }));
+  };
   // What a bounded walk looks at: a band of the page around the viewport, and elements chosen one by one.
   const planOf = (options, view, share) => {
     const max = options.maxElements ?? Infinity, maxChars = options.maxChars ?? Infinity;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -214,6 +214,11 @@ class Attempt:
         """Keeps a snapshot in the store; it may be lost when the worker dies."""
         self.saved = await self.snapshot()
         await self.deps.journal.checkpoint(self.saved, durable=False)
+
+    def note_usage(self) -> Awaitable[None]:
+        """Has a next attempt know what this one spent, should it be killed; where it goes on stays the same."""
+        self.saved = replace(self.saved or Checkpoint(), usage=self.state.spent_before + self.state.usage)
+        return self.deps.journal.checkpoint(self.saved, durable=False)
 
     def name_of(self, action: Action) -> str:
         """How checkpoints name the action, done on the page as it is."""

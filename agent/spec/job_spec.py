@@ -43,6 +43,10 @@ class BudgetSpec(SpecPart):
 class SightSpec(SpecPart):
     """What a model is shown of pages."""
 
+    pictures: Literal["auto", "always"] = Field(
+        "auto",
+        description="a picture beside a page's text: where it shows more than the text, or always",
+    )
     observations: int = Field(
         1, ge=1, le=10, description="the last so many pages with text and picture; older ones keep action and result"
     )

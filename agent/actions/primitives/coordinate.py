@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from shoal.agent.actions.action_context import ActionContext
-from shoal.agent.actions.arguments import Button, Files, X, Y
+from shoal.agent.actions.arguments import Files, X, Y
+from shoal.agent.types import Button
 
 _STEPS = 8
 """Moves of a drag: libraries that follow the pointer ignore a jump."""

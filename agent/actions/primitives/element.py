@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from shoal.agent.actions.action_context import ActionContext, ActionTarget, Direction
-from shoal.agent.actions.arguments import Bid, Button, Files, Keys, Modifier, Option, Options, Times, keys
+from shoal.agent.actions.arguments import Bid, Files, Keys, Option, Options, Times, keys
 from shoal.agent.actions.primitives.options import (
     PATIENCE_MS,
     fill_suggested,
@@ -15,7 +15,7 @@ from shoal.agent.actions.primitives.options import (
     type_over,
 )
 from shoal.agent.errors import ActionTimeout, ElementNotUsable
-from shoal.agent.types import Download
+from shoal.agent.types import Button, Download, Modifier
 
 _FORCE_MS = 2000.0
 """How much of an action's time is kept for a click by force."""

@@ -38,6 +38,7 @@ from shoal.agent.chromium.acting.reach.form_guard import FormGuard
 from shoal.agent.chromium.acting.reach.harmless import harmless
 from shoal.agent.chromium.acting.reach.prospects import prospect
 from shoal.agent.chromium.acting.screencast import screencast
+from shoal.agent.chromium.acting.settling.readiness import Readiness
 from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.acting.titles import Titles
 from shoal.agent.chromium.call_deadlines import CallDeadlines, limit_of
@@ -59,7 +60,7 @@ from shoal.agent.errors import (
     PageCrashed,
 )
 from shoal.agent.observe.marks import mark_page
-from shoal.agent.observe.tree import element_tree, focused_bid, is_cut, omitted
+from shoal.agent.observe.tree import element_tree, focused_bid, is_cut, is_drawn, omitted
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.sites.prospect import Prospect
 from shoal.agent.support.web_addresses import check_opened, forbidden_page
@@ -67,8 +68,6 @@ from shoal.agent.types import Action, ActionResult, Box, Download, Effect, Error
 
 _GRACE_S = 2.0
 """Playwright keeps its own time limits; ours comes so much later and catches a driver that does not answer."""
-_QUIET_S, _SETTLE_S = 0.05, 1.5
-"""How long a page is to be quiet after an action before it is looked at, and how long that is waited for."""
 
 
 class ActingContext:
@@ -86,7 +85,7 @@ class ActingContext:
         self._closed = False
         self.open_tabs = OpenTabs(tab)
         self._titles = Titles()
-        self._restless = False  # an action was taken since the page was last looked at
+        self._readiness = Readiness()
         self.last_action: Action | None = None
         self.last_error = ""
         bounds = DownloadBounds(
@@ -206,6 +205,7 @@ class ActingContext:
         self.limits.check()
         self._tainted = self._tainted or sign_in(url)  # whatever comes of it
         landing = await self._land(url, limit)
+        self._readiness.landed = True
         if landing.status < 400 and await followed(self.tab.read, within_s=AFTER_OPENING_S, limit_s=limit):
             async with self.limits.guard(limit, "reading where the page led"):
                 landing = await landing_here(lambda: self.tab.page.url, self.tab.read)
@@ -258,15 +258,7 @@ class ActingContext:
     async def _observe(self, options: ObserveOptions) -> Observation:
         async with self.limits.looking(self.options.action_timeout_s, "observing the page"):
             await self._have_tab()
-            if self._restless:  # what an action began is watched until it came, not slept for
-                self._restless = False
-                # One that does not come to rest, or is replaced again and again, is looked at as it is.
-                with contextlib.suppress(TimeoutError, ActionError, PlaywrightError):
-                    async with asyncio.timeout(_SETTLE_S):
-                        settled: Tab | None = None
-                        while settled is not self.tab:  # the action may turn to another tab late
-                            settled = self.tab
-                            await settled.settled(_QUIET_S)
+            in_progress = await self._readiness.come(lambda: self.tab, self.options.action_timeout_s)
             self.open_tabs.acted = False
             pictured = options.screenshot or options.marks
             # First the picture's request, then the walk: Chromium draws in another process while the walk runs.
@@ -300,6 +292,8 @@ class ActingContext:
             console_errors=(*worlds.take_console(), *self.files.take_failures()),
             omitted=omitted(walk),
             cut=is_cut(walk),
+            drawn=is_drawn(walk),
+            in_progress=in_progress,
             messages=tuple(self._action_context.messages),
             last_action=format_call(self.last_action) if self.last_action else "",
             last_error=self.last_error,
@@ -373,7 +367,7 @@ class ActingContext:
             finally:
                 if before is not None and self._end() is None:
                     changes = await self._effects.changes(before, after, bid, inside=inside, waits=primitive.tells)
-                    self._restless = True
+                    self._readiness.acted = True
                     if inside:
                         self.tab.acted()
             self._forms.check()
@@ -396,7 +390,7 @@ class ActingContext:
             async with self.limits.guard(budget_s, "settling"):
                 await followed(self.tab.read, within_s=AT_ONCE_S)
                 await self.tab.settled(quiet_s)
-                self._restless = False
+                self._readiness.acted = False
         except ActionError:
             return False  # still busy when the budget ran out, or the document was replaced again and again
         return True

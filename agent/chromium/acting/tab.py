@@ -135,6 +135,10 @@ class Tab:
             await self._traffic.follow(await self.session(), told=self.fetches is not None)
         return self._traffic
 
+    def open_data(self) -> tuple[str, ...]:
+        """Addresses from which data or scripts are under way, as far as requests are watched."""
+        return self._traffic.open_data() if self._traffic is not None else ()
+
     async def leave_for(self, url: str, fetching: FetchingSites, *, always_watched: bool) -> None:
         """Has to come before the page at `url` is opened: its scripts are followed where they may fetch something."""
         self.tell_fetching(fetching)

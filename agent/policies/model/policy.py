@@ -20,6 +20,7 @@ from shoal.agent.models.reply import ModelAnswer, ReplyDoubt, ReplyProblem
 from shoal.agent.observe.renderings import compact
 from shoal.agent.policies.model.checks.addresses import given
 from shoal.agent.policies.model.checks.calls import action_types, call_offers
+from shoal.agent.policies.model.checks.data_used import check_data_used
 from shoal.agent.policies.model.checks.evidence import given_words, known
 from shoal.agent.policies.model.checks.step_checks import actions_of, check_progress, check_values
 from shoal.agent.policies.model.planning import check_loop_values, loop_words, sound, spelled_out, task_types
@@ -187,7 +188,7 @@ class ModelPolicy:
 
         async def ask(chars: int) -> StepDecision:
             seen = await self._asker.look(state, chars)
-            shown = await self._pictures(state, seen)
+            shown = await self._pictures(state, seen, steps)
             text = self._asker.text(state, seen, chars)
             choices = offered(seen, state.spec.grounding)
             if self._jobs.points_at(self._jobs.offers(state.spec)):
@@ -323,8 +324,11 @@ class ModelPolicy:
         items = tuple(choices.elements[bid] for bid in bids)
         return CollectedPage(seen.url, items, choices.elements[onward] if onward else None)
 
-    async def _pictures(self, state: SessionState, seen: Observation) -> PromptImages:
-        return await pictures_of(state, seen) if self._options.images else PromptImages()
+    async def _pictures(self, state: SessionState, seen: Observation, steps: Sequence[Step] = ()) -> PromptImages:
+        if not self._options.images:
+            return PromptImages()
+        points = self._jobs.points_at(self._jobs.offers(state.spec))
+        return await pictures_of(state, seen, steps, points=points)
 
 
 _NOT_FIRST = frozenset({"COMPLETE", "TERMINATE", "WAIT", "SOLVE_CAPTCHA"})
@@ -357,6 +361,8 @@ class _PlanOn:
             said = replace(said, answer=reply["answer"]["text"], rests_on=basis)
         plan = sound(said, self._seen.url, state, page=self._page, given=self._given)
         check_loop_values(plan, lambda: known(state, self._page))
+        if plan.user_goal_achieved and not state.history and state.children is None:
+            check_data_used(state, self._page, (), plan)
         return replace(plan, first=self._first(reply, plan))
 
     def _first(self, reply: Json, plan: Plan) -> StepDecision | None:
@@ -397,6 +403,8 @@ class _Decide:
         )
         check_values(decision, reply, lambda: known(self._state, self._page, self._steps))
         check_progress(decision, self._seen.elements, self._steps)
+        if any(action.name == "complete" for action in actions):
+            check_data_used(self._state, self._page, self._steps, decision)
         if decision.rests_on == Basis():
             raise ReplyDoubt(
                 "no page that was seen says this answer: answer in words that a page says, or COMPLETE, and the next "

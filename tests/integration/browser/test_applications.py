@@ -3,6 +3,8 @@ that only a style tells."""
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from shoal.agent.browser import Context, ObserveOptions
@@ -125,3 +127,41 @@ async def test_states_that_only_a_style_tells_are_told(context: Context) -> None
     assert "greyed" not in named["Cut"].states
     value = named["Body"].attributes["value"]
     assert value == "## Title\nOne **bold** word\n- first\n- second", value
+
+
+BUSY = """<style>@keyframes turn{to{transform:rotate(1turn)}}
+.sp{width:30px;height:30px;animation:turn 1s linear infinite}</style>
+<button onclick="load()">Search</button><div id=list>old entry</div><script>function load() {
+  const mark = document.createElement('div'); mark.className = 'sp'; list.before(mark);
+  setTimeout(() => { list.textContent = 'new entry'; mark.remove(); }, %d); }</script>"""
+LATE = """<div id=root></div><script>setTimeout(() => { root.innerHTML = '<button>Ready</button>'; }, 900)</script>"""
+DECORATED = BUSY.replace("<button", "<div class=sp></div><button").replace("onclick", "data-x")
+
+
+async def test_a_page_that_is_busy_is_looked_at_when_it_is_done(context: Context) -> None:
+    found = await show(context, BUSY % 900)
+    assert (await context.act(Action("click", {"bid": found["Search"]}))).error is None
+    seen = await context.observe()
+    assert "new entry" in compact(seen.elements)
+    assert seen.in_progress == ""
+    assert "Ready" in await show(context, LATE)
+
+
+async def test_a_wait_is_bounded_and_what_was_waited_for_is_named(context: Context) -> None:
+    found = await show(context, BUSY % 60_000 + "<p role=progressbar aria-label='Loading rows'>.</p>")
+    await context.read("() => { setInterval(() => document.body.append(document.createElement('hr')), 100) }")
+    assert (await context.act(Action("click", {"bid": found["Search"]}))).error is None
+    seen = await context.observe()
+    assert "marks of work in progress" in seen.in_progress
+    assert "old entry" in compact(seen.elements)
+
+
+async def test_what_moves_without_end_is_waited_for_once(context: Context) -> None:
+    await show(context, DECORATED % 1)
+    found = [one.bid for one in clickable_elements((await context.observe()).elements)]
+    for _ in range(3):
+        started = time.monotonic()
+        await context.act(Action("hover", {"bid": found[0]}))
+        seen = await context.observe()
+        assert seen.in_progress == ""
+    assert time.monotonic() - started < 2.4  # of which an action without effect takes 0.3 s; a wait anew would be seen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,10 +21,11 @@ from shoal.agent.sessions.hooks import Hooks
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.testing import FakeBrowser, FakePage, ScriptedModel
-from shoal.agent.testing.browser_double import FakeContext
-from shoal.agent.types import Action, Checkpoint, ChildrenSummary, LoopItem, Record, Step, Usage
+from shoal.agent.testing.browser_double import FakeContext, body
+from shoal.agent.types import Action, Checkpoint, ChildrenSummary, LoopItem, Record, Step, Task, Usage
 from tests.acceptance.test_model import PLAN
 from tests.cluster_world import EXTRACT, LOOP, PlainPolicy, shop
+from tests.unit.agent.model.pages import el
 from tests.unit.session.test_session import FORM, URL, Clicks, Notes, deps, run, work
 
 
@@ -153,6 +155,19 @@ async def test_what_a_failed_attempt_spent_since_its_checkpoint_is_not_forgotten
     outcome, _, _ = await run(work(goal="x"), FORM, policy=ModelPolicy(ScriptedModel(["no plan"] * 2), PlainPolicy()))
     assert outcome.checkpoint is not None
     assert outcome.checkpoint.usage.model_calls == 2
+
+
+async def test_what_a_step_costs_is_known_before_its_actions_are_done() -> None:
+    """A worker may be killed at any of them."""
+    step = {"thoughts": "x", "user_goal_achieved": False, "actions": [{"action_type": "CLICK", "id": "4"}]}
+    begun = {**PLAN, "user_goal_achieved": False, "plan": "Click", "task_type": "navigate"}
+    before = Checkpoint(url=URL, history=(Task("navigate", "log in", Status.COMPLETED),), usage=Usage(model_calls=3))
+    again = replace(work(goal="x"), checkpoint=before)
+    model = ScriptedModel([json.dumps(begun), json.dumps(step)])
+    pages = {URL: FakePage(elements=body(el("4", "button", "Go", role="button")), actions={"click 4": ""})}
+    _, _, notes = await run(again, pages, policy=ModelPolicy(model, PlainPolicy()))
+    first, _ = notes.checkpoints[0]
+    assert (first.usage.model_calls, first.history) == (5, before.history)
 
 
 async def test_the_fields_that_a_model_proposed_go_on_in_the_checkpoint() -> None:

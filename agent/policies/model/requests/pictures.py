@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PIL import Image as Pictures
 
 from shoal.agent.models.model import Image
+from shoal.agent.observe.tree import walk_elements
 from shoal.agent.policies.model.requests.messages import content_type
 from shoal.agent.policies.policy import SessionState
-from shoal.agent.types import Observation
+from shoal.agent.types import Element, Observation, Step
 
 _JPEG_QUALITY = 80
+_FIELDS = frozenset({"input", "textarea", "select"})
+_STYLED = frozenset({"greyed", "highlighted"})
+_COLOURS = frozenset(
+    ["black", "grey", "white", "red", "orange", "brown", "yellow", "green", "cyan", "blue", "purple", "pink"]
+)
 _WINDOW = "what the window shows"
 _MARKED = "the same with the elements' numbers painted in"
 
@@ -29,9 +36,44 @@ class PromptImages:
     words: tuple[str, ...] = ()
 
 
-async def pictures_of(state: SessionState, seen: Observation) -> PromptImages:
-    """What the job wants a model to see of the page `seen`: by default one picture of the window."""
+def shows_more(seen: Observation, steps: Sequence[Step]) -> bool:
+    """Whether a picture of the window says something that the page's text does not.
+
+    So it is with a canvas, a chart, a picture without words, and a control that has no name or is called by its shape
+    or colour alone; with one that a style greys out or highlights; and where the last action failed, or changed nothing
+    that could be told.
+    """
+    last = steps[-1].results[-1:] if steps else ()
+    if seen.drawn or seen.last_error or any(result.effect.unchanged or result.error for result in last):
+        return True
+    return any(element.in_viewport and _is_seen_only(element) for element in walk_elements(seen.elements))
+
+
+def _is_seen_only(element: Element) -> bool:
+    """Whether the text says less of an element than its looks."""
+    if element.states & _STYLED:
+        return True
+    nameless = not (element.name or element.text or element.children)
+    return element.clickable and element.tag not in _FIELDS and (nameless or _is_look(element.name))
+
+
+def _is_look(name: str) -> bool:
+    return name.startswith("icon of ") or name.removeprefix("dark ").partition(" ")[0] in _COLOURS
+
+
+async def pictures_of(
+    state: SessionState, seen: Observation, steps: Sequence[Step] = (), *, points: bool
+) -> PromptImages:
+    """What the job wants a model to see of the page `seen`: one picture of the window, where it says more than text.
+
+    Args:
+        steps: of the running mini goal.
+        points: whether the reply may name places on the picture.
+    """
     spec = state.spec
+    asked = points or spec.sight.marks or spec.sight.page_parts > 1 or spec.grounding in ("mark", "coordinates")
+    if spec.sight.pictures == "auto" and not asked and not shows_more(seen, steps):
+        return PromptImages()
     plain, marked = seen.screenshot, seen.marked_screenshot
     pictures: list[tuple[bytes, str]] = []
     if spec.sight.marks:

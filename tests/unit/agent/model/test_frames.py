@@ -142,7 +142,7 @@ REPLIES: dict[str, Json] = {
 
 def lamp(n: int, *more: Element, shelves: Sequence[Element] = SHELVES) -> Observation:
     own = (text(f"Lamp number {n}"), el("20", "button", f"Buy {n}", role="button"))
-    return page(*shelves, *more, *own, url=f"{URL}/{n}", screenshot=b"\x89PNG %d" % n)
+    return page(*shelves, *more, *own, url=f"{URL}/{n}", screenshot=b"\x89PNG %d" % n, drawn=True)
 
 
 async def asked(pages: Sequence[Observation], *script: Json, job: int | None = 7, **options: Json) -> list[list[Ask]]:

@@ -6,6 +6,7 @@ import io
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from PIL import Image as Pictures
 
 from shoal.agent.browser import Shot
@@ -40,7 +41,7 @@ class Tall(FakePage):
 
 def shown(words: str) -> Any:
     button = el("1", "button", "Go", marked=True)
-    return page(text(words), button, screenshot=WINDOW, marked_screenshot=MARKED, viewport=(100, 1000))
+    return page(text(words), button, screenshot=WINDOW, marked_screenshot=MARKED, drawn=True, viewport=(100, 1000))
 
 
 def step(index: int) -> Step:
@@ -102,3 +103,31 @@ async def test_a_text_model_gets_none_of_them() -> None:
 def test_a_picture_is_cut_to_its_end_and_no_further() -> None:
     parts = [Pictures.open(io.BytesIO(part)).size for part in cut(jpeg(10, 250), 100, 9)]
     assert parts == [(10, 100), (10, 100), (10, 50)]
+
+
+@pytest.mark.parametrize(
+    ("more", "button", "last", "sent"),
+    [
+        ({}, {}, Effect(url=URL), False),
+        ({"drawn": True}, {}, Effect(url=URL), True),  # a canvas, a chart, a picture without words
+        ({}, {"name": ""}, Effect(url=URL), True),
+        ({}, {"name": "icon of 2 paths"}, Effect(url=URL), True),
+        ({}, {"name": "dark red"}, Effect(url=URL), True),
+        ({}, {"name": "Redo"}, Effect(url=URL), False),
+        ({}, {"states": frozenset({"greyed"})}, Effect(url=URL), True),
+        ({}, {}, Effect(unchanged=True), True),
+        ({"last_error": "it was covered"}, {}, Effect(), True),
+    ],
+)
+async def test_a_picture_is_sent_where_it_says_more_than_the_text(
+    more: dict[str, Any], button: dict[str, Any], last: Effect, *, sent: bool
+) -> None:
+    said = {"name": "Go", "in_viewport": True, **button}
+    name = said.pop("name")
+    seen = page(el("1", "button", name, **said), screenshot=WINDOW, viewport=(100, 1000), **more)
+    steps = (Step(0, URL, "t", (ActionResult(Action("click", {"bid": "1"}), effect=last),)),)
+    for sight, expected in (({}, sent), ({"pictures": "always"}, True)):
+        model = ScriptedModel([CLICK])
+        state = scene_of(seen, JobSpec(url=URL, goal="x", sight=sight))
+        await policy_of(model).step(state, "x", steps)
+        assert any(message.images for message in model.asked[0].messages) == expected

@@ -176,6 +176,19 @@ async def test_a_page_with_invalid_fields_is_not_done_at_the_first_word() -> Non
     assert "⟦said⟧\n1 E-mail\n⟦/said⟧" in model.asked[1].messages[-1].text
 
 
+async def test_a_job_whose_data_were_never_used_is_called_done_at_the_second_word() -> None:
+    done = says(act("COMPLETE"), achieved=True)
+    data: dict[str, Any] = {"data": {"customer": {"mail": "grace@x.example"}, "copies": 14}}
+    decision, model = await decide(done, done, spec=data)
+    assert calls(decision) == [("complete", {})]
+    assert "none of which was entered" in model.asked[1].messages[-1].text
+    typed = Step(0, URL, "", (ActionResult(Action("fill", {"bid": "2", "value": "grace@x.example"}), effect=Effect()),))
+    _, model = await decide(done, spec=data, steps=(typed,))
+    assert len(model.asked) == 1
+    _, model = await decide(done, spec={"data": {"who": "Lamps"}})  # it stands on the page
+    assert len(model.asked) == 1
+
+
 async def test_a_form_is_not_sent_with_a_field_that_the_page_marks_as_invalid() -> None:
     wrong = el("1", "input", "E-mail", attributes={"value": "x"}, states=frozenset({"invalid"}))
     shown = page(el("", "form", "", wrong, el("2", "button", "Send", role="button")))
@@ -450,7 +463,7 @@ async def test_a_page_without_elements_still_has_a_schema() -> None:
 
 
 async def test_the_messages_go_from_what_stays_to_what_changes() -> None:
-    shown = replace(SHOP, screenshot=b"\x89PNG...", marked_screenshot=b"RIFF....WEBP")
+    shown = replace(SHOP, screenshot=b"\x89PNG...", marked_screenshot=b"RIFF....WEBP", drawn=True)
     done = Step(0, URL, "first", (ActionResult(Action("click", {"bid": "4"}), effect=Effect(url=URL + "?x")),))
     _, model = await decide(says(act("CLICK", id="4")), shown=shown, steps=(done,))
     head, fixed, seen, pictures, now = model.asked[0].messages

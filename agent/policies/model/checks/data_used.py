@@ -1,0 +1,53 @@
+"""Whether what a job gives to be entered was entered, before its goal is called reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from shoal.agent.grounding.page_text import PageText
+from shoal.agent.models.reply import ReplyDoubt
+from shoal.agent.policies.policy import SessionState
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import Step
+
+_LEAST_CHARS = 2
+"""Shorter values stand in nearly every action and on nearly every page."""
+
+
+def check_data_used(state: SessionState, page: PageText, steps: Sequence[Step], value: object) -> None:
+    """Whether some value of the job's data was part of an action, or stands on the page that was seen.
+
+    Args:
+        steps: of the running mini goal.
+        value: what the reply means, which is taken where the model says the same again.
+
+    Raises:
+        ReplyDoubt: the job gives data, and none of them was used.
+    """
+    given = {text for text in map(_folded, _leaves(state.spec.data)) if len(text) >= _LEAST_CHARS}
+    if not given:
+        return
+    done = [*(step for task in state.history for step in task.steps), *steps]
+    used = "\n".join(
+        _folded(str(argument)) for step in done for result in step.results for argument in result.action.args.values()
+    )
+    shown = _folded(page.whole)
+    if not any(text in used or text in shown for text in given):
+        raise ReplyDoubt(
+            "the job gives data, none of which was entered or stands on this page: is what the job wants really done?",
+            value,
+        )
+
+
+def _leaves(data: Json) -> Iterator[str]:
+    if isinstance(data, dict):
+        data = list(data.values())
+    if isinstance(data, list):
+        for part in data:
+            yield from _leaves(part)
+    elif data is not None and not isinstance(data, bool):
+        yield str(data)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
