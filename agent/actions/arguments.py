@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ X = Annotated[float, Field(description="CSS pixels from the left edge of the vie
 Y = Annotated[float, Field(description="CSS pixels from the top edge of the viewport")]
 Keys = Annotated[str, Field(min_length=1, description="a key, or several joined by +: Enter, Control+a, Shift+Tab")]
 Times = Annotated[int, Field(ge=1, le=100, description="how often")]
+Place = Literal["on", "before", "after"]
 Option = str | int
 Options = Annotated[
     Option | list[Option], Field(description="label or value of an option, its index as a number, or a list of these")

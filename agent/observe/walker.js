@@ -1383,6 +1383,11 @@ globalThis.shoalWalker ??= (() => {
     const field = find(id), option = find(chosen);
     const listed = option?.isConnected && option.checkVisibility({ visibilityProperty: true }) && !tiny(option.getBoundingClientRect());
     if (!field) return true;
+    // A widget closes its list, marks the option, or shows it; one that lists its options itself need not say anything.
+    if (!FIELDS.has(field.tagName)) {
+      const marked = option && ['aria-selected', 'aria-checked'].filter(name => option.hasAttribute(name));
+      if (!listed || !marked.length || marked.some(name => option.getAttribute(name) === 'true')) return true;
+    }
     if ((!listed || !field.form) && folded(field.value || '') === folded(text)) return true;
     if (field.form && JSON.stringify(sentBeside(field)) !== besides.sent) return true;
     return [...textsBeside(field)].some(([one, words]) => words === folded(text) && besides.texts.get(one) !== words);

@@ -109,8 +109,8 @@ async def _reward(context: Any) -> str:
 
 async def main() -> None:
     asked = json.load(sys.stdin)
-    model = OpenAICompatible(ModelSettings(base_urls=(asked["model"],), model="solver", images=False))
-    policy = ModelPolicy(model, RulesPolicy(), options=ModelPolicyOptions(images=False))
+    model = OpenAICompatible(ModelSettings(base_urls=(asked["model"],), model="solver", images=True))
+    policy = ModelPolicy(model, RulesPolicy(), options=ModelPolicyOptions(images=True))
     browser = await launch()
     told: dict[str, Any] = {}
     try:

@@ -146,6 +146,7 @@ class Counted:
     calls: int = 0
     prompt: int = 0  # characters
     reply: int = 0
+    pictured: int = 0  # calls with a picture
     only_done: int = 0  # calls whose reply did nothing but say that something is done
     prompts: list[str] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
@@ -161,12 +162,13 @@ class Solver:
     def __call__(self, body: Mapping[str, Json]) -> str:
         prompt = Prompt(body)
         task = self._tasks[prompt.task]
-        reply = getattr(self, f"_{prompt.kind}")(prompt, task)
+        reply = _whole(getattr(self, f"_{prompt.kind}")(prompt, task), prompt.schema)
         text = json.dumps(reply, ensure_ascii=False)
         counted = self.counted.setdefault(task.name, Counted())
         counted.calls += 1
         counted.prompt += len(prompt.whole)
         counted.reply += len(text)
+        counted.pictured += "image_url" in json.dumps(body["messages"])
         counted.only_done += _only_done(prompt.kind, reply)
         counted.prompts.append(prompt.whole)
         counted.kinds.append(prompt.kind)
@@ -214,6 +216,13 @@ class Solver:
     def _extract(self, prompt: Prompt, task: Task) -> Json:
         assert task.record is not None
         return {"thought": "it stands in the text", "shown": None, "records": task.record(prompt)}
+
+
+def _whole(reply: Json, schema: Json) -> Json:
+    """The reply with what an earlier state of the agent requires beside it, saying nothing."""
+    lacking = [name for name in schema.get("required", ()) if name not in reply]
+    nothing = {"string": "", "boolean": False}
+    return reply | {name: nothing.get(schema["properties"][name].get("type", "")) for name in lacking}
 
 
 def _planned(prompt: Prompt, plan: str, kind: str, *, require_extraction: bool = False, **more: Json) -> Json:

@@ -4,7 +4,7 @@ Twelve tasks of MiniWoB++, seven of the demo shop, eight of two applications fro
 of Python's manual. The model is a deterministic program behind a real HTTP server that speaks the protocol of the model
 server: it decides each request from the prompt alone, by a solver of the task, and knows the shapes of replies before
 and after. So both states solve the same tasks by the same decisions, and what differs is how often they ask and what
-they send. Tokens are estimated at four characters. Pictures are off on both sides.
+they send. Tokens are estimated at four characters of text. Pictures are on, and counted; the solver ignores them.
 
 Each state runs from a checkout of its own:
 
@@ -233,6 +233,7 @@ def tell(report: Report, state: str, counted: dict[str, Counted], told: dict[str
     report.add(f"{state}: prompt tokens", sum(one.prompt for one in counted.values()) / CHARS_PER_TOKEN)
     report.add(f"{state}: reply tokens", sum(one.reply for one in counted.values()) / CHARS_PER_TOKEN)
     report.add(f"{state}: share of calls that only say done", sum(one.only_done for one in counted.values()) / calls)
+    report.add(f"{state}: share of calls with a picture", sum(one.pictured for one in counted.values()) / calls)
     report.add(f"{state}: seconds", sum(one["seconds"] for one in told.values()))
     clicks = [counted[name].calls for name in ONE_CLICK if name in counted]
     if clicks:
@@ -296,6 +297,7 @@ def main() -> None:
             report.targets[f"{figure}, of before"] = Target(bound, at_least=False)
     report.targets |= {
         "now: share of calls that only say done": Target(0.08, at_least=False),
+        "now: share of calls with a picture": Target(0.5, at_least=False),
         "now: most calls of a one-click task": Target(2, at_least=False),
         "now: calls of a loop's item": Target(1, at_least=False),
         "now: shop loop: prefix shared by its items": Target(0.8),

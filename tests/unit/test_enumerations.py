@@ -27,6 +27,7 @@ ELSEWHERE: Mapping[str, str] = {
     "ExtractSpec.accept: weak": "what is neither certain nor likely",
     "JobSpec.grounding: attributes": "a dialect of agent/actions/dialects by its name",
     "JobSpec.grounding: choice": "a dialect of agent/actions/dialects by its name",
+    "SightSpec.pictures: always": "all that is not left to `auto`",
     "WebhookSpec.events: job.finished": "the name of JobEvent.FINISHED",
 }
 """Values that no file which reads the field names, and why they need no name of their own."""

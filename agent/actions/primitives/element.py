@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from shoal.agent.actions.action_context import ActionContext, ActionTarget, Direction
-from shoal.agent.actions.arguments import Bid, Files, Keys, Option, Options, Times, keys
+from shoal.agent.actions.arguments import Bid, Files, Keys, Option, Options, Place, Times, keys
 from shoal.agent.actions.primitives.options import (
     PATIENCE_MS,
     fill_suggested,
@@ -21,6 +21,7 @@ _FORCE_MS = 2000.0
 """How much of an action's time is kept for a click by force."""
 _LIST_S = 0.5
 """How long a list of suggestions may take to open after the last key: widgets wait 100 to 400 ms before they ask."""
+_EDGE_PX = 3.0
 _WRITTEN = frozenset({"text", "search", "email", "url", "tel", "password", ""})
 
 
@@ -305,23 +306,34 @@ async def select_option(on: ActionContext, bid: Bid, options: Options) -> None:
             await select_in_widget(on, element, target, items)
 
 
-async def drag_and_drop(on: ActionContext, from_bid: Bid, to_bid: Bid) -> None:
-    """Drags one element onto another.
+async def drag_and_drop(on: ActionContext, from_bid: Bid, to_bid: Bid, place: Place = "on") -> None:
+    """Drags one element onto another, or between two: to just before or after the other one.
 
     Examples:
         drag_and_drop('56', '498')
+        drag_and_drop('12', '15', place='before')
     """
     source, goal = await on.element(from_bid), await on.element(to_bid)
     mouse = on.page.mouse
     with on.faults():
+        at = await _edge_of(goal, place)
         await source.hover(timeout=min(PATIENCE_MS, on.left_ms))
         await mouse.down()
         try:
             # Twice: the first move begins a drag, and only a further one tells the target of it.
             await goal.hover(force=True, timeout=on.left_ms)
-            await goal.hover(force=True, timeout=on.left_ms)
+            await goal.hover(force=True, timeout=on.left_ms, **at)
         finally:
             await mouse.up()
+
+
+async def _edge_of(element: Any, place: Place) -> dict[str, Any]:
+    """The point in an element that stands for what lies before or after it in a list, as an argument of a move."""
+    box = await element.bounding_box() if place != "on" else None
+    if box is None:
+        return {}
+    inset = min(_EDGE_PX, box["height"] / 4)
+    return {"position": {"x": box["width"] / 2, "y": inset if place == "before" else box["height"] - inset}}
 
 
 async def upload_file(on: ActionContext, bid: Bid, file: Files) -> None:

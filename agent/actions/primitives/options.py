@@ -102,8 +102,12 @@ async def select_in_widget(on: ActionContext, element: Any, target: ActionTarget
             choice, labels = await _choice(on, target.bid, item)
         if choice is None:
             raise ElementNotUsable(f"there is no option {item!r}; there are: {', '.join(labels) or 'none'}")
-        chosen = await on.element(choice)
-        await chosen.click(timeout=min(PATIENCE_MS, on.left_ms))
+        if (await on.target(choice, again=True)).disabled:
+            raise ElementNotUsable(f"the option {item!r} is disabled")
+        label = labels[item] if isinstance(item, int) and item < len(labels) else str(item)
+        await on.before_choosing(target.bid)
+        await (await on.element(choice)).click(timeout=min(PATIENCE_MS, on.left_ms))
+        await _see_taken(on, target.bid, choice, label)
 
 
 async def _choose_suggested(on: ActionContext, element: Any, target: ActionTarget, item: str, *, first: bool) -> None:
@@ -123,11 +127,20 @@ async def _choose_suggested(on: ActionContext, element: Any, target: ActionTarge
         raise ElementNotUsable(f"{told}; there are: {', '.join(labels) or 'none'}")
     await on.before_choosing(target.bid)
     await (await on.element(choice)).click(timeout=min(PATIENCE_MS, on.left_ms))
+    await _see_taken(on, target.bid, choice, item)
+
+
+async def _see_taken(on: ActionContext, bid: str, choice: str, item: str) -> None:
+    """Waits until the widget shows, or its form sends, what was chosen.
+
+    Raises:
+        ElementNotUsable: it does not take it.
+    """
     ends = time.monotonic() + _TAKEN_S
-    while not await on.took(target.bid, choice, _wanted(item)):
+    while not await on.took(bid, choice, _wanted(item)):
         if time.monotonic() >= ends:
             raise ElementNotUsable(
-                f"element {target.bid} did not take the option {item!r}: neither the field shows it nor its form sends "
+                f"element {bid} did not take the option {item!r}: neither the field shows it nor its form sends "
                 "anything else than before"
             )
         await asyncio.sleep(_OPTION_PAUSE_S)

@@ -137,6 +137,7 @@ class ActingContext:
         tab.errors = self._errors
         tab.on_crashed = self.limits.end_calls
         tab.page.on("download", self.files.on_download)
+        tab.page.on("download", lambda _: self.open_tabs.on_download(tab.page))
         tab.page.on("close", self.open_tabs.on_closed)
 
     async def _block_in(self, tab: Tab) -> None:

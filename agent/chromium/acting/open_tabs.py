@@ -67,6 +67,12 @@ class OpenTabs:
         if closed is not None and len(self.all) > 1:
             self.remove(closed)
 
+    def on_download(self, page: Page) -> None:
+        """A tab that was opened for a file alone stays empty: the one before it is active again."""
+        tab = self.of(page)
+        if tab is not None and page.url in ("", "about:blank") and len(self._shown) > 1:
+            self._shown = [tab, *(shown for shown in self._shown if shown is not tab)]
+
     def forget_closed(self) -> None:
         """Takes out what closed while it was the last tab."""
         self.all = [tab for tab in self.all if not tab.page.is_closed()] or [self.active]

@@ -165,3 +165,39 @@ async def test_what_moves_without_end_is_waited_for_once(context: Context) -> No
         seen = await context.observe()
         assert seen.in_progress == ""
     assert time.monotonic() - started < 2.4  # of which an action without effect takes 0.3 s; a wait anew would be seen
+
+
+LISTS = """<div role=listbox aria-label=Size tabindex=0>
+<div role=option aria-selected=false onclick="this.setAttribute('aria-selected', true)">Small</div>
+<div role=option aria-selected=false>Sold out</div>
+<div role=option aria-disabled=true aria-selected=false>Huge</div></div>
+<button aria-haspopup=menu onclick="menu.hidden = !menu.hidden">More</button>
+<div role=menu id=menu hidden>
+<div role=menuitem onclick="document.title='archived'; menu.hidden=true">Archive</div></div>"""
+
+
+async def test_options_of_any_list_are_chosen_with_the_checks_of_a_select(context: Context) -> None:
+    found = await show(context, LISTS)
+    choose = lambda name, option: context.act(Action("select_option", {"bid": found[name], "options": option}))  # noqa: E731
+    assert (await choose("Size", "Small")).error is None
+    for option, why in (("Huge", "disabled"), ("Sold out", "did not take"), ("Medium", "there is no option")):
+        error = (await choose("Size", option)).error
+        assert error is not None, option
+        assert why in error.message
+    assert (await choose("More", "Archive")).error is None
+    assert await context.read("() => document.title") == "archived"
+
+
+SORTED = """<ul id=list><li draggable=true>a</li><li draggable=true>b</li><li draggable=true>c</li></ul><script>
+let moved; list.ondragstart = event => { moved = event.target; }; list.ondragover = event => event.preventDefault();
+list.ondrop = event => { const over = event.target.closest('li'), box = over.getBoundingClientRect();
+  event.clientY < box.top + box.height / 2 ? over.before(moved) : over.after(moved); };</script>"""
+
+
+async def test_a_row_is_dragged_between_two_others(context: Context) -> None:
+    await show(context, SORTED)
+    found = {one.name: one.bid for one in walk_elements((await context.observe()).elements) if one.bid}
+    for place, order in (("before", "cab"), ("after", "acb")):
+        action = Action("drag_and_drop", {"from_bid": found["c"], "to_bid": found["a"], "place": place})
+        assert (await context.act(action)).error is None
+        assert await context.read("() => list.textContent") == order

@@ -97,3 +97,20 @@ async def test_a_window_cannot_bring_its_opener_forward(context: Context, site: 
     await write(context, "<button onclick='opener.focus()'>Back</button>")
     await click(context, "Back")
     assert await active(context) == 1
+
+
+async def test_a_tab_that_was_opened_for_a_file_alone_is_not_where_the_work_goes_on(
+    context: Context, site: Site
+) -> None:
+    await context.goto(f"{site.url}/second")
+    await context.read(
+        "url => { const link = document.createElement('button'); link.textContent = 'Export';"
+        " link.onclick = () => { const opened = window.open('about:blank'); opened.location = url; };"
+        " document.body.replaceChildren(link); }",
+        f"{site.url}/file/notes.txt",
+    )
+    result = await click(context, "Export")
+    assert result.error is None
+    seen = await context.observe()
+    assert seen.url == f"{site.url}/second"
+    assert [file.filename for file in seen.downloads] == ["notes.txt"]

@@ -27,6 +27,7 @@ _VALUES: dict[str, st.SearchStrategy[Any]] = {
     "key": texts.filter(bool),
     "options": st.one_of(option, st.lists(option, max_size=3)),
     "file": files,
+    "place": st.sampled_from(["on", "before", "after"]),
     "direction": st.sampled_from(["up", "down", "left", "right"]),
     **{name: pixels for name in ("x", "y", "dx", "dy", "from_x", "from_y", "to_x", "to_y")},
     "index": st.integers(0, 50),
