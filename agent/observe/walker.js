@@ -329,13 +329,13 @@ globalThis.shoalWalker ??= (() => {
     return bits | handles(element);
   };
   // What only the style of a control tells: greyed out, or another ground than its like siblings have.
-  const PALE = 0.6;
+  const PALE = 0.6, FEW = 0.25; // of siblings that look otherwise: rows of two colours in turn are more
   let grounds = new Map(); // of this walk: by parent and tag, the colour that most have
   const looksOf = element => {
     const style = getComputedStyle(element), ground = style.backgroundColor;
     let bits = style.cursor === 'not-allowed' || (style.opacity > 0 && style.opacity < PALE) ? GREYED : 0;
     const parent = element.parentElement, count = parent?.childElementCount || 0;
-    if (small && count > 2 && count <= 200 && !element.matches(':hover')) {
+    if (small && count > 3 && count <= 200 && !element.matches(':hover')) {
       let usual = grounds.get(parent);
       if (usual === undefined) {
         const counts = new Map();
@@ -345,7 +345,7 @@ globalThis.shoalWalker ??= (() => {
           counts.set(colour, (counts.get(colour) || 0) + 1);
         }
         const [most, times] = [...counts].reduce((best, one) => one[1] > best[1] ? one : best, ['', 0]);
-        usual = [element.tagName, times > 1 && times * 2 > count && counts.size === 2 ? most : ''];
+        usual = [element.tagName, count - times <= count * FEW && counts.size === 2 ? most : ''];
         grounds.set(parent, usual);
       }
       if (usual[1] && usual[0] === element.tagName && usual[1] !== ground) bits |= HIGHLIGHTED;
@@ -569,9 +569,11 @@ globalThis.shoalWalker ??= (() => {
   const markRows = () => {
     for (const place of places()) {
       for (const row of place.querySelectorAll('[role=row][aria-selected], [role=listitem][aria-selected]')) delegated.add(row);
-      let seen = 0;
+      const lists = new Set();
       for (const first of place.querySelectorAll('[tabindex="0"]')) {
-        if (++seen > ROVING_MAX) break;
+        if (lists.has(first.parentElement)) continue;
+        lists.add(first.parentElement);
+        if (lists.size > ROVING_MAX) break;
         const rows = first.parentElement ? [...first.parentElement.children].filter(one => one.tagName === first.tagName) : [];
         if (rows.length < 2 || rows.length > MANY_ROWS || FIELDS.has(first.tagName)) continue;
         if (rows.some(one => one !== first && one.tabIndex >= 0)) continue; // each is a stop of its own
@@ -645,7 +647,7 @@ globalThis.shoalWalker ??= (() => {
     plan.band = { top: view.top - more * ABOVE, bottom: view.bottom + more * 1.3 };
     const chosenFrom = options.part > 0 || options.words?.length;
     const all = chosenFrom ? candidates ??= allCandidates() : [];
-    plan.total = counted ??= countCandidates();
+    plan.total = counted ??= chosenFrom || small ? (candidates ??= allCandidates()).filter(isThere).length : countCandidates();
     const chosen = [];
     if (options.part > 0) {
       plan.band = null;
@@ -673,7 +675,6 @@ globalThis.shoalWalker ??= (() => {
   };
   // How many there are: on a page of many thousand links half the time that it takes to list them.
   const countCandidates = () => {
-    if (small) return allCandidates().filter(isThere).length;
     let count = 0;
     const add = element => { if (isThere(element)) count++; };
     for (const element of document.links) add(element);
@@ -917,16 +918,29 @@ globalThis.shoalWalker ??= (() => {
       emitContainer(node, tag, role, inner | (mode & (STRUCK | CODE | BELOW)), depth, out, style);
     };
     const isItem = element => (element.tagName === 'LI' && !element.hasAttribute('role')) || (element.getAttribute('tabindex') === '-1' && /^(UL|OL|MENU)$/.test(element.parentElement?.tagName));
+    // Whether the controls in its rows are what a list listens for: each row has one, or some have many. Where only some rows
+    // have one, the others would be out of reach.
+    const ROW_CONTROLS = 3;
+    const heldByControls = list => {
+      const held = new Map();
+      for (const one of list.querySelectorAll(CANDIDATES)) {
+        if (one.parentElement === list || !kindOf(one, upper(one), one.getAttribute('role') || '')) continue;
+        let row = one;
+        while (row.parentElement !== list) row = row.parentElement;
+        held.set(row, (held.get(row) || 0) + 1);
+      }
+      return held.size === list.childElementCount || [...held.values()].some(count => count > ROW_CONTROLS);
+    };
     // A list that listens for its like children, as frameworks do: each child is a target, the list is not.
     const delegates = element => {
       let list = element;
       while (list.childElementCount === 1 && !isItem(list.firstElementChild)) list = list.firstElementChild;
       if (list.childElementCount && [...list.children].every(isItem)) { // a list, however short, and what can be focused by scripts alone
-        if ([...list.querySelectorAll(CANDIDATES)].some(one => kindOf(one, upper(one), one.getAttribute('role') || ''))) return false;
+        if (heldByControls(list)) return false;
         for (const child of list.children) delegated.add(child);
         return true;
       }
-      if (list.childElementCount < 3 || list.querySelector(CANDIDATES)) return false;
+      if (list.childElementCount < 3 || heldByControls(list)) return false;
       const first = list.firstElementChild;
       const alike = [...list.children].every(child => child.tagName === first.tagName &&
         (/^(LI|TR|TD|OPTION)$/.test(child.tagName) || (child.className && child.className === first.className)));
@@ -1068,7 +1082,7 @@ globalThis.shoalWalker ??= (() => {
     const WRAPPER = 0.25; // of what it takes clicks for, the controls in it cover at least so much
     const wraps = (element, kind, inner, box) => {
       if (delegated.has(element) || statesOf(element, upper(element)) & OWN_ACTS || element.getAttribute('aria-label') || element.title || !onlyControls(inner)) return false;
-      if (kind === 5) return true;
+      if (kind === 5) return !(handles(element) & KEYS); // a board that is moved on by keys is a control
       const area = nodes => nodes.reduce((sum, node) => sum + (node[9] & CLICKABLE && node[8] ? node[8][2] * node[8][3] : node[10] ? area(node[10]) : 0), 0);
       return area(inner) >= WRAPPER * box.width * box.height;
     };

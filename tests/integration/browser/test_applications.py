@@ -22,6 +22,8 @@ ROWS = """<div id=files><ul id=list>
 <div class=node tabindex=-1>gamma</div></div>
 <div role=grid aria-label=Orders><div role=row aria-selected=false><span role=cell>4711</span></div>
 <div role=row aria-selected=true><span role=cell>4712</span></div></div>
+<ul onclick="1"><li>first</li><li>second <a href="/x">of two</a></li><li>third</li></ul>
+<ul onclick="1"><li><a href="/1">one</a> 1</li><li><a href="/2">two</a> 2</li><li><a href="/3">three</a> 3</li></ul>
 <p tabindex=0>Alone</p><p>Not pressed</p>
 <script>files.addEventListener('click', event => { document.title = event.target.textContent; });</script>"""
 
@@ -31,9 +33,9 @@ async def test_every_row_of_a_list_that_can_be_pressed_has_an_id(context: Contex
     seen = await context.observe()
     shown = {one.name or one.text for one in walk_elements(seen.elements) if one.bid and one.clickable}
     text = compact(seen.elements)
-    for row in ("notes.md", "plot.png", "alpha", "beta", "gamma", "4711", "4712"):
+    for row in ("notes.md", "plot.png", "alpha", "beta", "gamma", "4711", "4712", "first", "third"):
         assert row in shown, text
-    assert len([one for one in walk_elements(seen.elements) if one.tag == "li" and one.clickable]) == 3, text
+    assert len([one for one in walk_elements(seen.elements) if one.tag == "li" and one.clickable]) == 6, text
     assert "Not pressed" not in shown
     assert "selected" in next(one for one in walk_elements(seen.elements) if one.name == "4712").states
 
@@ -111,10 +113,15 @@ async def test_one_control_is_one_id(context: Context) -> None:
     assert len(found) == 4, found
 
 
-STYLED = """<style>.off{opacity:.4;pointer-events:none} .greyed{opacity:.35;cursor:not-allowed}</style>
+ZEBRA = "".join(f"<li tabindex=0 style='background:{'#eee' if n % 2 else '#fff'}'>Row {n}</li>" for n in range(5))
+TABS = "".join(f"<a href='#{n}' style='background:{'#cdf' if n == 1 else '#fff'}'>Tab {n}</a>" for n in range(5))
+STYLED = (
+    f"<ul>{ZEBRA}</ul><nav>{TABS}</nav>"
+    + """<style>.off{opacity:.4;pointer-events:none} .greyed{opacity:.35;cursor:not-allowed}</style>
 <button class=off>Undo</button><button class=greyed>Redo</button><button>Cut</button>
 <div contenteditable=true aria-label=Body>
 <h2>Title</h2><p>One <b>bold</b> word</p><ul><li>first</li><li>second</li></ul></div>"""
+)
 
 
 async def test_states_that_only_a_style_tells_are_told(context: Context) -> None:
@@ -125,6 +132,8 @@ async def test_states_that_only_a_style_tells_are_told(context: Context) -> None
     assert "Undo" in text and "Undo" not in named  # seen, and nothing to press
     assert "greyed" in named["Redo"].states, text
     assert "greyed" not in named["Cut"].states
+    looks = {name for name, element in named.items() if "highlighted" in element.states}
+    assert looks == {"Tab 1"}  # rows of two colours in turn are no choice
     value = named["Body"].attributes["value"]
     assert value == "## Title\nOne **bold** word\n- first\n- second", value
 

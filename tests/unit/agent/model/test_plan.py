@@ -239,6 +239,12 @@ async def test_a_loop_that_the_job_gives_is_collected_and_not_invented() -> None
     assert "The job has a loop: the same for each: all lamps." in model.asked[0].messages[-1].text
 
 
+async def test_a_planner_is_told_of_the_values_that_the_job_gives() -> None:
+    _, model = await planned(says(task_type="loop"), spec={"loop": {"values": ["lamps", "chairs", "rugs", "beds"]}})
+    told = model.asked[0].messages[-1].text
+    assert "each of the 4 values that the job gives: lamps, chairs, rugs, …. Plan it as `loop`" in told
+
+
 async def test_a_nested_loop_does_not_go_over_its_own_value() -> None:
     loop = says(task_type="loop", loop_values=["lamps", "chairs"])
     plan, model = await planned(loop, says(), item=LoopItem(0, "lamps", is_link=False), depth=1)
