@@ -129,9 +129,15 @@ globalThis.shoalWalker ??= (() => {
   const wordsOf = text => squeeze(text.replace(/[-_/]+/g, ' ').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase());
   const ICON_NOISE = /^(svg|icons?|fa[bsrldt]?|fas|far|bi|mdi|ri|ti|la|lucide|feather|glyphicon|material|symbols?|outlined|rounded|solid|regular|inline|fw|lg|sm|xs|xl|md|\d+x?|w|h|size|block|img|image|sprite|css|js|ng|tabler|octicon|heroicons?|anticon|el|btn|button|ui|widget|state|corner|helper)$/;
   const WAYS = { n: 'up', s: 'down', e: 'right', w: 'left' };
-  // The classes that say that an element is an icon; other classes are for the page's own style sheets.
+  // The classes that say that an element is an icon; others are for the page's own style sheets, but on what is as small
+  // and as empty as an icon.
   const ICON_CLASS = /(^|[\s_-])(icons?|fa[bsrldt]?|bi|mdi|ri|ti|la[bsr]?|glyphicon|material-symbols-\w+|lucide|feather|octicon|codicon|tabler|svg|emoji|sprite)([\s_-]|$)/i;
-  const iconClass = element => { const said = element.getAttribute('class') || ''; return ICON_CLASS.test(said) ? iconWords(said) : ''; };
+  const ICON_PX = 64;
+  const isSmall = ({ width, height }) => width <= ICON_PX && height <= ICON_PX;
+  const iconClass = element => {
+    const said = element.getAttribute('class') || '';
+    return ICON_CLASS.test(said) || (!element.childNodes.length && isSmall(element.getBoundingClientRect())) ? iconWords(said) : '';
+  };
   // A letter or word of an icon font that screen readers are told to leave out: nobody reads it.
   const isGlyph = element => element.getAttribute('aria-hidden') === 'true' && !element.firstElementChild && /^[\s\ue000-\uf8ff]*$|^\s*[a-z]+(_[a-z0-9]+)*\s*$/.test(element.textContent) &&
     (element.tagName === 'I' || ICON_CLASS.test(element.getAttribute('class') || ''));
