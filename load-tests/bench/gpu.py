@@ -98,7 +98,8 @@ async def session(model: Model, number: int, options: Any) -> list[float]:
     dice = random.Random(f"{options.seed} {number}")
     metered = Metered(model, options.reply_tokens)
     policy = ModelPolicy(metered, None)  # type: ignore[arg-type]  # nothing here needs the fallback
-    spec = JobSpec.model_validate({"url": "https://shop.example/", "goal": "Order the cheapest desk lamp"})
+    wanted = {"url": "https://shop.example/", "goal": "Order the cheapest desk lamp", "sight": {"pictures": "always"}}
+    spec = JobSpec.model_validate(wanted)
     done: list[Step] = []
     for index in range(options.steps):
         seen = page_of(dice, options.words)

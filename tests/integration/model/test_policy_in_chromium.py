@@ -91,7 +91,8 @@ async def test_what_is_shown_can_be_done_read_and_collected(opened: tuple[Contex
     policy = ModelPolicy(model, None)  # type: ignore[arg-type]
     fields = {"name": {"type": "string"}, "price": {"type": "number"}, "url": {"type": "string"}}
     schema = {"type": "array", "items": {"type": "object", "required": list(fields), "properties": fields}}
-    spec = JobSpec(url=site, goal="Read the lamps", data={"name": "Ada"}, extract={"schema": schema})
+    given: dict[str, Any] = {"data": {"name": "Ada"}, "extract": {"schema": schema}, "sight": {"pictures": "always"}}
+    spec = JobSpec(url=site, goal="Read the lamps", **given)
     state = SessionState(spec, LoopSpec(**{"from": {"select": "all the lamps"}}), None, context)
 
     decision = await policy.step(state, "Fill in the name", ())

@@ -37,7 +37,7 @@ async def policy(server: ModelServer) -> AsyncIterator[ModelPolicy]:
 
 
 async def stepped(policy: ModelPolicy) -> list[str]:
-    state = scene_of(SHOWN, JobSpec(url=URL, goal="Buy a lamp"))
+    state = scene_of(SHOWN, JobSpec(url=URL, goal="Buy a lamp", sight={"pictures": "always"}))
     decision = await policy.step(state, "Order", ())
     return [action.name for action in decision.actions]
 
@@ -61,7 +61,8 @@ async def test_requests_with_and_without_a_picture_begin_alike(server: ModelServ
     server.behaviours = [says(json.dumps({"thought": "", "shown": None, "records": [{"name": "Lamps"}]}))]
     schema = {"type": "object", "properties": {"name": {"type": "string"}}}
     for _ in range(2):
-        state = scene_of(SHOWN, JobSpec(url=URL, goal="Buy a lamp", extract={"schema": schema}))
+        spec = JobSpec(url=URL, goal="Buy a lamp", extract={"schema": schema}, sight={"pictures": "always"})
+        state = scene_of(SHOWN, spec)
         await (policy.extract(state) if len(server.requests) == 1 else policy.step(state, "Order", ()))
     reading, step = (sent["messages"] for sent in server.requests[1:])
     assert reading[0] == step[0]
