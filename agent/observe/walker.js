@@ -583,7 +583,7 @@ globalThis.shoalWalker ??= (() => {
         const rows = first.parentElement ? [...first.parentElement.children].filter(one => one.tagName === first.tagName) : [];
         if (rows.length < 2 || rows.length > MANY_ROWS || FIELDS.has(first.tagName)) continue;
         if (rows.some(one => one !== first && one.tabIndex >= 0)) continue; // each is a stop of its own
-        const classes = [...first.classList], listed = !!first.closest(COMPOSITES);
+        const classes = [...first.classList], listed = !!first.parentElement.closest(COMPOSITES);
         const alike = rows.filter(one => one === first || (listed && one.hasAttribute('tabindex')) || classes.some(name => one.classList.contains(name)));
         if (alike.length < 2 || (!listed && !alike.some(one => one !== first && one.hasAttribute('tabindex')))) continue;
         for (const one of alike) delegated.add(one);

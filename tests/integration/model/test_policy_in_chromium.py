@@ -134,7 +134,8 @@ async def test_all_decisions_on_a_page_send_the_same_bytes_up_to_its_end(opened:
         replies["extract"] = {"thought": "", "shown": None, "records": [record]}
         model = ScriptedModel(lambda ask: replies[ask.schema_name])
         policy = ModelPolicy(model, None)  # type: ignore[arg-type]
-        spec = JobSpec(url=site, goal="Read a lamp", extract={"schema": {"type": "object", "properties": fields}})
+        extract: Any = {"schema": {"type": "object", "properties": fields}}
+        spec = JobSpec(url=site, goal="Read a lamp", extract=extract, sight={"pictures": "always"})
         state = SessionState(spec, None, None, context)
         await policy.plan(state)
         await policy.step(state, "Look", ())
