@@ -12,7 +12,7 @@ import pytest_asyncio
 from PIL import Image
 
 from shoal.agent.browser import Browser, Context, ContextOptions, ObserveOptions
-from shoal.agent.chromium.acting import acting_context
+from shoal.agent.chromium.acting.settling import readiness
 from shoal.agent.chromium.devtools import page_walk
 from shoal.agent.chromium.process.launch import LaunchOptions, launch
 from shoal.agent.observe.marks import Ink, marked_elements, place_marks
@@ -129,7 +129,7 @@ async def test_a_document_that_may_run_no_scripts_is_not_waited_for_in_vain(
 async def test_a_frame_that_may_run_no_scripts_is_not_waited_for_in_vain(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(acting_context, "_SETTLE_S", 9.0)
+    monkeypatch.setattr(readiness, "_SETTLE_S", 9.0)
     found = await show(context, f"<button>Own</button>{framed('<button>Inner</button>', 'sandbox')}")
     await context.observe()
     await click(context, found["Own"])
