@@ -62,6 +62,8 @@ def one_job() -> Iterator[str]:
     for name in ("run", "run_async"):
         yield f"## {name}\n"
         yield described(name, getattr(shoal, name))
+    yield "## fields_schema\n"
+    yield described("fields_schema", shoal.fields_schema)
 
 
 def pages() -> Iterator[str]:

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from shoal.errors import RateLimited as RateLimited
     from shoal.errors import ServerUnavailable as ServerUnavailable
     from shoal.errors import ShoalError as ShoalError
+    from shoal.fields import fields_schema as fields_schema
     from shoal.page import Page as Page
     from shoal.page import SyncPage as SyncPage
     from shoal.page import open_page as open_page
@@ -109,6 +110,7 @@ PLACES: dict[str, tuple[str, ...]] = {
         *("JobFailed", "KeyReused", "MissingDependency", "NotFound", "PermissionDenied", "RateLimited"),
         *("ServerUnavailable", "ShoalError"),
     ),
+    "shoal.fields": ("fields_schema",),
     "shoal.page": ("Page", "SyncPage", "open_page", "open_page_sync"),
     "shoal.records": (
         *("Artifact", "BatchLine", "Basis", "Counts", "Event", "Failure", "Item", "Job", "JobSummary", "LineError"),

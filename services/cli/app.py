@@ -29,7 +29,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Shoal: browser automation on a cluster. Records go to stdout, everything else to stderr.\n\n"
-    "Exit codes: 0 done, 1 the job failed, 2 wrong usage, 3 something is missing around it, 4 done in part.",
+    "Exit codes: 0 done, 1 the job failed, 2 wrong usage, 3 something is missing around it, 4 done in part, "
+    "130 interrupted.",
 )
 
 

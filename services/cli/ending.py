@@ -25,6 +25,8 @@ class Exit(IntEnum):
     """Something that the command needs is not there: gateway, key, database, browser."""
     PARTIAL = 4
     """The job completed, and something is known to be missing: items that failed, a part of a list, or all records."""
+    INTERRUPTED = 130
+    """Ctrl-C ended the command."""
 
 
 class BadUsage(Exception):

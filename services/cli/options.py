@@ -25,7 +25,10 @@ def json_from(option: str, text: str) -> Json:
     Raises:
         Usage: it is neither.
     """
-    source = text if text.lstrip().startswith(("{", "[", '"')) else _read(option, text)
+    inline = text.lstrip().startswith(("{", "[", '"'))
+    if not inline and text != "-" and "/" not in text and not Path(text).exists():
+        raise BadUsage(f"{option}: {text!r} is no file, and no JSON: give one of both, or - for standard input")
+    source = text if inline else _read(option, text)
     try:
         return json.loads(source, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:

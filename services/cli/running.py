@@ -44,11 +44,17 @@ def finish(work: Coroutine[Any, Any, Exit | None], *, serves: bool = False) -> N
         exit_ = ended(error)
         raise (typer.Exit(Exit.DONE) if serves and asked else exit_) from None
     except (KeyboardInterrupt, asyncio.CancelledError):
-        raise typer.Exit(Exit.DONE if serves and asked else Exit.FAILED) from None
+        if not serves and signal.SIGINT in asked:
+            code = Exit.INTERRUPTED
+        else:
+            raise typer.Exit(Exit.DONE if serves and asked else Exit.FAILED) from None
     except BrokenPipeError:
         # The reader of our output (`| head`) has seen enough. Python would complain once more when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(Exit.DONE) from None
+    if signal.SIGINT in asked and not serves:
+        tell("interrupted")
+        raise typer.Exit(Exit.INTERRUPTED)
     raise typer.Exit(code or Exit.DONE)
 
 

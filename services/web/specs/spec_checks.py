@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from urllib.parse import urlsplit
 
 from shoal.agent.schemas.bounds import schema_fault
@@ -26,6 +27,16 @@ _MOST_TOKENS = 2**53
 
 _TYPE_NAMES = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
 _OF_SCHEMAS = frozenset({"type", "properties", "items", "required", "enum", "const", "anyOf", "allOf", "oneOf", "not"})
+_OF_JSON_SCHEMA = """
+    $anchor $comment $defs $id $ref $schema additionalProperties allOf anyOf const contains contentEncoding
+    contentMediaType default definitions dependentRequired dependentSchemas deprecated description else enum
+    examples exclusiveMaximum exclusiveMinimum format if items maxContains maxItems maxLength maxProperties
+    maximum minContains minItems minLength minProperties minimum multipleOf not oneOf pattern patternProperties
+    prefixItems properties propertyNames readOnly required then title type unevaluatedItems
+    unevaluatedProperties uniqueItems writeOnly example nullable
+"""
+_KEYWORDS = frozenset(_OF_JSON_SCHEMA.split())
+"""Of JSON Schema and OpenAPI."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NOT_IN_HOSTS = re.compile(r"[\x00-\x20\x7f#/<>?@\\^|%\"`{}]")
 _NUMBER_AT_END = re.compile(r"(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$")
@@ -180,6 +191,20 @@ def _of_headers(spec: JobSpec) -> Iterator[Found]:
             )
 
 
+def _misspelt(schema: Json, place: str) -> Iterator[Found]:
+    """Keywords that are none, but nearly: such a part of a schema would say nothing. Own keywords are left alone."""
+    if not isinstance(schema, dict):
+        return
+    for name, part in schema.items():
+        if name not in _KEYWORDS and (meant := get_close_matches(name, _KEYWORDS, n=1, cutoff=0.8)):
+            yield f"{place}.{name}", f"is no keyword of JSON Schema; {meant[0]!r} is one"
+        elif name == "properties" and isinstance(part, dict):
+            for field, inner in part.items():
+                yield from _misspelt(inner, f"{place}.properties.{field}")
+        elif name == "items":
+            yield from _misspelt(part, f"{place}.items")
+
+
 def _of_extract(extract: ExtractSpec | None) -> Iterator[Found]:
     if extract is None or extract.json_schema is None:
         return
@@ -191,6 +216,7 @@ def _of_extract(extract: ExtractSpec | None) -> Iterator[Found]:
             properties = {name: part if isinstance(part, dict) else {"type": part} for name, part in schema.items()}
             meant = json.dumps({"type": "object", "properties": properties}, ensure_ascii=False)
             yield "extract.schema", f"maps names to types, and is no JSON Schema; write {meant[:300]}"
+    yield from _misspelt(extract.json_schema, "extract.schema")
     reason = schema_fault(schema_text(extract.json_schema))
     if reason is not None:
         yield "extract.schema", reason

@@ -216,6 +216,9 @@ def test_run_with_json_tells_progress_in_json_too(served: Served, shoal: Shoal) 
         (("jobs", "--gateway", "localhost:8700"), "address starts with http:// or https://, not like 'localhost:8700'"),
         (("observe", "https://a.example", "--full-page"), "--screenshot FILE.png takes it"),
         (("results", "j1", "--format", "xml"), "Invalid value"),
+        (("run", "x", "--url", "https://a.example", "--schema", "name"), "'name' is no file, and no JSON: give one of"),
+        (("run", "x", "--url", "https://a.example", "--fields", "a:money"), "--fields: a: there is no type 'money'"),
+        (("run", "x", "--url", "https://a.example", "--fields", "a", "--schema", "{}"), "exclude each other"),
     ],
 )
 def test_wrong_usage_ends_with_2_and_a_sentence(

@@ -131,6 +131,16 @@ def faults(answer: httpx.Response) -> dict[str, str]:
             '"string"}, "price": {"type": "number"}}}',
         ),
         (
+            {"extract": {"schema": {"type": "object", "proprties": {"a": {"type": "string"}}}}},
+            "extract.schema.proprties",
+            "is no keyword of JSON Schema; 'properties' is one",
+        ),
+        (
+            {"extract": {"schema": {"type": "object", "properties": {"a": {"type": "string", "fromat": "date"}}}}},
+            "extract.schema.properties.a.fromat",
+            "is no keyword of JSON Schema; 'format' is one",
+        ),
+        (
             {"extract": {"schema": {"$schema": {}}}},
             "extract.schema",
             "is not a valid JSON Schema at $schema: it must be a string",

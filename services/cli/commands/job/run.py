@@ -12,6 +12,7 @@ import typer
 from shoal.agent.support.json_value import Json
 from shoal.connect import find_gateway
 from shoal.embedded import spec_checker
+from shoal.fields import fields_schema
 from shoal.records import SubmittedJob
 from shoal.services.cli.commands.job.following import cancel_and_print, follow
 from shoal.services.cli.connection import client_or_cluster
@@ -39,6 +40,9 @@ def run(
     url: Annotated[str, typer.Option(metavar="URL", help="Where to start.")] = "",
     spec: Annotated[str, typer.Option(metavar="FILE", help="A job spec to begin with; - reads stdin.")] = "",
     schema: Annotated[str, typer.Option(metavar="FILE|JSON", help="JSON Schema of one record.")] = "",
+    fields: Annotated[
+        str, typer.Option(metavar="NAMES", help='The fields in place of a schema: "name, price:number, sku?".')
+    ] = "",
     extract: Annotated[str, typer.Option(metavar="WORDS", help="What to read from each page.")] = "",
     data: Annotated[str, typer.Option(metavar="FILE|JSON", help="Details for forms and goals.")] = "",
     loop_select: Annotated[str, typer.Option(metavar="CSS|WORDS", help="Loop over what this finds.")] = "",
@@ -76,7 +80,7 @@ def run(
         _put(asked, "max_steps", max_steps)
         _put(asked, "deadline_s", deadline)
         _put(asked, "extract.goal", extract)
-        _put(asked, "extract.schema", json_from("--schema", schema) if schema else None)
+        _put(asked, "extract.schema", _schema(schema, fields))
         _put(asked, "loop.from.select", loop_select)
         _put(asked, "loop.from.next", loop_next)
         _put(asked, "loop.from.max_pages", max_pages)
@@ -111,6 +115,20 @@ async def run_spec(spec: dict[str, Json], gateway: str, as_json: bool) -> Exit:
             # Shielded by being a new await: the cancellation was delivered once, and this is its cleaning up.
             await cancel_and_print(client, job, lines)
             return Exit.FAILED
+
+
+def _schema(schema: str, fields: str) -> Json:
+    """The schema that one of both options gives; None without them.
+
+    Raises:
+        BadUsage: both are there, or one cannot be read.
+    """
+    if schema and fields:
+        raise BadUsage("--schema and --fields exclude each other")
+    try:
+        return fields_schema(fields) if fields else json_from("--schema", schema) if schema else None
+    except ValueError as error:
+        raise BadUsage(f"--fields: {error}") from error
 
 
 def _put(spec: dict[str, Json], path: str, value: Json) -> None:
