@@ -13,10 +13,10 @@ from shoal.agent.grounding.claims import stated_count, texts_of
 from shoal.agent.grounding.part_claims import failure_told
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.policies.rules.facts.facts import read_facts
+from shoal.agent.policies.rules.fields.blocks import read_blocks
 from shoal.agent.policies.rules.fields.candidates import name_stems
 from shoal.agent.policies.rules.fields.extraction import extract_page
 from shoal.agent.policies.rules.fields.fields import ReadRecord
-from shoal.agent.policies.rules.fields.records import read_blocks
 from shoal.agent.policies.rules.lists.empty_list import asked_words
 from shoal.agent.policies.rules.lists.following import doubted, goes_on, read_whole_list
 from shoal.agent.read.schema import Property, properties_of
@@ -193,5 +193,5 @@ async def _read_beside(
     elements = [record.where for record in page.records]
     if extract is None or not properties or not elements or (extract.records or "").startswith("$"):
         return {}
-    facts = await read_facts(state.page, many=True, words=name_stems(properties), records=elements)
+    facts = await read_facts(state.page, words=name_stems(properties), records=elements)
     return read_blocks(facts, properties, state.spec.browser.locale or "", extract.accept)

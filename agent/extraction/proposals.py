@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Self
 
 from pydantic import ValidationError
 
@@ -13,6 +14,8 @@ from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
 from shoal.agent.extraction.given import values_at_places
 from shoal.agent.policies.rules.facts.facts import Facts, read_facts
+from shoal.agent.policies.rules.fields.list_reading import cell_labels
+from shoal.agent.policies.rules.fields.page_tree import page_on
 from shoal.agent.spec import ExtractSpec, FieldPlace
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
@@ -59,11 +62,12 @@ async def propose_places(page: Context, extract: ExtractSpec, records: Sequence[
     read = [record for record in records if isinstance(record.value, dict) and record.sources][:_MOST_RECORDS]
     if not read or (extract.records or "").startswith("$"):
         return Proposals()
-    facts = await read_facts(page, many=extract.many)
     selectors = await _selectors(page, extract, read)
     if extract.many:
-        return await _of_list(page, extract, read, _Labels(facts), selectors, locale)
-    return await _of_one(page, extract, read[0], _Labels(facts), selectors, locale)
+        tree = await page_on(page)
+        labels = _Labels(cell_labels(tree) if tree is not None else {})
+        return await _of_list(page, extract, read, labels, selectors, locale)
+    return await _of_one(page, extract, read[0], _Labels.of(await read_facts(page)), selectors, locale)
 
 
 async def uncertain_values(
@@ -84,7 +88,7 @@ async def uncertain_values(
         for place, candidate in enumerate(candidates)
     }
     asked = Record({}, sources)
-    labels, selectors = _Labels(await read_facts(page, many=False)), await _selectors(page, extract, [asked])
+    labels, selectors = _Labels.of(await read_facts(page)), await _selectors(page, extract, [asked])
     told: dict[str, Json] = {}
     for name, candidates in several.items():
         told[name] = []
@@ -133,17 +137,21 @@ def _element(where: str) -> str:
     return hit[1] if hit else where
 
 
+@dataclass(frozen=True)
 class _Labels:
     """What the page calls the values that stand at a selector."""
 
-    def __init__(self, facts: Facts) -> None:
-        blocks = [block for group in facts.groups for block in group.blocks]
-        pairs = [pair for part in (facts, *blocks) for pair in part.pairs if pair.how in _LABELED]
-        self._of = {pair.selector: pair.label for pair in reversed(pairs)}
+    by_selector: Mapping[str, str]
+
+    @classmethod
+    def of(cls, facts: Facts) -> Self:
+        """The labels of a page's own values."""
+        pairs = [pair for pair in facts.pairs if pair.how in _LABELED]
+        return cls({pair.selector: pair.label for pair in reversed(pairs)})
 
     def at(self, where: str) -> str:
         """The label of the value there; "" for none."""
-        return self._of.get(where, "")
+        return self.by_selector.get(where, "")
 
 
 def _possible(name: str, record: Record, labels: _Labels, selectors: Mapping[str, Json]) -> Iterator[FieldPlace]:

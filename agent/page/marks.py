@@ -44,6 +44,8 @@ CHECKED: Final = 1 << 18
 SELECTED: Final = 1 << 19
 DISABLED: Final = 1 << 20
 FOCUSED: Final = 1 << 21
+BOXED: Final = 1 << 22
+SMALLER: Final = 1 << 23
 
 HIDDEN: Final = NONE | INVISIBLE | TRANSPARENT | CLIPPED | OFF_PAGE | SKIPPED | UNSLOTTED | CHOICE
 """Any reason not to be shown."""

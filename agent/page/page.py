@@ -135,6 +135,14 @@ class Page:
         """True where the element is a dialog that lets nothing else be used."""
         return self._has(el, m.MODAL)
 
+    def boxed(self, el: html.HtmlElement) -> bool:
+        """True where a part of a line has a ground or an edge of its own; known of pages in a browser."""
+        return self._has(el, m.BOXED)
+
+    def smaller(self, el: html.HtmlElement) -> bool:
+        """True where a part of a line has smaller letters than the text around it; known of pages in a browser."""
+        return self._has(el, m.SMALLER)
+
     def value(self, el: html.HtmlElement) -> str | None:
         """The current value of a field; attributes keep what the document says. A password is told as dots."""
         current = self.values.get(self.number(el))

@@ -10,6 +10,7 @@ function (options) {
   const NONE = 1 << 4, INVISIBLE = 1 << 5, TRANSPARENT = 1 << 6, CLIPPED = 1 << 7, OFF_PAGE = 1 << 8, SKIPPED = 1 << 9;
   const UNSLOTTED = 1 << 10, CHOICE = 1 << 11, INERT = 1 << 12, TOP = 1 << 13, MODAL = 1 << 14, FIXED = 1 << 15;
   const PRE = 1 << 16, STRUCK = 1 << 17, CHECKED = 1 << 18, SELECTED = 1 << 19, DISABLED = 1 << 20, FOCUSED = 1 << 21;
+  const BOXED = 1 << 22, SMALLER = 1 << 23, BADGES = /^(span|small|label|i|em|a)$/;
   const LOOSE = 1 << 30; // clipped by what does not clip absolute boxes; of this script alone
   const LAYOUTS = {
     none: 0, inline: 1, block: 2, 'flow-root': 2, flex: 2, grid: 2, '-webkit-box': 2, 'table-caption': 2,
@@ -117,9 +118,16 @@ function (options) {
     if (element.inert) within |= INERT;
     own |= topLayer(element, tag);
     if (display !== 'contents') own |= room(element, tag, style, display, isAbsolute, position !== 'static', own & (TOP | FIXED), clip);
-    if (hasWords(element)) own |= letters(style);
+    if (hasWords(element)) own |= letters(style) | (BADGES.test(tag) && display.startsWith('inline') ? looks(element, style) : 0);
     if (style.contentVisibility === 'hidden') { const marks = own | within; within |= SKIPPED; return marks; }
     return own | within;
+  };
+  // A part of a line that is set apart from the text beside it, as badges are.
+  const looks = (element, style) => {
+    const boxed = !/^(transparent|rgba\(.*, 0\))$/.test(style.backgroundColor) || parseFloat(style.borderLeftWidth) > 0;
+    const around = element.parentElement;
+    const smaller = around && parseFloat(style.fontSize) < 0.9 * parseFloat(getComputedStyle(around).fontSize);
+    return (boxed ? BOXED : 0) | (smaller ? SMALLER : 0);
   };
   const topLayer = (element, tag) => {
     if (tag === 'dialog' && element.open && element.matches(':modal')) return TOP | MODAL;

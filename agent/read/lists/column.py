@@ -49,6 +49,9 @@ class Column:
     first: Piece | None = None  # of the first record that has a value
     unsteady: float = 0.0  # share of the records that have another number of such places
     place: float = 0.5  # where in the records it stands, 0 to 1
+    names: frozenset[str] = frozenset()  # words that a term or its meaning may be called
+    in_cells: bool = False  # the values stand in cells of a table, or in parts of definitions
+    part: float = 1.0  # share of their cells' text that the values are
 
     @cached_property
     def given(self) -> list[Value]:

@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
 from statistics import median
 
 from lxml.html import HtmlElement
 
 from shoal.agent.read.lists.column import Column, Key, Stretch, Value
-from shoal.agent.read.lists.pieces import INLINE, Path, Piece, words_in_line
+from shoal.agent.read.lists.pieces import (
+    CELL_STEPS,
+    INLINE,
+    Path,
+    Piece,
+    attribute_number,
+    is_cell,
+    is_head,
+    joined,
+    words_in_line,
+)
 from shoal.agent.read.lists.runs import Run, cells_of
 from shoal.agent.read.lists.typed_columns import typed_columns
-from shoal.agent.read.lists.words import FILE_TYPES
+from shoal.agent.read.lists.words import FILE_TYPES, MEANING_WORDS, TERM_WORDS
 from shoal.agent.read.values.text_values import days_in
 
+_LONGEST_BADGE = 40
 _PREFIX = re.compile(r"([^:]{2,32}):\s+(\S.*)$")
 _FILE = re.compile(r"\.(\w{2,4})(?:$|[?#])")
 _NAMING = ("id", "itemprop", "data-label", "data-title", "headers", "data-th")
@@ -59,6 +71,11 @@ class _Collector:
         self._places: dict[Key, dict[int, PlacedValue]] = defaultdict(dict)
         self._labels: dict[Key, str] = {}
         self._links: dict[Key, dict[int, _Link]] = defaultdict(dict)
+        self._cell_sizes: Counter[tuple[int, str]] = Counter()  # characters
+        terms = [
+            piece.text for pieces in self.records for piece in pieces[:1] if piece.path[run.depth :][:1] == ("dt@0",)
+        ]
+        self._labelled = bool(terms) and all(term.endswith((":", "：")) for term in terms)  # its terms are labels
         self._several: Counter[tuple[str, int]] = Counter()  # links to one kind of file, by record
         self._numbers: dict[str, dict[int, Counter[Path]]] = {"piece": {}, "line": {}}
         self._texts = Counter(text for pieces in self.records for text in {piece.text.casefold() for piece in pieces})
@@ -72,24 +89,23 @@ class _Collector:
         """Note the places of one record's pieces."""
         numbers: Counter[Path] = Counter()
         lines: dict[int, list[Piece]] = defaultdict(list)
-        cells: dict[HtmlElement, list[Piece]] = defaultdict(list)
-        label: Piece | None = None
+        cells: dict[str, list[Piece]] = defaultdict(list)
         seen: set[HtmlElement] = set()
         for piece in pieces:
             path = piece.path[self.run.depth :]
             header = self._header(path)
-            self._put(("piece", path, numbers[path]), record, piece.text, [piece], header, piece.link)
+            if not self.page.mentioned(piece):
+                self._put(("piece", path, numbers[path]), record, piece.text, [piece], header, piece.link)
             numbers[path] += 1
-            self._take_labelled(record, piece, label)
-            label = piece if self._is_label(piece) else None
             lines[piece.line].append(piece)
-            if _cell_step(path):
-                cells[_cell_of(piece.el)].append(piece)
+            if step := _cell_step(path):
+                cells[step].append(piece)
             if piece.link is not None and piece.link not in seen:
                 seen.add(piece.link)
                 self._take_link(record, piece, header)
         self._numbers["piece"][record] = numbers
-        self._take_lines(record, lines)
+        self._take_labelled(record, list(lines.values()))
+        self._take_lines(record, lines, cells)
         self._take_cells(record, cells)
 
     def _put(
@@ -105,13 +121,30 @@ class _Collector:
         cell = _cell_step(path)
         return self.run.headers.get(cell, "") if cell else ""
 
-    def _take_labelled(self, record: int, piece: Piece, label: Piece | None) -> None:
-        prefixed = _PREFIX.match(piece.text)
-        if prefixed and self._prefixes[prefixed[1].casefold()] >= max(2, 0.3 * self.count):
-            key = ("label", prefixed[1].casefold())
-            self._put(key, record, prefixed[2], [piece], prefixed[1], piece.link)
-        if label is not None and not self._is_constant(piece) and _beside(label, piece):
-            self._put(("label", label.text.casefold()), record, piece.text, [piece], label.text, piece.link)
+    def _take_labelled(self, record: int, lines: Sequence[Sequence[Piece]]) -> None:
+        """Note what stands behind a label in its line, else the line below it."""
+        for place, line in enumerate(lines):
+            starts = [at for at, piece in enumerate(line) if self._is_label(piece) or self._label_in(piece)]
+            for start, end in pairwise([*starts, len(line)]):
+                said, values = self._label_in(line[start]), line[start + 1 : end]
+                if said:
+                    text = joined([replace(line[start], text=said[2]), *values])
+                    self._put(("label", said[1].casefold()), record, text, line[start:end], said[1], line[start].link)
+                    continue
+                if not values and start == len(line) - 1 and place + 1 < len(lines):
+                    below = lines[place + 1]
+                    ends = (at for at, piece in enumerate(below) if piece.text.endswith(":"))
+                    values = below[: next(ends, len(below))]
+                named = line[start].text.endswith(":") or line[start].path[-1].startswith("th@")
+                if values and (named or not self._is_constant(values[0])) and _beside(line[start], values[0]):
+                    label = line[start].text
+                    link = values[0].link if len({piece.link for piece in values}) == 1 else None
+                    self._put(("label", label.casefold()), record, joined(values), values, label, link)
+
+    def _label_in(self, piece: Piece) -> re.Match[str] | None:
+        """The label that a piece begins with, and what follows it, where several records have it."""
+        said = _PREFIX.match(piece.text)
+        return said if said and self._prefixes[said[1].casefold()] >= max(2, 0.3 * self.count) else None
 
     def _is_constant(self, piece: Piece) -> bool:
         """True for a short text that half of the records have."""
@@ -138,7 +171,9 @@ class _Collector:
             self._links["link file", ending[1].casefold()].setdefault(record, record_link)
             self._several[ending[1].casefold(), record] += 1
 
-    def _take_lines(self, record: int, lines: Mapping[int, Sequence[Piece]]) -> None:
+    def _take_lines(
+        self, record: int, lines: Mapping[int, Sequence[Piece]], cells: Mapping[str, Sequence[Piece]]
+    ) -> None:
         numbers: Counter[Path] = Counter()
         for line in lines.values():
             path = line[0].path[self.run.depth :]
@@ -146,22 +181,57 @@ class _Collector:
             path = path[: next(inline, len(path))]
             key = ("line", path, numbers[path])
             numbers[path] += 1
-            if len(line) > 1:
+            if self.page.mentioned(line[0]) and len(line) == 1:
+                continue
+            if not _cell_step(path) or len(line) < len(cells[_cell_step(path)]):
                 links = {piece.link for piece in line}
                 link = line[0].link if len(links) == 1 else None
-                text = words_in_line(" ".join(piece.text for piece in line))
+                text = joined(line)
                 self._put(key, record, text, line, self._header(path), link)
         self._numbers["line"][record] = numbers
 
-    def _take_cells(self, record: int, cells: Mapping[HtmlElement, Sequence[Piece]]) -> None:
-        numbers: Counter[str] = Counter()
-        for pieces in cells.values():
-            step = _cell_step(pieces[0].path[self.run.depth :])
-            numbers[step] += 1
-            if len({piece.line for piece in pieces}) > 1:
-                text = words_in_line(" ".join(piece.text for piece in pieces))
-                header = self.run.headers.get(step, "")
-                self._put(("cell", step, numbers[step]), record, text, pieces, header, pieces[0].link)
+    def _take_cells(self, record: int, cells: Mapping[str, Sequence[Piece]]) -> None:
+        for step, pieces in cells.items():
+            if step[:3] in ("td@", "th@") and len({self._cell_of(piece.el) for piece in pieces}) > 1:
+                continue  # a record of several rows
+            if step[1] in "td" and step[0] == "d" and len({self._definitions_of(piece.el) for piece in pieces}) > 1:
+                continue
+            pieces = self._without_badges(pieces) if step[:3] in ("td@", "th@") else pieces
+            text = _text_of_cell(step, pieces)
+            self._cell_sizes[record, step] = len(text)
+            tag, _, column = step.partition("@")
+            spanned = attribute_number(self._cell_of(pieces[0].el), "colspan", 30) if tag in ("td", "th") else 1
+            for each in range(int(column), int(column) + spanned):
+                link = pieces[0].link if len({piece.link for piece in pieces}) == 1 else None
+                header = self.run.headers.get(f"{tag}@{each}", "")
+                self._put(("cell", f"{tag}@{each}"), record, text, pieces, header, link)
+
+    def _without_badges(self, pieces: Sequence[Piece]) -> Sequence[Piece]:
+        """A cell's pieces without the badges at its end; all of them where it begins with one, or is a label."""
+        main = pieces[0]
+        within = set(_within_line(main.el))
+        if len(pieces) == 1 or any(map(self.page.page.boxed, within)):
+            return pieces
+        strong = main.link is not None or any(el.tag in ("b", "strong") for el in within)
+
+        def is_badge(piece: Piece) -> bool:
+            own = [el for el in _within_line(piece.el) if el not in within]
+            set_apart = any(self.page.page.boxed(el) or (strong and self.page.page.smaller(el)) for el in own)
+            return set_apart and len(piece.text) <= _LONGEST_BADGE
+
+        left = len(pieces)
+        while left > 1 and is_badge(pieces[left - 1]):
+            left -= 1
+        return pieces if joined(pieces[:left]).endswith((":", "：")) else pieces[:left]
+
+    @staticmethod
+    def _definitions_of(el: HtmlElement) -> HtmlElement | None:
+        """The outermost list of definitions that an element stands in, within its record."""
+        return next((above.getparent() for above in (el, *el.iterancestors()) if above.tag in ("dt", "dd")), None)
+
+    def _cell_of(self, el: HtmlElement) -> HtmlElement:
+        within = (el, *el.iterancestors())
+        return next((above for above in within if is_cell(above) or above.getparent() in self.page.laid), el)
 
     # --- all records ----------------------------------------------------------------------------------
 
@@ -189,18 +259,28 @@ class _Collector:
         """The columns of all places that enough records have."""
         columns = []
         for key, cells in self._places.items():
-            if len(cells) < max(2, 0.3 * self.count):
+            if len(cells) < max(1 if self.run.headers else 2, 0.3 * self.count) or _is_one_piece(key, cells):
                 continue
             pieces = next(iter(cells.values())).pieces
             first = pieces[0] if pieces else None
-            made = typed_columns(self._column(key, cells, first))
+            place = self._column(key, cells, first)
+            place.in_cells = first is not None and bool(_cell_step(first.path[self.run.depth :]))
+            place.part = self._part(place)
+            made = typed_columns(place)
             for column in made:
                 column.first = first
+                column.part = self._part(column)
                 column.unsteady = self._unsteady(key, cells)
                 if column.stretches:
                     column.place = median(self._place(record, each.first) for record, each in column.stretches.items())
             columns += made
         return columns
+
+    def _names(self, key: Key) -> frozenset[str]:
+        """What a term or its meaning may be called, where the place is one."""
+        step = key[1] if key[0] == "cell" else next(iter(key[1]), "") if isinstance(key[1], tuple) else ""
+        names = {"dt@0": TERM_WORDS, "dd@0": MEANING_WORDS}.get(str(step), frozenset())
+        return names if names and not self._labelled else frozenset()
 
     def _column(self, key: Key, cells: Mapping[int, PlacedValue], first: Piece | None) -> Column:
         path = key[1] if key[0] in ("piece", "line") and isinstance(key[1], tuple) else ()
@@ -215,6 +295,7 @@ class _Collector:
             [cells[record].text if record in cells else None for record in range(self.count)],
             label,
             " ".join(hints),
+            names=self._names(key),
             links=[cells[record].link if record in cells else None for record in range(self.count)],
             stretches={
                 record: Stretch(cell.pieces[0].order, cell.pieces[-1].order)
@@ -222,6 +303,17 @@ class _Collector:
                 if cell.pieces
             },
         )
+
+    def _part(self, column: Column) -> float:
+        """The share of the cells' text that the column's values are; 1 outside of cells."""
+        said = whole = 0
+        for record, stretch in column.stretches.items():
+            cell = _cell_step(self.page.pieces[stretch.first].path[self.run.depth :])
+            value = column.values[record]
+            if cell and isinstance(value, str):
+                said += len(value)
+                whole += max(len(value), self._cell_sizes.get((record, cell), 0))
+        return said / whole if whole else 1.0
 
     def _unsteady(self, key: Key, cells: Mapping[int, PlacedValue]) -> float:
         counted = self._numbers.get(str(key[0]))
@@ -302,20 +394,41 @@ def _prefix_of(text: str) -> str:
 
 
 def _cell_step(path: Path) -> str:
-    return next((step for step in path if step[:3] in ("td@", "th@")), "")
+    return next((step for step in path if step[:3] in CELL_STEPS), "")
 
 
-def _cell_of(el: HtmlElement) -> HtmlElement:
-    return next(above for above in (el, *el.iterancestors()) if above.tag in ("td", "th"))
+def _within_line(el: HtmlElement) -> Iterator[HtmlElement]:
+    """An element and those around it, within its cell."""
+    return takewhile(lambda above: not is_cell(above), (el, *el.iterancestors()))
+
+
+def _text_of_cell(step: str, pieces: Sequence[Piece]) -> str:
+    """A cell's text; of several terms that are explained together all."""
+    if not step.startswith("dt@"):
+        return joined(pieces)
+    terms: dict[HtmlElement, list[Piece]] = defaultdict(list)
+    for piece in pieces:
+        terms[next(el for el in (piece.el, *piece.el.iterancestors()) if el.tag == "dt")].append(piece)
+    return ", ".join(map(joined, terms.values()))
+
+
+def _is_one_piece(key: Key, cells: Mapping[int, PlacedValue]) -> bool:
+    """True for lines and cells that are one piece each, at one place: the piece's own column says the same.
+
+    A cell may reach into columns beside its own.
+    """
+    if key[0] not in ("line", "cell") or any(len(cell.pieces) > 1 for cell in cells.values()):
+        return False
+    places = {cell.pieces[0].path for cell in cells.values()}
+    return len(places) == 1 and (key[0] == "line" or str(key[1]) in next(iter(places)))
 
 
 def _beside(label: Piece, value: Piece) -> bool:
     """True where a label stands with its value in one cell, or in a row of just the two."""
     label_cell, value_cell = (
-        next((el for el in (piece.el, *piece.el.iterancestors()) if el.tag in ("td", "th")), None)
-        for piece in (label, value)
+        next(filter(is_cell, (piece.el, *piece.el.iterancestors())), None) for piece in (label, value)
     )
-    if label_cell is value_cell or label_cell is None or value_cell is None or label_cell.tag == "th":
+    if label_cell is value_cell or label_cell is None or value_cell is None or is_head(label_cell):
         return True
     row = label_cell.getparent()
     return row is not None and row is value_cell.getparent() and len(cells_of(row)) == 2

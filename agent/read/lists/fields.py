@@ -31,6 +31,11 @@ _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "strong", "b", "dt"})
 LEAST_FIT = {"name": 0.85, "identifier": 0.8, "day": 0.5, "link": 0.7}
 """The fit from which a column may be what a field asks for, by kind."""
 LEAST_FIT_OF_OTHERS = 0.45
+_NEARLY_ALL, _CUT_LITTLE = 0.8, 0.5
+_AS_A_DEFINITION = 0.7
+"""How well a term or its meaning is named by being one."""
+_CUT = 0.8
+"""What a part of a cell lacks where the cell's header is the field's name: all of the cell is its value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +62,8 @@ class ListField:
     @cached_property
     def name_words(self) -> list[str]:
         """The words of its name."""
-        return split_words(self.name)
+        words = split_words(self.name)
+        return [word for word in words if word not in STOP_WORDS] or words
 
     @cached_property
     def _example(self) -> re.Match[str] | None:
@@ -90,8 +96,14 @@ class ListField:
         for words in (self.name_words[-1:], self.name_words, self.description_words[:3]):
             for kind, known in KIND_WORDS.items():
                 if known & set(words):
-                    return "number" if number and kind in ("identifier", "name") else kind  # type: ignore[return-value]
+                    return "number" if number and kind != "money" else kind  # type: ignore[return-value]
         return "number" if number else "short"
+
+    def is_called(self, column: Column) -> bool:
+        """True for a column with the field's very name."""
+        if column.names:
+            return len(self.name_words) == 1 and self.name_words[0] in column.names
+        return [word for word in column.label_words if word not in STOP_WORDS] == self.name_words
 
     def likeness(self, words: Sequence[str]) -> float:
         """How well the words of a header, label or class name the field, 0 to 1.2.
@@ -132,6 +144,8 @@ def fit_of_column(asked: ListField, column: Column, records: int) -> float:
     if column.count < 2 and records > 2:
         return 0.0
     named = asked.likeness(column.label_words) or 0.5 * asked.likeness(column.hint_words)
+    if column.names and asked.is_called(column):
+        named = max(named, _AS_A_DEFINITION)
     heading = column.source[0] == "heading"
     match asked.kind:
         case "day":
@@ -140,15 +154,20 @@ def fit_of_column(asked: ListField, column: Column, records: int) -> float:
             return _fit_of_links(asked, column, named) if column.kind == "link" and asked.kind == "link" else 0.0
         case "money" | "number":
             return _fit_of_amounts(asked, column, named)
+    if column.kind == "day" and column.whole and asked.kind == "short" and not heading:
+        return column.cover * (0.5 + named) if named > 0.3 else 0.0
     if heading or column.kind not in ("text", "identifier"):
         return 0.0
+    cut = 0.0
+    if asked.is_called(column):
+        cut = _CUT * (1 - column.part) + _CUT_LITTLE * (not column.whole and column.part > _NEARLY_ALL)
     if asked.kind == "identifier":
-        return _fit_of_identifiers(column, named)
+        return _fit_of_identifiers(column, named) - cut
     if column.kind == "identifier":
         return 0.0
     if asked.kind == "name":
-        return _fit_of_names(asked, column, named, records)
-    return _fit_of_texts(column, named, long=asked.kind == "long")
+        return _fit_of_names(asked, column, named, records) - cut
+    return _fit_of_texts(column, named, long=asked.kind == "long") - cut
 
 
 def _fit_of_days(column: Column, named: float, heading: bool) -> float:
@@ -188,18 +207,21 @@ def _fit_of_identifiers(column: Column, named: float) -> float:
         score = 0.45 + 0.4 * min(1.0, 1.5 * column.distinct) + 0.3 * column.form_share + 0.15 * (1 - column.place)
         score += 0.25 * column.whole * (0.2 + 0.8 * column.figure_share) - 0.5 * column.unsteady
     decimals = sum(bool(re.fullmatch(r"\d+[.,]\d{1,2}", text)) for text in column.texts)
-    return column.cover * (score - 0.3 * (decimals > 0.5 * column.count) + 1.2 * named)
+    return column.cover * (score - 0.3 * (not named and decimals > 0.5 * column.count) + 1.2 * named)
 
 
 def _fit_of_names(asked: ListField, column: Column, named: float, records: int) -> float:
-    if column.words < 0.7 and not (column.words > 0.3 and named > 0.4):
+    if column.words < 0.7 and not (column.words > 0.3 and named > 0.4) and not asked.is_called(column):
         return 0.0
     linked = sum(link is not None for link in column.links) / max(1, records)
     steps = column.first.path[-4:] if column.first is not None else ()
     strong = any(step.split(".")[0] in _HEADINGS for step in steps)
-    score = 0.25 + 0.6 * min(1.0, 1.5 * column.distinct_letters) + 0.35 * linked + 0.2 * strong
+    called = asked.is_called(column)
+    if column.count > 2 and not called and len(set(column.texts)) == 1:
+        return 0.0  # a heading that all records share
+    score = 0.25 + 0.6 * (1.0 if called else min(1.0, 1.5 * column.distinct_letters)) + 0.35 * linked + 0.2 * strong
     score += 0.25 * (1.5 <= column.words <= 16) - 0.5 * (column.length > 220) - 0.4 * column.unsteady
-    score -= 1.2 * max(0.0, column.figure_share - 0.15)
+    score -= 0.0 if called else 1.2 * max(0.0, column.figure_share - 0.15)
     if asked.example_words:
         common = Counter(
             word
@@ -211,8 +233,8 @@ def _fit_of_names(asked: ListField, column: Column, named: float, records: int) 
 
 
 def _fit_of_texts(column: Column, named: float, *, long: bool) -> float:
-    if column.distinct < 0.1 and not named:
-        return 0.0
+    if not named and (column.distinct < 0.1 or not long):
+        return 0.0  # nothing says what it is: neither a name nor its kind of value
     score = 0.3 + 0.3 * column.distinct + 1.3 * named - 0.5 * column.unsteady - 0.1 * (not column.whole)
     score += 0.5 * (long and column.length > 60) - 0.3 * (not long and column.length > 80)
     return column.cover * score
@@ -278,6 +300,9 @@ def clash(first: Column, second: Column) -> bool:
     """True when two columns may not serve two fields: both take the same stretch of text."""
     if first.kind == "link" or second.kind == "link":
         return first is second
+    cells = {_cell_of(first), _cell_of(second)}
+    if len(cells) == 2 and "" not in cells:
+        return False  # one cell may stand in two columns
     shared = [
         record
         for record, stretch in first.stretches.items()
@@ -296,11 +321,18 @@ def clash(first: Column, second: Column) -> bool:
     return "day" not in (first.kind, second.kind) and near > 0.5 * len(shared)
 
 
+def _cell_of(column: Column) -> str:
+    """The step of the cell that a column's values stand in; "" for others."""
+    place = column.source[1]
+    steps = (place,) if column.source[0] == "cell" else place if isinstance(place, tuple) else ()
+    return next((str(step) for step in steps if str(step).startswith(("td@", "th@"))), "")
+
+
 def whole_records(rows: Sequence[Sequence[str]], fields: int) -> int:
     """Records that have at least three quarters of the fields."""
     return sum(sum(map(bool, row)) >= 0.75 * fields for row in rows)
 
 
 def more_of(records: float) -> float:
-    """What the number of records adds to a run's score: each doubling the same, up to fifty."""
-    return 0.3 * math.log2(1 + min(50.0, records))
+    """What the number of records adds to a run's score: each doubling the same, and little beyond fifty."""
+    return 0.3 * math.log2(1 + min(50.0, records)) + 0.05 * math.log2(max(1.0, records / 50))

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
 from urllib.parse import urljoin
 
 from lxml import etree
 from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
+from shoal.agent.read.word_lists.labels import AROUND
 from shoal.agent.read.words import word_set
 
 Path = tuple[str, ...]
@@ -28,7 +32,21 @@ _FOR_READERS = re.compile(r"\b(visually-?hidden|sr-only|screen-reader(-text)?|hi
 _STATE = re.compile(r"\d|(^|[-_])(odd|even|first|last|alt|active|current|hidden|collapsed?|show)($|[-_])")
 """Classes that tell parts of one kind apart."""
 _NO_TARGET = re.compile(r"\s*(javascript:|mailto:|tel:|#\s*$|$)", re.I)
-_CELLS = ("td", "th")
+_CELL_ROLES = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
+_HEAD_ROLES = frozenset({"columnheader", "rowheader"})
+_TABLE_ROLES = frozenset({"table", "grid", "treegrid"})
+_ELSEWHERE = frozenset(word for word in AROUND if " " not in word)
+"""Words in the names of blocks that are about something else."""
+_LAID_HEAD = re.compile(r"(^|[-_\s])(head|header|heading|th|thead)([-_\s]|$)", re.I)
+"""Names of the cells that head a table that is laid out by style, cell after cell."""
+_CODE = frozenset({"code", "tt", "kbd", "samp", "var"})
+_MOST_BESIDE_CODE = 40
+"""Characters of a paragraph that names and presents a piece of code, as "Since version 1.2"."""
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_ANCHOR = re.compile(r"[^\w\s]")
+"""The text of a link that leads to its own place."""
+CELL_STEPS = ("td@", "th@", "dt@", "dd@")
+"""Beginnings of the steps of cells and of parts of definitions."""
 _MOST_COLUMNS = 30
 _MOST_ROWS = 200
 """Rows that one cell may stand in."""
@@ -44,6 +62,7 @@ class Piece:
     line: int  # pieces of one line stand beside each other
     link: HtmlElement | None  # the link that it stands in
     order: int
+    led: bool = False  # white space stands before it
     spaced: bool = False  # white space follows it
 
 
@@ -67,6 +86,7 @@ class _OpenElement:
     link: HtmlElement | None
     in_menu: bool
     silent: bool  # its text is not shown
+    struck: bool = False  # its text is struck through beside other text
     parts: list[Part] = field(default_factory=list)
 
 
@@ -83,6 +103,16 @@ def words_in_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def joined(pieces: Sequence[Piece]) -> str:
+    """The text of pieces that follow each other, with spaces where the page has some."""
+    text, last = "", None
+    for piece in pieces:
+        apart = last is not None and (last.line != piece.line or last.spaced or piece.led)
+        text += (" " if apart else "") + piece.text
+        last = piece
+    return words_in_line(text)
+
+
 def attribute_number(el: HtmlElement, name: str, most: int) -> int:
     """A whole number that an attribute states, 1 without one, at most `most`."""
     figures = re.sub(r"\D", "", el.get(name) or "")[:6]
@@ -92,8 +122,9 @@ def attribute_number(el: HtmlElement, name: str, most: int) -> int:
 class PagePieces:
     """The pieces of a page; of each element its stretch of pieces, its path and its parts. Made in one walk."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, *, hidden: bool = False) -> None:
         self.page = page
+        self.hidden = hidden  # what is not shown is taken, too
         base = page.root.find(".//base[@href]")
         self.base = urljoin(page.url, base.get("href", "")) if base is not None else page.url
         self.pieces: list[Piece] = []
@@ -101,6 +132,9 @@ class PagePieces:
         self.path: dict[HtmlElement, Path] = {}
         self.parts: dict[HtmlElement, list[Part]] = {}
         self.menus: set[HtmlElement] = set()
+        self.laid: dict[HtmlElement, int] = {}  # columns of tables that are laid out by style
+        self._laid_at: dict[HtmlElement, int] = {}  # column, by cell of such a table
+        self._lengths: dict[HtmlElement, int] = {}  # characters of paragraphs
         self._line = 0
         self._open: list[_OpenElement] = []
         self._rows: list[_Row] = []
@@ -120,6 +154,24 @@ class PagePieces:
     def in_menu(self, piece: Piece) -> bool:
         """True when the piece stands in a block that is named as navigation."""
         return any(el in self.menus for el in (piece.el, *piece.el.iterancestors()))
+
+    def mentioned(self, piece: Piece) -> bool:
+        """True for code within a sentence: it mentions something, and what the record is called stands elsewhere."""
+        within = [piece.el, *piece.el.iterancestors()]
+        code = next((el for el in within[:4] if el.tag in _CODE), None)
+        paragraph = next((el for el in within if el.tag == "p"), None) if code is not None else None
+        if paragraph is None or paragraph not in self.span:
+            return False
+        if paragraph not in self._lengths:
+            start, end = self.span[paragraph]
+            self._lengths[paragraph] = sum(len(each.text) for each in self.pieces[start:end])
+        return self._lengths[paragraph] - len(piece.text) > _MOST_BESIDE_CODE
+
+    @cached_property
+    def headings(self) -> list[tuple[int, int, str]]:
+        """First piece, the one after the last, and the text of each heading that has a text."""
+        spans = ((el, self.span[el]) for el in self.span if el.tag in _HEADINGS or el.get("role") == "heading")
+        return sorted((start, end, joined(self.pieces[start:end])) for _, (start, end) in spans if end > start)
 
     # --- the walk -------------------------------------------------------------------------------------
 
@@ -141,21 +193,35 @@ class PagePieces:
                 self._add_tail(el)
 
     def _skipped(self, el: HtmlElement) -> bool:
-        if el.tag in _WITHOUT_TEXT or _FOR_READERS.search(el.get("class") or ""):
+        if el.tag in _WITHOUT_TEXT:
             return True
-        if el.get("aria-hidden") == "true" and el.tag != "a":
+        for_readers = _FOR_READERS.search(el.get("class") or "") or (el.get("aria-hidden") == "true" and el.tag != "a")
+        if for_readers and not self.hidden:
             return True
-        return self.page.layout(el) == "none"
+        if (
+            el.tag == "a"
+            and (el.get("href") or "").startswith("#")
+            and _ANCHOR.fullmatch(str(el.text_content()).strip())
+        ):
+            return True
+        return not self.hidden and self.page.layout(el) == "none"
 
     def _enter(self, el: HtmlElement) -> None:
         above = self._open[-1] if self._open else None
         if el.tag not in INLINE:
             self._line += 1
         path = above.path if above else ()
-        if el.tag in _CELLS:
-            path = (*path, f"{el.tag}@{self._column_of(el)}")
+        if is_cell(el):
+            path = (*path, f"{'th' if is_head(el) else 'td'}@{self._column_of(el)}")
+        elif el.tag in ("dt", "dd"):
+            path = (*path, f"{el.tag}@0")
+        elif el in self._laid_at:
+            path = (*path, f"td@{self._laid_at[el]}")
         elif el.tag not in _LOOKS:
             path = (*path, step_of(el))
+        if columns := _laid_columns(el):
+            self.laid[el] = columns
+            self._laid_at |= {cell: place % columns for place, cell in enumerate(el)}
         in_menu = (above.in_menu if above else False) or _is_menu(el)
         if in_menu:
             self.menus.add(el)
@@ -164,31 +230,56 @@ class PagePieces:
             link = el
         if el.tag == "br":
             self._line += 1
-        elif el.tag == "table":
+        elif is_table(el):
             self._spread.append({})
-        elif el.tag == "tr":
+        elif is_row(el):
             self._rows.append(_Row())
         self.path[el] = path
-        entry = _OpenElement(el, path, len(self.pieces), link, in_menu, not self.page.shown(el))
+        struck = el.tag in INLINE and self.page.struck(el) and not (above and self.page.struck(above.el))
+        silent = (
+            struck or (above is not None and above.silent and above.struck) or not (self.hidden or self.page.shown(el))
+        )
+        entry = _OpenElement(
+            el, path, len(self.pieces), link, in_menu, silent, struck or (above is not None and above.struck)
+        )
         self._open.append(entry)
         self._add_text(el.text, entry)
 
     def _leave(self, el: HtmlElement) -> None:
-        if el.tag == "tr" and self._rows and el in self.path:
+        if is_row(el) and self._rows and el in self.path:
             self._end_row()
-        elif el.tag == "table" and self._spread and el in self.path:
+        elif is_table(el) and self._spread and el in self.path:
             self._spread.pop()
         entry = self._open.pop()
         if el not in self.path:
             return
-        if entry.link is el and len(self.pieces) == entry.start:
-            self._add_picture_link(el, entry)
+        if len(self.pieces) == entry.start:
+            if entry.link is el:
+                self._add_picture_link(el, entry)
+            elif is_cell(el) and not entry.silent and (said := self._held(el)):
+                self.pieces.append(Piece(said, el, entry.path, self._line, None, entry.start))
         self.span[el] = (entry.start, len(self.pieces))
         self.parts[el] = entry.parts
         if self._open:
             self._open[-1].parts.append(Part(step_of(el), entry.start, len(self.pieces), el))
         if el.tag not in INLINE:
             self._line += 1
+
+    def _held(self, cell: HtmlElement) -> str:
+        """What a cell without a text holds: the value of its one control, else what its one picture shows."""
+        controls = [el for el in cell.iter("input", "select", "textarea") if el.get("type") != "hidden"]
+        pictures = [el for el in cell.iter("img") if el.get("alt")]
+        if len(controls) == 1:
+            (control,) = controls
+            if control.get("type") in ("checkbox", "radio"):
+                return str(self.page.checked(control)).lower()
+            if control.get("type") in ("password", "submit", "button", "image", "file", "reset"):
+                return ""
+            if control.tag == "select":
+                chosen = [option for option in control.iter("option") if self.page.selected(option)]
+                return words_in_line(str(chosen[0].text_content())) if chosen else ""
+            return words_in_line(self.page.value(control) or "")
+        return words_in_line(pictures[0].get("alt") or "") if len(pictures) == 1 and not controls else ""
 
     def _add_picture_link(self, el: HtmlElement, entry: _OpenElement) -> None:
         """A link without a text is called as its picture."""
@@ -201,24 +292,29 @@ class PagePieces:
             self._add_text(el.tail, self._open[-1])
 
     def _add_text(self, text: str | None, entry: _OpenElement) -> None:
-        if not text or entry.silent or not text.strip():
-            return
         last = self.pieces[-1] if self.pieces else None
+        if not text or entry.silent or not text.strip():
+            if text and last is not None and last.line == self._line:
+                last.spaced = True
+            return
         if last is not None and self._goes_on(last, entry):
             between = "" if not text[:1].isspace() and not last.spaced else " "
             last.text = words_in_line(last.text + between + text)
             last.spaced = text[-1].isspace()
             return
         order = len(self.pieces)
-        self.pieces.append(
-            Piece(words_in_line(text), entry.el, entry.path, self._line, entry.link, order, text[-1].isspace())
-        )
+        text = _unclipped(text, (entry.el, entry.link))
+        led, spaced = text[0].isspace(), text[-1].isspace()
+        self.pieces.append(Piece(words_in_line(text), entry.el, entry.path, self._line, entry.link, order, led, spaced))
         entry.parts.append(Part("#text", order, order + 1, None))
 
     def _goes_on(self, last: Piece, entry: _OpenElement) -> bool:
         if last.line != self._line or last.path != entry.path or last.link is not entry.link:
             return False
-        return entry.el.tag in _LOOKS or last.el.tag in _LOOKS or last.el is entry.el
+        looks = [el for el in (last.el, entry.el) if el.tag in _LOOKS]
+        if any(self.page.boxed(el) or self.page.smaller(el) for el in looks):
+            return last.el is entry.el
+        return bool(looks) or last.el is entry.el
 
     # --- cells that reach over several rows -----------------------------------------------------------
 
@@ -260,7 +356,7 @@ class PagePieces:
     def _copy(self, cell: HtmlElement) -> None:
         start, end = self.span.get(cell, (0, 0))
         depth = len(self.path[cell]) - 1
-        above = self._open[-1].path if self._open[-1].el.tag == "tr" else self._open[-1].path[:depth]
+        above = self._open[-1].path if is_row(self._open[-1].el) else self._open[-1].path[:depth]
         first = self.pieces[start].line if end > start else 0
         self._line += 1
         for piece in self.pieces[start:end]:
@@ -273,10 +369,38 @@ class PagePieces:
                     line,
                     piece.link,
                     len(self.pieces),
+                    piece.led,
                     piece.spaced,
                 )
             )
         self._line = (self.pieces[-1].line if end > start else self._line) + 1
+
+
+def _laid_columns(el: HtmlElement) -> int:
+    """Columns of a table that is laid out by style: cell after cell, the first ones called headers; 0 for others."""
+    heads = [bool(_LAID_HEAD.search(cell.get("class") or "")) for cell in el if isinstance(cell.tag, str)]
+    first = heads.index(False) if heads[:2] == [True, True] and False in heads else 0
+    return first if first and len(heads) % first == 0 and len(heads) == len(el) and not any(heads[first:]) else 0
+
+
+def is_row(el: HtmlElement) -> bool:
+    """True for a row of a table, of HTML or by its role."""
+    return bool(el.tag == "tr" or el.get("role") == "row")
+
+
+def is_cell(el: HtmlElement) -> bool:
+    """True for a cell of a table, of HTML or by its role."""
+    return el.tag in ("td", "th") or el.get("role") in _CELL_ROLES
+
+
+def is_head(el: HtmlElement) -> bool:
+    """True for a cell that names a column or a row."""
+    return el.tag == "th" or el.get("role") in _HEAD_ROLES
+
+
+def is_table(el: HtmlElement) -> bool:
+    """True for a table, of HTML or by its role."""
+    return el.tag == "table" or el.get("role") in _TABLE_ROLES
 
 
 def step_of(el: HtmlElement) -> str:
@@ -286,8 +410,40 @@ def step_of(el: HtmlElement) -> str:
 
 
 def _is_menu(el: HtmlElement) -> bool:
-    if el.tag in ("nav", "footer"):
+    if el.tag in ("nav", "footer", "aside") or el.get("role") in ("navigation", "complementary", "menu"):
         return True
     if el.tag in ("body", "html", "main", "form"):
         return False
-    return bool(_MENU.search(f"{el.get('class') or ''} {el.get('id') or ''} {el.get('role') or ''}"))
+    names = f"{el.get('class') or ''} {el.get('id') or ''} {el.get('role') or ''}"
+    return bool(_MENU.search(names)) or not _ELSEWHERE.isdisjoint(re.findall(r"[a-z]+", names.casefold()))
+
+
+def element_that_says(page: Page, text: str) -> HtmlElement | None:
+    """The row, else the block, whose text is `text`, spaces aside; None where the page has none, or several."""
+    pieces = PagePieces(page)
+    bare = _squashed(text)
+    said = [_squashed(piece.text) for piece in pieces.pieces]
+    ends = [0, *accumulate(map(len, said))]
+    alike = [
+        el
+        for el, (start, end) in pieces.span.items()
+        if ends[end] - ends[start] == len(bare) and "".join(said[start:end]) == bare
+    ]
+    alike.sort(key=lambda el: sum(1 for _ in el.iterancestors()))
+    if not alike or any(alike[0] not in el.iterancestors() for el in alike[1:]):
+        return None
+    blocks = [el for el in alike if el.tag not in INLINE]
+    return next(filter(is_row, blocks), (blocks or alike)[-1])
+
+
+def _unclipped(text: str, holders: Iterable[HtmlElement | None]) -> str:
+    """A text that ends with dots in full, where a title of its element or its link has the rest."""
+    begun = text.strip().rstrip(".… ")
+    if not begun or not text.rstrip().endswith(("...", "…")):
+        return text
+    titles = (words_in_line(el.get("title") or "") for el in holders if el is not None)
+    return next((title for title in titles if title.startswith(begun)), text)
+
+
+def _squashed(text: str) -> str:
+    return "".join(text.split()).casefold()

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 from urllib.parse import urlsplit
+
+from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
 from shoal.agent.read.lists.column import Column, Value
@@ -24,14 +28,25 @@ from shoal.agent.read.lists.fields import (
     more_of,
     whole_records,
 )
-from shoal.agent.read.lists.pieces import PagePieces
+from shoal.agent.read.lists.pieces import PagePieces, Piece, step_of
 from shoal.agent.read.lists.runs import Run, Span, find_runs
+from shoal.agent.read.lists.words import split_words
 from shoal.agent.read.values.text_values import Day, DayOrder, shape
 from shoal.agent.types import Sureness
 
+_ANOTHER = "the page shows another list of such records, with {} entries; `extract.records` says which are meant"
 NO_LIST = "the page has no list whose entries state the fields"
+LEAST_FIELDS = 3
+"""Fields by which records under other headings, or in other parts of the page, are known to be of one list."""
+_FEW, _MOST_TRIED = 24, 10
 _SAMPLE = 120
 """Records by which the runs of a page are compared."""
+_CALLED = 0.8
+"""What a column with the field's very name adds to a run's score."""
+_LOOSE = 0.3
+"""What parts lack that differ in their own classes."""
+_ALL_HEADS = 0.4
+"""What it adds that a table has no further columns."""
 _DOUBT = 0.12
 """The lead of a column's fit below which a value is withheld where another column says otherwise."""
 _SAFE = 0.5
@@ -45,6 +60,8 @@ class ListRecord:
     values: Mapping[str, str]  # by field: text, address, or a day as YYYY-MM-DD
     sureness: Mapping[str, Sureness]  # by field
     span: Span  # its stretch of the page's pieces
+    pieces: Mapping[str, Sequence[Piece]]  # where each value stands, by field; empty for links
+    links: Mapping[str, HtmlElement]  # of fields that are addresses
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +72,7 @@ class ListReading:
     columns: Mapping[str, Column] = field(default_factory=dict)  # by field
     left_out: str = ""  # what the page shows of the list and was not read, in words; "" for nothing
     goes_on: str = ""  # what says that further pages go on with it, in words
+    pieces: PagePieces | None = None  # of the page, where records were read
 
     @property
     def complete(self) -> bool:
@@ -72,6 +90,10 @@ class _Trial:
     taken: Assignment
     keep: list[int]  # records that state enough of the fields
 
+    def column(self, asked: ListField) -> Column | None:
+        """The column of a field."""
+        return self.columns[self.taken.columns[asked.name]] if asked.name in self.taken.columns else None
+
     def places(self) -> dict[str, tuple[str, object]]:
         return {
             name: (self.columns[place].kind, self.columns[place].source) for name, place in self.taken.columns.items()
@@ -79,15 +101,26 @@ class _Trial:
 
 
 def read_list(page: Page, fields: Sequence[ListField]) -> ListReading:
-    """The records of the list on a page that states the fields best."""
-    pieces = PagePieces(page)
-    runs = find_runs(pieces)
-    tried = [trial for run in runs if (trial := _try(run.sample(_SAMPLE), fields)) is not None]
+    """The records of the list that states the fields best; what is not shown is read where nothing else is."""
+    reading = _read_list(PagePieces(page), fields)
+    return reading if reading.records else _read_list(PagePieces(page, hidden=True), fields)
+
+
+def _read_list(pieces: PagePieces, fields: Sequence[ListField]) -> ListReading:
+    runs = find_runs(pieces, [split_words(asked.name) for asked in fields])
+    tried = _ranked(runs, fields)
     if not tried:
         return ListReading(left_out=NO_LIST)
-    tried.sort(key=lambda trial: -trial.score)
-    best = _gone_on(_best_in_full(tried, fields), tried, fields)
-    return _settle(best, fields, runs)
+    best, apart = _under_one_heading(_gone_on(_best_in_full(tried, fields), tried, fields), fields)
+    return _settle(best, fields, runs, apart or _beside(best, tried, fields))
+
+
+def _ranked(runs: Sequence[Run], fields: Sequence[ListField]) -> list[_Trial]:
+    """The trials of the runs, best first: all by a few records, and the best of these by more."""
+    first = [trial for run in runs if (trial := _try(run.sample(_FEW), fields)) is not None]
+    first.sort(key=lambda trial: -trial.score)
+    better = [_try((trial.run.whole or trial.run).sample(_SAMPLE), fields) or trial for trial in first[:_MOST_TRIED]]
+    return [*sorted(better, key=lambda trial: -trial.score), *first[_MOST_TRIED:]]
 
 
 # --- the best run -------------------------------------------------------------------------------------
@@ -107,15 +140,23 @@ def _try(run: Run, fields: Sequence[ListField]) -> _Trial | None:
         for row in rows
     ]
     least = max(1, math.ceil(0.51 * median(own)))
-    unique = len(set(rows)) / count
+    called = sum(asked.is_called(columns[taken.columns[asked.name]]) for asked in fields if asked.name in taken.columns)
+    unique = 1.0 if called == len(fields) else len(set(rows)) / count
     size = len(run.whole.spans) / count if run.whole is not None else 1.0
     doubted = sum(
         len(_rivals(asked, fields, columns, taken, count).records) > 0.5 * count
         for asked in fields
         if asked.name in taken.columns
     )
-    score = taken.score + more_of(whole_records(rows, len(chosen)) * size * unique)
+    heads = len(set(filter(None, run.headers.values())))
+    score = (
+        taken.score
+        + _CALLED * called
+        + (_ALL_HEADS * called / max(called, heads) if heads else 0.0)
+        + more_of(whole_records(rows, len(chosen)) * size * unique)
+    )
     score = score * (0.5 if _in_menu(run) else 1.0) * (0.6 + 0.4 * unique)
+    score -= _LOOSE * (run.how == "loose" and not run.headers)
     score += 0.15 * (run.how in ("hr", "blank")) - 0.6 * (count < 3) - 0.2 * doubted
     return _Trial(score, run, columns, taken, [record for record, number in enumerate(own) if number >= least])
 
@@ -149,18 +190,85 @@ def _best_in_full(tried: Sequence[_Trial], fields: Sequence[ListField]) -> _Tria
 
 def _gone_on(best: _Trial, tried: Sequence[_Trial], fields: Sequence[ListField]) -> _Trial:
     """The best trial with the runs in which the same list goes on elsewhere in the page."""
+    if len(best.taken.columns) < LEAST_FIELDS:
+        return best
+    spans = best.run.spans
     for other in tried:
-        mine, its = best.places(), other.places()
-        same = sum(its.get(name) == place for name, place in mine.items())
-        if other.run is best.run or same < 0.7 * len(mine):
+        more = (other.run.whole or other.run).spans
+        if not _is_alike(best, other) or _in_menu(other.run) != _in_menu(best.run) or _overlap(spans, more):
             continue
-        spans = sorted([*best.run.spans, *(other.run.whole or other.run).spans])
-        if any(span[1] > following[0] for span, following in pairwise(spans)):
+        both = _try(best.run.of(sorted([*spans[-_SAMPLE // 2 :], *more[: _SAMPLE // 2]])), fields)
+        if both is not None and both.score > best.score - 0.2 - more_of(len(spans)) + more_of(_SAMPLE):
+            spans = sorted([*spans, *more])
+    return best if len(spans) == len(best.run.spans) else _try(best.run.of(spans), fields) or best
+
+
+def _under_one_heading(best: _Trial, fields: Sequence[ListField]) -> tuple[_Trial, int]:
+    """The trial without the records that stand under other headings, and how many of these may be its own.
+
+    Headings part lists whose records have few fields: options, and then commands. A heading that is called as a field
+    says which are meant. Tables with the same columns are one list, and so are records with several fields.
+    """
+    parts: dict[str, list[Span]] = defaultdict(list)
+    for span in best.run.spans:
+        parts[_heading_over(best.run, span)].append(span)
+    named = [text for text in parts if _names_a_field(text, fields)]
+    if len(parts) == 1 or (best.run.headers and not named) or len(fields) >= LEAST_FIELDS:
+        return best, 0
+    kept = [span for text in named for span in parts[text]] or max(parts.values(), key=len)
+    again = _try(best.run.of(kept), fields)
+    if again is None:
+        return best, 0
+    return again, 0 if named else len(best.run.spans) - len(kept)
+
+
+def _heading_over(run: Run, span: Span) -> str:
+    """The last heading before a record that stands in no record; "" without one."""
+    before = [heading for heading in run.page.headings if heading[1] <= span[0] and not _within(run, heading)]
+    return f"{len(before)} {before[-1][2]}" if before else ""
+
+
+def _within(run: Run, heading: tuple[int, int, str]) -> bool:
+    place = bisect_right(run.spans, (heading[0], math.inf)) - 1
+    return place >= 0 and run.spans[place][1] > heading[0]
+
+
+def _names_a_field(heading: str, fields: Sequence[ListField]) -> bool:
+    said = split_words(heading)
+    return any(word in said for asked in fields for word in asked.name_words)
+
+
+def _beside(best: _Trial, tried: Sequence[_Trial], fields: Sequence[ListField]) -> int:
+    """Records of another list of the same kind in the page's own content; 0 where there is none with others."""
+    rows = _rows_of(best)
+    named = any(_names_a_field(_heading_over(best.run, span), fields) for span in best.run.spans[:1])
+    for other in tried:
+        run = other.run.whole or other.run
+        if not _is_alike(best, other) or _in_menu(run) or _overlap(best.run.spans, run.spans):
             continue
-        both = _try(best.run.of(spans), fields)
-        if both is not None and both.score > best.score - 0.2:
-            best = both
-    return best
+        if step_of(run.roots[0]) != step_of(best.run.roots[0]) or run.headers != best.run.headers:
+            continue
+        if named and not _names_a_field(_heading_over(run, run.spans[0]), fields):
+            continue
+        if _rows_of(other) - rows:
+            return len(run.spans)
+    return 0
+
+
+def _rows_of(trial: _Trial) -> set[tuple[str, ...]]:
+    chosen = [trial.columns[place] for _, place in sorted(trial.taken.columns.items())]
+    return {tuple(_text_of(column.values[record]) for column in chosen) for record in trial.keep}
+
+
+def _is_alike(best: _Trial, other: _Trial) -> bool:
+    """True where most fields have the same places in the records of both."""
+    mine, its = best.places(), other.places()
+    same = sum(its.get(name) == place for name, place in mine.items())
+    return other.run is not best.run and same >= 0.7 * len(mine)
+
+
+def _overlap(spans: Sequence[Span], others: Sequence[Span]) -> bool:
+    return any(span[1] > following[0] for span, following in pairwise(sorted([*spans, *others])))
 
 
 # --- rivals -------------------------------------------------------------------------------------------
@@ -221,7 +329,7 @@ def _differ(value: Value | None, other: Value | None, kind: str) -> bool:
 # --- settling -----------------------------------------------------------------------------------------
 
 
-def _settle(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run]) -> ListReading:
+def _settle(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], apart: int) -> ListReading:
     run, count = best.run, len(best.run.spans)
     chosen = {name: best.columns[place] for name, place in best.taken.columns.items()}
     values: dict[str, list[str | None]] = {}
@@ -237,8 +345,9 @@ def _settle(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run]) -> L
         values[asked.name] = [None if record in rivals.records else value for record, value in enumerate(settled)]
         sureness[asked.name] = _sureness(rivals.lead, column)
     records = _records(best, fields, chosen, values, sureness)
-    left_out = _left_out(best, fields, runs, len(records))
-    return ListReading(tuple(records), chosen, left_out, said_to_go_on(run, len(records)))
+    left_out = _left_out(best, fields, runs, len(records)) or (_ANOTHER.format(apart) if apart else "")
+    left_out = left_out.replace("1 entries", "1 entry") if apart == 1 else left_out
+    return ListReading(tuple(records), chosen, left_out, said_to_go_on(run, len(records)), run.page)
 
 
 def _sureness(lead: float, column: Column) -> Sureness:
@@ -265,8 +374,19 @@ def _records(
         if len(record) < len(chosen) and headers & set(record.values()):
             continue  # a header that stands between the rows
         sure = {name: _sure_of(sureness[name], chosen[name], value) for name, value in record.items()}
-        records.append(ListRecord(record, sure, best.run.spans[place]))
+        places = {name: _pieces_of(best.run, chosen[name], place) for name in record}
+        links = {name: link for name in record if (link := _link_of(chosen[name], place)) is not None}
+        records.append(ListRecord(record, sure, best.run.spans[place], places, links))
     return records
+
+
+def _link_of(column: Column, record: int) -> HtmlElement | None:
+    return column.links[record] if column.kind == "link" and column.links else None
+
+
+def _pieces_of(run: Run, column: Column, record: int) -> Sequence[Piece]:
+    stretch = column.stretches.get(record)
+    return run.page.pieces[stretch.first : stretch.last + 1] if stretch is not None else ()
 
 
 def _sure_of(sureness: Sureness, column: Column, value: str) -> Sureness:
@@ -285,6 +405,8 @@ def _left_out(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], gi
     if any(asked.prop.required for asked in missing) or len(missing) > 0.4 * len(fields):
         return "not found: " + ", ".join(asked.name for asked in missing)
     taken = sum(len(piece.text) for record in best.run.records() for piece in record)
+    if all(asked.is_called(column) for asked, column in zip(fields, map(best.column, fields), strict=True) if column):
+        return ""
     larger = next((run for run in runs if _is_larger(run, best.run, taken)), None)
     return f"a larger list of {len(larger.spans)} parts was not read" if larger is not None else ""
 

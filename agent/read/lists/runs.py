@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 from statistics import median, mode
 
 from lxml.html import HtmlElement
 
-from shoal.agent.read.lists.pieces import PagePieces, Part, Path, Piece, attribute_number, words_in_line
+from shoal.agent.read.lists.pieces import (
+    PagePieces,
+    Part,
+    Path,
+    Piece,
+    attribute_number,
+    is_cell,
+    is_head,
+    is_row,
+    is_table,
+    words_in_line,
+)
+from shoal.agent.read.lists.words import split_words
 
 _MOST_RUNS = 70
 _LONGEST_COUNTED = 400
@@ -52,14 +64,18 @@ class Run:
         return Run(self.page, self.how, list(spans), self.depth, self.roots, self.size, self.headers)
 
 
-def find_runs(page: PagePieces) -> list[Run]:
-    """The runs of a page, those with most different text first."""
+def find_runs(page: PagePieces, names: Collection[Sequence[str]] = ()) -> list[Run]:
+    """The runs of a page, those with most different text first; whose headers are `names`, as words, count for more."""
     finder = _Finder(page)
     finder.of_elements()
     finder.of_siblings()
-    weighed = [(_worth(run), -place, run) for place, run in enumerate(finder.runs)]
+    weighed = [(_worth(run) * (1 + 10 * _named(run, names)), -place, run) for place, run in enumerate(finder.runs)]
     best = sorted((each for each in weighed if each[0] > 0), key=lambda each: each[:2], reverse=True)[:_MOST_RUNS]
     return [run for _, _, run in best]
+
+
+def _named(run: Run, names: Collection[Sequence[str]]) -> int:
+    return sum(split_words(text) in names for text in set(run.headers.values()))
 
 
 class _Finder:
@@ -67,7 +83,7 @@ class _Finder:
         self.page = page
         self.runs: list[Run] = []
         self._seen: set[tuple[Span, ...]] = set()
-        self._headers: dict[HtmlElement, tuple[dict[str, str], HtmlElement | None]] = {}
+        self._headers: dict[HtmlElement, tuple[dict[str, str], list[HtmlElement]]] = {}
 
     def of_elements(self) -> None:
         """Elements with one path; with one path but for their own classes; with one parent and tag."""
@@ -79,7 +95,7 @@ class _Finder:
             path = tuple(re.sub(r"@\d+", "", step) for step in page.path[el])
             groups["alike", path].append(el)
             loose = (*path[:-1], str(el.tag))
-            if loose != path or el.tag == "tr":
+            if loose != path or is_row(el):
                 groups["loose", loose].append(el)
             if el.getparent() is not None and len(path) > 1:
                 groups["siblings", id(el.getparent()), el.tag].append(el)
@@ -105,49 +121,89 @@ class _Finder:
         if len(keep) < len(spans):
             roots = [roots[place] for place in keep] if len(roots) == len(spans) else roots
             spans = [spans[place] for place in keep]
-        if len(spans) < 2 or tuple(spans) in self._seen or any(span[1] > other[0] for span, other in pairwise(spans)):
+        alone = len(spans) == 1 and len(roots) == 1 and is_row(roots[0])  # the one row of a list's last page
+        if (
+            (len(spans) < 2 and not alone)
+            or tuple(spans) in self._seen
+            or any(span[1] > other[0] for span, other in pairwise(spans))
+        ):
             return
         self._seen.add(tuple(spans))
-        headers, row = self._header_of(roots)
-        if row is not None and len(spans) > 2 and row in self.page.span:
-            spans = [span for span in spans if span != self.page.span[row]]
-        self.runs.append(Run(self.page, how, spans, depth, roots, headers=headers))
+        if len(roots) != len(spans):
+            if roots:
+                self._add(how, spans, depth, roots)
+            return
+        by_header: dict[tuple[tuple[str, str], ...], list[int]] = defaultdict(list)
+        for place, root in enumerate(roots):
+            by_header[tuple(self._header_of(root)[0].items())].append(place)
+        for places in by_header.values():  # tables with other columns are other lists
+            self._add(how, [spans[place] for place in places], depth, [roots[place] for place in places])
+
+    def _add(self, how: str, spans: list[Span], depth: int, roots: list[HtmlElement]) -> None:
+        headers, rows = self._header_of(roots[0])
+        if headers and how.startswith("from"):
+            return  # the rows of a table with a header are its records
+        if rows and len(spans) > 1:
+            heads = {self.page.span[row] for row in rows if row in self.page.span}
+            spans = [span for span in spans if span not in heads]
+        if len(roots) >= len(spans) and any(map(_is_section, roots)) and not all(map(_is_section, roots)):
+            sections = {self.page.span[root] for root in roots if _is_section(root)}
+            spans = [span for span in spans if span not in sections]
+        if len(spans) > 1 or (headers and spans):
+            self.runs.append(Run(self.page, how, spans, depth, roots, headers=headers))
 
     def _is_header(self, span: Span, depth: int) -> bool:
         pieces = self.page.pieces[span[0] : span[1]]
         return all(any(step.startswith("th@") for step in piece.path[max(0, depth - 1) :]) for piece in pieces)
 
-    def _header_of(self, roots: Sequence[HtmlElement]) -> tuple[dict[str, str], HtmlElement | None]:
-        if not roots:
-            return {}, None
-        table = next((el for el in (roots[0], *roots[0].iterancestors()) if el.tag == "table"), None)
-        if table is None:
-            return {}, None
+    def _header_of(self, root: HtmlElement) -> tuple[dict[str, str], list[HtmlElement]]:
+        if root in self.page.laid:
+            heads = enumerate(root[: self.page.laid[root]])
+            return {f"td@{place}": words_in_line(str(head.text_content())) for place, head in heads}, []
+        table = next(filter(is_table, (root, *root.iterancestors())), None)
+        if table is None or (table is root and root.tag != "table"):
+            return {}, []
         if table not in self._headers:
-            self._headers[table] = table_header(table)
+            texts, rows = table_header(table)
+            self._headers[table] = (texts, rows) if rows else (_header_above(table), [])
         return self._headers[table]
 
 
 def _stretches(page: PagePieces, el: HtmlElement) -> Iterator[tuple[str, list[Span]]]:
     parts = page.parts[el]
+    if el in page.laid:
+        width, cells = page.laid[el], [part for part in parts if part.el is not None]
+        rows = range(width, len(cells), width)
+        yield "laid", [(cells[first].start, cells[first + width - 1].end) for first in rows]
+        return
     if el.tag == "table":
         parts = [inner for part in parts for inner in _opened(page, part)]
-    if len(parts) < 4:
+    if len(parts) < (2 if el.tag == "dl" else 4):
         return
     kinds = [_kind_of(part) for part in parts]
-    for kind, count in Counter(kinds).items():
-        if 2 <= count < len(parts) and not kind.startswith(("br", "hr")):
-            starts = [place for place, other in enumerate(kinds) if other == kind]
-            ends = [*starts[1:], len(parts)]
-            yield (
-                f"from {kind}",
-                [(parts[start].start, parts[end - 1].end) for start, end in zip(starts, ends, strict=True)],
-            )
+    yield from _from_each(el, parts, kinds)
+    shapes = [kind.rpartition("|")[0] or kind for kind in kinds]
+    if shapes != kinds:
+        yield from _from_each(el, parts, shapes)
     for name, at in _separators(parts, kinds).items():
         if at:
             edges = [-1, *at, len(parts)]
             cuts = [(parts[start + 1].start, parts[end - 1].end) for start, end in pairwise(edges) if end - start > 1]
             yield name, [cut for cut in cuts if cut[1] > cut[0]]
+
+
+def _from_each(el: HtmlElement, parts: Sequence[Part], kinds: Sequence[str]) -> Iterator[tuple[str, list[Span]]]:
+    """Stretches from each part of one kind to the next."""
+    for kind, count in Counter(kinds).items():
+        if (1 if el.tag == "dl" else 2) <= count < len(parts) and not kind.startswith(("br", "hr", "dd")):
+            starts = [place for place, other in enumerate(kinds) if other == kind]
+            if el.tag == "dl":  # several terms may be explained together
+                starts = [place for place in starts if not place or kinds[place - 1] != kind]
+            ends = [*starts[1:], len(parts)]
+            yield (
+                f"from {kind}",
+                [(parts[start].start, parts[end - 1].end) for start, end in zip(starts, ends, strict=True)],
+            )
 
 
 def _opened(page: PagePieces, part: Part) -> list[Part]:
@@ -169,7 +225,7 @@ def _separators(parts: Sequence[Part], kinds: Sequence[str]) -> dict[str, list[i
 
 def _kind_of(part: Part) -> str:
     """A part's step; of a row also its cells, and its label where it is one of two cells."""
-    if part.el is None or part.el.tag != "tr":
+    if part.el is None or not is_row(part.el):
         return part.step
     cells = cells_of(part.el)
     first = words_in_line(str(cells[0].text_content()))[:30] if cells else ""
@@ -187,7 +243,7 @@ def _worth(run: Run) -> float:
     )
     run.size = sum(min(len(text), _LONGEST_COUNTED) for text in texts)
     distinct = len(set(texts))
-    if median(map(len, texts)) < 4 or distinct < 2:
+    if not run.headers and (median(map(len, texts)) < 4 or distinct < 2):
         return 0.0
     return run.size * distinct / len(texts) * (0.3 + marked / len(texts))
 
@@ -197,25 +253,37 @@ def _worth(run: Run) -> float:
 
 def cells_of(row: HtmlElement) -> list[HtmlElement]:
     """The cells that a row holds itself."""
-    return [cell for cell in row if cell.tag in ("td", "th")]
+    return [cell for cell in row if isinstance(cell.tag, str) and is_cell(cell)]
 
 
-def table_header(table: HtmlElement) -> tuple[dict[str, str], HtmlElement | None]:
-    """The header's texts by the step of the cells below, and its row: cells of `th`, or a first row of another kind."""
-    rows = [row for row in table.iter("tr") if next(row.iterancestors("table")) is table][:_HEADER_ROWS]
+def table_header(table: HtmlElement) -> tuple[dict[str, str], list[HtmlElement]]:
+    """The header's texts by the step of the cells below, and its rows: of `th`, or a first one of another kind."""
+    every = (row for row in table.iter() if isinstance(row.tag, str) and is_row(row))
+    rows = [row for row in every if next(filter(is_table, row.iterancestors()), None) is table][:_HEADER_ROWS]
     widths = [len(cells_of(row)) for row in rows if cells_of(row)]
     if not widths:
-        return {}, None
+        return {}, []
     width = mode(widths)
-    header = next((row for place, row in enumerate(rows) if _is_header_row(row, place, rows, width)), None)
-    if header is None:
-        return {}, None
-    texts, column = {}, 0
-    for cell in cells_of(header):
-        for tag in ("td", "th"):
-            texts[f"{tag}@{column}"] = words_in_line(str(cell.text_content()))
-        column += attribute_number(cell, "colspan", 30)
-    return texts, header
+    first = next((place for place, row in enumerate(rows) if _is_header_row(row, place, rows, width)), None)
+    if first is None:
+        return {}, []
+    last = first + 1
+    while last < len(rows) and rows[last].getparent() is rows[first].getparent() and all(map(is_head, rows[last])):
+        last += 1
+    texts: dict[str, str] = {}
+    taken: dict[int, int] = {}  # by column: rows below that a cell above covers
+    for row in rows[first:last]:
+        column = 0
+        for cell in cells_of(row):
+            while taken.get(column, 0) > 0:
+                taken[column] -= 1
+                column += 1
+            for _ in range(attribute_number(cell, "colspan", 30)):
+                text = words_in_line(str(cell.text_content())) or cell.get("aria-label") or ""
+                texts.update({f"{tag}@{column}": text for tag in ("td", "th")})
+                taken[column] = attribute_number(cell, "rowspan", 30) - 1
+                column += 1
+    return texts, rows[first:last]
 
 
 def _is_header_row(row: HtmlElement, place: int, rows: Sequence[HtmlElement], width: int) -> bool:
@@ -224,8 +292,10 @@ def _is_header_row(row: HtmlElement, place: int, rows: Sequence[HtmlElement], wi
     if len(cells) < max(2, 0.6 * width) or not any(texts):
         return False
     parent = row.getparent()
-    if sum(cell.tag == "th" for cell in cells) >= 0.6 * len(cells) or (parent is not None and parent.tag == "thead"):
-        return True
+    said = [cell for cell, text in zip(cells, texts, strict=True) if text]
+    heads = sum(map(is_head, said))
+    if (len(said) > 1 and heads >= 0.6 * len(said)) or (parent is not None and parent.tag == "thead"):
+        return heads < len(said) or not _names_its_row(row, rows)
     if place > 1 or len(cells) != width or sum(map(bool, texts)) < 0.6 * len(cells):
         return False
     if not all(len(text) < 40 and not re.search(r"\d{2}", text) for text in texts) or any(map(_is_marked, cells)):
@@ -234,6 +304,32 @@ def _is_header_row(row: HtmlElement, place: int, rows: Sequence[HtmlElement], wi
     return len(below) > 1 and any(
         sum(_is_marked(cells[column]) for cells in below) >= 0.7 * len(below) for column in range(width)
     )
+
+
+def _is_section(row: HtmlElement) -> bool:
+    """True for a row whose one cell spans columns: it says what follows, and is no record."""
+    cells = cells_of(row)
+    said = [cell for cell in cells if words_in_line(str(cell.text_content()))]
+    return len(said) == 1 and len(cells) == 1 and attribute_number(said[0], "colspan", 30) > 1
+
+
+def _header_above(table: HtmlElement) -> dict[str, str]:
+    """The header of a table that has none, where the table right above it has nothing else, as of rows that scroll."""
+    for el in (table, *islice(table.iterancestors(), 3)):
+        before = next(
+            (other for other in islice(el.itersiblings(preceding=True), 3) if isinstance(other.tag, str)), None
+        )
+        above = None if before is None else next((other for other in before.iter() if is_table(other)), None)
+        if above is not None:
+            texts, heads = table_header(above)
+            said = [row for row in above.iter("tr") if words_in_line(str(row.text_content()))]
+            return texts if heads and said == heads else {}
+    return {}
+
+
+def _names_its_row(row: HtmlElement, rows: Sequence[HtmlElement]) -> bool:
+    """True where all rows are made of header cells alone: none of them names the others' columns."""
+    return len(rows) > 1 and all(all(map(is_head, cells_of(other))) for other in rows) and row is not rows[0]
 
 
 def _is_marked(cell: HtmlElement) -> bool:

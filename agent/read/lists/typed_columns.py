@@ -12,6 +12,7 @@ from shoal.agent.read.lists.pieces import words_in_line
 from shoal.agent.read.lists.words import split_words
 from shoal.agent.read.values.text_values import DayInText, days_in, identifiers_in, money_in, one_order_fits
 
+_ALL_OF_CELL = 0.999
 _EDGE = " \t,;:|·•–—-[]"
 
 
@@ -29,7 +30,8 @@ def typed_columns(place: Column) -> list[Column]:
     columns = [*typed.days(), *typed.money()]
     if typed.mostly_day > 0.6 * len(place.given):
         return columns
-    text = typed.make("text", "", [bare(value) if value else None for value in texts], whole=True)
+    whole = place.part > _ALL_OF_CELL and place.in_cells
+    text = typed.make("text", "", [value if whole or not value else bare(value) for value in texts], whole=True)
     columns.append(text)
     if text.given:
         columns += typed.identifiers(text)
@@ -58,7 +60,18 @@ class _Typed:
         place = self.place
         source = (*place.source, part) if part else place.source
         label = f"{place.label} {before}".strip()
-        return Column(kind, source, list(values), label, place.hint, whole, place.links, place.stretches)
+        return Column(
+            kind,
+            source,
+            list(values),
+            label,
+            place.hint,
+            whole,
+            place.links,
+            place.stretches,
+            names=place.names,
+            in_cells=place.in_cells,
+        )
 
     def days(self) -> list[Column]:
         """Up to three days in each text."""

@@ -66,6 +66,13 @@ IMPLIED_WORDS: Mapping[str, frozenset[str]] = {
 """Words that a kind of value implies anyway."""
 
 
+TERM_WORDS = word_set(
+    "term name title option signature key word entry command argument parameter syntax setting function method question"
+)
+MEANING_WORDS = word_set("description definition meaning explanation text detail body answer value effect")
+"""What the two parts of a definition may be called."""
+
+
 def split_words(text: str) -> list[str]:
     """The words of a text in order, in lower case and without plural endings; camel case parts words."""
     parted = re.sub(r"#|№", " number ", re.sub(r"(?<=[a-zà-ÿ])(?=[A-Z])", " ", text))

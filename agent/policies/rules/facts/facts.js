@@ -1,9 +1,9 @@
-function facts(arg, lone) {
+(arg) => {
   // Everything a page states about itself, in one walk over its document, as one JSON string (the serialiser of
   // the protocol is slower than JSON.stringify by a factor). It judges structure only; words are matched in Python.
-  const MANY = Boolean(arg && arg.many);
-  // The elements that the caller calls records, by selectors of one each: then these are the only repeated blocks.
+  // The elements that the caller calls records, by selectors of one each: each is read by itself.
   const chosen = arg && arg.records ? new Map(arg.records.map((one, i) => [document.querySelector(one), i])) : null;
+  const MANY = chosen !== null;
   // Parts of the words that the schema asks for: elements whose names hold none of them are not worth sending.
   const asked = arg && arg.words && arg.words.length ? new RegExp(arg.words.join('|'), 'i') : null;
   // Words of ids and classes that may say of a block that it is about something else: Python judges them.
@@ -31,7 +31,7 @@ function facts(arg, lone) {
   const out = {
     url: address, type: document.contentType || '', drawn: document.querySelector('pre[data-document-source]') ? 1 : 0, title: document.title, lang: document.documentElement.lang || '', canonical,
     ready: document.readyState, busy: '', empty: [], scripts: 0, truncated: false,
-    jsonld: [], meta: [], items: [], pairs: [], headings: [], named: [], anchors: [], text: '', apart: [], aside: '', groups: [],
+    jsonld: [], meta: [], items: [], pairs: [], headings: [], named: [], anchors: [], text: '', apart: [], aside: '', blocks: [],
   };
 
   // --- head ----------------------------------------------------------------------------------------
@@ -232,17 +232,6 @@ function facts(arg, lone) {
     }
     return [count, chars];
   }
-  // How an element lies in the document, by the kinds of what is around it, as a number. Lists of one path are alike.
-  const paths = new Map([[document.body, 0]]), numbers = new Map();
-  function pathWith(parent, kind) {
-    const key = path(parent) + ' ' + kind;
-    if (!numbers.has(key)) numbers.set(key, numbers.size + 1);
-    return numbers.get(key);
-  }
-  function path(el) {
-    if (!paths.has(el)) paths.set(el, el.parentElement ? pathWith(el.parentElement, kind(el)) : 0);
-    return paths.get(el);
-  }
   function isCard(el, size) {
     // A block about something of its own: a related product, a review, a search hit. Rows of a two-column table and
     // lines of a list of properties are none.
@@ -263,10 +252,6 @@ function facts(arg, lone) {
     if (linked && chars <= 600 && (count >= 2 || el.querySelector('img'))) return true;
     return count >= 3 && chars >= 60;
   }
-  function isBlock(el) {
-    return !/^(DT|DD|OPTION|BR|SCRIPT|STYLE|SOURCE|TH|TD|COL|COLGROUP|BUTTON)$/.test(el.tagName) && !/^(cell|gridcell)$/.test(role(el))
-      && !HEAD_ROLE.test(role(el)) && (leaves(el)[0] > 0 || (isRow(el) && el.querySelector('input,select,textarea') !== null));
-  }
   function repeats(el) {
     const byKind = new Map();
     for (let c = el.firstElementChild; c; c = c.nextElementSibling) {
@@ -277,17 +262,13 @@ function facts(arg, lone) {
     for (let members of byKind.values()) {
       const rows = isRow(members[0]);
       if (rows) members = members.filter((m) => !notARecord(m));
-      if (!members.length) continue;
-      const loneRow = MANY && rows;
-      if (members.length < 2 && !loneRow) continue;
-      const accept = MANY ? isBlock : (m) => isCard(m, members.length);
-      const fitting = members.filter((m, i) => (i > 60 && !MANY) || accept(m));
+      if (members.length < 2) continue;
+      const fitting = members.filter((m, i) => i > 60 || isCard(m, members.length));
       if (!fitting.length) continue;
       const first = shape(fitting[Math.min(1, fitting.length - 1)]);
       const same = rows || members[0].tagName === 'DL' ? fitting : fitting.filter((m, i) => i > 60 || alike(shape(m), first));
-      if (same.length >= 2 || (loneRow && same.length)) found.push(same);
+      if (same.length >= 2) found.push(same);
     }
-    if (lone) for (const c of el.children) if (lone.has(c)) found.push([c]);
     return found;
   }
   // A single teaser: the smallest block around a heading that is a link to another page.
@@ -535,57 +516,6 @@ function facts(arg, lone) {
     }
   }
 
-  // A table that is laid out by style: cell after cell, the first ones called headers. Gives how many columns it has, else 0.
-  const HEADER = /(^|[-_\s])(head|header|heading|th|thead)([-_\s]|$)/i;
-  function headedColumns(el) {
-    const cells = [...el.children];
-    const first = cells.findIndex((cell) => !HEADER.test(names(cell)));
-    return first >= 2 && cells.length % first === 0 && !cells.slice(first).some((cell) => HEADER.test(names(cell))) ? first : 0;
-  }
-  function laidRows(el, columns, ctx) {
-    const cells = [...el.children], heads = cells.slice(0, columns).map((cell) => line(said(cell)));
-    const outer = sink;
-    const group = newGroup(el, {k: 'row', n: cells.length / columns - 1, p: 0}, cells, ctx, Infinity);
-    group.h = heads.join('\n');
-    for (let at = columns; at < cells.length && group.blocks.length < MAX_BLOCKS; at += columns) {
-      sink = newSink(cells[at]);
-      group.blocks.push(sink);
-      const row = cells.slice(at, at + columns);
-      row.forEach((cell, i) => cellPair([heads[i]], cell, ctx, order, true));
-      sink.text = clean(row.map(said).join('\n')).slice(0, 2000);
-    }
-    sink = outer;
-  }
-
-  // A definition list as a list of records: what is explained, and what is said of it.
-  const TERM = ['term', 'name', 'title', 'option', 'signature', 'key', 'word', 'entry', 'command', 'argument', 'parameter', 'syntax', 'setting', 'function', 'method', 'question'];
-  const MEANING = ['description', 'definition', 'meaning', 'explanation', 'text', 'details', 'body', 'answer', 'value'];
-  function entries(list, ctx) {
-    const found = [];
-    for (const node of list.querySelectorAll('dt,dd')) {
-      if (node.closest('dl') !== list) continue;
-      if (node.tagName === 'DT') {
-        if (found.length && !found[found.length - 1].dd.length) found[found.length - 1].dt.push(node);
-        else found.push({dt: [node], dd: []});
-      } else if (found.length) found[found.length - 1].dd.push(node);
-    }
-    const whole = found.filter((entry) => entry.dd.length);
-    if (whole.every((one) => /[:：]$/.test(line(said(one.dt[0]))))) return;  // "Returns:" is a label, and explains nothing
-    const outer = sink;
-    let group = null;
-    if (whole.length > 1 || (lone && lone.has(list))) group = newGroup(list, {k: 'entry', n: whole.length, p: pathWith(list, 'entry')}, [list], ctx, 1000);
-    else if (whole.length === 1) alone.push(list);
-    if (!group && (sink === out || sink.pairs.some((one) => one.how === 'definition-list'))) return;
-    for (const one of whole) {
-      if (group) { if (group.blocks.length >= MAX_BLOCKS) break; sink = newSink(one.dt[0]); group.blocks.push(sink); }
-      const term = one.dt.map(said).map(line).join(', '), meaning = one.dd.map(said).join('\n');
-      pair('definition-list', TERM[0], term, one.dt[0], ctx, [], {ls: TERM.slice(1)});
-      pair('definition-list', MEANING[0], meaning, one.dd[0], ctx, [], {ls: MEANING.slice(1)});
-      if (group) sink.text = clean(term + '\n' + meaning).slice(0, 2000);
-    }
-    sink = outer;
-  }
-
   // --- controls ------------------------------------------------------------------------------------
   // What the fields of a form hold. Passwords and what is not filled in by people are left out.
   const NO_VALUE = /^(hidden|password|submit|button|reset|image|file|search)$/;
@@ -647,79 +577,14 @@ function facts(arg, lone) {
       op: options, w: form && (beside < 2 || form.getAttribute('role') === 'search') ? 1 : 0, ck: checkable ? 1 : 0});
   }
 
-  // A new list of the page, for blocks; null where `most` lists are read, which leaves a part of its list unread.
-  const firstOf = new Map(), alone = [];
-  function newGroup(el, {k, n, p}, members, ctx, most) {
-    if (out.groups.length >= most) {
-      if (firstOf.has(p)) firstOf.get(p).n += n;
-      return null;
-    }
-    const group = {s: selector(el), k, n, p, r: ctx.region, blocks: []};
-    out.groups.push(group);
-    if (!p) return group;
-    if (!firstOf.has(p)) firstOf.set(p, group);
-    group.hd = headingOver(p, members);
-    return group;
-  }
-  // The heading that a list stands under: the last one before it, but none within the blocks of a list of its path.
-  // Two lists that it gives the same number for have no heading between them.
-  const headings = MANY ? [...document.querySelectorAll('h1,h2,h3,h4,h5,h6,[role="heading"]')] : [];
-  const lastOf = new Map();
-  function headingOver(path, members) {
-    const before = countHeadings((h) => !(members[0].compareDocumentPosition(h) & Node.DOCUMENT_POSITION_PRECEDING));
-    const last = lastOf.get(path);
-    const over = last && before === last.after ? last.over : before;
-    const end = members[members.length - 1];
-    const isAfter = (h) => (end.compareDocumentPosition(h) & (Node.DOCUMENT_POSITION_FOLLOWING | Node.DOCUMENT_POSITION_CONTAINED_BY)) === Node.DOCUMENT_POSITION_FOLLOWING;
-    lastOf.set(path, {over, after: countHeadings(isAfter)});
-    return [over, over ? line(headings[over - 1].textContent.slice(0, 200)) : ''];
-  }
-  // How many headings come before the first one for which `isBehind` holds, as it does for all after it.
-  function countHeadings(isBehind) {
-    let low = 0, high = headings.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (isBehind(headings[middle])) high = middle; else low = middle + 1;
-    }
-    return low;
-  }
-  // Blocks without another one beside them that lie as the blocks of a list do: parts of a list with one block.
-  function partsOfOne() {
-    const found = new Set(alone.filter((list) => firstOf.has(pathWith(list, 'entry'))));
-    const single = new Map();  // by parent and path: the block, or null where there are several
-    const tags = new Set([...firstOf.values()].map((group) => group.k.split('.')[0]));
-    for (const el of tags.size ? document.body.querySelectorAll('*') : []) {
-      if (!tags.has(el.localName) || !firstOf.has(path(el))) continue;
-      if (!single.has(el.parentElement)) single.set(el.parentElement, new Map());
-      const blocks = single.get(el.parentElement);
-      blocks.set(path(el), blocks.has(path(el)) ? null : el);
-    }
-    for (const blocks of single.values()) for (const el of blocks.values()) if (el && isBlock(el)) found.add(el);
-    return found;
-  }
-
-  if (chosen) out.groups.push({s: 'body', k: '', n: chosen.size, r: '', blocks: []});
-  const texts = new Map(), struckTexts = new Map(), tableGroups = new Map();
+  const texts = new Map(), struckTexts = new Map();
   // Returns the element's text (the visible part of it, unless all of it is hidden, without what is struck through,
   // unless all of it is), and its text parts.
   function walk(el, ctx, depth) {
     const at = ++order;
     let text = '', blocks = false, headed = false;
     const parts = [], ownText = ctx.apart || own;
-    const groups = el.childElementCount && !chosen && !(MANY && ctx.grid && headedColumns(el)) ? repeats(el) : [];
-    const memberOf = new Map();
-    for (const members of groups) {
-      const table = MANY && isRow(members[0]) ? tableOf(members[0]) : null;
-      let group = table && tableGroups.get(table);  // the bodies of one table are one list
-      if (group) group.n += members.length;
-      else if (MANY) {
-        const like = {k: kind(members[0]), n: members.length, p: table ? 0 : path(members[0])};
-        group = newGroup(table || el, like, members, ctx, table ? Infinity : 200);
-        if (table) group.h = (gridOf(table).names || []).map((said) => said.join(' ')).join('\n');
-        if (table) tableGroups.set(table, group);
-      }
-      for (const m of members) memberOf.set(m, group || null);
-    }
+    const members = new Set(el.childElementCount && !chosen ? repeats(el).flat() : []);
     for (let child = el.firstChild; child; child = child.nextSibling) {
       if (child.nodeType === 3) {
         const data = child.data;
@@ -751,10 +616,10 @@ function facts(arg, lone) {
       const hidden = ctx.hidden || display === 'none' || style.visibility !== 'visible';
       const block = !display.startsWith('inline') && display !== 'contents';
       headed = headed || (HEADING.test(child.tagName) && child.tagName !== 'H1');
-      const isMember = chosen ? chosen.has(child) : memberOf.size > 0 && memberOf.has(child);
+      const isMember = chosen ? chosen.has(child) : members.has(child);
       const found = region(child, ctx.inside);
       const inner = {
-        hidden, grid: display === 'grid', region: found || ctx.region, card: ctx.card || (isMember && !MANY) || teasers.has(child),
+        hidden, region: found || ctx.region, card: ctx.card || (isMember && !MANY) || teasers.has(child),
         struck: ctx.struck || (child.childElementCount < 4 && style.textDecorationLine.includes('line-through')) || /^(DEL|S|STRIKE)$/.test(child.tagName),
         inside: ctx.inside || /^(MAIN|ARTICLE)$/.test(child.tagName) || child.getAttribute('role') === 'main',
         target: ctx.target || child === target, item: ctx.item, prop: false, item_: null,
@@ -780,13 +645,11 @@ function facts(arg, lone) {
       if (prop) inner.prop = true;
       if (block) { ownText.push('\n'); beside.push('\n'); }
       const outer = sink;
-      const group = !isMember ? null : chosen ? out.groups[0] : memberOf.get(child);
-      if (group && group.blocks.length < MAX_BLOCKS) { sink = newSink(child); group.blocks.push(sink); }
-      if (chosen && group && sink !== outer) sink.i = chosen.get(child);
+      if (chosen && isMember && out.blocks.length < MAX_BLOCKS) { sink = newSink(child); out.blocks.push(sink); sink.i = chosen.get(child); }
       let [sub, subParts] = walk(child, inner, depth + 1);
       // A picture made of text, such as stars, says what its label says.
       if (child.getAttribute('role') === 'img' && child.getAttribute('aria-label')) { sub = child.getAttribute('aria-label'); subParts = [sub]; }
-      if (group && sink !== outer) {
+      if (sink !== outer) {
         sink.text = clean(sub).slice(0, 2000);
         if (isRow(child)) recordRow(child, inner);
         sink = outer;
@@ -827,11 +690,8 @@ function facts(arg, lone) {
       const few = parts.length > 1 && size <= 80 ? parts : [];
       named(el, whole, ctx, few, at, size && size <= 80);
     }
-    const columns = MANY && !chosen && ctx.grid ? headedColumns(el) : 0;
-    if (columns) laidRows(el, columns, ctx);
-    else if (tag === 'TABLE' || /^(table|grid|treegrid)$/.test(role(el))) { if (!MANY || sink !== out) tableRows(el, ctx); else if (gridOf(el).heads.length && gridOf(el).rows.length === gridOf(el).heads.length) nothingYet(el); }
+    if (tag === 'TABLE' || /^(table|grid|treegrid)$/.test(role(el))) { if (!MANY || sink !== out) tableRows(el, ctx); else if (gridOf(el).heads.length && gridOf(el).rows.length === gridOf(el).heads.length) nothingYet(el); }
     else if (tag === 'DL') {
-      if (MANY && !chosen) { entries(el, ctx); return; }
       let label = '';
       for (const node of el.querySelectorAll('dt,dd')) {
         if (node.closest('dl') !== el) continue;
@@ -880,10 +740,6 @@ function facts(arg, lone) {
     start.item = itemOf(document.body, '', false, false);
     if (start.item) out.items.push(start.item);
     walk(document.body, start, 0);
-  }
-  if (MANY && !chosen && !lone) {
-    const single = partsOfOne();
-    if (single.size) return facts(arg, single);
   }
   out.text = clean(own.join('')).slice(0, MAX_OWN);
   out.apart = apart.map(([around, said]) => [around, clean(said.join(''))]).filter(([, said]) => said);

@@ -128,9 +128,9 @@ class Facts:
         return self.data.get("i")
 
     @cached_property
-    def groups(self) -> tuple[BlockGroup, ...]:
-        """The repeated blocks of the page."""
-        return tuple(map(BlockGroup.of, self.data.get("groups", ())))
+    def blocks(self) -> tuple[Facts, ...]:
+        """The elements that the caller named, each by itself."""
+        return tuple(map(Facts, self.data.get("blocks", ())))
 
     @cached_property
     def meta(self) -> dict[str, list[str]]:
@@ -159,34 +159,6 @@ class Facts:
         return [block for text in self.data.get("jsonld", ()) for block in _parsed(str(text))]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BlockGroup:
-    """Blocks of one kind that stand beside each other: the rows of a table, the cards of a list."""
-
-    size: int  # how many there are, also those that were not read
-    region: str  # landmark around them; "" in the page's own content
-    columns: str  # of a table: the names of its columns, one to a line
-    kind: str  # tag and class of its blocks
-    path: int  # the same for lists that lie in elements of the same kinds; 0 of tables
-    heading: tuple[int, str]  # the last one before it: its number on the page, and its text; (0, "") of tables
-    blocks: tuple[Facts, ...]
-
-    @classmethod
-    def of(cls, said: Mapping[str, Json]) -> BlockGroup:
-        """The group that a script sent."""
-        blocks = tuple(map(Facts, said["blocks"]))
-        number, text = said.get("hd") or (0, "")
-        return cls(
-            size=int(said["n"]),
-            region=str(said["r"]),
-            columns=str(said.get("h") or ""),
-            kind=str(said["k"]),
-            path=int(said.get("p", 0)),
-            heading=(int(number), str(text)),
-            blocks=blocks,
-        )
-
-
 _APART = sorted({word.removesuffix("y") for text in AROUND for word in phrase(text)})
 """Words, without their endings, of the names of blocks that may be about something else: the page's script sets their
 text apart."""
@@ -203,15 +175,13 @@ def _parsed(text: str) -> Iterator[Json]:
         return
 
 
-async def read_facts(
-    page: Context, *, many: bool = False, words: Sequence[str] = (), records: Sequence[str] | None = None
-) -> Facts:
-    """All that the page states about itself, in one call. With `many`, also its repeated blocks one by one.
+async def read_facts(page: Context, *, words: Sequence[str] = (), records: Sequence[str] | None = None) -> Facts:
+    """All that the page states about itself, in one call. With `records`, also what the elements of these selectors
+    state one by one, each with its position among them as `i`.
 
-    With `words`, of the elements known by class or id only those whose names hold one of them. With `records`, the
-    elements of these selectors are the blocks, and each has its position among them as `i`.
+    With `words`, of the elements known by class or id only those whose names hold one of them.
     """
-    asked = {"many": many, "words": list(words), "apart": _APART, "records": records and list(records)}
+    asked = {"words": list(words), "apart": _APART, "records": records and list(records)}
     answer = await page.read(FACTS_JS, asked)
     data = readable_json(answer) if isinstance(answer, str) else answer
     if not isinstance(data, Mapping):

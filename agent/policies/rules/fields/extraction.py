@@ -14,11 +14,10 @@ from shoal.agent.policies.rules.facts.document_page import draw_shown
 from shoal.agent.policies.rules.facts.facts import Facts, read_facts
 from shoal.agent.policies.rules.fields.candidates import name_stems, wanted_words
 from shoal.agent.policies.rules.fields.fields import page_reader, read_record
-from shoal.agent.policies.rules.fields.records import read_records
-from shoal.agent.policies.rules.fields.tree_reading import LEAST_FIELDS, fuller, list_on, record_on
+from shoal.agent.policies.rules.fields.list_reading import list_on
+from shoal.agent.policies.rules.fields.tree_reading import record_on
 from shoal.agent.policies.rules.lists.empty_list import judged_empty
 from shoal.agent.read.schema import Property, properties_of
-from shoal.agent.read.values.conversion import ValueHints
 from shoal.agent.read.values.phrases import phrase
 from shoal.agent.support.moments import utc_now
 from shoal.agent.types import Record
@@ -77,16 +76,13 @@ async def _look(state: SessionState, properties: Sequence[Property]) -> tuple[Fa
     extract = state.spec.extract
     many, accept = extract is not None and extract.many, extract.accept if extract is not None else "likely"
     words = name_stems(properties)
-    facts = await read_facts(state.page, many=many, words=words)
+    facts = await read_facts(state.page, words=words)
     if facts.undrawn and await draw_shown(state.page, facts.undrawn, facts.url):
-        facts = await read_facts(state.page, many=many, words=words)
+        facts = await read_facts(state.page, words=words)
     locale = state.spec.browser.locale or ""
     stamp = utc_now()
     if many:
-        told = read_records(facts, properties, locale, stamp, accept)
-        if len(properties) >= LEAST_FIELDS:
-            hints = ValueHints(facts.lang or locale, facts.url)
-            told = fuller(told, await list_on(state.page, properties, hints, stamp, accept))
+        told = await list_on(state.page, properties, locale, stamp, accept)
         return facts, told if told.records else await judged_empty(state, told)
     stated = await record_on(state.page, properties)
     read = read_record(page_reader(facts, locale), properties, accept, stated)

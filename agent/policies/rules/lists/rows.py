@@ -8,15 +8,17 @@ from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import FieldsMissing, ItemNotFound
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.facts.facts import read_facts
+from shoal.agent.policies.rules.fields.blocks import read_blocks
 from shoal.agent.policies.rules.fields.candidates import name_stems
-from shoal.agent.policies.rules.fields.records import read_block
+from shoal.agent.policies.rules.fields.page_tree import Selectors, page_on
 from shoal.agent.policies.rules.lists.list_page import read_ways_on
 from shoal.agent.policies.rules.lists.onward import button_id, next_step, walk
 from shoal.agent.policies.rules.page_changes import wait_for_change
+from shoal.agent.read.lists.pieces import element_that_says
 from shoal.agent.read.schema import properties_of
 from shoal.agent.read.values.phrases import squash
 from shoal.agent.support.moments import utc_now
-from shoal.agent.types import Action, ActionResult, Element, LoopItem, Observation, Step
+from shoal.agent.types import Action, ActionResult, Element, LoopItem, Observation, Record, Step
 
 _TURN = "turn to the item's page of the list"
 _OPEN_ROW = "open the item's row"
@@ -148,8 +150,15 @@ async def _read(state: SessionState, item: LoopItem) -> Extraction | None:
     if extract is None or extract.many or extract.record_schema is None:
         return None
     properties = properties_of(extract.record_schema)
-    facts = await read_facts(state.page, many=True, words=name_stems(properties))
-    stamp = utc_now()
-    bare = _bare(item.value)
-    locale = state.spec.browser.locale or ""
-    return read_block(facts, properties, locale, stamp, extract.accept, lambda text: _bare(text) == bare)
+    page = await page_on(state.page)
+    row = element_that_says(page, item.value) if page is not None else None
+    if page is None or row is None:
+        return None
+    where = Selectors(page).of(row)
+    facts = await read_facts(state.page, words=name_stems(properties), records=[where])
+    read = read_blocks(facts, properties, state.spec.browser.locale or "", extract.accept).get(0)
+    if read is None:
+        return None
+    if not read.sources and not read.candidates:
+        return Extraction((), missing=read.missing)
+    return Extraction((Record(read.value, read.sources, facts.url, utc_now(), read.candidates),), missing=read.missing)

@@ -1,16 +1,12 @@
-"""What the rules and the readers of the page's tree say of one field, joined; and lists by whichever states more."""
+"""What the rules and the reader of the page's tree say of one field, joined."""
 
 from __future__ import annotations
 
-import pytest
-
-from shoal.agent.policies.policy import Extraction
 from shoal.agent.policies.rules.fields.choosing import FieldAnswer
-from shoal.agent.policies.rules.fields.tree_reading import fuller, joined, list_extraction
+from shoal.agent.policies.rules.fields.tree_reading import joined
 from shoal.agent.read.schema import properties_of
-from shoal.agent.read.values.conversion import ValueHints
-from shoal.agent.types import FieldCandidate, FieldSource, Reason, Record
-from tests.unit.read.pages import ADDRESS, DAY, NUMBER, TEXT, list_of, record_of
+from shoal.agent.types import FieldCandidate, FieldSource, Reason
+from tests.unit.read.pages import NUMBER, TEXT, record_of
 
 SCRIPT = (
     '<script type="application/ld+json">{{"@type": "Product", "name": "Blue mug", "offers": {{"price": {}}}}}</script>'
@@ -45,43 +41,3 @@ class TestOneField:
     def test_candidates_of_both_are_listed_once(self):
         answer = FieldAnswer(candidates=(FieldCandidate(8.0, "text", "8.00", "weak", Reason.AMBIGUOUS),))
         assert [each.value for each in joined(answer, NOTHING, PRICE).candidates] == [8.0]
-
-
-NAMES = ("Ash v. Birch", "Cedar v. Elm", "Fir v. Hazel", "Larch v. Maple")
-ROWS = "".join(
-    f"<li><a href='/o/{n}.pdf'>{name}</a> <b>24-{100 + n}</b> January {n + 2}, 2024 <i>{n + 1}.50 €</i>"
-    for n, name in enumerate(NAMES)
-)
-FIELDS = {
-    "case_name": {**TEXT, "description": "the parties, such as Smith v. Jones"},
-    "docket_number": {**TEXT, "description": "the court's number of the case"},
-    "date_filed": DAY,
-    "url": ADDRESS,
-    "price": NUMBER,
-}
-PROPERTIES = properties_of({"type": "object", "properties": FIELDS})
-
-
-class TestLists:
-    def read(self, accept: str = "likely") -> Extraction:
-        hints = ValueHints("en", "https://site.example/")
-        return list_extraction(list_of(f"<ul>{ROWS}</ul>", **FIELDS), PROPERTIES, hints, "now", accept)  # type: ignore[arg-type]
-
-    def test_values_are_those_that_the_schema_asks_for(self):
-        assert self.read().records[1].value == {
-            "case_name": "Cedar v. Elm",
-            "docket_number": "24-101",
-            "date_filed": "2024-01-03",
-            "url": "https://site.example/o/1.pdf",
-            "price": 2.5,
-        }
-
-    def test_each_value_says_where_it_stands(self):
-        assert self.read().records[0].sources["docket_number"].where == "24-100"
-
-    @pytest.mark.parametrize(("own", "wins"), [(0, "tree"), (1, "rules")])
-    def test_the_tree_is_taken_where_the_rules_found_no_list(self, own, wins):
-        source = FieldSource("table", "td", True)
-        records = tuple(Record({"n": n}, dict.fromkeys("abcde", source)) for n in range(own))
-        rules, tree = Extraction(records), self.read()
-        assert fuller(rules, tree) is {"rules": rules, "tree": tree}[wins]

@@ -1,0 +1,208 @@
+"""Kinds of lists that were not read, or were read wrongly, on pages that nobody here wrote: one page for each."""
+
+from __future__ import annotations
+
+import pytest
+
+from shoal.agent.page.from_html import page_from_html
+from shoal.agent.read.lists.pieces import element_that_says
+from tests.unit.read.pages import ADDRESS, DAY, NUMBER, TEXT, URL, list_of, rows
+
+NAMES = ("Ash", "Birch", "Cedar", "Elm", "Fir")
+
+
+def table(heads: str, *cells: str) -> str:
+    """A table with one header row and one row for each text of cells, both with bars between."""
+    head = "".join(f"<th>{text}</th>" for text in heads.split("|"))
+    body = "".join("<tr>" + "".join(f"<td>{text}</td>" for text in row.split("|")) + "</tr>" for row in cells)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+class TestColumns:
+    def test_a_value_is_the_whole_cell_under_the_field_s_name(self):
+        page = table("Name|Description", *(f"{name} 01|Builds a <a href='/r'>reader</a> of it" for name in NAMES))
+        found = rows(list_of(page, name=TEXT, description=TEXT))
+        assert found == [{"name": f"{name} 01", "description": "Builds a reader of it"} for name in NAMES]
+
+    def test_signs_at_the_edges_of_a_cell_belong_to_it(self):
+        page = table("Option|Effect", "-a|[all]", "-b|[both]", "-c|[copy]")
+        assert [row["option"] for row in rows(list_of(page, option=TEXT, effect=TEXT))] == ["-a", "-b", "-c"]
+
+    def test_a_header_of_two_words_for_one_thing(self):
+        page = table("Race|Date/time", *(f"{name} cup|2026-03-0{n + 1} 14:00" for n, name in enumerate(NAMES)))
+        found = rows(list_of(page, race=TEXT, date=DAY))
+        assert [row["date"] for row in found] == [f"2026-03-0{n}" for n in range(1, 6)]
+
+    def test_a_header_with_a_unit(self):
+        page = table("Engine|Power kW|Torque Nm", *(f"{name}|{n * 10}|{n * 7}" for n, name in enumerate(NAMES, 5)))
+        found = rows(list_of(page, engine=TEXT, power_kw=NUMBER))
+        assert [row["power_kw"] for row in found] == ["50", "60", "70", "80", "90"]
+
+    def test_a_header_over_two_rows(self):
+        page = """<table><tr><th rowspan=2>City</th><th colspan=2>Lines</th></tr><tr><th>Day</th><th>Night</th></tr>
+          <tr><td rowspan=2>Ayton</td><td>12</td><td></td></tr><tr><td>14</td><td>3</td></tr>
+          <tr><td>Bexley</td><td colspan=2>5</td></tr></table>"""
+        assert rows(list_of(page, city=TEXT, day=NUMBER, night=NUMBER)) == [
+            {"city": "Ayton", "day": "12"},
+            {"city": "Ayton", "day": "14", "night": "3"},
+            {"city": "Bexley", "day": "5", "night": "5"},
+        ]
+
+    def test_a_field_that_nothing_names_takes_no_column(self):
+        page = table("Package|Popcon|Size", *(f"{name}|{n}|{n * 7}" for n, name in enumerate(NAMES)))
+        assert not list_of(page, network=TEXT, mtu=TEXT, rationale=TEXT).records
+
+    def test_a_table_whose_headers_are_the_fields_goes_before_a_larger_one(self):
+        larger = table("Package|Size|Notes", *(f"{name} {n}|{n}|note {n}" for n in range(9) for name in NAMES))
+        page = larger + table("Setting|Value", "mtu|1500", "ttl|64")
+        assert rows(list_of(page, setting=TEXT, value=TEXT)) == [
+            {"setting": "mtu", "value": "1500"},
+            {"setting": "ttl", "value": "64"},
+        ]
+
+    def test_tables_with_other_columns_are_other_lists(self):
+        page = table("Command|Meaning", "ip|routes", "ss|sockets") + table("Flag|Meaning", "-a|all", "-b|both")
+        assert [row["command"] for row in rows(list_of(page, command=TEXT, meaning=TEXT))] == ["ip", "ss"]
+
+    def test_rows_that_span_the_columns_are_no_records(self):
+        body = "".join(
+            f"<tr><td colspan=2>Group {group}</td></tr><tr><td>p{group}1</td><td>x</td></tr>"
+            f"<tr><td>p{group}2</td><td>y</td></tr>"
+            for group in "AB"
+        )
+        page = f"<table><tr><th>Name</th><th>Remarks</th></tr>{body}</table>"
+        assert [row["name"] for row in rows(list_of(page, name=TEXT, remarks=TEXT))] == ["pA1", "pA2", "pB1", "pB2"]
+
+    def test_cells_hold_the_values_of_their_controls_and_pictures(self):
+        page = table(
+            "Name|Active|Country",
+            *(
+                f"<input value='Item {n}'>|<input type=checkbox {'checked' * (n == 2)}>|<img alt=Peru>"
+                for n in (1, 2, 3)
+            ),
+        )
+        found = rows(list_of(page, name=TEXT, active={"type": "boolean"}, country=TEXT))
+        assert found[:2] == [
+            {"name": "Item 1", "active": "false", "country": "Peru"},
+            {"name": "Item 2", "active": "true", "country": "Peru"},
+        ]
+
+    def test_grids_of_roles_are_tables(self):
+        body = "".join(
+            f"<div role=row><div role=gridcell>Ship {n}</div><div role=gridcell>{n * 10}</div></div>" for n in (1, 2, 3)
+        )
+        head = "<div role=row><div role=columnheader>Vessel</div><div role=columnheader>Length</div></div>"
+        page = f"<div role=grid><div role=rowgroup>{head}</div><div role=rowgroup>{body}</div></div>"
+        found = rows(list_of(page, vessel=TEXT, length=NUMBER))
+        assert found == [{"vessel": f"Ship {n}", "length": f"{n * 10}"} for n in (1, 2, 3)]
+
+
+class TestRecords:
+    def test_records_over_two_rows(self):
+        body = "".join(
+            f"<tr class=head><td><a href='/p/{n}'>{name} lamp</a></td><td>€ {n + 1}.50</td></tr>"
+            f"<tr class=more><td colspan=2>Made in <b>{name}ton</b> by hand, of wood and wool, for reading at night"
+            "</td></tr>"
+            for n, name in enumerate(NAMES)
+        )
+        found = rows(list_of(f"<table>{body}</table>", name=TEXT, price=NUMBER, description=TEXT))
+        assert [(row["name"], row["price"]) for row in found] == [
+            (f"{name} lamp", f"€ {n + 1}.50") for n, name in enumerate(NAMES)
+        ]
+        assert all(row["description"].startswith("Made in") for row in found)
+
+    def test_labels_with_line_breaks_between(self):
+        cards = "".join(
+            f"<div class=card><b>{name} Hall</b><br>Location: {name}ton<br>Capacity: {n * 100} seats</div>"
+            for n, name in enumerate(NAMES, 1)
+        )
+        found = rows(list_of(cards, name=TEXT, location=TEXT, capacity=TEXT))
+        assert found[0] == {"name": "Ash Hall", "location": "Ashton", "capacity": "100 seats"}
+        assert len(found) == len(NAMES)
+
+    def test_the_address_is_the_link_that_leads_to_the_record(self):
+        body = "".join(
+            f"<tr><td><a href='/terms'>Terms</a> <a href='/by/court'>Court</a> <a href='/o/{n}'>{name} v. Oak</a></td>"
+            f"<td>2026-01-0{n + 1}</td></tr>"
+            for n, name in enumerate(NAMES)
+        )
+        found = rows(list_of(f"<table>{body}</table>", name=TEXT, date=DAY, url=ADDRESS))
+        assert [row["url"] for row in found] == [f"https://site.example/o/{n}" for n in range(5)]
+
+    def test_folded_answers(self):
+        page = "<dl>" + "".join(f"<dt>Who is {name}?</dt><dd hidden>{name} is a tree.</dd>" for name in NAMES) + "</dl>"
+        found = rows(list_of(page, question=TEXT, answer=TEXT))
+        assert found[0] == {"question": "Who is Ash?", "answer": "Ash is a tree."}
+
+    def test_several_terms_may_be_explained_together(self):
+        page = "<dl><dt>-n</dt><dt>--dry-run</dt><dd>Show only.</dd><dt>-v<a href='#v'>¶</a></dt><dd>Tell.</dd></dl>"
+        assert rows(list_of(page, option=TEXT, description=TEXT)) == [
+            {"option": "-n, --dry-run", "description": "Show only."},
+            {"option": "-v", "description": "Tell."},
+        ]
+
+    def test_a_table_that_is_laid_out_by_style(self):
+        cells = "".join(
+            f"<div class=cell>{kind}</div><div class=cell>{name}</div><div class=cell>{said}</div>"
+            for kind, name, said in (("int", "size()", "How many."), ("void", "clear()", ""), ("int", "max()", "Most."))
+        )
+        heads = "".join(f"<div class='table-header'>{head}</div>" for head in ("Type", "Method", "Text"))
+        found = rows(list_of(f"<div>{heads}{cells}</div>", type=TEXT, method=TEXT, text=TEXT))
+        assert [row.get("text") for row in found] == ["How many.", None, "Most."]
+
+    def test_code_that_sentences_mention_is_no_record(self):
+        page = "<p>" + "The calls are <code class=function>timer_start()</code> and others. " * 30 + "</p>"
+        assert not list_of(page, function=TEXT).records
+
+    def test_a_heading_that_all_cards_share_names_none(self):
+        cards = "".join(f"<div class=card><h3>Our products</h3><b class=sku>K-{n}</b> €{n}.00</div>" for n in range(4))
+        assert not any("name" in row for row in rows(list_of(cards, name=TEXT, sku=TEXT, price=NUMBER)))
+
+    def test_a_text_that_is_cut_is_read_in_full_where_its_link_has_it(self):
+        cards = "".join(
+            f"<li><h3><a href='/b/{n}' title='{name} and the long walk'>{name} and the...</a></h3><p>€ {n}.50</p></li>"
+            for n, name in enumerate(NAMES)
+        )
+        found = rows(list_of(f"<ul>{cards}</ul>", title=TEXT, price=NUMBER))
+        assert [row["title"] for row in found] == [f"{name} and the long walk" for name in NAMES]
+
+
+class TestOneElement:
+    @pytest.mark.parametrize(
+        ("html", "tag"),
+        [
+            ("<table><tr><th>Name<th>Price</tr><tbody><tr><td>Ash<td>€ 1</tr></tbody></table>", "tr"),
+            ("<ul><li><a href=/a>Ash</a> <b>€ 1</b></li><li>Elm € 2</li></ul>", "li"),
+            ("<p>Ash € 1</p><p>Ash € 1</p>", None),
+        ],
+    )
+    def test_the_row_or_block_that_says_a_text(self, html: str, tag: str | None):
+        found = element_that_says(page_from_html(html.encode(), URL, charset="utf-8"), "Ash € 1")
+        assert (found.tag if found is not None else None) == tag
+
+    def test_the_one_row_of_a_list_s_last_page(self):
+        page = table("No|Word", "5|yes")
+        assert rows(list_of(page, no=TEXT, word=TEXT)) == [{"no": "5", "word": "yes"}]
+
+
+class TestSeveralLists:
+    @staticmethod
+    def entries(names: str) -> str:
+        return "<dl>" + "".join(f"<dt>{name}</dt><dd>Does {name}.</dd>" for name in names) + "</dl>"
+
+    def test_lists_under_headings_of_their_own_may_be_of_other_things(self):
+        page = f"<h2>Core</h2>{self.entries('ab')}<h2>Other</h2>{self.entries('cdefg')}"
+        reading = list_of(page, name=TEXT, description=TEXT)
+        assert [row["name"] for row in rows(reading)] == list("cdefg")
+        assert reading.left_out.startswith("the page shows another list of such records, with 2 entries")
+
+    def test_a_heading_that_names_a_field_says_which_list_is_meant(self):
+        page = f"<h2>Options</h2>{self.entries('abcd')}<h2>Interactive mode</h2>{self.entries('efghi')}"
+        reading = list_of(page, option=TEXT, description=TEXT)
+        assert [row["option"] for row in rows(reading)] == list("abcd")
+        assert reading.complete
+
+    def test_tables_with_the_same_columns_are_chapters_of_one_list(self):
+        page = "<h2>build</h2>" + table("Option|Effect", "-a|all", "-b|both")
+        page += "<h2>serve</h2>" + table("Option|Effect", "-c|copy")
+        assert [row["option"] for row in rows(list_of(page, option=TEXT, effect=TEXT))] == ["-a", "-b", "-c"]
