@@ -228,6 +228,7 @@ MAY = {
         "shoal.connect",
         "shoal.embedded",
         "shoal.errors",
+        "shoal.fields",
         "shoal.page",
         "shoal.ready",
         "shoal.records",
