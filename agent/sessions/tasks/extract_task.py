@@ -18,6 +18,7 @@ from shoal.agent.spec import ExtractSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.moments import utc_now
+from shoal.agent.support.sites.sites import Sites, named_site
 from shoal.agent.support.web_addresses import is_led_elsewhere, is_other_site
 from shoal.agent.types import Outcome, Record, Task
 
@@ -88,6 +89,8 @@ async def do_extract(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None
 def _refuse_other_site(attempt: Attempt) -> None:
     """Lets the page of an item pass that its link led to, as long as it is on the site that the link names.
 
+    The site of the job's first page counts, too, and so do those that the job's `sites` name.
+
     Where the item's page was acted on, its first page counts: the actions may have led elsewhere on purpose.
 
     Raises:
@@ -97,9 +100,13 @@ def _refuse_other_site(attempt: Attempt) -> None:
     if item is None or not item.is_link:
         return
     landed = [page.landings.get(item.value, item.value), *([page.url] if not attempt.steps_taken else [])]
-    own = (attempt.work.spec.url, *([attempt.work.spec.login.url] if attempt.work.spec.login is not None else []))
+    spec = attempt.work.spec
+    own = (spec.url, *([spec.login.url] if spec.login is not None else []))
+    named = Sites(tuple(map(named_site, spec.sites)))
     for url in landed:
-        if is_led_elsewhere(item.value, url) and all(is_other_site(known, url) for known in own):
+        if named.cover(url) or not is_led_elsewhere(item.value, url):
+            continue
+        if all(is_other_site(known, url) for known in own):
             raise LedElsewhere(f"{item.value} led to {url}, which is another site", url=url)
 
 

@@ -410,7 +410,10 @@ async def test_an_item_that_leads_to_another_site_gives_no_record_of_it(
         assert outcome.error.code == "led_elsewhere", outcome.reason
         assert f"{item} led to {site.led}" in outcome.error.message
         named = await sessions.end(f"{site.url}/list", site.led, extract=RECORD)
+        host = site.led.removeprefix("http://").partition("/")[0]
+        allowed = await sessions.end(f"{site.url}/list", item, extract=RECORD, sites=(host,))
     assert named.status is Status.COMPLETED, "a link that names the other site itself is as good as any"
+    assert allowed.status is Status.COMPLETED, "and so is a site that the job names"
 
 
 async def test_an_item_that_leads_to_another_page_of_its_site_is_read(sessions: Sessions, site: Site) -> None:
