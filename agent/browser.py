@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from shoal.agent.sessions.hooks import Hooks
 from shoal.agent.spec import BrowserSpec
@@ -28,6 +28,7 @@ class ContextOptions:
     storage_state: Json = None  # cookies and storage to begin with, in Playwright's format
     downloads_dir: str | None = None  # where downloads land; None: a temporary folder of the context
     action_timeout_s: float = 10.0  # limit of one action
+    look_timeout_s: float | None = None  # limit of one look; None: as of an action
     navigation_timeout_s: float = 30.0  # limit of one navigation
     download_timeout_s: float = 60.0  # limit of one download
     max_download_bytes: int = 100_000_000  # a larger file is not kept
@@ -47,6 +48,12 @@ class ContextOptions:
     recording: bool = False  # the DOM events of its pages are recorded, from the first page on
     sites: Sites | None = None  # to which its pages may send forms while actions are performed; None: to all
     accept_dialogs: bool = True  # confirm and prompt get yes and the default text; False: they are dismissed
+    playwright: Mapping[str, Any] = field(default_factory=dict)  # further options of Playwright's own contexts
+
+    @property
+    def look_s(self) -> float:
+        """Limit of one look, in seconds."""
+        return self.action_timeout_s if self.look_timeout_s is None else self.look_timeout_s
 
 
 @dataclass(frozen=True, slots=True)

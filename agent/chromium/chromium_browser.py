@@ -243,7 +243,7 @@ class ChromiumBrowser:
             settings["proxy"] = browser.proxy.model_dump(exclude_none=True)
         if options.storage_state is not None:
             settings["storage_state"] = options.storage_state
-        return settings
+        return {**settings, **options.playwright}
 
     async def health(self) -> BrowserHealth:
         pids, memory = await asyncio.to_thread(self._processes.measure)

@@ -1,7 +1,7 @@
-"""An observation's elements in the forms that readers of BrowserGym's observations take: three dictionaries.
+"""An observation's elements in the forms that readers of BrowserGym's observations take.
 
-`axtree` is in the form of Chromium's accessibility tree, `dom` in that of its DOM snapshots, and `properties` says of
-each element where it is and what can be done with it. All hold what the observation holds: what can be seen.
+`axtree` is in the form of Chromium's accessibility tree, and `properties` says of each element where it is and what can
+be done with it. Both hold what the observation holds: what can be seen.
 """
 
 from __future__ import annotations
@@ -16,10 +16,6 @@ from shoal.agent.types import Element, Observation
 
 _ROLES = {"document": "RootWebArea", "img": "image", "frame": "Iframe", "": "generic"}
 _FLAGS = ("disabled", "required", "focused", "selected", "readonly", "modal", "multiselectable")
-_BUTTONS = ("button", "submit", "reset")
-_WITHOUT_VALUE = ("checkbox", "radio", "image", "file", "password")
-_DOCUMENT, _ELEMENT, _TEXT = 9, 1, 3
-_COLUMNS = ("parentIndex", "nodeType", "nodeName", "nodeValue", "backendNodeId", "attributes")
 _STANDARD = frozenset(
     """
     a abbr address area article aside audio b base blockquote body br button canvas caption cite code col colgroup
@@ -85,94 +81,15 @@ def _ax_properties(element: Element) -> Iterator[dict[str, Any]]:
         yield {"name": "invalid", "value": {"type": "token", "value": "true"}}
 
 
-class _Snapshot:
-    """A DOM snapshot in the making: one document per frame, strings by number."""
+def properties(seen: Observation, root: Element, scale: float = 1.0) -> dict[str, dict[str, Any]]:
+    """By id: how much of the element is in the window (0 to 1), its box, whether it takes clicks and is marked.
 
-    def __init__(self) -> None:
-        self.strings: list[str] = []
-        self.documents: list[dict[str, Any]] = []
-        self._numbers: dict[str, int] = {}
-
-    def string(self, text: str) -> int:
-        number = self._numbers.setdefault(text, len(self.strings))
-        if number == len(self.strings):
-            self.strings.append(text)
-        return number
-
-    def document(self, children: tuple[Element, ...]) -> int:
-        """Adds a document whose body holds `children`; its number."""
-        nodes: dict[str, Any] = {
-            **{
-                name: [] for name in ("parentIndex", "nodeType", "nodeName", "nodeValue", "backendNodeId", "attributes")
-            },
-            "contentDocumentIndex": {"index": [], "value": []},
-        }
-        number = len(self.documents)
-        self.documents.append({"nodes": nodes})
-        root = self._add(nodes, -1, _DOCUMENT, "#document", "", {})
-        html = self._add(nodes, root, _ELEMENT, "HTML", "", {})
-        body = self._add(nodes, html, _ELEMENT, "BODY", "", {})
-        for child in children:
-            self._element(nodes, body, child)
-        return number
-
-    def _element(self, nodes: dict[str, Any], parent: int, element: Element) -> None:
-        if element.tag == "#text":
-            self._add(nodes, parent, _TEXT, "#text", element.text, {})
-            return
-        given = {"bid": element.bid, **element.attributes, **{state: "" for state in sorted(element.states)}}
-        if element.tag == "input":
-            given |= _input_value(element)
-        if element.name and element.name not in (element.text, given.get("value")):
-            given.setdefault("aria-label", element.name)
-        shown = {name: value for name, value in given.items() if value or name in (*element.states, "value")}
-        own = self._add(nodes, parent, _ELEMENT, element.tag.upper(), "", shown)
-        if element.role == "frame":
-            nodes["contentDocumentIndex"]["index"].append(own)
-            nodes["contentDocumentIndex"]["value"].append(self.document(element.children))
-            return
-        if element.text:
-            self._add(nodes, own, _TEXT, "#text", element.text, {})
-        for label, value, on in element.options:
-            option = self._add(nodes, own, _ELEMENT, "OPTION", "", {"value": value, **({"selected": ""} if on else {})})
-            self._add(nodes, option, _TEXT, "#text", label, {})
-        for child in element.children:
-            self._element(nodes, own, child)
-
-    def _add(
-        self, nodes: dict[str, Any], parent: int, kind: int, name: str, value: str, attributes: dict[str, str]
-    ) -> int:
-        number = len(nodes["nodeName"])
-        nodes["parentIndex"].append(parent)
-        nodes["nodeType"].append(kind)
-        nodes["nodeName"].append(self.string(name))
-        nodes["nodeValue"].append(self.string(value) if kind == _TEXT else -1)
-        nodes["backendNodeId"].append(number + 1)
-        nodes["attributes"].append([self.string(part) for pair in attributes.items() for part in pair])
-        return number
-
-
-def _input_value(element: Element) -> dict[str, str]:
-    """The `value` of an input whose observation has none: that of a button is its name, and a field may be empty."""
-    kind = element.attributes.get("type", "text")
-    if "value" in element.attributes or kind in _WITHOUT_VALUE or element.name == element.attributes.get("title"):
-        return {}
-    return {"value": element.name if kind in _BUTTONS else ""}
-
-
-def dom(root: Element) -> dict[str, Any]:
-    """The elements as a DOM snapshot; the attribute `bid` holds the id for actions."""
-    snapshot = _Snapshot()
-    snapshot.document(root.children)
-    return {"documents": snapshot.documents, "strings": snapshot.strings}
-
-
-def properties(seen: Observation, root: Element) -> dict[str, dict[str, Any]]:
-    """By id: how much of the element is in the window (0 to 1), its box, whether it takes clicks and is marked."""
+    Boxes are in pixels of the picture, of which `scale` make one of the page's.
+    """
     return {
         element.bid: {
             "visibility": _visibility(element, seen.viewport),
-            "bbox": [element.box.x, element.box.y, element.box.width, element.box.height]
+            "bbox": [scale * side for side in (element.box.x, element.box.y, element.box.width, element.box.height)]
             if element.box is not None
             else None,
             "clickable": element.clickable,

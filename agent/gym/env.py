@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 import gymnasium
@@ -14,20 +15,22 @@ import numpy as np
 from PIL import Image
 
 from shoal.agent.actions.dialects.notations import Dialect
+from shoal.agent.actions.registry import primitives_of
 from shoal.agent.browser import Browser, ContextOptions, ObserveOptions
 from shoal.agent.chromium.process.launch import LaunchOptions, launch
 from shoal.agent.errors import ActionTimeout
 from shoal.agent.gym import accessibility
 from shoal.agent.gym.blocking import Blocking
 from shoal.agent.gym.chat import Chat
+from shoal.agent.gym.dom import snapshot
 from shoal.agent.gym.episode import EpisodeOptions, EpisodeRunner
-from shoal.agent.gym.spaces import TypeSpace, observation_space
+from shoal.agent.gym.peer_actions import PeerActions
+from shoal.agent.gym.spaces import CallSpace, observation_space
 from shoal.agent.gym.task import GymTask, goal_text
 from shoal.agent.observe.renderings import render
-from shoal.agent.spec import BrowserSpec
+from shoal.agent.observe.tree import walk_elements
+from shoal.agent.spec import BrowserSpec, Viewport
 from shoal.agent.types import ActionResult, Observation
-
-_TO_PYTHON = "to_python_code"
 
 
 class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
@@ -37,11 +40,15 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
         task_entrypoint: makes the task of an episode from its `seed` and `task_kwargs`.
         viewport, timeout, locale, timezone_id: in place of what the task asks for; `timeout` in milliseconds, of one
             action.
+        slow_mo: milliseconds that Playwright waits before each of its operations.
         tags_to_mark: "standard_html" leaves elements of other tags without an id.
         wait_for_user_message: after each message of the agent's `user_message` is asked (standard input by default).
         terminate_on_infeasible: whether `report_infeasible` ends the episode.
-        action_mapping: rewrites an action before it is read. One that turns calls into Python code (`to_python_code` of
-            BrowserGym's action sets, which AgentLab hands over) is passed over: calls are read as they are.
+        resizeable_window: whether the page has the size of its window, instead of a fixed one.
+        record_video_dir: where videos of the pages come to lie, which needs Playwright's ffmpeg.
+        pw_chromium_kwargs, pw_context_kwargs: further arguments of Playwright's `launch` and `new_context`.
+        action_mapping: rewrites an action before it is read. Of `to_python_code` of a BrowserGym's action set, which
+            AgentLab hands over, the set decides what may be called (`peer_actions`), in place of `action_sets`.
         action_sets: which actions may be called, by the names of `shoal actions` or of BrowserGym's subsets.
         pre_observation_delay: seconds between an action and the look at the page, which also waits for it to settle.
     """
@@ -55,6 +62,11 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
         timeout: float | None = None,
         locale: str | None = None,
         timezone_id: str | None = None,
+        slow_mo: float | None = None,
+        resizeable_window: bool = False,
+        record_video_dir: str | None = None,
+        pw_chromium_kwargs: Mapping[str, Any] | None = None,
+        pw_context_kwargs: Mapping[str, Any] | None = None,
         tags_to_mark: Literal["all", "standard_html"] = "all",
         headless: bool = True,
         wait_for_user_message: bool = False,
@@ -76,13 +88,17 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
             raise ValueError("use_raw_page_output: an observation holds no page; use env.unwrapped.page")
         self.render_mode = render_mode
         self.observation_space = observation_space()
-        self.action_space = TypeSpace(str)
         self._tags = tags_to_mark
-        self._mapping = None if getattr(action_mapping, "__name__", "") == _TO_PYTHON else action_mapping
+        peer = PeerActions.behind(action_mapping)
+        self._mapping = action_mapping if peer is None else None
         asked = {"viewport": viewport, "locale": locale, "timezone": timezone_id}
         spec = BrowserSpec.model_validate({name: value for name, value in asked.items() if value is not None})
-        context = ContextOptions(browser=spec)
+        self._spec = spec
+        video = {"record_video_dir": Path(record_video_dir) / "task_video"} if record_video_dir else {}
+        context = ContextOptions(browser=spec, playwright={**video, **(pw_context_kwargs or {})})
         self._timeout = timeout
+        self._window = resizeable_window
+        self._launch_options = _launch_options(headless, slow_mo, pw_chromium_kwargs or {})
         self.task_kwargs = dict(task_kwargs or {})
         self._episode = EpisodeRunner(
             partial(self._task, partial(task_entrypoint, **self.task_kwargs)),
@@ -94,9 +110,14 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
                 pre_observation_delay,
                 terminate_on_infeasible,
                 wait_for_user_message,
+                documents=True,
+                peer=peer,
             ),
-            start=start or partial(launch, LaunchOptions(headless=headless)),
+            start=start or self._launch,
             ask=user_message,
+        )
+        self.action_space = CallSpace(
+            [example for primitive in primitives_of(self._episode.sets) for example in primitive.examples]
         )
         self._seen: Observation | None = None
         self._last_action = ""
@@ -147,6 +168,15 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
         """Ends the browser."""
         self._episode.close()
 
+    async def _launch(self) -> Browser:
+        """A browser; one whose window may be resized has the task's size at first."""
+        size = self._spec.viewport if "viewport" in self._spec.model_fields_set else None
+        task = self._episode.task
+        if size is None and task is not None and task.viewport is not None:
+            size = Viewport.model_validate(task.viewport)
+        window = size if self._window and size is not None else Viewport()
+        return await launch(replace(self._launch_options, window=window))
+
     def _task(self, make: Callable[..., GymTask], seed: int | None) -> GymTask:
         task = make(seed=seed)
         if self._timeout is not None:
@@ -164,15 +194,27 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
             "active_page_index": np.asarray([seen.active_tab], dtype=np.int64),
             "url": seen.url,
             "screenshot": _picture(seen.screenshot),
-            "dom_object": accessibility.dom(root),
+            "dom_object": snapshot(self._episode.documents, {element.bid for element in walk_elements(root)} - {""}),
             "axtree_object": accessibility.axtree(root),
-            "extra_element_properties": accessibility.properties(seen, root),
+            "extra_element_properties": accessibility.properties(seen, root, self._episode.scale),
             "focused_element_bid": seen.focused,
             "last_action": self._last_action,
             "last_action_error": seen.last_error,
             "elapsed_time": np.asarray([time.time() - self._episode.started], dtype=np.float64),
             "text": render(replace(seen, elements=root)),
         }
+
+
+def _launch_options(headless: bool, slow_mo: float | None, given: Mapping[str, Any]) -> LaunchOptions:
+    """The options of a launch, with arguments of Playwright's own `launch`."""
+    further = {**({} if slow_mo is None else {"slow_mo": slow_mo}), **given}
+    executable, args = further.pop("executable_path", None), further.pop("args", ())
+    return LaunchOptions(
+        executable=str(executable) if executable is not None else None,
+        headless=headless,
+        args=tuple(args),
+        playwright=further,
+    )
 
 
 def _timed_out(result: ActionResult) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
@@ -26,6 +27,17 @@ class TypeSpace(gymnasium.Space[Any]):
 
     def __hash__(self) -> int:
         return hash(self.types)
+
+
+class CallSpace(TypeSpace):
+    """Texts of calls; what is sampled is one that the documentation of an action gives."""
+
+    def __init__(self, examples: Sequence[str]) -> None:
+        super().__init__(str)
+        self._examples = tuple(examples)
+
+    def sample(self, mask: Any = None, probability: Any = None) -> str:
+        return self._examples[int(self.np_random.integers(len(self._examples)))]
 
 
 class PictureSpace(gymnasium.Space[Any]):

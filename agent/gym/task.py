@@ -30,13 +30,15 @@ class GymTask(ABC):
     """One task. A new object is made for each episode, with the episode's seed.
 
     Tasks that are written for BrowserGym work as they are: they need `setup`, `validate` and `teardown`, and may have
-    `viewport` (width and height), `timeout` (of an action, milliseconds), `locale` and `timezone_id`.
+    `viewport` (width and height), `timeout` (of an action, milliseconds), `locale` and `timezone_id`. Their `slow_mo`
+    is passed over: pages settle before they are looked at.
     """
 
     viewport: Mapping[str, int] | None = None
     timeout: float | None = None
     locale: str | None = None
     timezone_id: str | None = None
+    scale: float = 1.0  # pixels of the picture for one of the page's
 
     def __init__(self, seed: int | None = None) -> None:
         self.seed = seed

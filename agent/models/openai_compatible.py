@@ -13,19 +13,14 @@ from dataclasses import replace
 from typing import NoReturn
 
 import openai
-from httpx2 import (  # the HTTP library that the openai package is built on
-    AsyncHTTPTransport,
-    ConnectTimeout,
-    DecodingError,
-    Limits,
-)
-from openai import AsyncOpenAI, DefaultAsyncHttpx2Client
+from openai import AsyncOpenAI
 from openai.types.chat import ChatCompletion
 
 from shoal.agent.errors import ModelRefused, ModelUnavailable, PromptTooLong
 from shoal.agent.models.answers import BoundedModelTransport
 from shoal.agent.models.breaker import Breaker
 from shoal.agent.models.estimate import estimated_usage
+from shoal.agent.models.http_library import OpenAIHttpClient, http
 from shoal.agent.models.images import ImageGrid, fitted
 from shoal.agent.models.model import Ask, Message, Reply
 from shoal.agent.models.settings import ModelSettings
@@ -200,13 +195,15 @@ class _ModelServer:
             api_key=settings.api_key or "none",
             max_retries=0,  # tries are counted in one place, above
             timeout=timeout,
-            http_client=DefaultAsyncHttpx2Client(
+            http_client=OpenAIHttpClient(
                 base_url=url,
                 timeout=timeout,
                 trust_env=False,
                 transport=BoundedModelTransport(
-                    AsyncHTTPTransport(
-                        limits=Limits(max_connections=settings.max_connections), proxy=settings.proxy, trust_env=False
+                    http.AsyncHTTPTransport(
+                        limits=http.Limits(max_connections=settings.max_connections),
+                        proxy=settings.proxy,
+                        trust_env=False,
                     )
                 ),
             ),
@@ -258,7 +255,7 @@ class _ModelServer:
             raise
         except (openai.APITimeoutError, TimeoutError) as err:
             self.breaker.failed()
-            if isinstance(err.__cause__, ConnectTimeout):  # a machine that is gone: nothing was asked of it
+            if isinstance(err.__cause__, http.ConnectTimeout):  # a machine that is gone: nothing was asked of it
                 raise _Trouble(f"no connection within {self._settings.connect_timeout_s:g} s", away=True) from err
             # Not tried again here: the server may still be at work on it, and a second request would double its load.
             raise ModelUnavailable(f"no answer within {self._settings.timeout_s:.0f} s", server=self.url) from err
@@ -267,7 +264,9 @@ class _ModelServer:
             _raise_for_status(err)
         except (openai.APIError, ValueError) as err:
             self.breaker.failed()
-            unreadable = isinstance(err.__cause__, DecodingError)  # a server that is there, and sends what is too long
+            unreadable = isinstance(
+                err.__cause__, http.DecodingError
+            )  # a server that is there, and sends what is too long
             away = isinstance(err, openai.APIConnectionError) and not unreadable
             raise _Trouble(f"{type(err).__name__}: {err}", away=away) from err
         except asyncio.CancelledError:

@@ -1474,6 +1474,7 @@ globalThis.shoalWalker ??= (() => {
 
   return {
     locate, selectors: selectorsOf, pathOf, frameAt,
+    known: element => ids.get(element) || 0,
     // For changes.js.
     places, squeeze, clip, parentOf, idOf, brief, valueOf, deepActive, takesClicks: element => kindOf(element, upper(element), element.getAttribute('role') || '') % 7 > 0,
     opened: () => choicesIn(places(), null).some(item => !before.has(item)),

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 
-from playwright.async_api import BrowserContext, Page
+from playwright.async_api import BrowserContext, Locator, Page
 from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.actions.dialects.browsergym import format_call
@@ -241,7 +241,7 @@ class ActingContext:
         raise ActionError(f"{url} answered with an error and no content")
 
     async def read(self, script: str, arg: Json = None) -> Json:
-        async with self.limits.looking(self.options.action_timeout_s, "reading the page", self._page_answers):
+        async with self.limits.looking(self.options.look_s, "reading the page", self._page_answers):
             return await self.tab.read(script, arg)
 
     async def _page_answers(self) -> None:
@@ -257,7 +257,7 @@ class ActingContext:
         return await self._observe(options)  # the site closed its tab meanwhile: where it left us
 
     async def _observe(self, options: ObserveOptions) -> Observation:
-        async with self.limits.looking(self.options.action_timeout_s, "observing the page"):
+        async with self.limits.looking(self.options.look_s, "observing the page"):
             await self._have_tab()
             in_progress = await self._readiness.come(lambda: self.tab, self.options.action_timeout_s)
             self.open_tabs.acted = False
@@ -301,19 +301,19 @@ class ActingContext:
         )
 
     async def locate(self, selectors: Sequence[str], hosts: Sequence[str] = ()) -> Sequence[str | None]:
-        async with self.limits.looking(self.options.action_timeout_s, "looking for elements"):
+        async with self.limits.looking(self.options.look_s, "looking for elements"):
             return await (await self.tab.look()).locate(await self.tab.main_world(), selectors, hosts)
 
     async def selectors(self, bid: str) -> tuple[str, str] | None:
-        async with self.limits.looking(self.options.action_timeout_s, "describing an element"):
+        async with self.limits.looking(self.options.look_s, "describing an element"):
             return await selectors_of(await self.tab.main_world(), *split_bid(bid))
 
     async def element_path(self, bid: str) -> ElementPath | None:
-        async with self.limits.looking(self.options.action_timeout_s, "describing an element"):
+        async with self.limits.looking(self.options.look_s, "describing an element"):
             return await (await self.tab.look()).element_path(await self.tab.main_world(), *split_bid(bid))
 
     async def frame_document(self, frames: Sequence[str]) -> PageDocument | None:
-        async with self.limits.looking(self.options.action_timeout_s, "looking for a frame"):
+        async with self.limits.looking(self.options.look_s, "looking for a frame"):
             entered = await (await self.tab.look()).enter(await self.tab.main_world(), frames)
         return FrameDocument(*entered, self.limits, self.options.action_timeout_s) if entered is not None else None
 
@@ -381,6 +381,10 @@ class ActingContext:
         self.last_action, self.last_error = action, failed.message if failed else ""
         return ActionResult(action, failed, changes, value, seconds)
 
+    async def locator(self, bid: str) -> Locator:
+        """Playwright's own locator of an element, for a script beside our actions."""
+        return await self._action_context.element(bid)
+
     async def allow_scripts(self) -> None:
         """Has to come before a script uses the page beside our actions: Playwright learns no engine later."""
         await self._driver.register_engine()
@@ -397,7 +401,7 @@ class ActingContext:
         return True
 
     async def unreachable(self) -> str:
-        async with self.limits.looking(self.options.action_timeout_s, "asking for the page's address"):
+        async with self.limits.looking(self.options.look_s, "asking for the page's address"):
             return await self.tab.unreachable()
 
     async def open_requests(self) -> Sequence[str]:
@@ -409,7 +413,7 @@ class ActingContext:
     async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
         if full_page + (bid is not None) + (region is not None) > 1:
             raise ActionInvalid("a screenshot shows the whole page, or an element, or a region")
-        async with self.limits.looking(self.options.action_timeout_s, "the screenshot"):
+        async with self.limits.looking(self.options.look_s, "the screenshot"):
             if bid is not None:
                 self._action_context.begin(time.monotonic() + self.options.action_timeout_s)
                 region = await self._action_context.box(bid)
@@ -435,12 +439,12 @@ class ActingContext:
 
     async def page_errors(self, *, ask: bool = False) -> PageErrors:
         if ask:
-            async with self.limits.looking(self.options.action_timeout_s, "asking for errors", self._page_answers):
+            async with self.limits.looking(self.options.look_s, "asking for errors", self._page_answers):
                 await self.tab.worlds()
         return self._errors.take()
 
     async def storage_state(self) -> Json:
-        async with self.limits.looking(self.options.action_timeout_s, "reading the storage"):
+        async with self.limits.looking(self.options.look_s, "reading the storage"):
             return await self.playwright.storage_state()
 
     async def end_trace(self, path: str) -> bool:

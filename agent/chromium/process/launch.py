@@ -6,9 +6,10 @@ import asyncio
 import secrets
 import shutil
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import ProxySettings
@@ -49,6 +50,7 @@ class LaunchOptions:
     args: tuple[str, ...] = ()  # further command-line flags
     fenced: bool = False  # it reads no files but the system's and its own, where the kernel can keep it from others
     timeout_s: float = 30.0  # until the browser must answer
+    playwright: Mapping[str, Any] = field(default_factory=dict)  # further options of Playwright's own launch
 
 
 async def launch(options: LaunchOptions = LaunchOptions()) -> Browser:
@@ -66,20 +68,21 @@ async def launch(options: LaunchOptions = LaunchOptions()) -> Browser:
     try:
         program = await asyncio.to_thread(_fenced, executable, temp, options, sandbox)
         async with asyncio.timeout(options.timeout_s + 5):
-            browser = await driver.playwright.chromium.launch(
-                executable_path=program.program,
-                headless=options.headless,
-                chromium_sandbox=sandbox,
-                args=[*_FLAGS, mark, f"--window-size={options.window.width},{options.window.height}", *options.args],
-                proxy=_proxy(options),
-                artifacts_dir=temp,
-                env={**browser_environment(), **program.environment},
-                timeout=options.timeout_s * 1000,
+            settings: dict[str, Any] = {
+                "executable_path": program.program,
+                "headless": options.headless,
+                "chromium_sandbox": sandbox,
+                "args": [*_FLAGS, mark, f"--window-size={options.window.width},{options.window.height}", *options.args],
+                "proxy": _proxy(options),
+                "artifacts_dir": temp,
+                "env": {**browser_environment(), **program.environment},
+                "timeout": options.timeout_s * 1000,
                 # Ray and the command line end browsers themselves, in order; a handler here would race with them.
-                handle_sigint=False,
-                handle_sigterm=False,
-                handle_sighup=False,
-            )
+                "handle_sigint": False,
+                "handle_sigterm": False,
+                "handle_sighup": False,
+            }
+            browser = await driver.playwright.chromium.launch(**{**settings, **options.playwright})
     except (PlaywrightError, TimeoutError) as error:
         await _undo(driver, mark, temp)
         raise _launch_error(error, executable, options) from error

@@ -19,7 +19,7 @@ from browsergym.experiments import AbstractAgentArgs, Agent, EnvArgs, ExpArgs, g
 from browsergym.miniwob.all import ClickTestTask
 from browsergym.utils.obs import flatten_axtree_to_str, flatten_dom_to_str, overlay_som
 
-from shoal.agent.gym.miniwob import _pages
+from shoal.agent.gym.miniwob import pages
 from shoal.agent.gym.registration import register_task
 
 
@@ -73,7 +73,7 @@ class ClickerArgs(AbstractAgentArgs):  # type: ignore[misc]
 
 
 if __name__ == "__main__":
-    register_task("peer", ClickTestTask, {"base_url": f"{_pages().as_uri()}/"})
+    register_task("peer", ClickTestTask, {"base_url": f"{pages().as_uri()}/"})
     experiment = ExpArgs(ClickerArgs("clicker"), ShoalEnvArgs("peer", task_seed=1, max_steps=5))
     experiment.prepare(sys.argv[1])
     experiment.run()

@@ -46,8 +46,8 @@ def filled(seen: Observation, *values: str, then: str = "Submit") -> str:
 
 
 def lines(seen: Observation) -> list[str]:
-    """What the page says below the goal."""
-    return compact(seen.elements).splitlines()[1:]
+    """What the page says."""
+    return compact(seen.elements).splitlines()
 
 
 def pairs(seen: Observation) -> dict[str, str]:
@@ -152,7 +152,7 @@ def movie(seen: Observation) -> str:
 
 def coloured(seen: Observation) -> str:
     said = between(seen.goal, "Click on the ", " colored")
-    seen_as = {"lime": "green", "magenta": "pink", "olive": "dark yellow"}
+    seen_as = {"lime": "green", "magenta": "pink", "olive": "dark yellow", "purple": "dark pink"}
     colour = seen_as.get(said, said)
     boxes = [element for element in controls(seen) if element.name.startswith(f"{colour} ")]
     return f"click('{boxes[-1].bid}')"  # the goal may show the colour as a box of its own, before the others

@@ -549,7 +549,6 @@ ALL: Mapping[str, Solver] = {
     "resize-textarea": resized,
     "scroll-text": last_word,
     "scroll-text-2": scrolled,
-    "search-engine": searched,
     "sign-agreement": signed,
     "social-media-all": many_posts,
     "social-media-some": many_posts,
@@ -564,7 +563,10 @@ ALL: Mapping[str, Solver] = {
 }
 """Every task that can be solved without sight, as far as a script solves it."""
 
-NEEDS_SIGHT: Mapping[str, Callable[[Observation], bool]] = {"click-menu-2": shows_an_icon}
+NEEDS_SIGHT: Mapping[str, Callable[[Observation], bool]] = {
+    "click-menu-2": shows_an_icon,
+    "click-color": lambda seen: "pink colored" in seen.goal,  # a light one, which is told as red
+}
 """Tasks of which some episodes need sight, and which those are."""
 
 SHORT = (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from shoal.agent.gym import accessibility
 from shoal.agent.types import Box, Element, Observation
 
@@ -43,31 +41,6 @@ def test_the_accessibility_tree_names_elements_and_their_states() -> None:
     assert [node["name"]["value"] for node in nodes if node["role"]["value"] == "StaticText"] == ["Hello"]
 
 
-def test_the_snapshot_has_a_document_for_each_frame() -> None:
-    snapshot = accessibility.dom(PAGE)
-    page, inner = (document["nodes"] for document in snapshot["documents"])
-    text = snapshot["strings"]
-    assert [text[number] for number in inner["nodeName"]] == ["#document", "HTML", "BODY", "BUTTON"]
-    at = page["contentDocumentIndex"]
-    assert (text[page["nodeName"][at["index"][0]]], at["value"]) == ("IFRAME", [1])
-    given = [text[number] for number in page["attributes"][[text[n] for n in page["nodeName"]].index("INPUT")]]
-    assert dict(zip(given[::2], given[1::2], strict=True))["bid"] == "3"
-
-
-def test_inputs_have_values_in_the_snapshot_as_in_the_document() -> None:
-    def given(element: Element) -> dict[str, str]:
-        snapshot = accessibility.dom(Element("", "body", children=(element,)))
-        parts = [snapshot["strings"][number] for number in snapshot["documents"][0]["nodes"]["attributes"][-1]]
-        return dict(zip(parts[::2], parts[1::2], strict=True))
-
-    button = Element("1", "input", role="button", name="Send", attributes={"type": "submit"})
-    assert given(button) == {"bid": "1", "type": "submit", "value": "Send"}
-    assert given(replace(button, attributes={"type": "submit", "value": "Go"}))["value"] == "Go"
-    assert "value" not in given(replace(button, attributes={"type": "button", "title": "Send"}))
-    assert given(Element("2", "input", role="textbox", name="To"))["value"] == ""
-    assert "value" not in given(Element("3", "input", role="checkbox", attributes={"type": "checkbox"}))
-
-
 def test_the_focus_is_told_before_a_mark_as_chromium_tells_them() -> None:
     box = Element("1", "input", role="checkbox", name="Agree", states=frozenset({"checked", "focused"}))
     (node,) = (node for node in accessibility.axtree(Element("", "body", children=(box,)))["nodes"][1:])
@@ -78,6 +51,7 @@ def test_properties_say_how_much_of_an_element_is_in_the_window() -> None:
     told = accessibility.properties(Observation("", "", PAGE, viewport=(640, 480)), PAGE)
     assert told["3"] == {"visibility": 0.5, "bbox": [590, 0, 100, 20], "clickable": True, "set_of_marks": True}
     assert told["4"]["visibility"] == 0.0
+    assert accessibility.properties(Observation("", "", PAGE), PAGE, 1.5)["3"]["bbox"] == [885, 0, 150, 30]
     assert set(told) == {"3", "4", "5", "6", "7", "a1"}
 
 
