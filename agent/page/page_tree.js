@@ -276,8 +276,10 @@ function (options) {
   // The element of an id; null where it left the document.
   kept.find = id => { const node = nodes[ids.indexOf(id)]; return node?.isConnected ? node : null; };
   const packed = numbers => new Uint8Array(Int32Array.from(numbers).buffer).toBase64();
+  // A document that the browser saved is drawn on a blank page, which knows its address.
+  const saved = location.href === 'about:blank' && document.documentElement?.dataset.documentUrl || '';
   return {
-    url: location.href, base: document.baseURI, xml: out, marks: packed(marks), ids: packed(ids), boxes: packed(boxes),
+    url: saved || location.href, base: saved || document.baseURI, xml: out, marks: packed(marks), ids: packed(ids), boxes: packed(boxes),
     values, roots, slotted, frames, suspects,
   };
 }

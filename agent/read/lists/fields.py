@@ -43,6 +43,8 @@ class ListField:
     """One field of a list's records."""
 
     prop: Property
+    numbered_names: bool = False
+    """Names may differ by a number alone: "Part 7". Such texts are mostly none, so this is asked where no list is."""
 
     @property
     def name(self) -> str:
@@ -219,9 +221,11 @@ def _fit_of_names(asked: ListField, column: Column, named: float, records: int) 
     called = asked.is_called(column)
     if column.count > 2 and not called and len(set(column.texts)) == 1:
         return 0.0  # a heading that all records share
-    score = 0.25 + 0.6 * (1.0 if called else min(1.0, 1.5 * column.distinct_letters)) + 0.35 * linked + 0.2 * strong
+    numbered = asked.numbered_names and column.words >= 1
+    differ = column.distinct if numbered else column.distinct_letters
+    score = 0.25 + 0.6 * (1.0 if called else min(1.0, 1.5 * differ)) + 0.35 * linked + 0.2 * strong
     score += 0.25 * (1.5 <= column.words <= 16) - 0.5 * (column.length > 220) - 0.4 * column.unsteady
-    score -= 0.0 if called else 1.2 * max(0.0, column.figure_share - 0.15)
+    score -= 0.0 if called or numbered else 1.2 * max(0.0, column.figure_share - 0.15)
     if asked.example_words:
         common = Counter(
             word

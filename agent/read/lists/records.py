@@ -7,7 +7,7 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
 from urllib.parse import urlsplit
@@ -109,6 +109,9 @@ def read_list(page: Page, fields: Sequence[ListField]) -> ListReading:
 def _read_list(pieces: PagePieces, fields: Sequence[ListField]) -> ListReading:
     runs = find_runs(pieces, [split_words(asked.name) for asked in fields])
     tried = _ranked(runs, fields)
+    if not tried:
+        fields = [replace(asked, numbered_names=True) for asked in fields]
+        tried = _ranked(runs, fields)
     if not tried:
         return ListReading(left_out=NO_LIST)
     best, apart = _under_one_heading(_gone_on(_best_in_full(tried, fields), tried, fields), fields)

@@ -99,7 +99,8 @@ class _Finder:
                 groups["loose", loose].append(el)
             if el.getparent() is not None and len(path) > 1:
                 groups["siblings", id(el.getparent()), el.tag].append(el)
-        for (how, *_), members in groups.items():
+        # Elements with one parent and tag are siblings, though their own classes differ: rows named by their record.
+        for (how, *_), members in sorted(groups.items(), key=lambda group: group[0][0] == "loose"):
             members.sort(key=lambda el: page.span[el])
             self._offer(str(how), [page.span[el] for el in members], len(page.path[members[0]]), members)
 
@@ -141,6 +142,8 @@ class _Finder:
 
     def _add(self, how: str, spans: list[Span], depth: int, roots: list[HtmlElement]) -> None:
         headers, rows = self._header_of(roots[0])
+        if len(headers) > 1 and len(roots) == len(spans) and all(map(_is_section, roots)):
+            return  # "No results", in a cell over all columns
         if headers and how.startswith("from"):
             return  # the rows of a table with a header are its records
         if rows and len(spans) > 1:

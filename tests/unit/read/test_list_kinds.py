@@ -206,3 +206,32 @@ class TestSeveralLists:
         page = "<h2>build</h2>" + table("Option|Effect", "-a|all", "-b|both")
         page += "<h2>serve</h2>" + table("Option|Effect", "-c|copy")
         assert [row["option"] for row in rows(list_of(page, option=TEXT, effect=TEXT))] == ["-a", "-b", "-c"]
+
+
+def test_a_cell_over_all_columns_says_that_the_list_is_empty_and_is_no_record():
+    page = "<h1>Parts</h1><table><tr><th>Name<th>Price<tr><td colspan=2>No data available</table>"
+    assert list_of(page, name=TEXT, price=NUMBER).records == ()
+
+
+def test_rows_with_classes_of_their_own_are_one_list():
+    """Shops name a row's categories in its classes, so that only some rows have the same ones."""
+    names = [f"Part {number}" for number in range(12)]
+    rows = "".join(
+        f"<li class='product category-{min(number, 6)}' id='part-{number}'><h3><a href='/p/{number}'>{name}</a></h3>"
+        f"<p class=price>€{number + 1}.50</p>"
+        for number, name in enumerate(names)
+    )
+    reading = list_of(f"<h1>Parts</h1><ul>{rows}</ul>", name=TEXT, price=NUMBER)
+    assert [record.values["name"] for record in reading.records] == names
+
+
+@pytest.mark.parametrize(
+    "name", ["<h3>{}</h3>", "<h3><a href='/p/{}'>{}</a></h3>", "<a href='/p/{}'>{}</a>", "<b class=name>{}</b>"]
+)
+def test_names_that_differ_by_a_number_alone_are_names(name: str):
+    cards = "".join(
+        f"<li class=product>{name.format(f'Part {number}', f'Part {number}')}<p class=price>€{number + 1}.50</p>"
+        for number in range(12)
+    )
+    reading = list_of(f"<h1>Parts</h1><ul>{cards}</ul>", name=TEXT, price=NUMBER)
+    assert [record.values["name"] for record in reading.records] == [f"Part {number}" for number in range(12)]
