@@ -405,19 +405,6 @@ def scrolled(seen: Observation) -> str:
     return f"press('{area}', 'Control+{key}')\nnoop(200)\n{click(seen, 'Submit')}"
 
 
-def searched(seen: Observation) -> Script:
-    position = int(re.findall(r"(\d+)(?:st|nd|rd|th)", seen.goal)[0])
-    seen = yield f"fill('{fields(seen)[0]}', {quoted(seen)[0]!r})\n{click(seen, 'Search')}\nnoop(300)"
-    passed = 0
-    while True:
-        results = [e for e in controls(seen) if e.tag == "a" and not re.fullmatch(r"\d+|[<>]", e.name)]
-        if position <= passed + len(results):
-            break
-        passed += len(results)
-        seen = yield f"click('{bid(seen, '>')}')\nnoop(300)"
-    yield f"click('{results[position - passed - 1].bid}')"
-
-
 def signed(seen: Observation) -> Script:
     if "enter the name" not in seen.goal:
         yield click(seen, "Cancel")
