@@ -281,6 +281,7 @@ def verdict(
         "received": received,
         **learned,
         "attempts": {str(n): attempts[n] for n in sorted(attempts)},
+        "lost": cluster.store("select count(*) from session where losses > 0")[0][0],  # with a worker, or a lease
         "wrong": wrong,
     }
 
