@@ -7,9 +7,8 @@ import socket
 import ssl
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
 
-from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+from aiohttp import AddrInfoType, ClientError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
@@ -61,9 +60,12 @@ class TenantDocuments:
     """A `DocumentClient` that connects to those addresses alone that the tenant's browsers may reach."""
 
     def __init__(self, egress: EgressProxy, tenant: str, tls: ssl.SSLContext) -> None:
-        self._checked = partial(egress.checked, owner=tenant)
+        self._egress = egress
+        self._tenant = tenant
+        self._allowed: set[str] = set()  # addresses that were asked about
         connector = TCPConnector(
             resolver=_CheckedNames(self._checked),
+            socket_factory=self._socket,
             use_dns_cache=False,
             ssl=tls,
             limit=_MOST_CONNECTIONS,
@@ -78,6 +80,18 @@ class TenantDocuments:
             max_line_size=_LONGEST_LINE,
             max_field_size=_LONGEST_LINE,
         )
+
+    async def _checked(self, host: str, port: int) -> tuple[str, ...]:
+        addresses = await self._egress.checked(host, port, self._tenant)
+        self._allowed.update(addresses)
+        return addresses
+
+    def _socket(self, target: AddrInfoType) -> socket.socket:
+        """A socket to an address that was asked about: which hosts are names is read differently by each library."""
+        family, kind, protocol, _, (address, *_) = target
+        if str(address) not in self._allowed:
+            raise OSError(f"the address {address} was not asked about")
+        return socket.socket(family, kind, protocol)
 
     async def get(self, url: str, headers: Mapping[str, str], timeout_s: float) -> RawDocument:
         """What the server answers to one request; at most one byte more than a document may have is read.
