@@ -26,9 +26,7 @@ def json_from(option: str, text: str) -> Json:
         Usage: it is neither.
     """
     inline = text.lstrip().startswith(("{", "[", '"'))
-    if not inline and text != "-" and "/" not in text and not Path(text).exists():
-        raise BadUsage(f"{option}: {text!r} is no file, and no JSON: give one of both, or - for standard input")
-    source = text if inline else _read(option, text)
+    source = text if inline else _read(option, text, "JSON, a file that holds it")
     try:
         return json.loads(source, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
@@ -46,7 +44,11 @@ def lines_from(option: str, text: str) -> list[str]:
         if not all(isinstance(value, str) for value in values):
             raise BadUsage(f"{option}: the values must be texts")
     else:
-        values = [line.strip() for line in _read(option, text).splitlines() if line.strip()]
+        values = [
+            line.strip()
+            for line in _read(option, text, "a JSON array, a file with a value in each line").splitlines()
+            if line.strip()
+        ]
     if not values:
         raise BadUsage(f"{option}: there are no values")
     return list(values)
@@ -67,12 +69,17 @@ def pairs_from(option: str, texts: list[str]) -> dict[str, str]:
     return pairs
 
 
-def _read(option: str, name: str) -> str:
-    """What a file holds, or standard input for `-`, without the mark that Windows programs begin files with."""
+def _read(option: str, name: str, wanted: str) -> str:
+    """What a file holds, or standard input for `-`, without the mark that Windows programs begin files with.
+
+    Raises:
+        BadUsage: it cannot be read; told with what is `wanted`.
+    """
     try:
         return (sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")).removeprefix("\ufeff")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadUsage(f"{option}: cannot read {name}: {_why(error)}") from error
+        why = _why(error)
+        raise BadUsage(f"{option}: cannot read {name}: {why}; give {wanted}, or - for standard input") from error
 
 
 def _no_number(text: str) -> Json:

@@ -35,7 +35,8 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def finish(work: Coroutine[Any, Any, Exit | None], *, serves: bool = False) -> None:
     """Runs `work` to its end and ends the command with its exit code.
 
-    A command that `serves` runs until it is asked to end: when it is, at whatever moment, its exit code is 0.
+    A command that `serves` runs until it is asked to end: when it is, at whatever moment, its exit code is 0. Any other
+    that Ctrl-C ends says so, with an exit code of its own.
     """
     asked: list[int] = []
     try:
@@ -44,10 +45,7 @@ def finish(work: Coroutine[Any, Any, Exit | None], *, serves: bool = False) -> N
         exit_ = ended(error)
         raise (typer.Exit(Exit.DONE) if serves and asked else exit_) from None
     except (KeyboardInterrupt, asyncio.CancelledError):
-        if not serves and signal.SIGINT in asked:
-            code = Exit.INTERRUPTED
-        else:
-            raise typer.Exit(Exit.DONE if serves and asked else Exit.FAILED) from None
+        code = Exit.DONE if serves and asked else Exit.FAILED
     except BrokenPipeError:
         # The reader of our output (`| head`) has seen enough. Python would complain once more when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -216,7 +216,15 @@ def test_run_with_json_tells_progress_in_json_too(served: Served, shoal: Shoal) 
         (("jobs", "--gateway", "localhost:8700"), "address starts with http:// or https://, not like 'localhost:8700'"),
         (("observe", "https://a.example", "--full-page"), "--screenshot FILE.png takes it"),
         (("results", "j1", "--format", "xml"), "Invalid value"),
-        (("run", "x", "--url", "https://a.example", "--schema", "name"), "'name' is no file, and no JSON: give one of"),
+        (("run", "x", "--url", "https://a.example", "--schema", "name"), "name: No such file or directory; give JSON,"),
+        (
+            ("run", "x", "--url", "https://a.example", "--schema", "a" * 300),
+            "File name too long; give JSON, a file that",
+        ),
+        (
+            ("run", "x", "--url", "https://a.example", "--schema", "/"),
+            "Is a directory; give JSON, a file that holds it",
+        ),
         (("run", "x", "--url", "https://a.example", "--fields", "a:money"), "--fields: a: there is no type 'money'"),
         (("run", "x", "--url", "https://a.example", "--fields", "a", "--schema", "{}"), "exclude each other"),
     ],
@@ -441,7 +449,7 @@ def test_migrate_brings_a_new_database_up(shoal: Shoal, tmp_path: Path) -> None:
 def test_the_readme_s_first_job_is_one(served: Served, shoal: Shoal) -> None:
     readme = (Path(__file__).parents[3] / "README.md").read_text()
     block = readme.split("## A first job")[1].split("```")[1]
-    assert len(block.strip().splitlines()) == 5
+    assert len(block.strip().splitlines()) == 4
     command = shlex.split(block.replace("\\\n", " ").rpartition(">")[0])
     assert command[:2] == [".venv/bin/shoal", "run"]
     served.work(lambda work: completed({"title": "A book", "price": 12.5}))

@@ -31,7 +31,7 @@ def try_(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help="A job spec: a file, or JSON; - reads stdin.")],
     items: Annotated[int, typer.Option(min=1, max=10, help="So many items of each loop are opened.")] = 3,
     timeout: Annotated[float, typer.Option(metavar="SECONDS", min=5, max=300, help="Until the answer comes.")] = 90.0,
-    fields: Annotated[bool, typer.Option(help="Print the spec with the places that were found filled in.")] = False,
+    places: Annotated[bool, typer.Option(help="Print the spec with the places that were found filled in.")] = False,
     gateway: Gateway = "",
     as_json: AsJson = False,
 ) -> None:
@@ -52,12 +52,12 @@ def try_(
         told = Trial.model_validate(answer)
         if as_json:
             print(json.dumps(answer, ensure_ascii=False))
-        elif fields:
+        elif places:
             print(json.dumps(with_places(asked, told), indent=2, ensure_ascii=False))
         if not as_json:
             for line in summary(told):
                 tell(line)
-        if not as_json and not fields:
+        if not as_json and not places:
             print_table(("record", "field", "value", "sure", "from"), _cells(told))
         return try_exit(told)
 

@@ -1,0 +1,59 @@
+"""How a command ends that is asked to."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Coroutine
+
+import pytest
+import typer
+
+from shoal.services.cli.ending import Exit
+from shoal.services.cli.running import finish
+
+
+async def asked(number: signal.Signals) -> Exit:
+    """A command that is asked to end while it works, and cleans up."""
+    os.kill(os.getpid(), number)
+    try:
+        await asyncio.sleep(60)
+    except asyncio.CancelledError:
+        return Exit.FAILED
+    return Exit.DONE
+
+
+async def asked_without_care(number: signal.Signals) -> Exit:
+    """The same, by one that does not look after its end."""
+    os.kill(os.getpid(), number)
+    await asyncio.sleep(60)
+    return Exit.DONE
+
+
+@pytest.mark.parametrize(
+    ("work", "number", "serves", "code", "told"),
+    [
+        (asked, signal.SIGINT, False, 130, "interrupted\n"),
+        (asked_without_care, signal.SIGINT, False, 130, "interrupted\n"),
+        (asked_without_care, signal.SIGINT, True, 0, ""),
+        (asked, signal.SIGTERM, False, 1, ""),
+        (asked_without_care, signal.SIGTERM, False, 1, ""),
+    ],
+)
+def test_ctrl_c_says_so_and_has_an_exit_code_of_its_own(
+    work: Callable[[signal.Signals], Coroutine[None, None, Exit]],
+    number: signal.Signals,
+    serves: bool,
+    code: int,
+    told: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with pytest.raises(typer.Exit) as ended:
+            finish(work(number), serves=serves)
+    finally:
+        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    assert (ended.value.exit_code, capsys.readouterr().err) == (code, told)
