@@ -7,14 +7,13 @@ from collections.abc import Awaitable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import TypeVar
-from uuid import uuid4
 
 import obstore
 from obstore.exceptions import BaseError, NotFoundError, PermissionDeniedError, UnauthenticatedError
 from obstore.store import AzureStore
 
 from shoal.services.artifacts.keys import checked_key, checked_prefix
-from shoal.services.artifacts.store import Stored
+from shoal.services.artifacts.store import Stored, try_out
 from shoal.services.errors import ArtifactMissing, ArtifactStoreAway
 
 T = TypeVar("T")
@@ -44,7 +43,7 @@ class AzureArtifacts:
                 prefix=prefix or None,
                 # https, unless the environment names another address, such as an emulator's.
                 client_options={
-                    "timeout": timedelta(seconds=30),
+                    "timeout": timedelta(seconds=120),  # of a whole upload, too
                     "connect_timeout": timedelta(seconds=5),
                     "allow_http": True,
                 },
@@ -127,18 +126,7 @@ class AzureArtifacts:
         return await self._ask(listed())
 
     async def check(self) -> None:
-        """Writes, reads and deletes a small object.
-
-        Raises:
-            ArtifactStoreAway: saying what is missing and what to do.
-        """
-        key = f"shoal-check-{uuid4().hex}"
-        try:
-            await self.put(key, b"shoal", "text/plain")
-            await self.get(key)
-            await self.delete(key)
-        except ArtifactMissing as error:
-            raise ArtifactStoreAway(f"{self._address} does not give back what was just written") from error
+        await try_out(self, self._address)
 
     async def close(self) -> None:
         """obstore keeps nothing that has to be closed."""

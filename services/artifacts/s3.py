@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
-from uuid import uuid4
 
 import boto3
 from botocore.config import Config
@@ -16,7 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 from shoal.services.artifacts.bounded import BoundedSession
 from shoal.services.artifacts.keys import checked_key, checked_prefix, content_disposition
 from shoal.services.artifacts.options import S3Options
-from shoal.services.artifacts.store import Stored
+from shoal.services.artifacts.store import Stored, try_out
 from shoal.services.errors import ArtifactMissing, ArtifactStoreAway
 
 T = TypeVar("T")
@@ -139,18 +138,7 @@ class S3Artifacts:
         return await self._ask(listed)
 
     async def check(self) -> None:
-        """Writes, reads and deletes a small object.
-
-        Raises:
-            ArtifactStoreAway: saying what is missing and what to do.
-        """
-        key = f"shoal-check-{uuid4().hex}"
-        try:
-            await self.put(key, b"shoal", "text/plain")
-            await self.get(key)
-            await self.delete(key)
-        except ArtifactMissing as error:
-            raise ArtifactStoreAway(f"bucket {self._bucket} does not give back what was just written") from error
+        await try_out(self, f"bucket {self._bucket}")
 
     async def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)

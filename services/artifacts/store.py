@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
+from uuid import uuid4
+
+from shoal.services.errors import ArtifactMissing, ArtifactStoreAway
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +84,21 @@ class ArtifactStore(Protocol):
     async def close(self) -> None:
         """Ends the connections; may be called twice."""
         ...
+
+
+async def try_out(store: ArtifactStore, place: str) -> None:
+    """Writes, reads and deletes a small object.
+
+    Args:
+        place: what an error calls the store.
+
+    Raises:
+        ArtifactStoreAway: saying what is missing and what to do.
+    """
+    key = f"shoal-check-{uuid4().hex}"
+    try:
+        await store.put(key, b"shoal", "text/plain")
+        await store.get(key)
+        await store.delete(key)
+    except ArtifactMissing as error:
+        raise ArtifactStoreAway(f"{place} does not give back what was just written") from error

@@ -103,15 +103,22 @@ class DocumentRuns:
         """One of a job is over."""
         self._under_way[job] -= 1
         if not self._under_way[job]:
+            self._forget(job)
+
+    def _forget(self, job: int) -> None:
+        """Drops what is known of a job that has nothing here any more."""
+        if job not in self._waiting and not self._under_way[job]:
             del self._under_way[job]
-            if job not in self._waiting:
-                del self._width[job]
+            del self._width[job]
 
     def remove(self, sessions: Collection[int]) -> list[Work]:
         """Takes out those of some sessions that wait."""
         removed = [work for waiting in self._waiting.values() for work in waiting if work.session in sessions]
         for work in removed:
             self._waiting[work.job].remove(work)
+            if not self._waiting[work.job]:
+                del self._waiting[work.job]
+                self._forget(work.job)
         return removed
 
     def sessions(self, job: int | None = None) -> list[int]:

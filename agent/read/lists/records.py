@@ -17,7 +17,6 @@ from lxml.html import HtmlElement
 from shoal.agent.page.page import Page
 from shoal.agent.read.lists.column import Column, Value
 from shoal.agent.read.lists.columns import columns_of
-from shoal.agent.read.lists.end import said_to_go_on
 from shoal.agent.read.lists.fields import (
     Assignment,
     ListField,
@@ -71,13 +70,7 @@ class ListReading:
     records: tuple[ListRecord, ...] = ()
     columns: Mapping[str, Column] = field(default_factory=dict)  # by field
     left_out: str = ""  # what the page shows of the list and was not read, in words; "" for nothing
-    goes_on: str = ""  # what says that further pages go on with it, in words
     pieces: PagePieces | None = None  # of the page, where records were read
-
-    @property
-    def complete(self) -> bool:
-        """True where nothing says that there are further records."""
-        return not self.left_out and not self.goes_on
 
 
 @dataclass(slots=True)
@@ -350,7 +343,7 @@ def _settle(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], apar
     records = _records(best, fields, chosen, values, sureness)
     left_out = _left_out(best, fields, runs, len(records)) or (_ANOTHER.format(apart) if apart else "")
     left_out = left_out.replace("1 entries", "1 entry") if apart == 1 else left_out
-    return ListReading(tuple(records), chosen, left_out, said_to_go_on(run, len(records)), run.page)
+    return ListReading(tuple(records), chosen, left_out, run.page)
 
 
 def _sureness(lead: float, column: Column) -> Sureness:

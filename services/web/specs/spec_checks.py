@@ -37,6 +37,12 @@ _OF_JSON_SCHEMA = """
 """
 _KEYWORDS = frozenset(_OF_JSON_SCHEMA.split())
 """Of JSON Schema and OpenAPI."""
+_OF_NAMES = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+"""Keywords whose value maps names to schemas."""
+_OF_PARTS = frozenset(
+    {"items", "prefixItems", "contains", "additionalProperties", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"}
+)
+"""Keywords whose value is a schema, or a list of them."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NOT_IN_HOSTS = re.compile(r"[\x00-\x20\x7f#/<>?@\\^|%\"`{}]")
 _NUMBER_AT_END = re.compile(r"(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$")
@@ -198,11 +204,13 @@ def _misspelt(schema: Json, place: str) -> Iterator[Found]:
     for name, part in schema.items():
         if name not in _KEYWORDS and (meant := get_close_matches(name, _KEYWORDS, n=1, cutoff=0.8)):
             yield f"{place}.{name}", f"is no keyword of JSON Schema; {meant[0]!r} is one"
-        elif name == "properties" and isinstance(part, dict):
+        elif name in _OF_NAMES and isinstance(part, dict):
             for field, inner in part.items():
-                yield from _misspelt(inner, f"{place}.properties.{field}")
-        elif name == "items":
-            yield from _misspelt(part, f"{place}.items")
+                yield from _misspelt(inner, f"{place}.{name}.{field}")
+        elif name in _OF_PARTS:
+            for number, inner in enumerate(part) if isinstance(part, list) else ():
+                yield from _misspelt(inner, f"{place}.{name}[{number}]")
+            yield from _misspelt(part, f"{place}.{name}")
 
 
 def _of_extract(extract: ExtractSpec | None) -> Iterator[Found]:
@@ -211,12 +219,14 @@ def _of_extract(extract: ExtractSpec | None) -> Iterator[Found]:
     items = extract.json_schema.get("items")
     if extract.many and isinstance(items, dict) and items.get("type", "object") != "object":
         yield "extract.schema", "must describe an array of objects: its `items` are something else"
-    for schema in (extract.json_schema, items):
-        if isinstance(schema, dict) and _is_mapping_of_types(schema):
-            properties = {name: part if isinstance(part, dict) else {"type": part} for name, part in schema.items()}
-            meant = json.dumps({"type": "object", "properties": properties}, ensure_ascii=False)
-            yield "extract.schema", f"maps names to types, and is no JSON Schema; write {meant[:300]}"
-    yield from _misspelt(extract.json_schema, "extract.schema")
+    schemas = (schema for schema in (extract.json_schema, items) if isinstance(schema, dict))
+    mapped = [schema for schema in schemas if _is_mapping_of_types(schema)]
+    for schema in mapped:
+        properties = {name: part if isinstance(part, dict) else {"type": part} for name, part in schema.items()}
+        meant = json.dumps({"type": "object", "properties": properties}, ensure_ascii=False)
+        yield "extract.schema", f"maps names to types, and is no JSON Schema; write {meant[:300]}"
+    if not mapped:
+        yield from _misspelt(extract.json_schema, "extract.schema")
     reason = schema_fault(schema_text(extract.json_schema))
     if reason is not None:
         yield "extract.schema", reason

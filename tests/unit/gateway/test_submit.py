@@ -141,6 +141,11 @@ def faults(answer: httpx.Response) -> dict[str, str]:
             "is no keyword of JSON Schema; 'format' is one",
         ),
         (
+            {"extract": {"schema": {"type": "object", "properties": {"a": {"anyOf": [{}, {"fromat": "date"}]}}}}},
+            "extract.schema.properties.a.anyOf[1].fromat",
+            "is no keyword of JSON Schema; 'format' is one",
+        ),
+        (
             {"extract": {"schema": {"$schema": {}}}},
             "extract.schema",
             "is not a valid JSON Schema at $schema: it must be a string",

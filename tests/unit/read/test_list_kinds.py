@@ -200,7 +200,7 @@ class TestSeveralLists:
         page = f"<h2>Options</h2>{self.entries('abcd')}<h2>Interactive mode</h2>{self.entries('efghi')}"
         reading = list_of(page, option=TEXT, description=TEXT)
         assert [row["option"] for row in rows(reading)] == list("abcd")
-        assert reading.complete
+        assert reading.left_out == ""
 
     def test_tables_with_the_same_columns_are_chapters_of_one_list(self):
         page = "<h2>build</h2>" + table("Option|Effect", "-a|all", "-b|both")
