@@ -138,7 +138,7 @@ globalThis.shoalWalker ??= (() => {
     const said = element.getAttribute('class') || '';
     return ICON_CLASS.test(said) || (!element.childNodes.length && isSmall(element.getBoundingClientRect())) ? iconWords(said) : '';
   };
-  // A letter or word of an icon font that screen readers are told to leave out: nobody reads it.
+  // A letter or word of an icon font that screen readers are told to leave out.
   const isGlyph = element => element.getAttribute('aria-hidden') === 'true' && !element.firstElementChild && /^[\s\ue000-\uf8ff]*$|^\s*[a-z]+(_[a-z0-9]+)*\s*$/.test(element.textContent) &&
     (element.tagName === 'I' || ICON_CLASS.test(element.getAttribute('class') || ''));
   const iconWords = text => {
@@ -689,7 +689,7 @@ globalThis.shoalWalker ??= (() => {
     for (const place of places()) if (place !== document) place.querySelectorAll(CANDIDATES).forEach(add);
     return count;
   };
-  // Whether somebody could reach an element by scrolling: closed menus and parked links are not there.
+  // Whether a person could reach an element by scrolling: closed menus and parked links are not there.
   const isThere = element => {
     const tag = upper(element), picture = tag === 'AREA' ? pictureOf(element) : null;
     const shown = picture || (element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) ? element : standIn(element, tag));

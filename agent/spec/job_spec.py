@@ -200,7 +200,7 @@ class JobSpec(SpecPart):
 
     @property
     def has_helper(self) -> bool:
-        """Whether the job names somebody who answers questions."""
+        """Whether the job names a person or a webhook that answers questions."""
         return self.help.webhook is not None or self.help.person
 
     @property

@@ -58,7 +58,6 @@ class ListRecord:
 
     values: Mapping[str, str]  # by field: text, address, or a day as YYYY-MM-DD
     sureness: Mapping[str, Sureness]  # by field
-    span: Span  # its stretch of the page's pieces
     pieces: Mapping[str, Sequence[Piece]]  # where each value stands, by field; empty for links
     links: Mapping[str, HtmlElement]  # of fields that are addresses
 
@@ -70,7 +69,6 @@ class ListReading:
     records: tuple[ListRecord, ...] = ()
     columns: Mapping[str, Column] = field(default_factory=dict)  # by field
     left_out: str = ""  # what the page shows of the list and was not read, in words; "" for nothing
-    pieces: PagePieces | None = None  # of the page, where records were read
 
 
 @dataclass(slots=True)
@@ -343,7 +341,7 @@ def _settle(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], apar
     records = _records(best, fields, chosen, values, sureness)
     left_out = _left_out(best, fields, runs, len(records)) or (_ANOTHER.format(apart) if apart else "")
     left_out = left_out.replace("1 entries", "1 entry") if apart == 1 else left_out
-    return ListReading(tuple(records), chosen, left_out, run.page)
+    return ListReading(tuple(records), chosen, left_out)
 
 
 def _sureness(lead: float, column: Column) -> Sureness:
@@ -372,7 +370,7 @@ def _records(
         sure = {name: _sure_of(sureness[name], chosen[name], value) for name, value in record.items()}
         places = {name: _pieces_of(best.run, chosen[name], place) for name in record}
         links = {name: link for name in record if (link := _link_of(chosen[name], place)) is not None}
-        records.append(ListRecord(record, sure, best.run.spans[place], places, links))
+        records.append(ListRecord(record, sure, places, links))
     return records
 
 

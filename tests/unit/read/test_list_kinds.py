@@ -1,4 +1,4 @@
-"""Kinds of lists that were not read, or were read wrongly, on pages that nobody here wrote: one page for each."""
+"""Kinds of lists of the web that were not read, or were read wrongly: one page for each."""
 
 from __future__ import annotations
 

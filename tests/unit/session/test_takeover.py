@@ -173,7 +173,7 @@ async def test_what_a_person_did_is_drafted_where_they_handed_the_page_back(
     assert ("workflow" in notes.kept) is not leaves
 
 
-async def test_a_lease_that_has_run_out_is_good_for_nothing_whoever_has_the_page_now() -> None:
+async def test_a_lease_that_has_run_out_is_good_for_nothing_by_whom_the_page_is_held_now() -> None:
     """A laptop that slept, or a proxy, brings back what a person did an hour ago."""
     people = Attendance()
     people.begin(await FakeBrowser(PAGES).new_context(), Redactor(), closed_to="", tasks=tuple)

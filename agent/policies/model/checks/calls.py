@@ -56,7 +56,7 @@ def action_types(spec: JobSpec, *, calls: bool) -> tuple[str, ...]:
 
 
 def _chosen(spec: JobSpec) -> tuple[Primitive, ...]:
-    # A question that nobody answers ends the session: it is offered where the job names who answers, or asks for it.
+    # A question without an answer ends the session: it is offered where the job names who answers, or asks for it.
     default = tuple(name for name in DEFAULT_SETS if name != "human" or spec.has_helper)
     sets = spec.action_sets or default
     return primitives_of((*sets, *_POINTING) if spec.grounding == "coordinates" else sets)

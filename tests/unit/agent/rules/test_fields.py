@@ -66,6 +66,12 @@ def test_a_page_cannot_fill_the_memory_of_names_by_long_labels() -> None:
     assert len(phrase("picture" * 10_000)[0]) == 60
 
 
+@pytest.mark.parametrize(("name", "given"), [("author", {"author": "Ada Quill"}), ("twitter:creator", {})])
+def test_the_handle_of_a_network_is_no_author(name: str, given: dict[str, str]) -> None:
+    text = "Ada Quill" if name == "author" else "@adaquill"
+    assert read({"author": {"type": "string"}}, meta=[(name, text)])[0] == given
+
+
 def test_old_prices_and_prices_of_others_are_no_prices() -> None:
     number = {"price": {"type": "number"}}
     assert read(number, named=[named("price", "€5"), named("price", "€9", st=1)])[0] == {"price": 5}
