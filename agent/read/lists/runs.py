@@ -32,6 +32,10 @@ _HEADER_ROWS = 400
 _FEW = 4
 """Elements with stretches of one kind below which each is a run of its own, too."""
 
+_LEAST_NAMED = 3
+"""Classes with one stem from which they name records, and not kinds of them."""
+_STEM = re.compile(r".{2,40}?[-_](?=[^-_]{1,40}$)")
+
 Span = tuple[int, int]
 """First piece, and the one after the last."""
 
@@ -89,18 +93,19 @@ class _Finder:
         """Elements with one path; with one path but for their own classes; with one parent and tag."""
         page = self.page
         groups: dict[tuple[object, ...], list[HtmlElement]] = defaultdict(list)
+        own = _classes_of_records(page)
         for el, (start, end) in page.span.items():
             if end <= start:
                 continue
             path = tuple(re.sub(r"@\d+", "", step) for step in page.path[el])
-            groups["alike", path].append(el)
+            shared = (*path[:-1], _without(path[-1], own.get((id(el.getparent()), el.tag), ())))
+            groups["alike", shared].append(el)
             loose = (*path[:-1], str(el.tag))
             if loose != path or is_row(el):
                 groups["loose", loose].append(el)
             if el.getparent() is not None and len(path) > 1:
                 groups["siblings", id(el.getparent()), el.tag].append(el)
-        # Elements with one parent and tag are siblings, though their own classes differ: rows named by their record.
-        for (how, *_), members in sorted(groups.items(), key=lambda group: group[0][0] == "loose"):
+        for (how, *_), members in groups.items():
             members.sort(key=lambda el: page.span[el])
             self._offer(str(how), [page.span[el] for el in members], len(page.path[members[0]]), members)
 
@@ -307,6 +312,34 @@ def _is_header_row(row: HtmlElement, place: int, rows: Sequence[HtmlElement], wi
     return len(below) > 1 and any(
         sum(_is_marked(cells[column]) for cells in below) >= 0.7 * len(below) for column in range(width)
     )
+
+
+def _classes_of_records(page: PagePieces) -> dict[tuple[int, object], set[str]]:
+    """Classes by which siblings of one tag and class name what each of them is about, by parent and tag.
+
+    A shop's rows have `product category-lamps`, `product category-chairs`, `product category-rugs`. A manual's have
+    `entry function` and `entry class`: those are two kinds.
+    """
+    classes: dict[tuple[int, object], list[set[str]]] = defaultdict(list)
+    for el, (start, end) in page.span.items():
+        if end > start and page.path[el]:
+            classes[id(el.getparent()), el.tag].append(set(page.path[el][-1].split(".")[1:]))
+    own: dict[tuple[int, object], set[str]] = {}
+    for siblings, sets in classes.items():
+        if len(sets) < _LEAST_NAMED or not (common := set.intersection(*sets)):
+            continue
+        stems: dict[str, set[str]] = defaultdict(set)
+        for name in set.union(*sets) - common:
+            if match := _STEM.match(name):
+                stems[match[0]].add(name)
+        if named := {name for names in stems.values() if len(names) >= _LEAST_NAMED for name in names}:
+            own[siblings] = named
+    return own
+
+
+def _without(step: str, names: Collection[str]) -> str:
+    tag, *classes = step.split(".")
+    return ".".join((tag, *(name for name in classes if name not in names)))
 
 
 def _is_section(row: HtmlElement) -> bool:

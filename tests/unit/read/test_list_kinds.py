@@ -9,6 +9,7 @@ from shoal.agent.read.lists.pieces import element_that_says
 from tests.unit.read.pages import ADDRESS, DAY, NUMBER, TEXT, URL, list_of, rows
 
 NAMES = ("Ash", "Birch", "Cedar", "Elm", "Fir")
+WOODS = (*NAMES, "Gum", "Hazel", "Ivy")
 
 
 def table(heads: str, *cells: str) -> str:
@@ -213,16 +214,24 @@ def test_a_cell_over_all_columns_says_that_the_list_is_empty_and_is_no_record():
     assert list_of(page, name=TEXT, price=NUMBER).records == ()
 
 
-def test_rows_with_classes_of_their_own_are_one_list():
-    """Shops name a row's categories in its classes, so that only some rows have the same ones."""
-    names = [f"Part {number}" for number in range(12)]
-    rows = "".join(
-        f"<li class='product category-{min(number, 6)}' id='part-{number}'><h3><a href='/p/{number}'>{name}</a></h3>"
-        f"<p class=price>€{number + 1}.50</p>"
-        for number, name in enumerate(names)
+def lamps(*classes: str) -> str:
+    """Cards of one markup, each with its own classes."""
+    return "".join(
+        f"<li class='{name}'><h3><a href='/p/{number}'>{WOODS[number]} lamp</a></h3><p class=price>€{number + 1}.50</p>"
+        for number, name in enumerate(classes)
     )
-    reading = list_of(f"<h1>Parts</h1><ul>{rows}</ul>", name=TEXT, price=NUMBER)
-    assert [record.values["name"] for record in reading.records] == names
+
+
+def test_rows_whose_classes_say_what_each_is_about_are_one_list():
+    words = ("desk", "desk", "desk", "floor", "desk", "wall", "wall", "garden")
+    page = f"<h1>Lamps</h1><ul>{lamps(*(f'product product_cat-{word}' for word in words))}</ul>"
+    assert len(list_of(page, name=TEXT, price=NUMBER).records) == 8
+
+
+def test_rows_of_two_kinds_are_two_lists_and_the_other_one_is_told():
+    classes = ("entry function", "entry function", "entry class", "entry function", "entry class", "entry function")
+    reading = list_of(f"<h1>Lamps</h1><ul>{lamps(*classes)}</ul>", name=TEXT, price=NUMBER)
+    assert len(reading.records) < len(classes) and reading.left_out
 
 
 @pytest.mark.parametrize(
