@@ -82,18 +82,17 @@ class DocumentRuns:
 
     def __init__(self) -> None:
         self._waiting: dict[int, deque[Work]] = {}
-        self._width: dict[int, int] = {}  # as the newest claim says
         self._under_way: Counter[int] = Counter()
 
     def put(self, work: Work) -> None:
         """One more waits."""
         self._waiting.setdefault(work.job, deque()).append(work)
-        self._width[work.job] = work.width
 
     def begin(self) -> Iterator[Work]:
         """Those whose turn it is; each is under way from now on."""
         for job, waiting in list(self._waiting.items()):
-            while waiting and self._under_way[job] < self._width[job]:
+            width = waiting[-1].width  # as the newest claim says
+            while waiting and self._under_way[job] < width:
                 self._under_way[job] += 1
                 yield waiting.popleft()
             if not waiting:
@@ -103,13 +102,7 @@ class DocumentRuns:
         """One of a job is over."""
         self._under_way[job] -= 1
         if not self._under_way[job]:
-            self._forget(job)
-
-    def _forget(self, job: int) -> None:
-        """Drops what is known of a job that has nothing here any more."""
-        if job not in self._waiting and not self._under_way[job]:
             del self._under_way[job]
-            del self._width[job]
 
     def remove(self, sessions: Collection[int]) -> list[Work]:
         """Takes out those of some sessions that wait."""
@@ -118,7 +111,6 @@ class DocumentRuns:
             self._waiting[work.job].remove(work)
             if not self._waiting[work.job]:
                 del self._waiting[work.job]
-                self._forget(work.job)
         return removed
 
     def sessions(self, job: int | None = None) -> list[int]:

@@ -228,8 +228,10 @@ def test_rows_whose_classes_say_what_each_is_about_are_one_list():
     assert len(list_of(page, name=TEXT, price=NUMBER).records) == 8
 
 
-def test_rows_of_two_kinds_are_two_lists_and_the_other_one_is_told():
-    classes = ("entry function", "entry function", "entry class", "entry function", "entry class", "entry function")
+@pytest.mark.parametrize("stem", ["", "py-"])
+def test_rows_of_two_kinds_are_two_lists_and_the_other_one_is_told(stem: str):
+    kinds = ("function", "function", "class", "function", "class", "function")
+    classes = [f"entry {stem}{kind}" for kind in kinds]
     reading = list_of(f"<h1>Lamps</h1><ul>{lamps(*classes)}</ul>", name=TEXT, price=NUMBER)
     assert len(reading.records) < len(classes) and reading.left_out
 

@@ -171,10 +171,16 @@ class TestListsThatThePageShowsOtherwise:
             "<ul><li>225 g leeks<li>2 cups flour</ul>",
             "<p>We take leeks (225 g, say) and then, as our neighbours do, 1 1/2 cups of the best flour</p>",
             "<ul><li>leeks <li>225 g <li>flour <li>1 1/2 cups</ul>",
+            "<ul><li>g leeks 225 <li>flour cups 1 1/2</ul>",
         ],
     )
     def test_are_doubted_where_no_row_says_an_entry(self, rows: str):
         page = json_ld({**SOUP, "recipeIngredient": ["225.0g leeks", "1 1/2 cups flour"]}) + f"<h1>Leek soup</h1>{rows}"
+        assert "ingredients" not in given(record_of(page, title=TEXT, ingredients=LINES))
+
+    def test_are_doubted_where_one_text_says_what_several_rows_say(self):
+        node = {**SOUP, "recipeIngredient": ["2 leeks, 1 potato"]}
+        page = json_ld(node) + "<h1>Leek soup</h1><div><ul><li>2 leeks<li>potato 1</ul></div>"
         assert "ingredients" not in given(record_of(page, title=TEXT, ingredients=LINES))
 
     def test_are_doubted_where_rows_have_amounts_that_they_lack(self):

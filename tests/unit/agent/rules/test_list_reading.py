@@ -94,3 +94,9 @@ def test_selectors_begin_at_an_id_or_at_a_class_that_no_other_element_has():
         "body > div > p:nth-of-type(2)",
         "body > div > p:nth-of-type(3)",
     ]
+
+
+def test_a_row_that_states_less_than_half_of_the_fields_is_no_record():
+    note = "<tr><td>Our lamps are made by hand</td><td></td><td></td></tr>"
+    found = read(TABLE.replace("</table>", f"{note}</table>"), name=TEXT, price=NUMBER, added=DAY)
+    assert [record.value["name"] for record in found.records] == ["Ash lamp", "Elm lamp", "Oak lamp"]
