@@ -205,7 +205,7 @@ def _sure_of_list(best: Claim, rivals: Sequence[Claim], strong: bool, view: Main
         more = more or _rows_say_more(entries, rows)
     elif more:
         more = _rows_say_more(entries, rows)
-    if rivals or more:
+    if rivals or more or (len(entries) == 1 and _says_a_list(entries[0], view)):
         return "weak", Reason.CONTRADICTED
     if not best.kinds & _OF_RECORD:
         return "weak", Reason.ONE_PLACE
@@ -222,6 +222,18 @@ def _share_shown(entries: Sequence[str], view: MainMatter, rows: ShownRows) -> f
         for entry in entries
     )
     return seen / max(1, len(entries))
+
+
+def _says_a_list(entry: str, view: MainMatter) -> bool:
+    """True when a list of the page has several entries that say together what this one says."""
+    said = letters(entry)
+    return any(
+        len(el) > 1
+        and view.shown(el)
+        and view.text_length(el) < 3 * len(entry) + 100
+        and letters(view.text(el)) == said
+        for el in view.page.root.iter("ul", "ol", "tbody", "dl")
+    )
 
 
 def _entries_beside(entries: Sequence[str], view: MainMatter) -> bool:
