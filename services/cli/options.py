@@ -69,17 +69,17 @@ def pairs_from(option: str, texts: list[str]) -> dict[str, str]:
     return pairs
 
 
-def _read(option: str, name: str, wanted: str) -> str:
+def _read(option: str, name: str, takes: str) -> str:
     """What a file holds, or standard input for `-`, without the mark that Windows programs begin files with.
 
     Raises:
-        BadUsage: it cannot be read; told with what is `wanted`.
+        BadUsage: it cannot be read; told with what the option `takes`.
     """
     try:
         return (sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")).removeprefix("\ufeff")
     except (OSError, UnicodeDecodeError) as error:
         why = _why(error)
-        raise BadUsage(f"{option}: cannot read {name}: {why}; give {wanted}, or - for standard input") from error
+        raise BadUsage(f"{option}: cannot read {name}: {why}; give {takes}, or - for standard input") from error
 
 
 def _no_number(text: str) -> Json:
