@@ -113,6 +113,8 @@ _MODEL = {
         "sequences": _COUNT,
         "images": {"type": "integer", "minimum": 0, "maximum": 100},
         "imageTokens": {"type": "integer", "minimum": 16, "maximum": 16384},
+        "apiServers": {"type": "integer", "minimum": 1, "maximum": 64},
+        "kvCache": {"enum": ["auto", "fp8"]},
         "memoryShare": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
         "quantization": {"type": "string"},
         "gpus": {"type": "integer", "minimum": 1, "maximum": 16},

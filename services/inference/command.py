@@ -33,6 +33,8 @@ def vllm_command(options: VllmOptions, program: Sequence[str] = ("vllm",)) -> tu
     }
     if options.tensor_parallel > 1:
         given["--tensor-parallel-size"] = options.tensor_parallel
+    if options.api_servers > 1:
+        given["--api-server-count"] = options.api_servers
     if options.quantization:
         given["--quantization"] = options.quantization
     if options.load_format != "auto":

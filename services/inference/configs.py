@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
+from dataclasses import replace
 
 from shoal.services.inference.admission import AdmissionRules
 from shoal.services.inference.options import VllmOptions
+from shoal.services.inference.sizing import MOST_SEQUENCES, Card, sequences_for, shape_of
 from shoal.services.inference.watch import AdmissionConfig
 from shoal.services.settings import Settings
 
@@ -14,16 +17,23 @@ _CALM_SHARE = 1 / 15
 """Of the time limit of a model call: replies that begin later, or sooner, count as crowded, or calm."""
 
 
-def vllm_options(settings: Settings) -> VllmOptions:
-    """What `shoal inference` serves."""
-    return VllmOptions(
+def vllm_options(settings: Settings, cards: Sequence[Card] = ()) -> VllmOptions:
+    """How `shoal inference` serves its model.
+
+    Args:
+        settings: of `vllm_sequences`, 0 means that they are chosen.
+        cards: the GPUs of this machine; the one with the least memory decides. Without any, 64 sequences are taken.
+    """
+    options = VllmOptions(
         model=settings.vllm_model,
         served_name=settings.model,
         host=settings.vllm_host,
         port=settings.vllm_port,
         api_key=settings.model_api_key.get_secret_value(),
         context_tokens=settings.vllm_context_tokens,
-        sequences=settings.vllm_sequences,
+        sequences=settings.vllm_sequences or MOST_SEQUENCES,
+        api_servers=settings.vllm_api_servers,
+        kv_cache_dtype=settings.vllm_kv_cache,
         memory_share=settings.vllm_memory_share,
         images=settings.vllm_images,
         image_tokens=settings.model_image_tokens,
@@ -33,6 +43,10 @@ def vllm_options(settings: Settings) -> VllmOptions:
         tensor_parallel=settings.vllm_tensor_parallel,
         extra_arguments=tuple(shlex.split(settings.vllm_arguments)),
     )
+    shape = shape_of(options.model)
+    if settings.vllm_sequences or shape is None or not cards:
+        return options
+    return replace(options, sequences=sequences_for(min(cards, key=lambda card: card.memory_bytes), shape, options))
 
 
 def admission_config(settings: Settings) -> AdmissionConfig | None:

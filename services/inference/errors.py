@@ -12,7 +12,7 @@ class InferenceError(ServiceError):
 
 
 class ServerNotFound(InferenceError):
-    """The program that serves models is not installed: `pip install 'shoal[vllm]'`, or name it with SHOAL_VLLM."""
+    """The program that serves models is not there: `pip install 'shoal[vllm]'`, or SHOAL_VLLM_PROGRAM names it."""
 
     code = "model_server_not_found"
 
@@ -24,7 +24,7 @@ class ServerEnded(InferenceError):
 
 
 class ServerSilent(InferenceError):
-    """The model server did not become healthy within its time."""
+    """The model server did not become healthy, or did not answer its first step, within its time."""
 
     code = "model_server_silent"
 

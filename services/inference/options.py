@@ -31,6 +31,7 @@ class VllmOptions:
     quantization: str = ""  # "": as the model's own configuration says
     kv_cache_dtype: str = "auto"
     tensor_parallel: int = 1  # GPUs that share the model
+    api_servers: int = 1  # processes that read requests and pictures
     load_format: Literal["auto", "dummy"] = "auto"  # dummy: random weights, for throughput runs
     extra_arguments: tuple[str, ...] = ()  # appended as they are
 

@@ -19,6 +19,7 @@ from shoal.services.events import LogEvent
 from shoal.services.inference.command import vllm_command, vllm_environment
 from shoal.services.inference.errors import ServerEnded, ServerNotFound, ServerSilent
 from shoal.services.inference.options import VllmOptions
+from shoal.services.inference.warm_up import WarmUpFailed, warm_up
 
 log = structlog.get_logger()
 
@@ -82,11 +83,11 @@ class VllmProcess:
         return cls(options, process)
 
     async def ready(self, timeout_s: float = READY_S) -> float:
-        """Returns, with the seconds it took, once the server answers its health check.
+        """Returns, with the seconds it took, once the server is healthy and has answered a first step.
 
         Raises:
             ServerEnded: the process ended before.
-            ServerSilent: it took longer than `timeout_s`.
+            ServerSilent: it took longer than `timeout_s`, or did not answer the step.
         """
         started = time.monotonic()
         async with bounded_client(_HEALTH_BYTES, base_url=self.options.url, timeout_s=_HEALTH_S) as client:
@@ -94,9 +95,17 @@ class VllmProcess:
                 if self._process.returncode is not None:
                     raise ServerEnded(f"the model server ended with {self._process.returncode} before it was ready")
                 if await healthy(client):
+                    await self._warm_up()
                     return time.monotonic() - started
                 await asyncio.sleep(_LOOK_S)
         raise ServerSilent(f"the model server was not healthy within {timeout_s:.0f} s")
+
+    async def _warm_up(self) -> None:
+        of, key = self.options, self.options.api_key
+        try:
+            await asyncio.to_thread(warm_up, of.url, of.name, images=of.images > 0, api_key=key)
+        except WarmUpFailed as failed:
+            raise ServerSilent(str(failed)) from failed
 
     async def ended(self) -> int:
         """Waits until the server ends by itself, and gives its exit code."""

@@ -38,6 +38,8 @@ _SECOND = {
     "images": 0,
     "imageTokens": 640,
     "quantization": "fp8",
+    "apiServers": 4,
+    "kvCache": "fp8",
     "weights": {"existingClaim": "large-weights"},
     "args": ["--enforce-eager"],
     "resources": {"requests": {"cpu": "8"}, "limits": {"memory": "96Gi"}},

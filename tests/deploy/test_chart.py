@@ -5,11 +5,13 @@ from __future__ import annotations
 import ipaddress
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from shoal.agent.support.json_value import Json
+from shoal.services.inference import warm_up as warm_up_script
 from shoal.services.inference.command import vllm_command
 from shoal.services.inference.options import VllmOptions
 from shoal.services.settings import Settings
@@ -298,6 +300,8 @@ def test_models_are_served_as_shoal_inference_would() -> None:
             image_tokens=640,
             tensor_parallel=4,
             quantization="fp8",
+            api_servers=4,
+            kv_cache_dtype="fp8",
             extra_arguments=("--enforce-eager",),
         ),
     }
@@ -308,6 +312,23 @@ def test_models_are_served_as_shoal_inference_would() -> None:
     settings = _settings(objects)
     assert settings["SHOAL_MODEL_URL"] == "http://shoal-vllm-large:8000/v1"
     assert settings["SHOAL_MODEL"] == "big" and settings["SHOAL_MODEL_IMAGE_TOKENS"] == "640"
+
+
+def test_a_model_server_is_ready_after_its_first_step_and_keeps_what_it_compiled() -> None:
+    shared = {"name": "a", "model": "org/a", "weights": {"existingClaim": "a", "accessMode": "ReadOnlyMany"}}
+    models = [{"name": "qwen", "model": "org/model", "servedName": "served"}, {**shared, "images": 0}]
+    objects = helm.render(EXTERNAL | {"vllm": {"models": models}})
+    warm_up = named(objects, "ConfigMap", "shoal-vllm")["data"]["warm-up.py"]
+    assert warm_up.strip() == Path(warm_up_script.__file__).read_text().strip()
+    first, second = (
+        named(objects, "Deployment", f"shoal-vllm-{name}")["spec"]["template"]["spec"]["containers"][0]
+        for name in ("qwen", "a")
+    )
+    asked = ["python3", "/etc/shoal/warm-up.py", "http://127.0.0.1:8000"]
+    assert first["startupProbe"]["exec"]["command"] == [*asked, "served", "--images"]
+    assert second["startupProbe"]["exec"]["command"] == [*asked, "a"]
+    caches = [{v["name"]: v.get("value") for v in c["env"]}["VLLM_CACHE_ROOT"] for c in (first, second)]
+    assert caches == ["/weights/vllm-cache", "/cache/vllm"], "beside the weights, where they can be written"
 
 
 def test_the_server_cuts_images_into_the_tokens_that_the_client_counts() -> None:

@@ -33,9 +33,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session", params=["xgrammar", "guidance"])
 async def server(request: pytest.FixtureRequest) -> AsyncIterator[VllmProcess]:
-    """A server with each back end for structured output."""
+    """A server with each back end for structured output; the second one has two API servers."""
     assert is_set_up(), "run scripts/setup-vllm first"
-    async with tiny_vllm(structured=request.param) as running:
+    async with tiny_vllm(structured=request.param, api_servers=1 + (request.param == "guidance")) as running:
         yield running
 
 

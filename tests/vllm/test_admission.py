@@ -1,4 +1,4 @@
-"""Admission watches a real queue: it closes while requests wait, and opens when they do not."""
+"""Admission watches a real queue, of one API server or two: it closes while requests wait, and opens afterwards."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from shoal.agent.models.openai_compatible import OpenAICompatible
 from shoal.services.inference.admission import AdmissionRules
 from shoal.services.inference.process import VllmProcess
 from shoal.services.inference.watch import Admission, AdmissionConfig
-from tests.vllm.conftest import xgrammar_only
 
 LOOKS = 400
 
 
-@xgrammar_only
 async def test_it_closes_before_a_queue_and_opens_after_it(server: VllmProcess, model: OpenAICompatible) -> None:
     config = AdmissionConfig((f"{server.options.url}/v1",), AdmissionRules(start=32, rest_s=0.2, weight=1.0))
     admission = Admission(config)

@@ -35,8 +35,9 @@ def test_image_sizes_are_bounded_in_whole_tokens() -> None:
 
 def test_what_is_not_asked_for_is_not_said() -> None:
     plain = vllm_command(VllmOptions("m"))
-    assert not {"--tensor-parallel-size", "--quantization", "--load-format"} & set(plain)
-    told = vllm_command(VllmOptions("m", tensor_parallel=2, quantization="fp8", load_format="dummy"))
+    assert not {"--tensor-parallel-size", "--quantization", "--load-format", "--api-server-count"} & set(plain)
+    told = vllm_command(VllmOptions("m", tensor_parallel=2, quantization="fp8", load_format="dummy", api_servers=3))
+    assert value_of(told, "--api-server-count") == "3"
     assert value_of(told, "--tensor-parallel-size") == "2"
     assert value_of(told, "--quantization") == "fp8"
     assert value_of(told, "--load-format") == "dummy"

@@ -13,9 +13,9 @@ from shoal.services.inference.options import VllmOptions
 from shoal.services.inference.process import VllmProcess, running_vllm
 from tests.vllm.server import free_port
 
-# Answers /health as told, and has a child, as vLLM has its engine.
+# Answers /health and a first step as told, and has a child, as vLLM has its engine.
 PROGRAM = """
-import http.server, subprocess, sys, time
+import http.server, json, subprocess, sys, time
 said = sys.argv[1:]
 if "--end" in said:
     sys.exit(3)
@@ -27,6 +27,15 @@ class Health(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200 if self.path == "/health" else 404)
         self.end_headers()
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        parts = [part["type"] for part in asked["messages"][0]["content"]]
+        right = self.path == "/v1/chat/completions" and asked["model"] == "some/model"
+        right = right and asked["response_format"]["type"] == "json_schema" and parts == ["image_url", "text"]
+        self.send_response(200 if right and "--refuse" not in said else 400)
+        self.end_headers()
+        print("asked for a step", flush=True)
 
     def log_message(self, *args):
         pass
@@ -84,3 +93,15 @@ async def test_standard_output_belongs_to_us(capfd: pytest.CaptureFixture[str]) 
     said = capfd.readouterr()
     assert "hello from the server" in said.err
     assert "hello from the server" not in said.out
+
+
+async def test_a_server_is_ready_once_it_has_answered_a_step(tmp_path: Path) -> None:
+    output = tmp_path / "output"
+    async with running_vllm(options(), program=(sys.executable, "-c", PROGRAM), ready_s=20, output_file=output):
+        assert output.read_text() == "asked for a step\n"
+
+
+async def test_a_server_that_refuses_a_first_step_is_not_ready() -> None:
+    with pytest.raises(ServerSilent, match="first step: HTTP Error 400"):
+        async with running_vllm(options("--refuse"), program=(sys.executable, "-c", PROGRAM), ready_s=20):
+            pass

@@ -5,6 +5,7 @@
 {{- $component := printf "vllm-%s" .name -}}
 {{- $gpus := .gpus | default 1 | int -}}
 {{- $weights := .weights | default dict -}}
+{{- $mode := $weights.accessMode | default "" -}}
 {{- $name := printf "%s-vllm-%s" (include "shoal.fullname" $root) .name -}}
 metadata:
   labels:
@@ -45,12 +46,13 @@ spec:
               (list "--max-num-seqs" (.sequences | default 64 | int))
               (list "--max-num-batched-tokens" 8192)
               (list "--gpu-memory-utilization" (.memoryShare | default 0.9))
-              (list "--kv-cache-dtype" "auto")
+              (list "--kv-cache-dtype" (.kvCache | default "auto"))
               (list "--limit-mm-per-prompt" (dict "image" (hasKey . "images" | ternary .images 4 | int) "video" 0 | toJson))
               (list "--mm-processor-kwargs" (dict "size" (dict "shortest_edge" (mul 16 $grid $grid) "longest_edge" (mul $imageTokens $grid $grid)) | toJson))
               (list "--structured-outputs-config" (dict "backend" "xgrammar" "disable_any_whitespace" true | toJson))
         }}
         {{- if gt $gpus 1 }}{{- $said = append $said (list "--tensor-parallel-size" $gpus) }}{{- end }}
+        {{- if gt (.apiServers | default 1 | int) 1 }}{{- $said = append $said (list "--api-server-count" (.apiServers | int)) }}{{- end }}
         {{- with .quantization }}{{- $said = append $said (list "--quantization" .) }}{{- end }}
         {{- range $said }}
         - {{ index . 0 }}
@@ -65,7 +67,8 @@ spec:
         - {name: http, containerPort: 8000}
       env:
         - {name: HOME, value: /cache}
-        - {name: VLLM_CACHE_ROOT, value: /cache/vllm}
+        # What torch.compile made for this model and card is kept with the weights: it takes a minute of each start.
+        - {name: VLLM_CACHE_ROOT, value: {{ eq $mode "ReadOnlyMany" | ternary "/cache/vllm" "/weights/vllm-cache" | quote }}}
         - {name: VLLM_NO_USAGE_STATS, value: "1"}
         - {name: DO_NOT_TRACK, value: "1"}
         - {name: HF_HOME, value: /weights}
@@ -78,9 +81,19 @@ spec:
           valueFrom:
             secretKeyRef: {name: {{ . | quote }}, key: token}
         {{- end }}
-      # Loading, compiling and capturing graphs take minutes; only then do the other probes begin.
+      # Loading, compiling and capturing graphs take minutes; only then do the other probes begin. A pod is ready once
+      # it has answered a step with a picture and a schema (services/inference/warm_up.py).
       startupProbe:
-        httpGet: {path: /health, port: http}
+        exec:
+          command:
+            - python3
+            - /etc/shoal/warm-up.py
+            - http://127.0.0.1:8000
+            - {{ .servedName | default .name | quote }}
+            {{- if hasKey . "images" | ternary .images 4 | int }}
+            - --images
+            {{- end }}
+        timeoutSeconds: 300
         periodSeconds: 10
         failureThreshold: {{ mul (int $root.Values.vllm.startup.minutes) 6 }}
       livenessProbe:
@@ -108,6 +121,7 @@ spec:
         - {name: cache, mountPath: /cache}
         - {name: tmp, mountPath: /tmp}
         - {name: shared-memory, mountPath: /dev/shm}
+        - {name: warm-up, mountPath: /etc/shoal, readOnly: true}
         {{- include "shoal.trustMounts" $root | nindent 8 }}
   volumes:
     - name: weights
@@ -115,6 +129,8 @@ spec:
         claimName: {{ $weights.existingClaim | default (printf "%s-weights" $name) | quote }}
     - name: cache
       emptyDir: {sizeLimit: 20Gi}
+    - name: warm-up
+      configMap: {name: {{ include "shoal.fullname" $root }}-vllm}
     - name: tmp
       emptyDir: {sizeLimit: 10Gi}
     - name: shared-memory

@@ -15,6 +15,7 @@ from shoal.services.cli.running import finish, settings_of_process
 from shoal.services.inference.command import vllm_command
 from shoal.services.inference.configs import vllm_options
 from shoal.services.inference.process import running_vllm
+from shoal.services.inference.sizing import cards
 
 
 def add_to(app: typer.Typer) -> None:
@@ -37,12 +38,16 @@ def inference(
     async def work() -> Exit:
         given = {"vllm_model": model, "vllm_host": host, "vllm_port": port}
         settings = settings_of_process(serves=True, **{name: value for name, value in given.items() if value})
-        options, program = vllm_options(settings), shlex.split(settings.vllm_program)
+        gpus = () if settings.vllm_sequences else await asyncio.to_thread(cards)
+        options, program = vllm_options(settings, gpus), shlex.split(settings.vllm_program)
         if only_print:
             command = vllm_command(options, program)
             print(json.dumps(command) if as_json else shlex.join(command))
             return Exit.DONE
-        tell(f"starting vLLM with {options.model}: the first time it is downloaded …")
+        tell(
+            f"starting vLLM with {options.model}: the first time it is downloaded. Up to {options.sequences} sequences "
+            f"on {gpus[0].name if gpus else 'this machine'}, {options.api_servers} API servers …"
+        )
         async with running_vllm(options, program=program, ready_s=settings.vllm_ready_s) as server:
             told = {"SHOAL_MODEL_URL": f"{options.url}/v1", "SHOAL_MODEL": options.name}
             if as_json:

@@ -1,0 +1,1 @@
+../../../services/inference/warm_up.py
