@@ -49,6 +49,7 @@ class LogEvent(StrEnum):
     """A file that waited for its upload cannot be read."""
     GATEWAY_ENDED = "gateway.ended"
     """It died; another begins."""
+    DISPATCHER_ENDED = "dispatcher.ended"
     DISPATCHER_REPLACED = "dispatcher.replaced"
     """It died, was silent, or lived without working; another begins."""
     WORKER_OPENED = "worker.opened"

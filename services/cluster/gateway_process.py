@@ -23,7 +23,6 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import structlog
@@ -34,8 +33,8 @@ from shoal.services.cluster.serving import gateway, patiently
 from shoal.services.errors import ClusterFailed, ServiceError
 from shoal.services.events import LogEvent
 from shoal.services.settings import Settings
+from shoal.services.store.restarts import Restarts
 from shoal.services.store.store import open_store
-from shoal.services.web.deps import Restarts
 
 log = structlog.get_logger()
 
@@ -43,10 +42,6 @@ _READY_S = 180.0
 _END_S = 15.0
 """What the gateway gets to end; open requests get three seconds of it."""
 _LAST_LINES_S = 1.0
-_FIRST_PAUSE_S = 0.1
-_LONGEST_PAUSE_S = 30.0
-_LASTS_S = 60.0
-"""A gateway that ran for so long did not end by how it started: the next pause is the first one again."""
 _PIECE_BYTES = 1 << 16
 
 
@@ -59,11 +54,6 @@ class GatewayStart:
     log_level: str
     log_format: logs.Format
     restarts: Restarts
-
-
-def pause_s(failures: int) -> float:
-    """The pause before the next start after so many ends in a row, each soon after its start. Pure."""
-    return min(_FIRST_PAUSE_S * 2.0 ** min(failures, 20), _LONGEST_PAUSE_S)
 
 
 def why_ended(code: int) -> str:
@@ -110,7 +100,6 @@ class GatewayKeeper:
 
     async def _run(self) -> None:
         """Never returns by itself, but when the first start fails."""
-        failures = 0
         while True:
             began_s = time.monotonic()
             why = await self._run_once()
@@ -118,11 +107,9 @@ class GatewayKeeper:
                 self._url.set_exception(ClusterFailed(f"the gateway did not start: {why}"))
                 self._url.exception()  # asked for here: a start that fails before by another part never asks
                 return
-            failures = 0 if time.monotonic() - began_s >= _LASTS_S else failures + 1
-            wait_s = pause_s(failures)
-            log.error(LogEvent.GATEWAY_ENDED, why=why, again_in_s=wait_s)
-            self._restarts = Restarts(self._restarts.n + 1, why, datetime.now(UTC))
-            await asyncio.sleep(wait_s)
+            self._restarts = self._restarts.ended(why, time.monotonic() - began_s)
+            log.error(LogEvent.GATEWAY_ENDED, why=why, again_in_s=self._restarts.pause_s)
+            await asyncio.sleep(self._restarts.pause_s)
 
     async def _run_once(self) -> str:
         """One process from its start to its end; gives why it ended. Canceled, it ends the process."""

@@ -21,9 +21,10 @@ from shoal.services.cluster.local_user import OwnUserProtocol, can_tell
 from shoal.services.errors import ClusterFailed, StoreAway, StoreBroken
 from shoal.services.events import LogEvent
 from shoal.services.settings import Settings
+from shoal.services.store.restarts import Restarts
 from shoal.services.store.store import Store, open_store
 from shoal.services.web.app import create_app
-from shoal.services.web.deps import GatewayDeps, Restarts
+from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.auth import is_loopback
 from shoal.services.web.http.metrics_door import metrics_app
 from shoal.services.web.results.leftovers import Leftovers

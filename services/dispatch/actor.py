@@ -22,11 +22,14 @@ from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.errors import StoreAway, StoreBroken
 from shoal.services.events import LogEvent
 from shoal.services.logs import set_up
+from shoal.services.store.restarts import Restarts
 from shoal.services.store.store import Store, open_store
 
 log = structlog.get_logger()
 
 PREFIX = "shoal-dispatcher-"
+_STARTS = "starts/"
+"""States in the store: when each dispatcher was last started, and how often it had ended by itself before."""
 
 _STORE_S = 60.0
 _AGAIN_S = 0.5
@@ -58,6 +61,28 @@ async def opened(store_url: str) -> Store:
                 raise
             log.warning(LogEvent.STORE_AWAY, error=str(error))
             await asyncio.sleep(_AGAIN_S)
+
+
+async def counted_start(store: Store, name: str, *, again: bool) -> Restarts:
+    """Notes that the dispatcher `name` starts, after a pause where it has ended soon after it was started.
+
+    Args:
+        again: its process has ended by itself, and Ray has started another.
+    """
+    state = f"{_STARTS}{name}"
+    restarts = Restarts()
+    earlier = (await store.states(state)).get(state) if again else None
+    if earlier is not None:
+        data, age_s = earlier
+        restarts = Restarts.from_data(data).ended("its process died", age_s)
+        log.error(LogEvent.DISPATCHER_ENDED, name=name, restarts=restarts.n, again_in_s=restarts.pause_s)
+        await asyncio.sleep(restarts.pause_s)
+    await store.put_state(state, restarts.data())
+    return restarts
+
+
+def _is_restarted() -> bool:
+    return bool(ray.get_runtime_context().was_current_actor_reconstructed)
 
 
 class DispatcherActor:
@@ -92,10 +117,13 @@ class DispatcherActor:
 
     async def _start(self) -> None:
         self._store = await opened(self._parts.store_url)
+        restarts = await counted_start(self._store, self._parts.dispatch.name, again=_is_restarted())
         pool = RayPool(self._parts.worker, self._parts.dispatch.name)
         worker = self._parts.worker
         self._artifacts = open_artifacts(worker.artifacts_url, worker.artifacts)
-        self._dispatcher = Dispatcher(self._store, pool, self._parts.dispatch, artifacts=self._artifacts)
+        self._dispatcher = Dispatcher(
+            self._store, pool, self._parts.dispatch, artifacts=self._artifacts, restarts=restarts
+        )
         await self._dispatcher.start()
 
     async def workers(self) -> list[str]:

@@ -38,6 +38,7 @@ from shoal.services.events import LogEvent
 from shoal.services.inference.watch import Admission
 from shoal.services.live_messages import PREFIX as LIVE
 from shoal.services.store.records import DRAIN, JobControl, Renewal
+from shoal.services.store.restarts import Restarts
 from shoal.services.store.store import Store
 
 log = structlog.get_logger()
@@ -77,10 +78,12 @@ class Dispatcher:
         *,
         admission: Admission | None = None,
         artifacts: ArtifactStore | None = None,
+        restarts: Restarts = Restarts(),
         seed: int | None = None,
     ) -> None:
         self._store = store
         self._config = config
+        self._restarts = restarts.data()
         self._state = DispatchState.of(config)
         self._admission = admission or (Admission(config.admission) if config.admission else None)
         model_bound = ModelBound(self._admission, store) if self._admission else None
@@ -290,7 +293,8 @@ class Dispatcher:
         told = self._reporter.snapshot(
             stats, self._manager.leaving, self._committer.uncommitted, self._size, self._room
         )
-        await self._store.put_state(self._name, told)
+        ends = {"restarts": self._restarts, "workers_lost": self._manager.losses}
+        await self._store.put_state(self._name, {**told, **ends})
 
     @property
     def _room(self) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.metrics import Metrics
 from shoal.services.names import HostNames
+from shoal.services.store.restarts import Restarts
 from shoal.services.store.store import Store
 from shoal.services.web.http.problems import STATUS
 from shoal.services.web.http.trusted_proxy import TrustedProxy
@@ -34,15 +34,6 @@ class Prices:
         amount = (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
         digits = 2 if amount >= 1 or not amount else 6 if amount < 0.01 else 4
         return f"{amount:,.{digits}f} {self.currency}".strip()
-
-
-@dataclass(frozen=True, slots=True)
-class Restarts:
-    """How often this gateway has ended by itself and was started again."""
-
-    n: int = 0
-    why: str = ""  # it ended the last time
-    at: datetime | None = None  # of that
 
 
 @dataclass(frozen=True, slots=True)

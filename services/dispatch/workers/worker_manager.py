@@ -16,6 +16,7 @@ from shoal.services.browsers.reports.report_batch import REPORT_BATCH_BYTES
 from shoal.services.dispatch.dispatch_state import DispatchState
 from shoal.services.dispatch.workers.worker_state import WorkerState
 from shoal.services.events import LogEvent
+from shoal.services.store.restarts import Restarts
 
 log = structlog.get_logger()
 
@@ -60,6 +61,8 @@ class WorkerManager:
         self._take_in = receive
         self._expire_leases = expire_leases
         self.workers: dict[str, WorkerState] = {}
+        self._lost = Restarts()  # workers that have ended by themselves
+        self.losses = self._lost.data()  # the same, for the snapshot
         self._starting: set[asyncio.Task[None]] = set()
         self._submitting: set[asyncio.Task[None]] = set()
         self._evacuating: set[asyncio.Task[None]] = set()
@@ -142,6 +145,7 @@ class WorkerManager:
     def _note(self, worker: WorkerState, reports: list[Report], sizes: Sequence[int]) -> None:
         for report in reports:
             if report.outcome is not None:
+                worker.worked = True
                 worker.release(report.session, report.outcome.seconds)
         self._take_in(worker, reports, sizes)
         self._state.signals.worker_has_room()
@@ -231,24 +235,30 @@ class WorkerManager:
             return
         del self.workers[worker.name]
         sessions = len(worker.held) + len(worker.in_runs)
-        log.warning(LogEvent.WORKER_LOST, worker=worker.name, sessions=sessions, why=why)
+        self._lost = self._lost.ended(why, loop_time() - worker.began, worked=worker.worked)
+        self.losses, pause_s = self._lost.data(), self._lost.pause_s
+        log.warning(LogEvent.WORKER_LOST, worker=worker.name, sessions=sessions, why=why, again_in_s=pause_s)
         self._state.metrics.forget(worker.name)
         self._state.metrics.delta.add("shoal_workers_lost")
         # Before anything is awaited: a second deregistration may cancel this call, and relies on this start.
         # Counted among those that start: `resize` must not start another for the same place.
-        self._start_soon()
+        self._start_soon(pause_s)
         await self._expire_leases(worker.name)
 
-    async def _start_one(self) -> None:
+    async def _start_one(self, pause_s: float) -> None:
+        tries = Restarts()
+        await asyncio.sleep(pause_s)
         while not self._state.signals.stopping:
             try:
                 await self.welcome(await self._pool.start())
                 return
             except WorkerLost as error:
-                log.warning(LogEvent.WORKER_LOST, worker="", why=str(error))
-            except Exception:  # the top of a loop: without it the place would stay empty, and no log would say why
+                tries = tries.ended(str(error), 0.0)
+                log.warning(LogEvent.WORKER_LOST, worker="", why=str(error), again_in_s=tries.pause_s)
+            except Exception as error:  # the top of a loop: else the place would stay empty, and no log would say why
+                tries = tries.ended(str(error), 0.0)
                 log.exception(LogEvent.LOOP_FAILED, loop="start-worker")
-            await asyncio.sleep(_AGAIN_S)
+            await asyncio.sleep(tries.pause_s)
 
     # --- more or fewer -------------------------------------------------------------------------------
 
@@ -279,8 +289,8 @@ class WorkerManager:
         except Exception:  # the top of a loop: it is said again with the next look
             log.exception(LogEvent.LOOP_FAILED, loop="expect-workers")
 
-    def _start_soon(self) -> None:
-        _begin(self._start_one(), self._starting, "start-worker")
+    def _start_soon(self, pause_s: float = 0.0) -> None:
+        _begin(self._start_one(pause_s), self._starting, "start-worker")
 
     async def _let_go(self, worker: WorkerState) -> None:
         """Ends a worker that holds nothing, unless a claim that was under way has given it something."""

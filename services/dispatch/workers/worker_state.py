@@ -39,6 +39,8 @@ class WorkerState:
     notifying: asyncio.Task[None] | None = None  # that something has changed for what it runs
     spending: Mapping[tuple[int, int], int] = field(default_factory=dict)  # `WorkerStats.spending`, as it last said
     idle_since: float = field(default_factory=loop_time)
+    began: float = field(default_factory=loop_time)  # when it was first heard of
+    worked: bool = False  # a session has ended on it
 
     def __post_init__(self) -> None:
         self.settled.set()

@@ -13,11 +13,12 @@ from pydantic import Field
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.services.errors import ServiceError
+from shoal.services.store.restarts import Restarts
 from shoal.services.store.waiting_causes import WaitingCause
-from shoal.services.web.api.views.base import View, time_text
+from shoal.services.web.api.views.base import View
 from shoal.services.web.cluster_state.overview import Overview, overview
 from shoal.services.web.cluster_state.waiting_words import labelled
-from shoal.services.web.deps import GatewayDeps, Restarts
+from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.lazy_route import LazyRoute
@@ -42,6 +43,7 @@ class RestartsView(View):
     restarts: int
     why: str = Field(description="how it ended the last time, such as `signal 11 (SIGSEGV)`")
     at: str | None
+    soon: int = Field(description="ends in a row, each within a minute of its start: the pauses between them grow")
 
 
 class StatusView(View):
@@ -112,11 +114,7 @@ def status_body(seen: Overview, restarts: Restarts) -> Mapping[str, Json]:
             "busy": seen.busy,
             "fresh": seen.fresh,
         },
-        "gateway": {
-            "restarts": restarts.n,
-            "why": restarts.why,
-            "at": None if restarts.at is None else time_text(restarts.at),
-        },
+        "gateway": restarts.data(),
         "sessions": {str(status): seen.sessions.get(status, 0) for status in Status},
         "waiting": list(seen.causes),
         "queues": {str(cause): n for cause, n in seen.queues.items()},

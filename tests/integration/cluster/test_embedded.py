@@ -76,6 +76,15 @@ def test_a_loop_survives_a_kill(cluster: Up, shop: str, who: str, word: str) -> 
     victim.send_signal(signal.SIGKILL)
 
     check_complete(cluster, job, 40)
+    if who == "the dispatcher":
+        wait_until(lambda: _restarts(cluster)["restarts"] == 1, 60, "the status says that it was started again")
+    if who == "a worker":
+        wait_until(lambda: _restarts(cluster, "workers_lost")["restarts"] >= 1, 60, "the status counts lost workers")
+
+
+def _restarts(cluster: Up, key: str = "restarts") -> dict[str, Json]:
+    (told,) = httpx.get(f"{cluster.url}/v1/status", timeout=60).json()["dispatchers"].values()
+    return dict(told[key])
 
 
 def test_the_gateway_refuses_bad_jobs_and_stores_nothing(cluster: Up, shop: str) -> None:

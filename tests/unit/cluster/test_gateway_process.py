@@ -15,10 +15,11 @@ import httpx
 import psutil
 import pytest
 
-from shoal.services.cluster.gateway_process import GatewayKeeper, kept_gateway, pause_s, why_ended
+from shoal.services.cluster.gateway_process import GatewayKeeper, kept_gateway, why_ended
 from shoal.services.cluster.serving import listening
 from shoal.services.errors import ClusterFailed
 from shoal.services.settings import load_settings
+from shoal.services.store.restarts import Restarts
 from shoal.services.store.store import open_store
 
 pytestmark = pytest.mark.timeout(300)
@@ -73,7 +74,7 @@ async def test_a_gateway_that_dies_comes_back_for_callers_that_wait(
     tmp_path: Path, number: signal.Signals, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with kept(tmp_path) as here:
-        assert await here.gateway() == {"restarts": 0, "why": "", "at": None}
+        assert await here.gateway() == {"restarts": 0, "why": "", "at": None, "soon": 0}
         job = await here.client.post("/v1/jobs", json={"url": "https://shop.example/", "goal": "look"})
         assert job.status_code == 201, job.text
         first = here.process()
@@ -116,5 +117,5 @@ async def test_a_gateway_ends_with_the_process_that_started_it(tmp_path: Path) -
 
 
 def test_pauses_grow_up_to_half_a_minute_and_ends_are_told_in_words() -> None:
-    assert [pause_s(n) for n in (0, 1, 2, 30)] == [0.1, 0.2, 0.4, 30.0]
+    assert [Restarts(soon=n).pause_s for n in (0, 1, 2, 30)] == [0.1, 0.2, 0.4, 30.0]
     assert [why_ended(code) for code in (1, -11, -99)] == ["exit code 1", "signal 11 (SIGSEGV)", "signal 99"]
