@@ -160,6 +160,7 @@ RULES: dict[str, Json] = {
     "gateway.existingCookieSecretKey": _KEY,
     "gateway.existingWebhookSecretKey": _KEY,
     "gateway.existingOidcSecretKey": _KEY,
+    "gateway.existingSmtpSecretKey": _KEY,
     "gateway.ingress.className": _NAME,
     "vllm.gpuResource": {"type": "string", "pattern": _QUALIFIED},
     "vllm.runtimeClassName": _NAME,
@@ -198,6 +199,7 @@ RULES: dict[str, Json] = {
     "gateway.existingCookieSecret": _NAME,
     "gateway.existingWebhookSecret": _NAME,
     "gateway.existingOidcSecret": _NAME,
+    "gateway.existingSmtpSecret": _NAME,
     "gateway.autoscaling.minReplicas": _COUNT,
     "gateway.autoscaling.maxReplicas": _COUNT,
     "gateway.autoscaling.targetCPUUtilizationPercentage": {"type": "integer", "minimum": 1, "maximum": 100},
@@ -332,7 +334,16 @@ _SET_BY_OTHER_VALUES = frozenset(
         ),
         *("model", "model_api_key", "model_url", "public_url", "ray_address", "ray_namespace", "ray_object_store_mib"),
         "refuse_networks",
-        *("s3_addressing", "webhook_secret", "s3_endpoint_url", "s3_public_url", "s3_region", "sandbox", "secrets_dir"),
+        *(
+            "s3_addressing",
+            "webhook_secret",
+            "s3_endpoint_url",
+            "s3_public_url",
+            "s3_region",
+            "sandbox",
+            "secrets_dir",
+            "smtp_url",
+        ),
         *("slots_per_worker", "store_url", "traces_share", "traces_url", "workers"),
     }
 )

@@ -285,6 +285,17 @@ class Settings(BaseSettings):
         "which still signs too. Empty: one that the database keeps.",
         part="gateway",
     )
+    smtp_url: SecretStr = _setting(
+        SecretStr(""),
+        "Mail server that hands in letters to people, as `smtp://USER:PASSWORD@HOST:PORT`, with TLS where it offers "
+        "that, or `smtps://…`. Empty: no letters are sent.",
+        part="gateway",
+        secret=True,
+    )
+    mail_from: str = _setting("", "The address that letters are from.", part="gateway")
+    mail_domains: tuple[str, ...] = _setting(
+        (), "Domains of the addresses that jobs may send letters to. Empty: any.", part="gateway"
+    )
     body_limit_kib: int = _setting(
         1024, "Largest body of one request, other than a batch.", part="gateway", unit="KiB", ge=1
     )

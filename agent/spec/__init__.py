@@ -14,6 +14,7 @@ from shoal.agent.spec.job_spec import (
 )
 from shoal.agent.spec.login_spec import LoginSpec, LoginStep
 from shoal.agent.spec.loop_spec import LoopFrom, LoopSpec
+from shoal.agent.spec.notify_spec import NotifySpec
 from shoal.agent.spec.part import HttpUrl
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "LoginStep",
     "LoopFrom",
     "LoopSpec",
+    "NotifySpec",
     "PolitenessSpec",
     "ProxySpec",
     "Reader",

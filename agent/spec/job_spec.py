@@ -10,6 +10,7 @@ from shoal.agent.spec.browser_spec import BrowserSpec
 from shoal.agent.spec.extract_spec import ExtractSpec
 from shoal.agent.spec.login_spec import LoginSpec
 from shoal.agent.spec.loop_spec import LoopSpec
+from shoal.agent.spec.notify_spec import NotifySpec
 from shoal.agent.spec.part import HttpUrl, SpecPart
 from shoal.agent.support.json_value import Json
 
@@ -183,6 +184,7 @@ class JobSpec(SpecPart):
     sight: SightSpec = SightSpec()
     artifacts: ArtifactsSpec = ArtifactsSpec()
     webhook: WebhookSpec | None = None
+    notify: tuple[NotifySpec, ...] = Field((), max_length=20, description="people who are told, each in their own way")
     priority: int = Field(0, ge=-100, le=100, description="10 more is twice the share within a tenant")
     labels: dict[str, str] = Field(default_factory=dict, description="the caller's own names and values, to filter by")
     idempotency_key: str | None = Field(

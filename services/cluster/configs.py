@@ -16,6 +16,7 @@ from shoal.services.web.http.auth import needs_keys
 from shoal.services.web.http.trusted_proxy import TrustedProxy
 from shoal.services.web.openid.config import OpenId
 from shoal.services.web.specs.specs import SpecRules
+from shoal.services.webhooks.mail import MailServer
 
 _MIB = 1024 * 1024
 
@@ -43,7 +44,23 @@ def artifact_store(settings: Settings) -> ArtifactStore:
 
 def spec_rules(settings: Settings) -> SpecRules:
     """What the operator lets jobs ask for."""
-    return SpecRules(reach(settings), settings.max_attempts, people=bool(settings.help_url))
+    return SpecRules(
+        reach(settings),
+        settings.max_attempts,
+        people=bool(settings.help_url),
+        mail=bool(settings.smtp_url.get_secret_value()),
+        mail_domains=settings.mail_domains,
+    )
+
+
+def mail_server(settings: Settings) -> MailServer | None:
+    """Where letters to people are handed in; None: nowhere.
+
+    Raises:
+        BadSetting: its address cannot be read.
+    """
+    url = settings.smtp_url.get_secret_value()
+    return MailServer.parse(url, settings.mail_from) if url else None
 
 
 def openid(settings: Settings) -> OpenId:
@@ -91,6 +108,8 @@ def gateway_options(settings: Settings) -> GatewayOptions:
         webhook_secrets=tuple(filter(None, settings.webhook_secret.get_secret_value().split(","))),
         auth=needs_keys(settings.auth, settings.host),
         rules=spec_rules(settings),
+        mail=mail_server(settings),
+        public_url=settings.public_url,
         live_url=settings.live_url or settings.help_url,
         help_token=settings.help_token.get_secret_value(),
         body_limit=settings.body_limit_kib * 1024,

@@ -30,6 +30,7 @@ from shoal.services.web.http.metrics_door import metrics_app
 from shoal.services.web.results.leftovers import Leftovers
 from shoal.services.web.results.retention import Retention
 from shoal.services.webhooks.deliverer import Deliverer
+from shoal.services.webhooks.notifier import Notifier
 from shoal.services.webhooks.sender import Sender
 
 log = structlog.get_logger()
@@ -174,8 +175,10 @@ async def gateway(
 @asynccontextmanager
 async def _delivering(deps: GatewayDeps) -> AsyncIterator[None]:
     """Webhooks on their way for as long as the context lasts."""
-    sender = Sender(deps.options.rules.reach, deps.names)
-    deliverer = Deliverer(deps.store, sender, await patiently(deps.webhook_secrets))
+    options = deps.options
+    sender = Sender(options.rules.reach, deps.names)
+    notifier = Notifier(sender, options.mail, options.secrets_dir, options.public_url)
+    deliverer = Deliverer(deps.store, notifier, await patiently(deps.webhook_secrets))
     task = asyncio.create_task(deliverer.run(), name="webhooks")
     try:
         yield

@@ -87,6 +87,24 @@ def binding_of(path: Path) -> tuple[SecretSite, ...]:
     return sites
 
 
+def stored_address(folder: Path, name: str) -> str:
+    """The address that a tenant's secret holds, such as a chat's incoming webhook.
+
+    Args:
+        folder: the tenant's own.
+
+    Raises:
+        Unbound: there is no such secret, or it is not bound to the site of that address.
+    """
+    path = folder / name
+    if not _NAME.fullmatch(name) or name.endswith(BINDING) or not path.is_file():
+        raise Unbound(f"no secret named {name!r} is stored")
+    url = path.read_text(encoding="utf-8").strip()
+    if not any(site.covers(url) for site in binding_of(path)):
+        raise Unbound(f"secret {name!r} is not bound to the site of the address that it holds")
+    return url
+
+
 class SecretFolder:
     """The secrets of all tenants. Its calls read and write files: an event loop makes them in a thread."""
 

@@ -501,8 +501,8 @@ class DeliveryRow:
     tenant: str
     job: int
     event: str  # job.finished or session.finished
-    url: str
-    body: str  # JSON, sent as it stands
+    url: str  # or, of people, as `NotifySpec.to` has it
+    body: str  # JSON, sent as it stands; of people, what they are told of
     state: DeliveryState
     attempts: int  # begun, the one under way included
     due_at: datetime
@@ -510,6 +510,7 @@ class DeliveryRow:
     ended_at: datetime | None
     status_code: int | None  # of the last answer
     error: str  # why the last attempt failed
+    channel: str = ""  # "": a webhook; else how people are told, as `NotifySpec.by`
 
 
 @dataclass(frozen=True, slots=True)

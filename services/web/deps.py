@@ -17,6 +17,7 @@ from shoal.services.web.http.trusted_proxy import TrustedProxy
 from shoal.services.web.live.shares import MOST_STREAMS, TenantShares
 from shoal.services.web.openid.config import OpenId
 from shoal.services.web.specs.specs import SpecRules
+from shoal.services.webhooks.mail import MailServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,8 @@ class GatewayOptions:
     proxy: TrustedProxy = TrustedProxy()  # what lets people in to the pages, beside keys
     openid: OpenId = OpenId()  # where people may log in, beside keys and that
     secrets_dir: Path | None = None  # stored secrets, where workers read them; None: this gateway has none
+    mail: MailServer | None = None  # which hands in letters to people; None: none is sent
+    public_url: str = ""  # of the dashboard, for links in what people are told; "": not known
     prices: Prices = Prices()  # what the pages tell costs by
     restarts: Restarts = Restarts()
     secure_cookies: bool = False  # cookies over https only; for a public address that is https

@@ -16,8 +16,9 @@ from shoal.services.store.database.batching import Batcher
 from shoal.services.store.ids import delivery_id
 from shoal.services.store.records import Delivered, DeliveryRow, DeliveryState
 from shoal.services.store.store import Store
-from shoal.services.webhooks.retry import delivery_after
-from shoal.services.webhooks.sender import ATTEMPT_S, Sender
+from shoal.services.webhooks.notifier import Notifier
+from shoal.services.webhooks.retry import DeliveryAnswer, delivery_after
+from shoal.services.webhooks.sender import ATTEMPT_S
 from shoal.services.webhooks.signature import signed_headers, tenant_secret
 
 log = structlog.get_logger(__name__)
@@ -41,10 +42,11 @@ DEAD_KEPT_S = 30 * 86_400.0
 class Deliverer:
     """Sends messages until it is canceled. What it holds may be lost: the store gives it out again."""
 
-    def __init__(self, store: Store, sender: Sender, secrets: tuple[str, ...], *, seed: int | None = None) -> None:
+    def __init__(self, store: Store, notifier: Notifier, secrets: tuple[str, ...], *, seed: int | None = None) -> None:
         """`secrets`: the cluster's, newest first; each message is signed with all of them."""
         self._store = store
-        self._sender = sender
+        self._notifier = notifier
+        self._sender = notifier.sender
         self._secrets = secrets
         self._dice = random.Random(seed)
         self._flights: dict[asyncio.Task[None], str] = {}  # with their tenants
@@ -111,17 +113,22 @@ class Deliverer:
             log.error(LogEvent.WEBHOOK_FAILED, exc_info=error)
 
     async def _fly(self, row: DeliveryRow) -> None:
+        answer = await (self._notifier.send(row) if row.channel else self._send(row))
+        done = delivery_after(row.id, row.attempts, answer, self._dice.random())
+        if done.state is DeliveryState.DEAD:
+            log.warning(
+                LogEvent.WEBHOOK_FAILED, delivery=delivery_id(row.id), attempts=row.attempts, error=answer.error
+            )
+        await self._landings.add(done)
+
+    async def _send(self, row: DeliveryRow) -> DeliveryAnswer:
         body = row.body.encode()
         name = delivery_id(row.id)
         secrets = [tenant_secret(master, row.tenant) for master in self._secrets]
         # The moment of the claim, by the store's clock: receivers refuse what a machine with a wrong clock signs.
         signed_at = int(row.due_at.timestamp() - _LEASE_S)
         headers = signed_headers(secrets, name, signed_at, body)
-        answer = await self._sender.send(row.url, body, headers, tenant=row.tenant)
-        done = delivery_after(row.id, row.attempts, answer, self._dice.random())
-        if done.state is DeliveryState.DEAD:
-            log.warning(LogEvent.WEBHOOK_FAILED, delivery=name, attempts=row.attempts, error=answer.error)
-        await self._landings.add(done)
+        return await self._sender.send(row.url, body, headers, tenant=row.tenant)
 
     async def _settle(self, landed: Sequence[Delivered]) -> Sequence[None]:
         await self._store.record_deliveries(landed)

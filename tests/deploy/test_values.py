@@ -111,6 +111,7 @@ _EXISTING: tuple[tuple[str, ...], ...] = (
     ("gateway", "existingCookieSecret"),
     ("gateway", "existingWebhookSecret"),
     ("gateway", "existingOidcSecret"),
+    ("gateway", "existingSmtpSecret"),
     ("help", "existingSecret"),
     ("migration", "existingSecret"),
     ("ray", "existingAuthSecret"),

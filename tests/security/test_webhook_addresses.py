@@ -18,6 +18,7 @@ from shoal.services.browsers.network.robots_file import RobotsClient, RobotsStat
 from shoal.services.browsers.session_parts.webhook_helper import WebhookHelper
 from shoal.services.store.records import DeliveryFilter, DeliveryRow, DeliveryState, NewJob
 from shoal.services.webhooks.deliverer import Deliverer
+from shoal.services.webhooks.notifier import Notifier
 from shoal.services.webhooks.sender import Sender
 from tests.gateway_world import World, completed
 from tests.served_gateway import Served, served_gateway
@@ -79,7 +80,7 @@ def test_those_that_were_stored_before_are_dead_after_one_attempt(served: Served
         await here.store.submit(jobs)
         await here.run(lambda work: completed({"a": 1}))
         sender = Sender(Reach(), here.names)
-        delivering = asyncio.create_task(Deliverer(here.store, sender, ("m" * 32,)).run())
+        delivering = asyncio.create_task(Deliverer(here.store, Notifier(sender), ("m" * 32,)).run())
         dead = DeliveryFilter(tenant="stored", states=(DeliveryState.DEAD,))
         async with asyncio.timeout(60):
             while len(await here.store.deliveries(dead)) < len(urls):

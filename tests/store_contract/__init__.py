@@ -18,6 +18,7 @@ from tests.store_contract.leases import *  # noqa: F403
 from tests.store_contract.long_loops import *  # noqa: F403
 from tests.store_contract.looking_up import *  # noqa: F403
 from tests.store_contract.loops import *  # noqa: F403
+from tests.store_contract.notices import *  # noqa: F403
 from tests.store_contract.outbox import *  # noqa: F403
 from tests.store_contract.outcomes import *  # noqa: F403
 from tests.store_contract.politeness import *  # noqa: F403

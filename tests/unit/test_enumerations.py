@@ -27,6 +27,13 @@ ELSEWHERE: Mapping[str, str] = {
     "ExtractSpec.accept: weak": "what is neither certain nor likely",
     "JobSpec.grounding: attributes": "a dialect of agent/actions/dialects by its name",
     "JobSpec.grounding: choice": "a dialect of agent/actions/dialects by its name",
+    "NotifySpec.by: discord": "the channel of a notice (services/webhooks/notice_text.py)",
+    "NotifySpec.by: slack": "every chat that is no other",
+    "NotifySpec.by: teams": "the channel of a notice (services/webhooks/notice_text.py)",
+    **{
+        f"NotifySpec.events: {event}": "the name of a message in the outbox"
+        for event in ("job.finished", "job.degraded", "job.changed", "sink.failed")
+    },
     "SightSpec.pictures: always": "all that is not left to `auto`",
     "WebhookSpec.events: job.finished": "the name of JobEvent.FINISHED",
 }

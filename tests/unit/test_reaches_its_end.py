@@ -77,6 +77,7 @@ BASE: Mapping[str, Any] = {
     **{"model_url": "http://model.example/v1", "model": "m", "traces_url": "http://traces.example/v1/traces"},
     **{"s3_endpoint_url": "http://s3.example", "cookie_secret": "c" * 40, "webhook_secret": "w" * 40, "auth": "auto"},
     "login_proxies": ("10.0.0.1",),
+    **{"smtp_url": "smtp://mail.example", "mail_from": "shoal@example.com"},
     **{"oidc_issuer": "https://id.example", "oidc_client_id": "c", "oidc_roles": {"a": "admin"}, "login_tenant": "t"},
     **{"public_url": "https://shoal.example", "oidc_scopes": ("openid",), "oidc_tenants": {"a": "t"}},
     **{"oidc_tenant_claim": "org"},
@@ -99,6 +100,8 @@ OTHER: Mapping[str, Any] = {
     **{
         "oidc_scopes": ("openid", "groups"),
         "public_url": "https://other.example",
+        "smtp_url": "smtps://other.example",
+        "mail_from": "other@example.com",
         "ray_address": "auto",
         "vllm_quantization": "fp8",
     },
@@ -198,7 +201,7 @@ def test_every_setting_can_be_set_by_some_value_of_the_chart() -> None:
 
 # --- fields of a job ---------------------------------------------------------------------------------
 
-UNREAD = {"FieldPlace.json_path": "read by its name", "ProxySpec.bypass": "refused", "ProxySpec.username": "refused"}
+UNREAD = {"FieldPlace.json_path": "read by its name", "ProxySpec.bypass": "refused"}
 """Fields that no file reads as an attribute, and why."""
 
 

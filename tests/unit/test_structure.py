@@ -123,6 +123,7 @@ MAY = {
         "shoal.services.dispatch",
     },
     "shoal.services.webhooks": {
+        "shoal.services.secrets.folder",
         "shoal.agent.support.bounded_answers",
         "shoal.agent.support.retry_after",
         "shoal.services.store",
@@ -387,9 +388,9 @@ MOST_FILES = 16
 MOST_LINES = 500
 LONG = {
     "agent/errors.py": 560,
-    "services/settings.py": 820,
-    "services/store/records.py": 535,
-    "services/store/database/tables.py": 510,
+    "services/settings.py": 860,
+    "services/store/records.py": 560,
+    "services/store/database/tables.py": 560,
 }
 """Files that are longer, with the bound of each: plain lists of errors, of settings, of records and of tables."""
 VAGUE = {"one": 0, "found": 13, "wanted": 2}

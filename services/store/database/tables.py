@@ -362,13 +362,18 @@ delivery = Table(
     Column("ended_at", Double),
     Column("status_code", SmallInteger),  # of the last answer
     Column("error", Text, nullable=False, server_default=text("''")),  # of the last attempt
+    Column("channel", Text, nullable=False, server_default=text("''")),  # "": a webhook; else how people are told
+    Column("about", Text),  # the work that a notice is about; messages about the same become one
     # A receiver knows deliveries by their number: it must never come again.
     sqlite_autoincrement=True,
 )
+_of_people = text("about is not null")
 _waits, _is_dead = text(with_numbers("state = {DELIVERY_WAITING}")), text(with_numbers("state = {DELIVERY_DEAD}"))
 Index("delivery_due", delivery.c.due_at, postgresql_where=_waits, sqlite_where=_waits)
 # For the claim, which goes from tenant to tenant.
 Index("delivery_waits", delivery.c.tenant, delivery.c.due_at, postgresql_where=_waits, sqlite_where=_waits)
+# For the notice that still waits, and for the last one.
+Index("delivery_about", delivery.c.about, postgresql_where=_of_people, sqlite_where=_of_people)
 Index("delivery_dead", delivery.c.tenant, delivery.c.id, postgresql_where=_is_dead, sqlite_where=_is_dead)
 Index("delivery_tenant", delivery.c.tenant, delivery.c.id)
 Index("delivery_job", delivery.c.job, delivery.c.id)

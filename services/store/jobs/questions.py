@@ -23,6 +23,5 @@ def put_question(tx: Tx, name: str, question: Mapping[str, Json]) -> None:
         return
     job = parse_job(question["job"])
     data = {"session": question["session"], "question": question["id"], "kind": question["kind"]}
-    announce(
-        tx, [WebhookMessage(job, question["tenant"], specs_naming(tx, {job}, "webhook")[job], SESSION_WAITING, data)]
-    )
+    spec = specs_naming(tx, {job}, "webhook", "notify")[job]
+    announce(tx, [WebhookMessage(job, question["tenant"], spec, SESSION_WAITING, data)])

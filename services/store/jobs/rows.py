@@ -177,13 +177,14 @@ def specs_of(tx: Tx, jobs: Collection[int]) -> dict[int, JobSpec]:
     return known | {row.id: spec_of(tx, row.id, row.spec) for row in rows}
 
 
-def specs_naming(tx: Tx, jobs: Collection[int], field: str) -> dict[int, JobSpec]:
-    """The specs of jobs, of which the caller asks for that one field only, wherever it stands in them.
+def specs_naming(tx: Tx, jobs: Collection[int], field: str, other: str = "") -> dict[int, JobSpec]:
+    """The specs of jobs, of which the caller asks for those one or two fields only, wherever they stand in them.
 
-    Specs that do not name it, and that are not in the cache, stay where they are: `UNSAID` stands for them.
+    Specs that do not name them, and that are not in the cache, stay where they are: `UNSAID` stands for them.
     """
     known, unread = _remembered(tx, jobs)
-    rows = tx.rows("specs_naming", ids=tx.many(unread), name=f'"{field}"') if unread else ()
+    names = {"name": f'"{field}"', "other": f'"{other or field}"'}
+    rows = tx.rows("specs_naming", ids=tx.many(unread), **names) if unread else ()
     return dict.fromkeys(unread, UNSAID) | known | {row.id: spec_of(tx, row.id, row.spec) for row in rows}
 
 
@@ -284,7 +285,7 @@ def finished_events(tx: Tx, jobs: Sequence[LockedJob]) -> None:
 
 def tell_webhooks(tx: Tx, event: str, messages: Sequence[tuple[LockedJob, Mapping[str, Json]]]) -> None:
     """Puts messages about jobs into the outbox, where their owners asked for them."""
-    specs = specs_naming(tx, {job.id for job, _ in messages}, "webhook")
+    specs = specs_naming(tx, {job.id for job, _ in messages}, "webhook", "notify")
     announce(tx, (WebhookMessage(job.id, job.tenant, specs[job.id], event, data) for job, data in messages))
 
 

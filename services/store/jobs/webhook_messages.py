@@ -1,13 +1,17 @@
-"""Messages for webhooks, written in the same transaction as the change that they tell of."""
+"""Messages for webhooks and notices for people, written in the same transaction as the change that they tell of."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from shoal.agent.spec import JobSpec
+from shoal.agent.spec import JobSpec, NotifySpec
+from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
+from shoal.services.events import JobEvent
 from shoal.services.store.database import codec
 from shoal.services.store.database.states import DELIVERY_STATES
 from shoal.services.store.database.transaction import Tx
@@ -18,8 +22,15 @@ SESSIONS_FINISHED = "session.finished"
 """Items of one job ended in one commit."""
 SESSIONS_UNSURE = "session.unsure"
 """Sessions of one job ended in one commit, and a person has to say what became of them."""
+JOB_FAILED = "job.failed"
+"""To people alone: a job ended, and it or items of it are not completed."""
 SESSION_WAITING = "session.waiting"
 """A session asks people something for the first time."""
+
+_GATHER_S = 20.0
+"""What happens so soon after the first of it is told with it: a job's end comes with what is known of it then."""
+_MOST_EVENTS = 50
+"""The last of so many are told of, and how many there were before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,26 +45,71 @@ class WebhookMessage:
 
 
 def announce(tx: Tx, messages: Iterable[WebhookMessage]) -> None:
-    """Puts those messages into the outbox that the jobs' owners asked for, in this order, by one statement."""
-    asked = ((message, message.spec.webhook) for message in messages)
+    """Puts into the outbox what the jobs' owners asked for, in this order: messages, and notices for people."""
+    told = list(messages)
+    asked = ((message, message.spec.webhook) for message in told)
     rows = (_row(tx, message, hook.url) for message, hook in asked if hook is not None and message.event in hook.events)
     tx.each("add_deliveries", [{"n": n, **row} for n, row in enumerate(rows)])
+    for message in told:
+        for people in message.spec.notify:
+            if told_as := [event for event in _notice_events(message) if event in people.events]:
+                _put_notice(tx, message, people, told_as[-1])
+
+
+def lineage_of(tenant: str, spec: JobSpec) -> str:
+    return hashlib.sha256(json.dumps([tenant, spec.url, spec.goal, spec.policy]).encode()).hexdigest()
 
 
 def _row(tx: Tx, message: WebhookMessage, url: str) -> dict[str, Json]:
-    body = {
+    return {
+        "tenant": message.tenant,
+        "job": message.job,
+        "event": message.event,
+        "url": url,
+        "body": codec.dump_json(_body(tx, message)),
+        "state": DELIVERY_STATES.index(DeliveryState.WAITING),
+        "at": tx.now,
+    }
+
+
+def _body(tx: Tx, message: WebhookMessage) -> dict[str, Json]:
+    return {
         "type": message.event,
         "at": datetime.fromtimestamp(tx.now, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "job": job_id(message.job),
         "labels": message.spec.labels,
         **message.data,
     }
-    return {
-        "tenant": message.tenant,
-        "job": message.job,
-        "event": message.event,
-        "url": url,
-        "body": codec.dump_json(body),
-        "state": DELIVERY_STATES.index(DeliveryState.WAITING),
-        "at": tx.now,
-    }
+
+
+def _notice_events(message: WebhookMessage) -> list[str]:
+    """The names under which people may have asked for it, the gravest last."""
+    if message.event != JobEvent.FINISHED.value:
+        return [message.event]
+    failed = message.data["status"] != Status.COMPLETED.value or message.data["counts"][Status.FAILED.value] > 0
+    return [message.event, JOB_FAILED] if failed else [message.event]
+
+
+def _put_notice(tx: Tx, message: WebhookMessage, people: NotifySpec, event: str) -> None:
+    """Adds to the notice about the same work that still waits, or begins another."""
+    place = {"about": lineage_of(message.tenant, message.spec), "channel": people.by, "url": people.to}
+    entry = {**_body(tx, message), "type": event, "about": message.spec.goal or message.spec.url}
+    waiting = tx.run("waiting_notice", **place).one_or_none()
+    if waiting is not None:
+        body = codec.load_json(waiting.body)
+        entries = [*body["events"], entry]
+        body = {"events": entries[-_MOST_EVENTS:], "more": body["more"] + max(0, len(entries) - _MOST_EVENTS)}
+        tx.run("add_to_notice", id=waiting.id, body=codec.dump_json(body), event=event, job=message.job)
+        return
+    last = tx.run("last_notice", **place).scalar()
+    tx.run(
+        "add_notice",
+        **place,
+        tenant=message.tenant,
+        job=message.job,
+        event=event,
+        body=codec.dump_json({"events": [entry], "more": 0}),
+        state=DELIVERY_STATES.index(DeliveryState.WAITING),
+        due_at=max(tx.now + _GATHER_S, (last or 0.0) + people.every_s),
+        at=tx.now,
+    )

@@ -136,4 +136,5 @@ def _row(row: Row[Any]) -> DeliveryRow:
         ended_at=None if row.ended_at is None else when(row.ended_at),
         status_code=row.status_code,
         error=row.error,
+        channel=row.channel,
     )

@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, from_json, to_json
 
-from shoal.agent.spec import JobSpec
+from shoal.agent.spec import JobSpec, NotifySpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.sites.sites import plain_host
 from shoal.services.addresses import Reach
@@ -59,6 +59,8 @@ class SpecRules:
     reach: Reach = Reach()
     max_attempts: int = 10  # largest `max_attempts` of a job
     people: bool = False  # sessions may ask the people who watch this installation
+    mail: bool = False  # letters can be sent
+    mail_domains: tuple[str, ...] = ()  # of their receivers; none: any
 
 
 class SpecChecker:
@@ -116,7 +118,20 @@ class SpecChecker:
             faults.append(_fault("max_attempts", f"this cluster allows at most {self._rules.max_attempts}"))
         if spec.help.person and not self._rules.people:
             faults.append(_fault("help.person", "workers of this cluster reach no person (SHOAL_HELP_URL)"))
-        return faults
+        return faults + [
+            _fault(f"notify[{place}].to", reason)
+            for place, people in enumerate(spec.notify)
+            if people.by == "email" and (reason := self._letter_fault(people)) is not None
+        ]
+
+    def _letter_fault(self, people: NotifySpec) -> str | None:
+        if not self._rules.mail:
+            return "this cluster sends no letters (SHOAL_SMTP_URL)"
+        domains = {domain.lower().removeprefix("@") for domain in self._rules.mail_domains}
+        for address in people.addresses:
+            if domains and address.rpartition("@")[2].lower() not in domains:
+                return f"letters go to {', '.join(sorted(domains))} alone (SHOAL_MAIL_DOMAINS), not to {address}"
+        return None
 
     async def _addresses(self, spec: JobSpec, tenant: str) -> list[Fault]:
         """Faults of URLs that lead where browsers may not go.
@@ -212,6 +227,9 @@ def _called(spec: JobSpec) -> Iterator[tuple[str, str]]:
         yield "webhook.url", spec.webhook.url
     if spec.help.webhook is not None:
         yield "help.webhook", spec.help.webhook
+    for place, people in enumerate(spec.notify):
+        if people.by != "email" and people.to.startswith(("http://", "https://")):
+            yield f"notify[{place}].to", people.to
 
 
 def _unstorable(value: Json, path: tuple[str | int, ...]) -> Iterator[Fault]:

@@ -83,6 +83,7 @@ async def test_a_gateway_starts_with_all_settings_of_gateways_from_the_environme
             monkeypatch.setenv(f"SHOAL_{name.upper()}", written(value_of(name)))
     ours = {"host": "127.0.0.1", "port": "0", "metrics_port": "0", "auth": "on", "live_url": "http://127.0.0.1:1"}
     ours |= {"login_header": "X-Person", "login_proxies": "10.0.0.0/8, 127.0.0.1", "login_roles": "ada=admin"}
+    ours |= {"smtp_url": "smtp://mail.example", "mail_from": "shoal@example.com"}
     ours |= {"oidc_client_secret": "", "oidc_roles": "a=admin", "webhook_secret": "w" * 40, "cookie_secret": "c" * 40}
     for name, text in ours.items():
         monkeypatch.setenv(f"SHOAL_{name.upper()}", text)

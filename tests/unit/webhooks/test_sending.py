@@ -19,6 +19,7 @@ from shoal.services.errors import NotAllowed
 from shoal.services.store.records import Delivered, DeliveryFilter, DeliveryState
 from shoal.services.webhooks import deliverer as module
 from shoal.services.webhooks.deliverer import Deliverer
+from shoal.services.webhooks.notifier import Notifier
 from shoal.services.webhooks.retry import PAUSES_S, DeliveryAnswer, delivery_after
 from shoal.services.webhooks.sender import Sender
 from shoal.services.webhooks.signature import signed_headers, tenant_secret, verify
@@ -63,7 +64,7 @@ async def receiving() -> AsyncIterator[Receiver]:
 @asynccontextmanager
 async def delivering(w: World, reach: Reach | None = None) -> AsyncIterator[None]:
     sender = Sender(reach or Reach(exceptions=("127.0.0.0/8",)), FixedNames(NAMES))
-    task = asyncio.create_task(Deliverer(w.store, sender, (MASTER,), seed=1).run())
+    task = asyncio.create_task(Deliverer(w.store, Notifier(sender), (MASTER,), seed=1).run())
     try:
         yield
     finally:

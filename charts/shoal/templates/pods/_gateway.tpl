@@ -45,6 +45,11 @@ spec:
           valueFrom:
             secretKeyRef: {name: {{ . | quote }}, key: {{ $.Values.gateway.existingOidcSecretKey | quote }}}
         {{- end }}
+        {{- with .Values.gateway.existingSmtpSecret }}
+        - name: SHOAL_SMTP_URL
+          valueFrom:
+            secretKeyRef: {name: {{ . | quote }}, key: {{ $.Values.gateway.existingSmtpSecretKey | quote }}}
+        {{- end }}
         {{- include "shoal.helpEnv" . | nindent 8 }}
         {{- if and .Values.help.enabled (not .Values.settings.live_url) }}
         # A worker that shows a session to people calls the very gateway that they look at, not the Service.

@@ -604,8 +604,9 @@ from job where id in many(:ids, bigint)
 select id, spec from job where id in many(:ids, bigint)
 
 -- name: specs_naming
--- The specs of those of some jobs that have a field of that name.
-select id, spec from job where id in many(:ids, bigint) and strpos(spec, cast(:name as text)) > 0
+-- The specs of those of some jobs that have a field of that name, or of the other.
+select id, spec from job where id in many(:ids, bigint)
+  and (strpos(spec, cast(:name as text)) > 0 or strpos(spec, cast(:other as text)) > 0)
 
 -- name: wanted_jobs
 -- Those of some jobs whose running sessions may go on.
@@ -878,6 +879,25 @@ rows(tenant text, completed bigint, terminated bigint, failed bigint, unsure big
 on conflict (tenant) do update set completed = total.completed + excluded.completed,
   terminated = total.terminated + excluded.terminated, failed = total.failed + excluded.failed,
   unsure = total.unsure + excluded.unsure, canceled = total.canceled + excluded.canceled
+
+-- name: waiting_notice
+-- The notice of one kind about some work that nothing has begun to send.
+select id, body from delivery
+where about = :about and channel = :channel and url = :url and state = {DELIVERY_WAITING} and attempts = 0
+order by id desc limit 1 for update
+
+-- name: last_notice
+-- When the last notice of one kind about some work was made.
+select max(created_at) from delivery where about = :about and channel = :channel and url = :url
+
+-- name: add_to_notice
+-- Puts what has happened meanwhile into a notice that waits.
+update delivery set body = :body, event = :event, job = :job where id = :id
+
+-- name: add_notice
+-- Puts a notice into the outbox.
+insert into delivery (tenant, job, event, url, body, state, due_at, created_at, channel, about)
+values (:tenant, :job, :event, :url, :body, :state, :due_at, :at, :channel, :about)
 
 -- name: add_deliveries
 -- Puts webhook messages into the outbox, in their order.

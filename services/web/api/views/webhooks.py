@@ -9,13 +9,14 @@ from shoal.services.web.api.views.base import DeliveryId, JobId, Time, View
 
 
 class DeliveryView(View):
-    """One webhook message on its way."""
+    """One message on its way, to a webhook or to people."""
 
     id: DeliveryId
     tenant: str
     job: JobId
     event: str
-    url: str
+    channel: str = Field(description="empty: a webhook; else how people are told: `email`, `slack`, `teams`, `discord`")
+    url: str = Field(description="where it is sent; of people as `notify.to` has it")
     state: DeliveryState
     attempts: int = Field(description="begun so far")
     due_at: Time = Field(description="when the next attempt begins, while it waits")

@@ -1,0 +1,223 @@
+"""Notices reach people: letters by a real mail server, chats by their own formats; the operator's rules hold."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, Envelope, Session
+
+from shoal.services.addresses import Reach
+from shoal.services.errors import BadSetting
+from shoal.services.secrets.folder import SecretFolder
+from shoal.services.store.records import DeliveryFilter, DeliveryState
+from shoal.services.web.specs.specs import SpecRules
+from shoal.services.webhooks.deliverer import Deliverer
+from shoal.services.webhooks.mail import MailServer
+from shoal.services.webhooks.notice_text import chat_body, notice_text
+from shoal.services.webhooks.notifier import Notifier
+from shoal.services.webhooks.sender import Sender
+from tests.gateway_world import FixedNames, World, completed, world
+from tests.unit.webhooks.test_sending import NAMES, receiving
+
+HERE = Reach(exceptions=("127.0.0.0/8",))
+RULES = SpecRules(HERE, mail=True)
+EVERY_END = {"every_s": 0, "events": ["job.finished"]}
+EVENT: dict[str, Any] = {
+    **{
+        "type": "job.failed",
+        "at": "2026-11-28T07:00:00Z",
+        "job": "j7",
+        "about": "Read <all> lamps\r\nBcc: x@y.example",
+    },
+    **{"counts": {"completed": 1200, "failed": 3}, "error": {"message": "the site is away"}},
+}
+
+
+@dataclass
+class Letters:
+    """What a mail server does with letters: takes them, but for the address that it does not know."""
+
+    got: list[EmailMessage] = field(default_factory=list)
+    to: list[str] = field(default_factory=list)
+
+    async def handle_RCPT(self, server: SMTP, session: Session, envelope: Envelope, address: str, options: Any) -> str:
+        if address.startswith("nobody@"):
+            return "550 no such person"
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
+        assert isinstance(envelope.content, bytes)
+        letter = message_from_bytes(envelope.content, policy=policy.default)
+        assert isinstance(letter, EmailMessage)
+        self.got.append(letter)
+        self.to += envelope.rcpt_tos
+        return "250 OK"
+
+
+@contextmanager
+def mail_server() -> Iterator[tuple[Letters, MailServer]]:
+    letters = Letters()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    controller = Controller(letters, hostname="127.0.0.1", port=port)
+    controller.start()
+    try:
+        yield letters, MailServer.parse(f"smtp://127.0.0.1:{port}", "Shoal <shoal@example.com>")
+    finally:
+        controller.stop()
+
+
+async def _ended(w: World, *people: dict[str, Any], reach: Reach = HERE, **parts: Any) -> list[tuple[str, str]]:
+    """State and error of each notice about a job that has ended, once all have ended."""
+    await w.submit(notify=list(people))
+    await w.run(lambda work: completed({"n": 1}))
+    for row in await w.store.deliveries(DeliveryFilter()):
+        await w.store.resend(row.id)  # due now
+    sender = Sender(reach, FixedNames(NAMES))
+    task = asyncio.create_task(Deliverer(w.store, Notifier(sender, **parts), ("m" * 32,), seed=1).run())
+    try:
+        async with asyncio.timeout(28):
+            while True:
+                rows = await w.store.deliveries(DeliveryFilter())
+                if all(row.state is not DeliveryState.WAITING or row.error for row in rows):
+                    return [(row.state.value, row.error) for row in rows]
+                await asyncio.sleep(0.01)
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+        await sender.close()
+
+
+async def test_a_letter_reaches_a_mail_server_once() -> None:
+    with mail_server() as (letters, mail):
+        async with world(names=NAMES, rules=RULES) as w:
+            people = {"by": "email", "to": "ops@example.com, ada@example.com", **EVERY_END}
+            ended = await _ended(w, people, mail=mail, public_url="https://shoal.example/")
+    assert ended == [("delivered", "")]
+    (letter,) = letters.got
+    assert letters.to == ["ops@example.com", "ada@example.com"]
+    assert letter["From"] == "Shoal <shoal@example.com>" and letter["Subject"].endswith(" ended")
+    assert letter["Message-ID"].startswith("<w") and letter["Message-ID"].endswith("@example.com>")
+    assert "https://shoal.example/jobs/j" in letter.get_content() and "1 completed" in letter.get_content()
+
+
+async def test_what_no_mail_server_takes_is_told_and_given_up() -> None:
+    with mail_server() as (letters, mail):
+        async with world(names=NAMES, rules=RULES) as w:
+            unknown = await _ended(w, {"by": "email", "to": "nobody@example.com", **EVERY_END}, mail=mail)
+    async with world(names=NAMES, rules=RULES) as w:
+        unset = await _ended(w, {"by": "email", "to": "ops@example.com", **EVERY_END})
+    assert unknown == [("dead", "SMTP 550: no such person")] and letters.got == []
+    assert unset == [("dead", "no mail server is configured (SHOAL_SMTP_URL)")]
+    async with world(names=NAMES, rules=RULES) as w:  # nothing listens there any more: it may again
+        ((state, error),) = await _ended(w, {"by": "email", "to": "ops@example.com", **EVERY_END}, mail=mail)
+    assert state == "waiting" and "127.0.0.1" in error
+
+
+async def test_a_chat_is_told_by_an_address_that_is_a_stored_secret(tmp_path: Path) -> None:
+    async with receiving() as receiver, world(names=NAMES, rules=RULES) as w:
+        secrets = SecretFolder(tmp_path)
+        for name, sites in (("hook", [receiver.url]), ("loose", ["other.example"])):
+            secrets.put("default", name, f"{receiver.url}/T0/B0/key", sites)
+        people = [{"by": "slack", "to": f"secret:{name}", **EVERY_END} for name in ("hook", "loose", "missing")]
+        ended = await _ended(w, *people, secrets_dir=tmp_path)
+    assert [state for state, _ in ended].count("delivered") == 1
+    errors = sorted(error for _, error in ended if error)
+    assert errors == [
+        "no secret named 'missing' is stored",
+        "secret 'loose' is not bound to the site of the address that it holds",
+    ]
+    ((_, body),) = receiver.got
+    assert "ended" in json.loads(body)["text"]
+
+
+async def test_no_notice_goes_where_the_operator_does_not_want_it() -> None:
+    async with receiving() as receiver, world(names=NAMES, rules=RULES) as w:
+        people = {"by": "discord", "to": f"{receiver.url}/hook", **EVERY_END}
+        ((state, error),) = await _ended(w, people, reach=Reach())
+    assert state == "dead" and "is not allowed" in error and receiver.got == []
+
+
+def test_a_notice_says_what_happened_and_where_to_look() -> None:
+    one = notice_text({"events": [EVENT], "more": 0}, "https://shoal.example")
+    assert one.subject == "Job j7 (Read <all> lamps Bcc: x@y.example) failed, whole or in part"
+    assert one.text.splitlines()[1:] == [
+        "Items: 1,200 completed, 3 failed.",
+        "Reason: the site is away",
+        "https://shoal.example/jobs/j7",
+    ]
+    asked = {**EVENT, "type": "session.waiting", "session": "s3", "counts": None, "error": None}
+    many = notice_text({"events": [EVENT] * 49 + [asked], "more": 100}, "")
+    assert many.subject.endswith("waits for a person (and 149 more)")
+    assert many.text.startswith("150 events; the last 20:") and "http" not in many.text
+
+
+@pytest.mark.parametrize("channel", ["slack", "teams", "discord"])
+def test_a_chat_is_told_in_its_own_format(channel: str) -> None:
+    long = notice_text({"events": [{**EVENT, "error": "x" * 9_000}], "more": 0}, "")
+    body = chat_body(channel, long)
+    text = {
+        "slack": lambda: body["text"],
+        "teams": lambda: body["attachments"][0]["content"]["body"][0]["text"],
+        "discord": lambda: body["content"],
+    }[channel]()
+    assert len(text) < 2_000 and "j7" in text and text.rstrip().endswith("…")
+    assert ("<all>" in text) == (channel != "slack"), "what a page wrote is no markup"
+
+
+@pytest.mark.parametrize(
+    ("url", "sender", "word"),
+    [
+        ("http://mail.example", "a@b.example", "SHOAL_SMTP_URL"),
+        ("smtp://mail.example:port", "a@b.example", "SHOAL_SMTP_URL"),
+        ("smtp://mail.example", "shoal", "SHOAL_MAIL_FROM"),
+    ],
+)
+def test_a_mail_server_that_cannot_be_used_is_refused_at_the_start(url: str, sender: str, word: str) -> None:
+    with pytest.raises(BadSetting, match=word):
+        MailServer.parse(url, sender)
+
+
+def test_the_password_of_a_mail_server_is_in_no_message() -> None:
+    mail = MailServer.parse("smtps://shoal:p%40ss-word@mail.example", "a@b.example")
+    assert (mail.port, mail.user, mail.password) == (465, "shoal", "p@ss-word")
+    assert "p@ss-word" not in repr(mail)
+
+
+@pytest.mark.parametrize(
+    ("people", "rules", "reason"),
+    [
+        ({"by": "email", "to": "ops at example"}, RULES, "'ops at example' is no e-mail address"),
+        ({"by": "email", "to": " , "}, RULES, "is no e-mail address"),
+        ({"by": "email", "to": "a@b.example"}, SpecRules(HERE), "sends no letters (SHOAL_SMTP_URL)"),
+        (
+            {"by": "email", "to": "a@example.com, b@other.example"},
+            SpecRules(HERE, mail=True, mail_domains=("example.com",)),
+            "letters go to example.com alone (SHOAL_MAIL_DOMAINS), not to b@other.example",
+        ),
+        ({"by": "slack", "to": "ops-channel"}, RULES, "secret:NAME"),
+        ({"by": "slack", "to": "http://10.0.0.1/hook"}, SpecRules(), "is not allowed"),
+    ],
+)
+async def test_people_who_could_not_be_told_are_refused_at_submission(
+    people: dict[str, str], rules: SpecRules, reason: str
+) -> None:
+    async with world(names=NAMES, rules=rules) as w:
+        spec = {"url": "https://shop.example/", "goal": "look", "notify": [people]}
+        answer = await w.client.post("/v1/jobs", json=spec)
+    assert answer.status_code == 400, answer.text
+    (fault,) = answer.json()["errors"]
+    assert fault["field"] == "notify[0].to" and reason in fault["reason"]
