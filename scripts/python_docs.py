@@ -40,7 +40,7 @@ This page is written by `scripts/python-docs` from the docstrings.
 
 RECORDS = (
     *("SubmittedJob", "BatchLine", "LineError", "JobSummary", "Job", "Counts", "Usage", "Failure", "Result", "Item"),
-    *("Source", "Event", "Session", "SessionDetail", "Artifact", "Question", "RunResult"),
+    *("RecordChange", "Source", "Event", "Session", "SessionDetail", "Artifact", "Question", "RunResult"),
 )
 SECTIONS = re.compile(r"^(Args|Returns|Raises|Attributes):$", re.M)
 

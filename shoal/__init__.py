@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from shoal.records import JobSummary as JobSummary
     from shoal.records import LineError as LineError
     from shoal.records import Question as Question
+    from shoal.records import RecordChange as RecordChange
     from shoal.records import Result as Result
     from shoal.records import Session as Session
     from shoal.records import SessionDetail as SessionDetail
@@ -114,7 +115,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "shoal.page": ("Page", "SyncPage", "open_page", "open_page_sync"),
     "shoal.records": (
         *("Artifact", "BatchLine", "Basis", "Counts", "Event", "Failure", "Item", "Job", "JobSummary", "LineError"),
-        *("Question", "Result", "Session", "SessionDetail", "Source", "SubmittedJob", "Usage"),
+        *("Question", "RecordChange", "Result", "Session", "SessionDetail", "Source", "SubmittedJob", "Usage"),
     ),
     "shoal.sync": ("Client",),
     "shoal.trial": (

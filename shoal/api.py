@@ -25,6 +25,7 @@ from shoal.records import Event
 
 TIMEOUT = httpx.Timeout(30.0, connect=5.0)
 STREAM_TIMEOUT = httpx.Timeout(60.0, connect=5.0)  # the gateway pings open event streams each 15 s
+CHANGES_TIMEOUT = httpx.Timeout(1800.0, connect=5.0)  # the gateway reads both runs before it answers
 TRY_S = 90.0
 """How long a sample of a job takes at most, where the caller says nothing else: the gateway's own default."""
 TRY_MARGIN_S = 30.0
@@ -260,6 +261,25 @@ class Api:
         """A job's results as they stand, in pieces of the wanted format; see the route for `formulas` of CSV."""
         params = _given({"format": form, "after": after, "formulas": None if formulas else "false"})
         async with self._stream("GET", f"/v1/jobs/{_part(job)}/results", params=params) as answer:
+            async for piece in bodies.pieces(answer):
+                yield piece
+
+    async def changes(
+        self,
+        job: str,
+        *,
+        since: str = "previous",
+        key: Sequence[str] = (),
+        form: str = "jsonl",
+        formulas: bool = True,
+        told: Callable[[Mapping[str, Json]], None] = lambda _: None,
+    ) -> AsyncIterator[bytes]:
+        """What changed since an earlier run, in pieces of the wanted format; `told` gets between which runs, and how
+        many records."""
+        params = _given({"since": since, "key": list(key), "format": form, "formulas": None if formulas else "false"})
+        path = f"/v1/jobs/{_part(job)}/changes"
+        async with self._stream("GET", path, params=params, timeout=CHANGES_TIMEOUT) as answer:
+            told(orjson.loads(answer.headers["Shoal-Changes"]))
             async for piece in bodies.pieces(answer):
                 yield piece
 

@@ -64,14 +64,19 @@ async def whole(answer: httpx.Response, most_bytes: int = MOST_BYTES) -> bytes:
     return bytes(body)
 
 
-async def lines(answer: httpx.Response, most_bytes: int = MOST_LINE_BYTES) -> AsyncIterator[bytes]:
-    """The lines of the body, each as soon as it is whole, without its end.
+def lines(answer: httpx.Response, most_bytes: int = MOST_LINE_BYTES) -> AsyncIterator[bytes]:
+    """The lines of the body; see `lines_of`."""
+    return lines_of(pieces(answer), most_bytes)
+
+
+async def lines_of(body: AsyncIterator[bytes], most_bytes: int = MOST_LINE_BYTES) -> AsyncIterator[bytes]:
+    """The lines of what comes in pieces, each as soon as it is whole, without its end.
 
     Raises:
         AnswerUnreadable: one has more than `most_bytes`, or as `pieces`.
     """
     open_line = bytearray()
-    async for piece in pieces(answer):
+    async for piece in body:
         *ended, rest = piece.split(b"\n")
         for line in ended:
             yield bytes(open_line + line).removesuffix(b"\r")

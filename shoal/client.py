@@ -12,14 +12,25 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel
 
-from shoal import tables
+from shoal import bodies, tables
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.api import TRIES, Api, passing, rows, tries
 from shoal.connect import connect
 from shoal.errors import ApiError, ShoalError
 from shoal.ready import ReadyLines
-from shoal.records import BatchLine, Event, Job, JobSummary, Question, Result, Session, SessionDetail, SubmittedJob
+from shoal.records import (
+    BatchLine,
+    Event,
+    Job,
+    JobSummary,
+    Question,
+    RecordChange,
+    Result,
+    Session,
+    SessionDetail,
+    SubmittedJob,
+)
 from shoal.trial import Trial
 from shoal.version_trial import VersionTrial
 
@@ -356,6 +367,27 @@ class AsyncClient:
                 changed.set()
         finally:
             changed.set()
+
+    async def changes(
+        self, job: str, *, since: str = "previous", key: Sequence[str] = ()
+    ) -> AsyncIterator[RecordChange]:
+        """What changed since an earlier run: the records that appeared, went or changed, and those of which it is
+        unclear.
+
+        Args:
+            job: an ended job.
+            since: the earlier job, which has ended as well. "previous": the last run of the same work that completed.
+            key: names of the fields that name a record, "#item" or "#url". Empty: what the schema declares by `x-key`,
+                else what is found.
+
+        Raises:
+            BadRequest: no record has such a field.
+            Conflict: one of the jobs has not ended.
+            NotFound: also where there is no earlier run.
+        """
+        pieces = self._api.changes(job, since=since, key=key)
+        async for line in bodies.lines_of(pieces):
+            yield RecordChange.model_validate_json(line)
 
     async def to_arrow(self, job: str) -> pyarrow.Table:
         """The results that there are now as an Arrow table: objects are flattened to columns such as `record.price`.

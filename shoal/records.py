@@ -384,6 +384,34 @@ class Result(Reply):
     )
 
 
+class ChangedField(Reply):
+    """A field that differs between two runs."""
+
+    before: Json
+    after: Json
+
+
+class Seen(Reply):
+    """Where and when a record was read in one of two runs."""
+
+    session: str
+    item: str | None = Field(description="value of the loop's item; None: the record is of no item")
+    url: str
+    at: str
+
+
+class RecordChange(Reply):
+    """What became of one record from one run to a later one."""
+
+    change: Literal["appeared", "went", "changed", "unclear"]
+    key: str | None = Field(description="what names the record in both runs; of several fields a JSON list")
+    why: str = Field(description="of `unclear`: the reason; of `changed`: what else is unclear")
+    fields: Mapping[str, ChangedField] = Field(description="of `changed`: those that differ")
+    record: Json = Field(description="as the later run has it; of one that went, as the earlier one had it")
+    before: Seen | None = Field(description="None: the earlier run has no such record")
+    after: Seen | None = Field(description="None: the later run has no such record")
+
+
 class Question(Reply):
     """What a running session needs to be told by a person."""
 

@@ -12,7 +12,18 @@ from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.loop_thread import LoopThread
 from shoal.client import UNCHANGED, AsyncClient
-from shoal.records import BatchLine, Event, Job, JobSummary, Question, Result, Session, SessionDetail, SubmittedJob
+from shoal.records import (
+    BatchLine,
+    Event,
+    Job,
+    JobSummary,
+    Question,
+    RecordChange,
+    Result,
+    Session,
+    SessionDetail,
+    SubmittedJob,
+)
 from shoal.trial import Trial
 from shoal.version_trial import VersionTrial
 
@@ -144,6 +155,10 @@ class Client:
     def results(self, job: str, *, follow: bool = True) -> Iterator[Result]:
         """See `AsyncClient.results`."""
         return self._thread.iterate(lambda: self._client.results(job, follow=follow))
+
+    def changes(self, job: str, *, since: str = "previous", key: Sequence[str] = ()) -> Iterator[RecordChange]:
+        """See `AsyncClient.changes`."""
+        return self._thread.iterate(lambda: self._client.changes(job, since=since, key=key))
 
     def to_arrow(self, job: str) -> pyarrow.Table:
         """See `AsyncClient.to_arrow`."""

@@ -1,7 +1,7 @@
 """The job spec: what a caller asks for. Unknown fields are refused by name."""
 
 from shoal.agent.spec.browser_spec import BrowserSpec, ProxySpec, Viewport
-from shoal.agent.spec.extract_spec import ExtractSpec, FieldPlace, Reader, schema_text
+from shoal.agent.spec.extract_spec import X_KEY, ExtractSpec, FieldPlace, Reader, schema_text
 from shoal.agent.spec.job_spec import (
     ArtifactsSpec,
     BudgetSpec,
@@ -18,6 +18,7 @@ from shoal.agent.spec.notify_spec import NotifySpec
 from shoal.agent.spec.part import HttpUrl
 
 __all__ = [
+    "X_KEY",
     "ArtifactsSpec",
     "BrowserSpec",
     "BudgetSpec",

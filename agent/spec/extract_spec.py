@@ -34,6 +34,9 @@ def _schema_fault(text: str) -> str | None:
     return meta_fault(json.loads(text))
 
 
+X_KEY = "x-key"
+"""In the schema of a record: the name of the field, or the names of those, by which a record is known."""
+
 Reader = Literal[
     "text", "number", "integer", "price", "currency", "boolean", "date", "datetime", "url", "email"
 ]  # fmt: skip
@@ -195,6 +198,13 @@ class ExtractSpec(SpecPart):
         """Whether the job names a place in the page's JSON."""
         in_json = any(place.kind == "json" for place in self.fields.values())
         return in_json or (self.records is not None and self.records.startswith("$"))
+
+    @property
+    def record_key(self) -> tuple[str, ...]:
+        """The fields that name a record in every run, which its schema declares by `x-key`; empty: it declares none."""
+        declared = (self.record_schema or {}).get(X_KEY)
+        names = declared if isinstance(declared, list) else [declared]
+        return tuple(name for name in names if isinstance(name, str))
 
     def _unknown_field(self) -> str | None:
         """A field that the schema does not have; where the schema refers to others, that cannot be told here."""

@@ -28,7 +28,7 @@ from shoal.services.web.api.submitter import Submitter
 from shoal.services.web.api.tries import try_routes
 from shoal.services.web.api.views.jobs import SubmittedView
 from shoal.services.web.api.views.problems import ProblemView
-from shoal.services.web.api.views.results import ResultView
+from shoal.services.web.api.views.results import RecordChangeView, ResultView
 from shoal.services.web.api.webhooks import webhook_routes
 from shoal.services.web.api.workflow_tries import workflow_try_routes
 from shoal.services.web.api.workflows import workflow_routes
@@ -53,6 +53,7 @@ _MODELS: tuple[tuple[type[BaseModel], Literal["validation", "serialization"]], .
     (ProblemView, "serialization"),
     (SubmittedView, "serialization"),
     (ResultView, "serialization"),
+    (RecordChangeView, "serialization"),
 )
 """Models that FastAPI does not see, since their routes read and write bytes."""
 _OPEN_PATHS = frozenset({"/healthz", "/readyz"})

@@ -312,6 +312,7 @@ ROOMS: Mapping[str, Mapping[str, str]] = {
         "audit": "database read records",
         "database": "records",
         "ids": "",
+        "incremental": "",
         "jobs": "database ids loops read records sessions",
         "learning": "database jobs loops records sessions workflows",
         "loops": "database ids jobs records sessions",

@@ -86,6 +86,7 @@ job = Table(
     Column("retry_below", BigInteger),  # of a retry that is not done: sessions below this id may still be reopened
     Column("incomplete", Text),  # of a job that is over: the sums of its sessions' `found` and `shown`
     Column("submitted_by", Text),  # name of the key or person; null: unknown, it was stored by a program without this
+    Column("lineage", Text),  # the same for all runs of the same work; null: it was stored by a program without this
     # Updated once per group commit: room on the page keeps those updates off the indexes.
     postgresql_with={"fillfactor": "50"},
 )
@@ -113,6 +114,8 @@ _expires = text("expires_at is not null")
 Index("job_expires", job.c.expires_at, postgresql_where=_expires, sqlite_where=_expires)
 _left_out = text("finished_at is not null and not in_totals")
 Index("job_left_out", job.c.id, postgresql_where=_left_out, sqlite_where=_left_out)
+_related = text("lineage is not null")
+Index("job_lineage", job.c.lineage, job.c.id, postgresql_where=_related, sqlite_where=_related)
 _doubtful = text("unsure > 0")
 Index("job_unsure", job.c.id, postgresql_where=_doubtful, sqlite_where=_doubtful)
 

@@ -74,6 +74,14 @@ def job_row(tx: Tx, job: int, tenant: str | None = None) -> JobRow:
     return _job_row(tx, row, leased(tx, [job]).get(job, Leased()))
 
 
+def previous_job(tx: Tx, job: int) -> int | None:
+    """The run of the same work before a job, that completed; None where there is none."""
+    table = tables.job
+    lineage = select(table.c.lineage).where(table.c.id == job).scalar_subquery()
+    earlier = select(table.c.id).where(table.c.lineage == lineage, table.c.id < job, table.c.status == State.COMPLETED)
+    return tx.conn.execute(earlier.order_by(table.c.id.desc()).limit(1)).scalar()
+
+
 def list_jobs(tx: Tx, job_filter: JobFilter) -> list[JobRow]:
     """Jobs that match, newest first."""
     rows = tx.conn.execute(matching(job_filter)).all()

@@ -175,6 +175,10 @@ class JobReading(OnDatabase):
     async def job(self, job: int, *, tenant: str | None = None) -> JobRow:
         return await self._db.read(lambda tx: reading.job_row(tx, job, tenant))
 
+    async def previous(self, job: int) -> int | None:
+        """The run of the same work before a job, that completed; None where there is none."""
+        return await self._db.read(lambda tx: reading.previous_job(tx, job))
+
     async def jobs(self, job_filter: JobFilter) -> list[JobRow]:
         return await self._db.read(lambda tx: reading.list_jobs(tx, job_filter))
 

@@ -1,14 +1,20 @@
-"""The route of results: JSON lines, CSV or Parquet, at any time of a job."""
+"""The routes of results and of what changed since an earlier run: JSON lines, CSV or Parquet."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import asdict
 from enum import StrEnum
+from functools import partial
 
 from fastapi import APIRouter, Depends, Header, Query
 from fastapi.responses import StreamingResponse
 from pydantic_core import to_json
 
+from shoal.agent.support.json_value import Json
+from shoal.services.errors import NotFound
 from shoal.services.store import ids
 from shoal.services.store.records import JobRow
 from shoal.services.web.deps import GatewayDeps
@@ -16,7 +22,8 @@ from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.lazy_route import LazyRoute
 from shoal.services.web.results.result_lines import PAGE, Line, job_lines, page_of_lines
-from shoal.services.web.results.table import ExportTable
+from shoal.services.web.results.run_changes import RunChanges, changes_between
+from shoal.services.web.results.table import CHANGES_LEADING, CHANGES_TRAILING, ExportTable
 
 
 class Format(StrEnum):
@@ -91,19 +98,106 @@ def result_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
             lines, following = await page_of_lines(deps, row, after, limit)
             if following is not None:
                 headers["Shoal-Next"] = following
-        return await written(row, lines, form, headers, formulas=formulas)
+        return await written(partial(results_table, row), lines, form, headers, formulas=formulas)
+
+    @router.get(
+        "/jobs/{job}/changes",
+        summary="Read what changed since an earlier run",
+        response_class=StreamingResponse,
+        responses={
+            200: {
+                "description": "One line per record that appeared, went or changed, or of which that is unclear",
+                "headers": {
+                    "Shoal-Changes": {
+                        "description": "as JSON: `job`, `since`, `key`, and how many records `appeared`, `went`, "
+                        "`changed`, are `unclear` and the `same`",
+                        "schema": {"type": "string"},
+                    }
+                },
+                "content": {
+                    MEDIA_TYPES[Format.JSONL]: {"schema": {"$ref": "#/components/schemas/RecordChangeView"}},
+                    MEDIA_TYPES[Format.CSV]: {"schema": {"type": "string"}},
+                    MEDIA_TYPES[Format.PARQUET]: {"schema": {"type": "string", "format": "binary"}},
+                },
+            }
+        },
+    )
+    async def changes(
+        job: str,
+        caller: Caller = Depends(guard(authenticator, "read")),
+        since: str = Query("previous", max_length=40, description="the earlier job; `previous`: the run before"),
+        key: list[str] = Query(
+            [],
+            max_length=20,
+            description="the field that names a record, `#item` or `#url`; may be given often. Default: what the "
+            "schema declares by `x-key`, else what is found",
+        ),
+        format: Format | None = Query(None, description="instead of the Accept header"),
+        formulas: bool = Query(True, description="CSV: as for results"),
+        accept: str = Header("*/*"),
+    ) -> StreamingResponse:
+        """Both jobs must have ended. The run before is the last one of the same work that completed: of one tenant,
+        from one address, with one goal, by one policy."""
+        row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
+        earlier = await earlier_run(deps, row, caller, since)
+        differences = await changes_between(deps, earlier, row, tuple(dict.fromkeys(key)))
+        form = format or accepted_format(accept)
+        headers = {"Shoal-Changes": json.dumps(changes_told(differences))}
+        if form is not Format.JSONL:
+            headers["Content-Disposition"] = f'attachment; filename="{ids.job_id(row.id)}-changes.{form}"'
+        table = partial(results_table, row, CHANGES_LEADING, CHANGES_TRAILING)
+        return await written(table, _closed_after(differences, form), form, headers, formulas=formulas)
 
     return router
 
 
+async def earlier_run(deps: GatewayDeps, row: JobRow, caller: Caller, since: str) -> JobRow:
+    """The job that `since` names for `row`.
+
+    Raises:
+        NotFound: there is none.
+    """
+    number = await deps.store.previous(row.id) if since == "previous" else ids.parse_job(since)
+    if number is None:
+        raise NotFound(f"no earlier run of the work of {ids.job_id(row.id)} completed: name one by `since`")
+    return await deps.store.job(number, tenant=caller.sees)
+
+
+def changes_told(differences: RunChanges) -> dict[str, Json]:
+    """Between which runs, by which key, and how many."""
+    jobs = {"job": ids.job_id(differences.job), "since": ids.job_id(differences.since)}
+    return {**jobs, "key": list(differences.key), **asdict(differences.counts)}
+
+
+async def _closed_after(differences: RunChanges, form: Format) -> AsyncIterator[Line]:
+    """The changes. Of tables, a line without changed fields has no column of them."""
+    try:
+        async for line in differences.stream():
+            if form is not Format.JSONL and not line["fields"]:
+                del line["fields"]
+            yield line
+    finally:
+        await asyncio.to_thread(differences.close)
+
+
+def results_table(job: JobRow, *around: tuple[str, ...]) -> ExportTable:
+    """A table whose columns are those of the job's schema, and, where they are not those of results, others."""
+    return ExportTable(job.spec.extract.record_schema if job.spec.extract else None, *around)
+
+
 async def written(
-    job: JobRow, lines: AsyncIterator[Line], form: Format, headers: dict[str, str], *, formulas: bool
+    make_table: Callable[[], ExportTable],
+    lines: AsyncIterator[Line],
+    form: Format,
+    headers: dict[str, str],
+    *,
+    formulas: bool,
 ) -> StreamingResponse:
     """`lines` as an answer in the format `form`; for `formulas` see `ExportTable.csv`."""
     media_type = MEDIA_TYPES[form]
     if form is Format.JSONL:
         return StreamingResponse(_chunks(lines), media_type=media_type, headers=headers)
-    table = ExportTable(job.spec.extract.record_schema if job.spec.extract else None)
+    table = make_table()
     try:
         await table.fill(lines)
     except BaseException:

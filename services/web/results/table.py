@@ -29,7 +29,7 @@ TRAILING = (
     *("answer", "rests_on", "tier", "workflow", "audit", "provisional"),
     *("usage.model_calls", "usage.prompt_tokens", "usage.completion_tokens"),
 )
-"""The columns around those of the record; present in every table, whatever the lines hold."""
+"""The columns around those of the record; present in every table of results, whatever the lines hold."""
 
 _FIXED_TYPES: Mapping[str, pa.DataType] = {
     "item.index": pa.int64(),
@@ -52,10 +52,21 @@ CHUNK = 1 << 16
 _INT64 = 2**63
 
 
+CHANGES_LEADING = ("change", "key", "why")
+CHANGES_TRAILING = tuple(f"{run}.{name}" for run in ("before", "after") for name in ("session", "item", "url", "at"))
+"""The columns around those of the fields in a table of changes."""
+
+
 class ExportTable:
     """Rows of one export. Close it when done."""
 
-    def __init__(self, schema: Mapping[str, Json] | None) -> None:
+    def __init__(
+        self,
+        schema: Mapping[str, Json] | None,
+        leading: Sequence[str] = LEADING,
+        trailing: Sequence[str] = TRAILING,
+    ) -> None:
+        self._leading, self._trailing = leading, trailing
         self._rows: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  # closed by close()
         self._kinds: dict[str, set[str]] = {name: set() for name in _schema_columns(schema)}
 
@@ -64,7 +75,7 @@ class ExportTable:
         async for line in lines:
             row = flatten(line)
             for name, value in row.items():
-                if name not in LEADING and name not in TRAILING:
+                if name not in self._leading and name not in self._trailing:
                     self._kinds.setdefault(name, set()).add(_kind(value))
             self._rows.write(to_json(row, inf_nan_mode="null") + b"\n")
 
@@ -76,7 +87,7 @@ class ExportTable:
     def columns(self) -> tuple[str, ...]:
         """Names of all columns, in order."""
         own = [name for name, kinds in self._kinds.items() if name != "record" or kinds - {"null"}]
-        return (*LEADING, *own, *TRAILING)
+        return (*self._leading, *own, *self._trailing)
 
     def _all(self) -> Iterator[Row]:
         self._rows.seek(0)

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from urllib.parse import urlsplit
 
 from shoal.agent.schemas.bounds import schema_fault
-from shoal.agent.spec import ExtractSpec, JobSpec, LoopSpec, schema_text
+from shoal.agent.spec import X_KEY, ExtractSpec, JobSpec, LoopSpec, schema_text
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import is_reference
 from shoal.agent.support.sites.sites import LONGEST_HOST, host_fault, literal_address, named_site, plain_host
@@ -218,6 +218,24 @@ def _misspelt(schema: Json, place: str) -> Iterator[Found]:
             yield from _misspelt(part, f"{place}.{name}")
 
 
+def _of_key(extract: ExtractSpec) -> Iterator[Found]:
+    """Faults of the key that the schema of a record declares."""
+    place = "extract.schema.items" if extract.many else "extract.schema"
+    schema = extract.record_schema or {}
+    if extract.many and X_KEY in (extract.json_schema or {}):
+        yield f"extract.schema.{X_KEY}", f"belongs into the schema of one record: {place}.{X_KEY}"
+    declared, known = schema.get(X_KEY), schema.get("properties")
+    if X_KEY not in schema:
+        return
+    names = declared if isinstance(declared, list) else [declared]
+    if not names or not all(isinstance(name, str) for name in names):
+        yield f"{place}.{X_KEY}", "must be the name of a field, or a list of names"
+        return
+    for name in names:
+        if not isinstance(known, dict) or name not in known:
+            yield f"{place}.{X_KEY}", f"names {name!r}, which is no property of the schema"
+
+
 def _of_extract(extract: ExtractSpec | None) -> Iterator[Found]:
     if extract is None or extract.json_schema is None:
         return
@@ -232,6 +250,7 @@ def _of_extract(extract: ExtractSpec | None) -> Iterator[Found]:
         yield "extract.schema", f"maps names to types, and is no JSON Schema; write {meant[:300]}"
     if not mapped:
         yield from _misspelt(extract.json_schema, "extract.schema")
+    yield from _of_key(extract)
     reason = schema_fault(schema_text(extract.json_schema))
     if reason is not None:
         yield "extract.schema", reason

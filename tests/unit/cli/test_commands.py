@@ -8,6 +8,7 @@ import shlex
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -378,6 +379,21 @@ def test_jobs_and_show_tell_people_and_programs(served: Served, shoal: Shoal) ->
     assert "The page did not load within its time." in shown
     assert json.loads(shoal("show", job, "--json").stdout)["counts"]["failed"] == 1
     assert "a dispatcher: none is running" in shoal("show", "j2").stdout
+
+
+def test_changes_are_written_and_counted(served: Served, shoal: Shoal, tmp_path: Path) -> None:
+    jobs = []
+    for price in (1, 2):
+        jobs.append(served.submit())
+        served.do(served.world.run(partial(lambda price, work: completed({"name": "a", "price": price}), price)))
+    ran = shoal("changes", jobs[1], "--key", "name")
+    assert json.loads(ran.stdout)["fields"] == {"price": {"before": 1, "after": 2}}
+    said = f"{jobs[0]} to {jobs[1]}, records by name: 0 appeared, 0 went, 1 changed, 0 unclear, 0 same"
+    assert said in ran.stderr
+    out = tmp_path / "changes.csv"
+    assert shoal("changes", jobs[1], "--since", jobs[0], "--format", "csv", "--out", str(out)).stdout == ""
+    assert out.read_text().startswith("change,key,why,fields.price.before,fields.price.after,record.name,")
+    assert "No earlier run" in shoal("changes", jobs[0], code=2).stderr
 
 
 def test_results_come_in_three_formats(served: Served, shoal: Shoal, tmp_path: Path) -> None:

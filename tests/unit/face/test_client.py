@@ -14,6 +14,7 @@ from pydantic import BaseModel
 import shoal
 from shoal import records, trial, version_trial
 from shoal.agent.spec import ExtractSpec, JobSpec, LoopSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Outcome
 from shoal.agent.worker_messages import Work
 from shoal.client import AsyncClient
@@ -39,6 +40,10 @@ SPEC = JobSpec(
 def each(work: Work) -> Outcome:
     assert work.item is not None
     return failed() if work.item.value == "c" else completed({"name": work.item.value})
+
+
+def answering(value: Json) -> Callable[[Work], Outcome]:
+    return lambda work: completed(value)
 
 
 def client_of(here: World, key: str = "", **options: Any) -> AsyncClient:
@@ -211,6 +216,18 @@ async def test_waiting_ends_in_time_and_leaves_the_job_running() -> None:
         assert (await client.job("j1")).status == "queued"
 
 
+async def test_changes_since_the_run_before_come_one_by_one() -> None:
+    async with api_world() as here, client_of(here) as client:
+        for n in (1, 2):
+            await here.submit()
+            await here.finish(await here.claim(), answering({"name": "a", "n": n}))
+        (change,) = [change async for change in client.changes("j2", key=["name"])]
+        assert (change.change, change.key) == ("changed", "a")
+        assert (change.fields["n"].before, change.fields["n"].after) == (1, 2)
+        with pytest.raises(shoal.NotFound):
+            await anext(client.changes("j1"))
+
+
 async def test_results_become_tables() -> None:
     async with api_world() as here, client_of(here) as client:
         await client.submit(SPEC)
@@ -253,6 +270,7 @@ async def test_a_job_is_tried_and_its_places_can_be_taken_over() -> None:
     [
         (records.Artifact, sessions_views.ArtifactView),
         (records.BatchLine, jobs_views.SubmittedView),
+        (records.ChangedField, results_views.ChangedFieldView),
         (records.Counts, base_views.CountsView),
         (records.Failure, base_views.ErrorView),
         (records.Item, base_views.ItemView),
@@ -263,9 +281,11 @@ async def test_a_job_is_tried_and_its_places_can_be_taken_over() -> None:
         (records.PageError, sessions_views.PageErrorView),
         (records.PageErrors, sessions_views.PageErrorsView),
         (records.Question, QuestionView),
+        (records.RecordChange, results_views.RecordChangeView),
         (records.RecordPicture, results_views.RecordPictureView),
         (records.RecordWithSources, results_views.RecordView),
         (records.Result, results_views.ResultView),
+        (records.Seen, results_views.SeenView),
         (records.Session, sessions_views.SessionView),
         (records.SessionDetail, sessions_views.SessionDetailView),
         (records.Source, results_views.SourceView),

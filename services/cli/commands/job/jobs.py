@@ -1,4 +1,4 @@
-"""Commands about jobs that a gateway holds: submit, jobs, show, results, watch, cancel, pause, resume, retry."""
+"""Commands about jobs that a gateway holds: hand in, list, show, read results and changes, watch, steer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import nullcontext
 from datetime import UTC
 from enum import StrEnum
@@ -42,7 +42,7 @@ class Form(StrEnum):
 
 def add_to(app: typer.Typer) -> None:
     """Adds these commands to `app`."""
-    for command in (submit, jobs, show, results, watch):
+    for command in (submit, jobs, show, results, changes, watch):
         app.command()(command)
     for verb, sentence in (
         ("cancel", "Cancel a job; what runs is stopped."),
@@ -241,18 +241,64 @@ def results(
     """Write a job's results, as far as there are any."""
 
     async def work() -> Exit:
-        chosen = Form.JSONL if as_json else form
-        if chosen is Form.PARQUET and not out and sys.stdout.isatty():
-            raise BadUsage("Parquet is binary: name a file with --out, or redirect the output")
+        chosen = _form(form, out, as_json)
         async with client_of(settings_of_process(), gateway) as client:
-            pieces = client.results(job, form=chosen.value, formulas=formulas)
-            with _WholeFile(Path(out)) if out else nullcontext(binary_stdout()) as target:
-                async for piece in pieces:
-                    target.write(piece)
-                target.flush()
+            await _write(client.results(job, form=chosen.value, formulas=formulas), out)
         return Exit.DONE
 
     finish(work())
+
+
+def changes(
+    job: JobArgument,
+    since: Annotated[
+        str, typer.Option(metavar="JOB", help="The earlier job; default: the run before of the same work.")
+    ] = "previous",
+    key: Annotated[
+        list[str] | None,
+        typer.Option(help="The field that names a record, #item or #url; may be given often. Default: it is found."),
+    ] = None,
+    form: Annotated[Form, typer.Option("--format", help="jsonl, csv or parquet.")] = Form.JSONL,
+    out: Annotated[str, typer.Option(metavar="FILE", help="Write into this file instead of stdout.")] = "",
+    formulas: Annotated[
+        bool,
+        typer.Option("--formulas/--no-formulas", help="CSV: texts that a spreadsheet would compute, or kept as texts."),
+    ] = True,
+    gateway: Gateway = "",
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format jsonl.")] = False,
+) -> None:
+    """Write which records appeared, went or changed since an earlier run."""
+
+    async def work() -> Exit:
+        chosen = _form(form, out, as_json)
+        async with client_of(settings_of_process(), gateway) as client:
+            pieces = client.changes(
+                job, since=since, key=key or (), form=chosen.value, formulas=formulas, told=_tell_changes
+            )
+            await _write(pieces, out)
+        return Exit.DONE
+
+    finish(work())
+
+
+def _tell_changes(told: Mapping[str, Json]) -> None:
+    numbers = ", ".join(f"{told[name]:,} {name}" for name in ("appeared", "went", "changed", "unclear", "same"))
+    tell(f"{told['since']} to {told['job']}, records by {', '.join(told['key'])}: {numbers}")
+
+
+def _form(form: Form, out: str, as_json: bool) -> Form:
+    chosen = Form.JSONL if as_json else form
+    if chosen is Form.PARQUET and not out and sys.stdout.isatty():
+        raise BadUsage("Parquet is binary: name a file with --out, or redirect the output")
+    return chosen
+
+
+async def _write(pieces: AsyncIterator[bytes], out: str) -> None:
+    """Writes what comes to a file, or to standard output for none."""
+    with _WholeFile(Path(out)) if out else nullcontext(binary_stdout()) as target:
+        async for piece in pieces:
+            target.write(piece)
+        target.flush()
 
 
 class _WholeFile:

@@ -855,9 +855,10 @@ rows(id bigint, job bigint, parent bigint, depth smallint, idx integer, path tex
 
 -- name: add_jobs
 -- Stores jobs.
-insert into job (id, tenant, key, spec, priority, politeness, root, status, deadline_at, created_at, submitted_by)
+insert into job (id, tenant, key, spec, priority, politeness, root, status, deadline_at, created_at, submitted_by,
+  lineage)
 rows(id bigint, tenant text, key text, spec text, priority smallint, politeness text, root bigint, {QUEUED},
-  deadline_at double precision, created_at double precision, submitted_by text)
+  deadline_at double precision, created_at double precision, submitted_by text, lineage text)
 
 -- name: add_labels
 -- Stores labels of jobs.

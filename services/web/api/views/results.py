@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Literal
 
 from pydantic import Field
 
@@ -125,6 +126,34 @@ class ResultView(View):
         description="a workflow read the record, and no audit has confirmed since what the same branches read",
     )
     usage: SpentView
+
+
+class ChangedFieldView(View):
+    """A field that differs."""
+
+    before: Json
+    after: Json
+
+
+class SeenView(View):
+    """Where and when a record was read in one of the runs."""
+
+    session: SessionId
+    item: str | None = Field(description="value of the loop's item; null: the record is of no item")
+    url: str
+    at: str
+
+
+class RecordChangeView(View):
+    """What became of one record from one run to a later one."""
+
+    change: Literal["appeared", "went", "changed", "unclear"]
+    key: str | None = Field(description="what names the record in both runs; of several fields a JSON list")
+    why: str = Field(description="of `unclear`: the reason; of `changed`: what else is unclear")
+    fields: dict[str, ChangedFieldView] = Field(description="of `changed`: those that differ")
+    record: Json = Field(description="as the later run has it; of one that went, as the earlier one had it")
+    before: SeenView | None = Field(description="null: the earlier run has no such record")
+    after: SeenView | None = Field(description="null: the later run has no such record")
 
 
 def result_line(row: ResultRow) -> dict[str, Json]:

@@ -16,7 +16,7 @@ from shoal.services.store import ids
 from shoal.services.web.api.events import event_stream, resume_point
 from shoal.services.web.api.jobs import CONTROLS, Verb, control_job, job_end
 from shoal.services.web.api.questions import open_questions
-from shoal.services.web.api.results import Format, written
+from shoal.services.web.api.results import Format, results_table, written
 from shoal.services.web.api.sessions import explained
 from shoal.services.web.api.views.jobs import LearningView
 from shoal.services.web.deps import GatewayDeps
@@ -151,4 +151,5 @@ def _add_streams(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, 
         """
         row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
         headers = {"Content-Disposition": f'attachment; filename="{ids.job_id(row.id)}.{format}"'}
-        return await written(row, matching(await job_lines(deps, row), asked), format, headers, formulas=formulas)
+        lines = matching(await job_lines(deps, row), asked)
+        return await written(partial(results_table, row), lines, format, headers, formulas=formulas)
