@@ -1,13 +1,17 @@
 """Steps per second, time to first token and cache hits of the default model's architecture at 1, 8, 32, 128 sessions.
 
-Runs vLLM as `shoal inference` does, with random weights of the default model's shape (`--load-format dummy`): what a
-model says is not measured, only how fast it says it. Each session takes steps on pages of its own, with a screenshot,
-held to the schema that real steps send, and all share what real sessions share. Replies have a fixed length, which a
-random model under that schema seldom ends before. Time to first token, queue included, and cache hits are the server's
-own figures.
+Runs vLLM as `shoal inference` does, with random weights of the default model's shape (`--load-format dummy`), quantized
+in blocks as the published weights are: what a model says is not measured, only how fast it says it. Each session takes
+steps on pages of its own, held to the schema that real steps send, and all share what real sessions share. Pages have
+controls of their own, so that no grammar is there already. What a page adds to a prompt, the length of replies and the
+share of steps with a picture are those of `agent_calls.py` (some 1,600 tokens, 60, and 22 %); what all share is longer
+by the tiny model's tokenizer, and cached. Each run begins at another seed. Time to first token, queue included, and
+cache hits are the server's own figures. The roofline is what the card's memory and arithmetic alone would take for the
+same tokens.
 
     python load-tests/bench/gpu.py --program 'vllm' --python python3      on a machine with a GPU of 24 GB and vLLM
     python load-tests/bench/gpu.py … --shape 30b-a3b      the default for a GPU of 80 GB
+    python load-tests/bench/gpu.py … --vllm-bench      `vllm bench serve` beside it, on prompts of the same lengths
     python load-tests/bench/gpu.py --url http://127.0.0.1:8000 --model NAME      a server that runs already
     python load-tests/bench/gpu.py --tiny --sessions 1,4 --steps 2      the script itself, on .venv-vllm
 """
@@ -16,6 +20,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 import random
 import shlex
 import signal
@@ -76,9 +81,10 @@ class Asked(ModelError):
 
 
 def page_of(dice: random.Random, words: int) -> Observation:
-    """A page that is new to the server: some controls, text, and a screenshot of noise, which no cache knows."""
+    """A page that is new to the server: controls, text, and a screenshot of noise, which no cache knows."""
+    numbers = sorted(dice.sample(range(1, 90), dice.randrange(15, 45)))
     controls = tuple(
-        Element(str(n), "a", name=" ".join(dice.choices(WORDS, k=3)), role="link", clickable=True) for n in range(1, 41)
+        Element(str(n), "a", name=" ".join(dice.choices(WORDS, k=3)), role="link", clickable=True) for n in numbers
     )
     texts = tuple(Element("", "#text", text=" ".join(dice.choices(WORDS, k=20))) for _ in range(words // 20))
     small = Pictures.frombytes("RGB", (64, 40), dice.randbytes(64 * 40 * 3))
@@ -103,6 +109,8 @@ async def session(model: Model, number: int, options: Any) -> list[float]:
     done: list[Step] = []
     for index in range(options.steps):
         seen = page_of(dice, options.words)
+        if dice.random() >= options.pictures:
+            seen = replace(seen, screenshot=None)
         state = SessionState(spec=spec, loop=None, item=None, page=Shown(seen))  # type: ignore[arg-type]
         try:
             await policy.step(state, "Find the cheapest lamp", done)
@@ -127,7 +135,52 @@ async def at_once(url: str, model: Model, sessions: int, options: Any, report: R
         report.add(f"{name}: seconds per step", took)
     report.add(f"{name}: share of prompt tokens from the cache", hits(before, after))
     report.add(f"{name}: tokens written per second", (after.generated_tokens - before.generated_tokens) / seconds)
-    report.add(f"{name}: prompt tokens per second", (after.prompt_tokens - before.prompt_tokens) / seconds)
+    prompt, written = after.prompt_tokens - before.prompt_tokens, after.generated_tokens - before.generated_tokens
+    report.add(f"{name}: prompt tokens per second", prompt / seconds)
+    report.add(f"{name}: prompt tokens per step", prompt / steps)
+    if options.card:
+        new = prompt * (1 - hits(before, after))
+        least_s = roofline_s(CARDS[options.card], SHAPES[options.shape], new, written, sessions)
+        report.add(f"{name}: share of the roofline", least_s / seconds)
+
+
+@dataclass(frozen=True)
+class CardRates:
+    """What a card can do at most, in 8 bits without sparsity."""
+
+    operations_per_s: float
+    bytes_per_s: float
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Parameters of a model, each a byte: those of one token, those that all tokens use, and one expert's share."""
+
+    active: float
+    common: float
+    experts: int = 0  # of a layer
+    chosen: int = 0  # by a token
+
+
+CARDS = {
+    "h200": CardRates(1.979e15, 4.8e12),
+    "h100": CardRates(1.979e15, 3.35e12),
+    "l40s": CardRates(0.733e15, 0.864e12),
+    "l4": CardRates(0.242e15, 0.3e12),
+}
+SHAPES = {"8b": Weights(8.8e9, 8.8e9), "30b-a3b": Weights(3.4e9, 1.9e9, 128, 8)}
+_ALL_EXPERTS = 29e9
+"""Parameters of all experts of 30b-a3b."""
+
+
+def roofline_s(card: CardRates, weights: Weights, read: float, written: float, sessions: int) -> float:
+    """Seconds that the arithmetic of tokens that are read, and the weights that each step of writing fetches, take.
+
+    Keys, values and pictures are left out, so it is a bound from below.
+    """
+    touched = 1 - (1 - weights.chosen / weights.experts) ** sessions if weights.experts else 0.0
+    fetched = weights.common + touched * _ALL_EXPERTS
+    return 2 * weights.active * read / card.operations_per_s + written / sessions * fetched / card.bytes_per_s
 
 
 def first_token_s(before: ServerLoad, after: ServerLoad) -> float:
@@ -148,10 +201,12 @@ async def server_of(options: Any) -> AsyncIterator[tuple[str, str]]:
         return
     if options.tiny:
         async with tiny_vllm() as server:
+            options.tokenizer = server.options.model
             yield server.options.url, server.options.name
         return
     with tempfile.TemporaryDirectory() as folder:
         model = options.model or dummy_model(options.python, Path(folder) / "model", options.shape)
+        options.tokenizer = options.tokenizer or model
         wanted = VllmOptions(
             model=model,
             served_name="dummy",
@@ -164,6 +219,25 @@ async def server_of(options: Any) -> AsyncIterator[tuple[str, str]]:
         )
         async with running_vllm(wanted, program=shlex.split(options.program), output_file=options.log) as server:
             yield server.options.url, server.options.name
+
+
+def theirs(url: str, model: str, sessions: int, options: Any, report: Report) -> None:
+    """What `vllm bench serve` measures on as many random prompts of the lengths that ours had."""
+    name = f"{sessions} sessions" if sessions > 1 else "1 session"
+    tokens = round(report.median(f"{name}: prompt tokens per step"))
+    shared = round(tokens * report.median(f"{name}: share of prompt tokens from the cache"))
+    with tempfile.TemporaryDirectory() as folder:
+        command = [*shlex.split(options.program), "bench", "serve", "--backend", "openai-chat"]
+        command += ["--endpoint", "/v1/chat/completions", "--base-url", url, "--model", model]
+        command += ["--dataset-name", "random", "--random-prefix-len", str(shared)]
+        command += ["--random-input-len", str(tokens - shared), "--random-output-len", str(options.reply_tokens)]
+        command += ["--max-concurrency", str(sessions), "--num-prompts", str(sessions * options.steps)]
+        command += ["--ignore-eos", "--seed", str(options.seed), "--save-result", "--result-dir", folder]
+        command += ["--result-filename", "result.json", "--tokenizer", options.tokenizer or model]
+        subprocess.run(command, check=True, stdout=sys.stderr)
+        result = json.loads((Path(folder) / "result.json").read_text())
+    report.add(f"{name}: vLLM's bench, requests per second", result["request_throughput"])
+    report.add(f"{name}: vLLM's bench, seconds to first token, mean", result["mean_ttft_ms"] / 1000)
 
 
 def dummy_model(python: str, folder: Path, shape: str) -> str:
@@ -189,6 +263,9 @@ async def measure(options: Any, report: Report) -> None:
             print(f"{sessions} …", file=sys.stderr, flush=True)
             await at_once(url, model, sessions, options, report)
             options.seed += 1
+            if options.vllm_bench:
+                name_of = options.model or name
+                await asyncio.to_thread(theirs, url, name_of, sessions, options, report)
         await model.close()
 
 
@@ -196,26 +273,31 @@ def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--sessions", default="1,8,32,128", type=lambda text: [int(n) for n in text.split(",")])
     parser.add_argument("--steps", type=int, default=6, help="of each session")
-    parser.add_argument("--reply-tokens", type=int, default=200, help="of each step")
-    parser.add_argument("--words", type=int, default=700, help="of text on each page")
+    parser.add_argument("--reply-tokens", type=int, default=60, help="of each step")
+    parser.add_argument("--words", type=int, default=180, help="of text on each page")
+    parser.add_argument("--pictures", type=float, default=0.22, help="share of steps with a picture")
+    parser.add_argument("--tokenizer", default="", help="of a server that runs already, for `vllm bench serve`")
+    parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000, help="default: another for each run")
+    parser.add_argument("--card", choices=sorted(CARDS), help="whose roofline the figures are held against")
+    parser.add_argument("--vllm-bench", action="store_true", help="`vllm bench serve` on prompts of the same lengths")
     parser.add_argument("--url", default="", help="a vLLM that runs already")
     parser.add_argument("--model", default="", help="its model's name; without --url: a model instead of the dummy one")
     parser.add_argument("--program", default="vllm", help="the command that `serve` is given to")
     parser.add_argument("--python", default=sys.executable, help="the Python that has vLLM")
     parser.add_argument("--shape", choices=("8b", "30b-a3b"), default="8b", help="of the dummy model")
-    parser.add_argument("--quantization", default="fp8", help="as the default models are; empty: 16 bits")
+    parser.add_argument("--quantization", default="fp8_per_block", help="as the published weights are; empty: 16 bits")
     parser.add_argument("--memory-share", type=float, default=0.9)
     parser.add_argument("--arguments", default="", help="more of `vllm serve`")
     parser.add_argument("--log", type=Path, help="where the server's output goes")
     parser.add_argument("--tiny", action="store_true", help="the tiny model on the CPU, to try the script")
     options = parser.parse_args()
-    options.seed = 0
     if options.quick:
         options.sessions, options.steps = options.sessions[:2], 2
     report = Report("gpu")
     model = options.model or ("the tiny model" if options.tiny else f"Qwen3-VL-{options.shape} {options.quantization}")
     report.notes.append(
-        f"{model.strip()}: {options.steps} steps of {options.reply_tokens} tokens a session; random weights."
+        f"{model.strip()}: {options.steps} steps of {options.reply_tokens} tokens a session; random weights; "
+        f"seed {options.seed}."
     )
     # The server is a process group of its own: a signal that ends this program ends it, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
