@@ -39,7 +39,9 @@ _FAR_OFF = -900.0
 _FAR_INDENT = -300.0
 
 
-def page_from_html(data: bytes | str, url: str, charset: str | None = None) -> Page:
+def page_from_html(
+    data: bytes | str, url: str, charset: str | None = None, find: Mapping[str, str] | None = None
+) -> Page:
     """The page of a document that no browser opened.
 
     Args:
@@ -47,9 +49,11 @@ def page_from_html(data: bytes | str, url: str, charset: str | None = None) -> P
             UTF-8, or as windows-1252 where they are none.
         url: The address of the document, where redirects ended.
         charset: What the server declared.
+        find: CSS selectors by name, whose elements the page's `matches` names.
     """
     document = parse_html(data, url, charset)
-    return Page(url=url, root=document.root, marks=_Looks(document).marks())
+    by_selector = {name: document.find(selector) for name, selector in (find or {}).items()}
+    return Page(url=url, root=document.root, marks=_Looks(document).marks(), matches=by_selector)
 
 
 class _Looks:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from urllib.parse import urljoin
 
 from lxml import html
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 from w3lib.encoding import html_to_unicode
 
 from shoal.agent.page.xml_text import parse_xml, xml_name, xml_text, xml_value
@@ -27,6 +27,14 @@ class ParsedHtml:
     attributes: list[Mapping[str, str | None]]
     parents: list[int]  # the number of the parent; -1 of the root
     numbers: dict[int, int]  # by lexbor's `mem_id`
+
+    def find(self, selector: str) -> list[int] | None:
+        """The numbers of the elements that a CSS selector finds, in document order; None where it is no CSS."""
+        try:
+            nodes = self.tree.css(selector)
+        except SelectolaxError:
+            return None
+        return sorted({self.numbers[node.mem_id] for node in nodes if node.mem_id in self.numbers})
 
 
 def parse_html(data: bytes | str, url: str, charset: str | None = None) -> ParsedHtml:

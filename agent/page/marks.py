@@ -46,6 +46,7 @@ DISABLED: Final = 1 << 20
 FOCUSED: Final = 1 << 21
 BOXED: Final = 1 << 22
 SMALLER: Final = 1 << 23
+POINTER: Final = 1 << 24
 
 HIDDEN: Final = NONE | INVISIBLE | TRANSPARENT | CLIPPED | OFF_PAGE | SKIPPED | UNSLOTTED | CHOICE
 """Any reason not to be shown."""

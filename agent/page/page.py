@@ -23,6 +23,15 @@ _PLAIN_TAG = re.compile(r"[A-Za-z][A-Za-z0-9-]*", re.ASCII)
 _WIDTHS = {m.CELL: Gap.TAB, **dict.fromkeys(m.BLOCKS, Gap.LINE)}
 
 
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How a browser shows a page."""
+
+    height: float  # of the document, CSS pixels
+    viewport_height: float
+    loaded: bool  # all that the document names is there
+
+
 @dataclass(frozen=True, eq=False)
 class Page:
     """One document at one moment. Its tree and its marks are never changed: `copy` is for those who change trees.
@@ -49,6 +58,10 @@ class Page:
     unread: Mapping[int, str] = field(
         default_factory=dict
     )  # why a frame could not be read, by the number of its element
+    matches: Mapping[str, Sequence[int] | None] = field(
+        default_factory=dict
+    )  # elements of the selectors that were asked for, by the selector's name; None for what is no CSS
+    window: Window | None = None  # None without a browser
 
     def __post_init__(self) -> None:
         if len(self.elements) != len(self.marks):
@@ -76,6 +89,10 @@ class Page:
     def shown(self, el: html.HtmlElement) -> bool:
         """True where a person who scrolls, and does nothing else, can see the element."""
         return not self._has(el, m.HIDDEN)
+
+    def drawn(self, el: html.HtmlElement) -> bool:
+        """True where the element has its place on the page, though it may be transparent, clipped away or off it."""
+        return not self._has(el, m.WHOLLY_HIDDEN | m.INVISIBLE)
 
     def why_hidden(self, el: html.HtmlElement) -> tuple[str, ...]:
         """Reasons why the element is not shown; none where it is."""
@@ -162,6 +179,10 @@ class Page:
             case _:
                 stated = el.get("value")
                 return None if stated is None else str(stated)
+
+    def takes_clicks(self, el: html.HtmlElement) -> bool:
+        """True where a browser shows a hand over an `a`, `li`, `span` or `div` that holds none of these."""
+        return self._has(el, m.POINTER)
 
     def _has(self, el: html.HtmlElement, bits: int) -> bool:
         return bool(self.marks[self.number(el)] & bits)

@@ -3,6 +3,7 @@
 // why something is not shown; it judges nothing else. agent/page/recorded.py reads the answer.
 //
 // options.boxes: where each element lies on the page, too.
+// options.find: selectors by name; `matches` has the numbers of their elements, null for what is no CSS.
 function (options) {
   const kept = globalThis.shoalPage ??= { ids: new WeakMap(), last: 0, closed: new WeakMap(), asked: new WeakSet() };
 
@@ -11,6 +12,7 @@ function (options) {
   const UNSLOTTED = 1 << 10, CHOICE = 1 << 11, INERT = 1 << 12, TOP = 1 << 13, MODAL = 1 << 14, FIXED = 1 << 15;
   const PRE = 1 << 16, STRUCK = 1 << 17, CHECKED = 1 << 18, SELECTED = 1 << 19, DISABLED = 1 << 20, FOCUSED = 1 << 21;
   const BOXED = 1 << 22, SMALLER = 1 << 23, BADGES = /^(span|small|label|i|em|a)$/;
+  const POINTER = 1 << 24, PRESSED = /^(a|li|span|div)$/;
   const LOOSE = 1 << 30; // clipped by what does not clip absolute boxes; of this script alone
   const LAYOUTS = {
     none: 0, inline: 1, block: 2, 'flow-root': 2, flex: 2, grid: 2, '-webkit-box': 2, 'table-caption': 2,
@@ -116,6 +118,7 @@ function (options) {
     if (style.opacity !== '1' && style.opacity < LEAST_OPACITY) within |= TRANSPARENT;
     else if (style.filter !== 'none' && /opacity\(0[%)]/.test(style.filter)) within |= TRANSPARENT;
     if (element.inert) within |= INERT;
+    if (style.cursor === 'pointer' && PRESSED.test(tag) && !element.querySelector('a,li,span,div')) own |= POINTER;
     own |= topLayer(element, tag);
     if (display !== 'contents') own |= room(element, tag, style, display, isAbsolute, position !== 'static', own & (TOP | FIXED), clip);
     if (hasWords(element)) own |= letters(style) | (BADGES.test(tag) && display.startsWith('inline') ? looks(element, style) : 0);
@@ -278,8 +281,15 @@ function (options) {
   const packed = numbers => new Uint8Array(Int32Array.from(numbers).buffer).toBase64();
   // A document that the browser saved is drawn on a blank page, which knows its address.
   const saved = location.href === 'about:blank' && document.documentElement?.dataset.documentUrl || '';
+  const matches = {}, numbers = options.find && new Map(nodes.map((node, number) => [node, number]));
+  for (const name in options.find) {
+    try {
+      matches[name] = [...document.querySelectorAll(options.find[name])].map(node => numbers.get(node)).filter(number => number !== undefined);
+    } catch { matches[name] = null; }
+  }
+  const seen = { height: document.documentElement?.scrollHeight ?? 0, viewport: innerHeight, loaded: document.readyState === 'complete' };
   return {
     url: saved || location.href, base: saved || document.baseURI, xml: out, marks: packed(marks), ids: packed(ids), boxes: packed(boxes),
-    values, roots, slotted, frames, suspects,
+    values, roots, slotted, frames, suspects, matches, window: seen,
   };
 }

@@ -11,7 +11,7 @@ from typing import Any
 
 from lxml import etree
 
-from shoal.agent.page.page import Page
+from shoal.agent.page.page import Page, Window
 from shoal.agent.page.xml_text import parse_xml
 from shoal.agent.support.json_value import Json
 
@@ -47,11 +47,20 @@ def page_of_answer(
         slotted=_by_number(answer["slotted"]),
         frames=dict(frames or {}),
         unread=dict(unread or {}),
+        matches=dict(answer.get("matches", {})),
+        window=_window(answer.get("window")),
     )
 
 
+def _window(told: Json) -> Window | None:
+    return Window(float(told["height"]), float(told["viewport"]), bool(told["loaded"])) if told else None
+
+
 def page_as_json(page: Page) -> bytes:
-    """The page with its frames, for `page_from_json`; the same page always gives the same text."""
+    """The page with its frames, for `page_from_json`; the same page always gives the same text.
+
+    What it was asked to find and the window are of one moment, and are not kept.
+    """
     text = json.dumps(_told(page), ensure_ascii=False, indent=1, sort_keys=True)
     return (text + "\n").encode("utf-8")
 

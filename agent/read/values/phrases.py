@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from itertools import filterfalse
 
 from shoal.agent.read.word_lists.labels import NEUTRAL, QUALIFIERS, UNITS
 from shoal.agent.support.bounded_cache import bounded_cache
@@ -27,7 +28,7 @@ _WORDS = 24
 def fold(text: str) -> str:
     """`text` in lower case without accents: what compares equal when a person would say so."""
     decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(sign for sign in decomposed if not unicodedata.combining(sign))
+    return decomposed if decomposed.isascii() else "".join(filterfalse(unicodedata.combining, decomposed))
 
 
 @bounded_cache(20_000, longest=_LABEL)

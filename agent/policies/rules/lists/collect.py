@@ -15,7 +15,7 @@ from shoal.agent.policies.rules.lists.empty_list import says_empty
 from shoal.agent.policies.rules.lists.growing import EndOfPage, extent, longer_page, unshown_end
 from shoal.agent.policies.rules.lists.halting import halted
 from shoal.agent.policies.rules.lists.list_end import RowWait, read_list_end
-from shoal.agent.policies.rules.lists.list_page import LinkGroup, ListPage, ListRow, read_list_page
+from shoal.agent.policies.rules.lists.list_page import read_list_page
 from shoal.agent.policies.rules.lists.onward import (
     Onward,
     certainly_css,
@@ -29,15 +29,17 @@ from shoal.agent.policies.rules.lists.onward import (
 from shoal.agent.policies.rules.lists.seams import repeated_at_seam, shift_told
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.policies.rules.planning import is_address
-from shoal.agent.read.values.phrases import NEUTRAL_WORDS, Phrase, overlap, phrase, squash
-from shoal.agent.read.word_lists.page_words import LOOP_FILLER
+from shoal.agent.read.links.choosing import choose_group, content_words, distinct
+from shoal.agent.read.links.link_groups import LinkGroup
+from shoal.agent.read.links.list_page import ListPage
+from shoal.agent.read.links.page_links import ListRow
+from shoal.agent.read.values.phrases import NEUTRAL_WORDS, phrase, squash
 from shoal.agent.spec import LoopSpec
-from shoal.agent.support.web_addresses import canonical_address, is_other_site, link_key, page_address
+from shoal.agent.support.web_addresses import canonical_address, is_other_site, link_key
 from shoal.agent.types import Action, LoopItem
 
 _MEANT_AS_CSS = re.compile(r"[\[\]>{}]|^\s*[.#][A-Za-z_]|:[a-z-]+\(")
 """Words do not contain these signs: text that has them and is no CSS is CSS with a fault."""
-_NEAR = 3  # elements from an item upwards that are alike on all pages of a list
 _SETTLE_S = 5.0  # for what scripts still bring
 _QUIET_S = 0.3
 _CHANGE_S = 1.5  # until a page that was scrolled or pressed begins to show more
@@ -156,7 +158,7 @@ class Collector:
         if part is not None:
             first, last, total = part
             return total if rows == last - first + 1 else None
-        asked = _content_words(self.loop.source.select)
+        asked = content_words(self.loop.source.select)
         return stated_count(text, things=asked) if asked else None
 
     @property
@@ -222,7 +224,7 @@ class Collector:
         """
         assert self.loop.source is not None
         select = self.loop.source.select
-        asked = set(_content_words(select)) - NEUTRAL_WORDS
+        asked = set(content_words(select)) - NEUTRAL_WORDS
         called = phrase(f"{chosen.heading} {chosen.words} {chosen.caption} {page.about}")
         self.state.doubt = ""
         if not asked or not asked.isdisjoint(called):
@@ -370,73 +372,12 @@ async def read_links(page: Context, loop: LoopSpec, *, counts: bool = False) -> 
         BadSelector: `select` or `next` is meant as CSS and is none: as words it would give other things.
     """
     source = loop.source
-    asked = {"select": source.select, "next": source.next, "words": _content_words(source.select)} if source else {}
-    list_page = await read_list_page(page, {**asked, "counts": counts})
+    if source is None:
+        return await read_list_page(page, counts=counts)
+    find = {"select": source.select, **({"next": source.next} if source.next else {})}
+    list_page = await read_list_page(page, find, words=content_words(source.select), counts=counts)
     for name in list_page.unread:
         text = str(getattr(source, name))
         if _MEANT_AS_CSS.search(text):
             raise BadSelector(f"loop.from.{name} is no valid CSS selector: {text}", field=f"loop.from.{name}")
     return list_page
-
-
-# --- which of them ------------------------------------------------------------------------------------
-
-
-def distinct(rows: Sequence[ListRow], is_link: bool | None = None) -> list[ListRow]:
-    """The rows without those that lead into a page which another row names as a whole ("#reviews" of a product).
-
-    Other fragments count where the texts differ: `a.html#x` and `a.html#y` are two entries of an index.
-
-    Where most rows have a link, those without one are headings or fillers between them, and are left out.
-    """
-    linked = [row for row in rows if row.link]
-    if is_link is False:
-        return [row for row in rows if row.text]
-    if is_link is None and len(linked) * 2 < len(rows):
-        return [row for row in rows if row.link or row.text]
-    whole = {canonical_address(row.link) for row in linked if page_address(row.link) == row.link}
-    return [row for row in linked if page_address(row.link) == row.link or canonical_address(row.link) not in whole]
-
-
-def choose_group(groups: Sequence[LinkGroup], select: str, goal: str = "", settled: str = "") -> LinkGroup | None:
-    """The group of links that the words name; by structure alone where they name none; None when nothing fits.
-
-    `settled` is the kind of group that an earlier page was read by: the same kind is taken again.
-    """
-    for group in groups:
-        if settled and group.kind == settled:
-            return group
-    if settled:
-        near = settled.split("<")[:_NEAR]  # the blocks around may differ, of the last page say
-        return next((group for group in groups if group.kind.split("<")[:_NEAR] == near), None)
-    asked = _content_words(select)
-    scored = [(score_group(group, asked, _content_words(goal)), group) for group in groups]
-    scored = [(score, group) for score, group in scored if score > 0]
-    return max(scored, key=lambda pair: pair[0])[1] if scored else None
-
-
-def score_group(group: LinkGroup, asked: Phrase, goal: Phrase) -> float:
-    """How much a group of links looks like the items that are asked for."""
-    count = group.size
-    away = group.away / max(1, count)
-    if not group.visible or group.texts == 0 or away == 0:
-        return 0.0
-    said = phrase(f"{group.heading} {group.words} {group.caption}")
-    named = overlap(asked, said) + 0.4 * overlap(goal, said)
-    in_texts = sum(bool(set(asked) & set(phrase(row.text))) for row in group.rows[:50]) / min(50, count)
-    size = min(1.0, count / 12) if count > 1 else 0.05
-    place = _PLACES[group.region]
-    if named >= 0.5 and asked:
-        place = max(place, 0.5)  # a caller who names the links of the menu gets them
-    rich = 1.0 + 0.35 * group.richness
-    varied = group.texts / count
-    return (0.3 + 2.0 * named + 0.8 * in_texts) * size * place * rich * varied * (0.5 + 0.5 * away)
-
-
-_PLACES = {"main": 1.0, "": 0.8, "aside": 0.3, "nav": 0.15, "header": 0.1, "footer": 0.08, "dialog": 0.05}
-"""How likely a list stands in a landmark."""
-_FILLER = frozenset(phrase(" ".join(LOOP_FILLER)))
-
-
-def _content_words(text: str) -> Phrase:
-    return tuple(dict.fromkeys(word for word in phrase(text) if word not in _FILLER and len(word) > 1))

@@ -15,7 +15,7 @@ from shoal.agent.policies.rules.lists.growing import EndOfPage, extent, further,
 from shoal.agent.policies.rules.lists.halting import halted
 from shoal.agent.policies.rules.lists.inner_scroll import InnerList, inner_list
 from shoal.agent.policies.rules.lists.list_end import ListEnd, RowWait, read_list_end
-from shoal.agent.policies.rules.lists.list_page import ListPage, read_ways_on
+from shoal.agent.policies.rules.lists.list_page import read_ways_on
 from shoal.agent.policies.rules.lists.onward import (
     Onward,
     asked_step,
@@ -30,6 +30,7 @@ from shoal.agent.policies.rules.lists.onward import (
 )
 from shoal.agent.policies.rules.lists.seams import repeated_at_seam, shift_told, values_told
 from shoal.agent.policies.rules.page_changes import wait_for_change
+from shoal.agent.read.links.list_page import ListPage
 from shoal.agent.read.values.phrases import squash
 from shoal.agent.support.web_addresses import canonical_address, is_other_site
 from shoal.agent.types import Action, Record

@@ -10,7 +10,8 @@ from urllib.parse import parse_qsl
 from shoal.agent.browser import Context
 from shoal.agent.errors import BadSelector, NavigationError, PageMissing
 from shoal.agent.policies.policy import SessionState
-from shoal.agent.policies.rules.lists.list_page import ListControl, ListPage
+from shoal.agent.read.links.list_page import ListPage
+from shoal.agent.read.links.ways_on import ListControl
 from shoal.agent.read.values.phrases import fold, overlap, phrase, squash
 from shoal.agent.read.word_lists.page_words import MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
 from shoal.agent.support.web_addresses import address_parts, canonical_address

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -9,16 +10,20 @@ import pytest
 from shoal.agent.browser import Context, Landing
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import BadSelector, GoalNeedsModel
+from shoal.agent.page.from_html import page_from_html
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules import RulesPolicy
-from shoal.agent.policies.rules.lists.collect import choose_group, distinct
 from shoal.agent.policies.rules.lists.list_end import LIST_END_JS
-from shoal.agent.policies.rules.lists.list_page import LinkGroup, ListPage, ListRow
 from shoal.agent.policies.rules.lists.onward import find_button, is_page_of, next_step, same_list
 from shoal.agent.policies.rules.planning import EXTRACT, OPEN, SEND, form_data, next_plan
+from shoal.agent.read.links.choosing import distinct
+from shoal.agent.read.links.list_page import ListPage, list_page_of
+from shoal.agent.read.links.page_links import ListRow
+from shoal.agent.read.links.ways_on import ListControl
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.types import ChildrenSummary, Element, LoopItem, Task
+from tests.page_answers import page_answer
 
 SCHEMA = {"schema": {"type": "object", "properties": {"name": {"type": "string"}}}}
 
@@ -99,67 +104,14 @@ def test_a_form_that_is_filled_from_a_loop_s_rows_is_not_sent_again(spec: dict[s
     assert state(goal="send", **spec).spec.may_repeat is may
 
 
-def group(key: str, count: int, **more: Any) -> dict[str, Any]:
-    items = [{"h": f"http://example.test/{key}/{n}", "t": f"{key} {n}"} for n in range(count)]
-    base = {"k": key, "n": count, "w": "", "head": "", "mark": "", "cap": "", "rich": 0, "away": count, "texts": count,
-            "v": count, "items": items}  # fmt: skip
-    return {**base, **more}
+def control(text: str, href: str = "", **more: Any) -> ListControl:
+    told = {"aria_label": "", "tip": "", "names": "", "rel": "", "sends": False, "disabled": False, "visible": True}
+    return ListControl(link=href, text=text, **{**told, **more})
 
 
-def test_groups_are_chosen_by_words_and_else_by_structure() -> None:
-    menu = LinkGroup.of(group("menu", 20, mark="nav"))
-    cards = LinkGroup.of(group("cards", 12, mark="main", rich=2, head="Our lamps"))
-    news = LinkGroup.of(group("news", 10, mark="main", head="Latest news"))
-    groups = [menu, cards, news]
-    assert choose_group(groups, "all items") is cards
-    assert choose_group(groups, "news") is news
-    assert choose_group(groups, "every lamp") is cards
-    assert choose_group(groups, "items", settled="news") is news
-    assert choose_group([LinkGroup.of(group("self", 5, away=0))], "items") is None
-
-
-def test_a_fragment_of_a_page_that_is_an_item_itself_is_no_second_item() -> None:
-    rows = [ListRow(url, "x") for url in ("a.html", "a.html#reviews", "b.html#x", "b.html#y")]
-    assert [row.link for row in distinct(rows)] == ["a.html", "b.html#x", "b.html#y"]
-    routes = [ListRow(f"https://app.example/{route}", "x") for route in ("", "#/item/1", "#/item/2")]
-    assert distinct(routes) == routes
-    words = [ListRow("", "one"), ListRow("", "two")]
-    assert distinct(words) == words
-
-
-def control(text: str, href: str = "", **more: Any) -> dict[str, Any]:
-    return {"h": href, "t": text, "a": "", "ti": "", "c": "", "rel": "", "post": 0, "off": 0, "v": 1, **more}
-
-
-def sent(*controls: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """What `links.js` sends of a page with these controls."""
-    return {
-        "url": "http://example.test/?p=2",
-        "title": "Things",
-        "h1": "Things",
-        "css": None,
-        "groups": [],
-        "unread": [],
-        "cut": 0,
-        "astray": [],
-        "about": "",
-        "heard": [],
-        "says": "",
-        "controls": list(controls),
-        "relNext": "",
-        "nextCss": None,
-        "current": "",
-        "scripts": False,
-        "busy": False,
-        "ready": "complete",
-        "height": 1,
-        "viewport": 1,
-        **more,
-    }
-
-
-def view(*controls: dict[str, Any], **more: Any) -> ListPage:
-    return ListPage.of(sent(*controls, **more))
+def view(*controls: ListControl, url: str = "http://example.test/?p=2", **more: Any) -> ListPage:
+    """A page with these controls."""
+    return replace(list_page_of(page_from_html("", url)), controls=controls, **more)
 
 
 @pytest.mark.parametrize("text", ["Next", "Weiter ›", "»", "Page suivante", "Další", "next page →"])
@@ -171,13 +123,13 @@ def test_the_next_page_by_its_text(text: str) -> None:
 def test_the_arrow_to_the_last_page_is_not_the_next() -> None:
     arrows = [control("«", "/1"), control("‹", "/2"), control("›", "/4"), control("»", "/9")]
     assert next_step(view(*arrows), None).url == "/4"  # type: ignore[union-attr]
-    named = [control("›", "/4", a="Next"), control("»", "/9", a="Last")]
+    named = [control("›", "/4", aria_label="Next"), control("»", "/9", aria_label="Last")]
     assert next_step(view(*named), None).url == "/4"  # type: ignore[union-attr]
     assert next_step(view(named[1]), None) is None, "it is called otherwise"
 
 
 def test_an_arrow_that_is_named_by_its_page_s_number_leads_on() -> None:
-    pager = [control("1", a="Page 1"), control("2", a="Page 2"), control("›", a="Page 2")]
+    pager = [control("1", aria_label="Page 1"), control("2", aria_label="Page 2"), control("›", aria_label="Page 2")]
     step = next_step(view(*pager), None)
     assert step is not None
     assert (step.label, step.aria_label) == ("›", "Page 2")
@@ -188,35 +140,31 @@ def test_an_arrow_that_is_named_by_its_page_s_number_leads_on() -> None:
 def test_the_next_page_by_rel_label_number_or_wish() -> None:
     one = control("1", "http://example.test/?p=1")
     three = control("3", "http://example.test/?p=3")
-    assert next_step(view(relNext="/n"), None).url == "/n"  # type: ignore[union-attr]
-    assert next_step(view(control("", "/3", a="Next page")), None).url == "/3"  # type: ignore[union-attr]
-    assert next_step(view(one, three, current="2"), None).url == three["h"]  # type: ignore[union-attr]
-    assert next_step(view(one, three), None).url == three["h"]  # type: ignore[union-attr]
+    assert next_step(view(rel_next="/n"), None).url == "/n"  # type: ignore[union-attr]
+    assert next_step(view(control("", "/3", aria_label="Next page")), None).url == "/3"  # type: ignore[union-attr]
+    assert next_step(view(one, three, current="2"), None).url == three.link  # type: ignore[union-attr]
+    assert next_step(view(one, three), None).url == three.link  # type: ignore[union-attr]
     assert next_step(view(control("Onwards!", "/x")), "onwards").url == "/x"  # type: ignore[union-attr]
     assert next_step(view(control("Show more")), None).label == "Show more"  # type: ignore[union-attr]
     assert next_step(view(one, current="2"), None) is None
-    assert next_step(view(control("Next", "/3", off=1)), None) is None
+    assert next_step(view(control("Next", "/3", disabled=True)), None) is None
     assert next_step(view(control("Next", "/3")), "a.onwards") is None, "the caller's selector decides"
 
 
-def row(address: str, text: str, astray: str = "") -> dict[str, Any]:
-    return {"h": address, "t": text, "x": astray}
-
-
 class Pages:
-    """A browser whose pages say what they offer to loop over; a page's number is in its address."""
+    """A browser whose pages are made of HTML; a page's number is in its address."""
 
-    def __init__(self, last: int, **more: Any) -> None:
-        self.last, self.more, self.now = last, more, 1
+    def __init__(self, last: int, html: str = "") -> None:
+        self.last, self.html, self.now = last, html, 1
         self.opened: list[str] = []
 
     async def read(self, script: str, arg: Any = None) -> Any:
+        url = f"http://example.test/?p={self.now}"
         if script == LIST_END_JS:
-            url = f"http://example.test/?p={self.now}"
             return {"url": url, "title": "", "text": "", "waits": "", "retry": "", "requests": []}
-        items = [row(f"http://example.test/{self.now}/{n}", f"{self.now} {n}") for n in range(2)]
-        onwards = f"http://example.test/?p={self.now + 1}" if self.now < self.last else ""
-        return sent(**{"url": f"http://example.test/?p={self.now}", "relNext": onwards, "css": items, **self.more})
+        items = "".join(f"<li class=hit><a href='/{self.now}/{n}'>{self.now} {n}</a>" for n in range(2))
+        onwards = f"<link rel=next href='?p={self.now + 1}'>" if self.now < self.last else ""
+        return page_answer(onwards + (self.html or f"<ul>{items}</ul>"), url, arg)
 
     async def goto(self, url: str) -> Landing:
         self.opened.append(url)
@@ -240,41 +188,50 @@ async def test_a_list_is_followed_as_far_as_max_pages_and_said_to_go_on() -> Non
 
 
 async def test_links_that_lead_off_the_web_are_no_items_and_each_is_counted_once() -> None:
-    rows = [row("http://example.test/1", "One"), *(row("", f"File {n}", f"file:///{n}") for n in range(3))]
-    here = state(loop={"from": {"select": "li.hit", "max_pages": 2}})
-    here.page = cast(Context, Pages(3, css=rows, astray=["file:///next"]))
+    hits = ["http://example.test/1", *(f"file:///{n}" for n in range(3))]
+    html = "<link rel=next href='file:///next'>" + "".join(f"<p class=hit><a href='{to}'>{to}</a>" for to in hits)
+    here = state(loop={"from": {"select": "p.hit", "max_pages": 2}})
+    here.page = cast(Context, Pages(3, html))
     assert [item.value async for item in RulesPolicy().collect(here, Plan())] == ["http://example.test/1"]
-    assert here.left_out == 4, "the same links of the second page are no others"
+    assert here.left_out == 3, "the same links of the second page are no others"
+    alone = state(loop={"from": {"select": "p.hit", "max_pages": 2}})
+    alone.page = cast(Context, Pages(1, html))
+    assert [item.value async for item in RulesPolicy().collect(alone, Plan())] == ["http://example.test/1"]
+    assert alone.left_out == 4, "the way on is one, too"
 
 
 async def test_where_texts_are_asked_for_it_does_not_matter_where_links_lead() -> None:
     here = state(loop={"from": {"select": "li.hit"}, "is_link": False})
-    here.page = cast(Context, Pages(1, css=[row("", "One", "file:///1"), row("http://example.test/2", "Two")]))
+    html = "<ul><li class=hit><a href='file:///1'>One</a><li class=hit><a href='/2'>Two</a></ul>"
+    here.page = cast(Context, Pages(1, html))
     assert [item.value async for item in RulesPolicy().collect(here, Plan())] == ["One", "Two"]
 
 
 async def test_a_page_with_more_than_is_read_is_said_to_have_it() -> None:
-    values, cut = await collected(Pages(1, cut=20_000))
-    assert (len(values), cut) == (2, "http://example.test/?p=1 shows more than 20,000 things; the rest was not read")
+    crowd = "".join(f"<li class=hit>{n}" for n in range(20_001))
+    values, cut = await collected(Pages(1, crowd))
+    told = "http://example.test/?p=1 shows more than 20,000 things; the rest was not read"
+    assert (len(values), cut) == (20_000, told)
 
 
-def of_words(about: str = "", heard: tuple[str, ...] = (), **group: Any) -> Pages:
+def of_lamps(
+    heading: str = "New this week", kind: str = "card", title: str = "", beside: str = "", last: str = ""
+) -> Pages:
     """A page whose only list is one of lamps."""
-    items = [{"h": f"http://example.test/p/{n}", "t": f"Lamp {n}", "v": 1} for n in range(3)]
-    frame = {"k": "a<li", "n": 3, "off": [], "w": "", "head": "New this week", "cap": "", "mark": "main", "rich": 1}
-    lamps = {**frame, "away": 3, "texts": 3, "chars": 6, "v": 3, "area": 100, "items": items, **group}
-    return Pages(1, css=None, groups=[lamps], about=about, heard=list(heard))
+    names = ["Lamp 0", "Lamp 1", last or "Lamp 2"]
+    cards = "".join(f"<li class='{kind}'><a href='/p/{n}'>{name}</a>" for n, name in enumerate(names))
+    return Pages(1, f"<title>{title}</title><main><p>{beside}</p><h2>{heading}</h2><ul>{cards}</ul></main>")
 
 
 @pytest.mark.parametrize(
     ("pages", "select"),
     [
-        (of_words(), "lamps"),
-        (of_words(), "all of the items"),
-        (of_words(), "every product"),
-        (of_words(head="Submarines"), "submarines"),
-        (of_words(w="submarine-card tile"), "submarines"),
-        (of_words(about="All about Submarines http://example.test/"), "submarines"),
+        (of_lamps(), "lamps"),
+        (of_lamps(), "all of the items"),
+        (of_lamps(), "every product"),
+        (of_lamps(heading="Submarines"), "submarines"),
+        (of_lamps(kind="submarine-card tile"), "submarines"),
+        (of_lamps(title="All about Submarines"), "submarines"),
     ],
 )
 async def test_a_list_that_the_words_may_mean_is_taken(pages: Pages, select: str) -> None:
@@ -287,24 +244,20 @@ async def test_a_list_that_the_words_may_mean_is_taken(pages: Pages, select: str
 async def test_words_that_the_page_does_not_know_name_no_list() -> None:
     """The largest list was taken for them, and nobody was told."""
     here = state(loop={"from": {"select": "submarines"}})
-    here.page = cast(Context, of_words())
+    here.page = cast(Context, of_lamps())
     assert [item async for item in RulesPolicy().collect(here, Plan())] == []
     assert here.doubt == "nothing there is called 'submarines'"
 
 
-async def test_a_list_that_is_taken_though_it_is_not_called_so_is_told() -> None:
-    here = state(loop={"from": {"select": "submarines"}})
-    here.page = cast(Context, of_words(heard=("submarine",)))
-    assert len([item async for item in RulesPolicy().collect(here, Plan())]) == 3
-    assert here.doubt == "no list there is called 'submarines'; taken was one of 3 links, such as 'Lamp 0'"
-
-
-async def test_a_list_in_which_a_few_items_are_called_so_is_told_too() -> None:
+@pytest.mark.parametrize(
+    "pages",
+    [of_lamps(beside="No submarine is for sale"), of_lamps(last="Yellow Submarine")],
+    ids=["beside", "one of it"],
+)
+async def test_a_list_that_is_taken_though_it_or_most_of_it_is_not_called_so_is_told(pages: Pages) -> None:
     """A front page's list of offers was taken for the department of one of them, without a word."""
-    offers = of_words(heard=("submarine",))
-    offers.more["groups"][0]["items"][2]["t"] = "Yellow Submarine"
     here = state(loop={"from": {"select": "submarines"}})
-    here.page = cast(Context, offers)
+    here.page = cast(Context, pages)
     assert len([item async for item in RulesPolicy().collect(here, Plan())]) == 3
     assert here.doubt == "no list there is called 'submarines'; taken was one of 3 links, such as 'Lamp 0'"
 
@@ -312,10 +265,10 @@ async def test_a_list_in_which_a_few_items_are_called_so_is_told_too() -> None:
 @pytest.mark.parametrize("text", ["ul.items > li[", "li:has-text('x')", ".items >> li"])
 async def test_css_with_a_fault_is_refused_by_its_field(text: str) -> None:
     with pytest.raises(BadSelector, match=r"loop\.from\.select is no valid CSS selector"):
-        await collected(Pages(1, unread=["select"], css=None), select=text)
+        await collected(Pages(1), select=text)
     with pytest.raises(BadSelector, match=r"loop\.from\.next is no valid CSS selector"):
-        await collected(Pages(1, unread=["next"]), next=text)
-    values, _ = await collected(Pages(1, unread=["next"]), next="the arrow (e.g. C#)")
+        await collected(Pages(1), next=text)
+    values, _ = await collected(Pages(1), next="the arrow (e.g. C#)")
     assert len(values) == 2, "words are words"
 
 
@@ -354,6 +307,6 @@ def test_what_is_no_address_is_no_page_of_a_list() -> None:
 )
 def test_pages_with_other_addresses_are_of_one_list_by_their_names(names: tuple[str, str], alike: bool) -> None:
     first, other = (
-        view(url=f"https://a.example/{n}.html", title=name, h1=name) for n, name in zip("xy", names, strict=True)
+        view(url=f"https://a.example/{n}.html", title=name, heading=name) for n, name in zip("xy", names, strict=True)
     )
     assert same_list(first, other) is alike
