@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise, takewhile
 from statistics import median
 
@@ -21,7 +22,6 @@ from shoal.agent.read.lists.pieces import (
     is_cell,
     is_head,
     joined,
-    words_in_line,
 )
 from shoal.agent.read.lists.runs import Run, cells_of
 from shoal.agent.read.lists.typed_columns import typed_columns
@@ -91,18 +91,21 @@ class _Collector:
         lines: dict[int, list[Piece]] = defaultdict(list)
         cells: dict[str, list[Piece]] = defaultdict(list)
         seen: set[HtmlElement] = set()
+        linked: Counter[Path] = Counter()
         for piece in pieces:
             path = piece.path[self.run.depth :]
-            header = self._header(path)
+            step = _cell_step(path)
+            header = self.run.headers.get(step, "")
             if not self.page.mentioned(piece):
                 self._put(("piece", path, numbers[path]), record, piece.text, [piece], header, piece.link)
             numbers[path] += 1
             lines[piece.line].append(piece)
-            if step := _cell_step(path):
+            if step:
                 cells[step].append(piece)
             if piece.link is not None and piece.link not in seen:
                 seen.add(piece.link)
-                self._take_link(record, piece, header)
+                self._take_link(record, piece, path, linked[path], header)
+                linked[path] += 1
         self._numbers["piece"][record] = numbers
         self._take_labelled(record, list(lines.values()))
         self._take_lines(record, lines, cells)
@@ -156,13 +159,11 @@ class _Collector:
             return True
         return piece.text.endswith(":") and len(piece.text) < 40
 
-    def _take_link(self, record: int, piece: Piece, header: str) -> None:
+    def _take_link(self, record: int, piece: Piece, path: Path, ordinal: int, header: str) -> None:
         link = piece.link
         assert link is not None
-        path = piece.path[self.run.depth :]
-        text = words_in_line(str(link.text_content())) or piece.text
+        text = self.page.text_of(link) or piece.text
         record_link = _Link(self.page.address(link), piece, text, header)
-        ordinal = sum(1 for key, cells in self._links.items() if key[:2] == ("link", path) and record in cells)
         self._links["link", path, ordinal].setdefault(record, record_link)
         if self._texts[text.casefold()] >= 0.2 * self.count:
             self._links["link text", text.casefold()].setdefault(record, record_link)
@@ -176,14 +177,13 @@ class _Collector:
     ) -> None:
         numbers: Counter[Path] = Counter()
         for line in lines.values():
-            path = line[0].path[self.run.depth :]
-            inline = (at for at, step in enumerate(path) if re.split(r"[.@]", step)[0] in INLINE)
-            path = path[: next(inline, len(path))]
+            path = _block_of(line[0].path[self.run.depth :])
             key = ("line", path, numbers[path])
             numbers[path] += 1
             if self.page.mentioned(line[0]) and len(line) == 1:
                 continue
-            if not _cell_step(path) or len(line) < len(cells[_cell_step(path)]):
+            step = _cell_step(path)
+            if not step or len(line) < len(cells[step]):
                 links = {piece.link for piece in line}
                 link = line[0].link if len(links) == 1 else None
                 text = joined(line)
@@ -393,8 +393,16 @@ def _prefix_of(text: str) -> str:
     return match[1].casefold() if match else ""
 
 
+@lru_cache(50_000)
 def _cell_step(path: Path) -> str:
     return next((step for step in path if step[:3] in CELL_STEPS), "")
+
+
+@lru_cache(50_000)
+def _block_of(path: Path) -> Path:
+    """A path up to the first element that stands in a line."""
+    inline = (at for at, step in enumerate(path) if re.split(r"[.@]", step)[0] in INLINE)
+    return path[: next(inline, len(path))]
 
 
 def _within_line(el: HtmlElement) -> Iterator[HtmlElement]:

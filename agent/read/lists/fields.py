@@ -64,7 +64,7 @@ class ListField:
     @cached_property
     def name_words(self) -> list[str]:
         """The words of its name."""
-        words = split_words(self.name)
+        words = list(split_words(self.name))
         return [word for word in words if word not in STOP_WORDS] or words
 
     @cached_property
@@ -112,6 +112,17 @@ class ListField:
 
         Words that its kind implies say little, and words of something else speak against it.
         """
+        key = tuple(words)
+        known = self._likenesses.get(key)
+        if known is None:
+            known = self._likenesses[key] = self._likeness(key)
+        return known
+
+    @cached_property
+    def _likenesses(self) -> dict[tuple[str, ...], float]:
+        return {}
+
+    def _likeness(self, words: Sequence[str]) -> float:
         said = [word for word in words if word not in STOP_WORDS]
         if not said:
             return 0.0

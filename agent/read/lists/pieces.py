@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, islice
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -135,6 +135,9 @@ class PagePieces:
         self.laid: dict[HtmlElement, int] = {}  # columns of tables that are laid out by style
         self._laid_at: dict[HtmlElement, int] = {}  # column, by cell of such a table
         self._lengths: dict[HtmlElement, int] = {}  # characters of paragraphs
+        self._addresses: dict[HtmlElement, str] = {}  # of links
+        self._texts: dict[HtmlElement, str] = {}  # of links
+        self._mentioned: dict[HtmlElement, HtmlElement | None] = {}  # paragraphs of code, by the element of a piece
         self._line = 0
         self._open: list[_OpenElement] = []
         self._rows: list[_Row] = []
@@ -145,11 +148,22 @@ class PagePieces:
 
     def address(self, link: HtmlElement) -> str:
         """The absolute address of a link."""
-        target = str(link.get("href") or "").strip()
-        try:
-            return urljoin(self.base, target)
-        except ValueError:
-            return target
+        known = self._addresses.get(link)
+        if known is None:
+            target = str(link.get("href") or "").strip()
+            try:
+                known = urljoin(self.base, target)
+            except ValueError:
+                known = target
+            self._addresses[link] = known
+        return known
+
+    def text_of(self, link: HtmlElement) -> str:
+        """All text in a link, shown or not, in one line."""
+        known = self._texts.get(link)
+        if known is None:
+            known = self._texts[link] = words_in_line(str(link.text_content()))
+        return known
 
     def in_menu(self, piece: Piece) -> bool:
         """True when the piece stands in a block that is named as navigation."""
@@ -157,9 +171,9 @@ class PagePieces:
 
     def mentioned(self, piece: Piece) -> bool:
         """True for code within a sentence: it mentions something, and what the record is called stands elsewhere."""
-        within = [piece.el, *piece.el.iterancestors()]
-        code = next((el for el in within[:4] if el.tag in _CODE), None)
-        paragraph = next((el for el in within if el.tag == "p"), None) if code is not None else None
+        if piece.el not in self._mentioned:
+            self._mentioned[piece.el] = _paragraph_of_code(piece.el)
+        paragraph = self._mentioned[piece.el]
         if paragraph is None or paragraph not in self.span:
             return False
         if paragraph not in self._lengths:
@@ -374,6 +388,13 @@ class PagePieces:
                 )
             )
         self._line = (self.pieces[-1].line if end > start else self._line) + 1
+
+
+def _paragraph_of_code(el: HtmlElement) -> HtmlElement | None:
+    """The paragraph that an element stands in, where it is code."""
+    if not any(each.tag in _CODE for each in (el, *islice(el.iterancestors(), 3))):
+        return None
+    return next((each for each in (el, *el.iterancestors()) if each.tag == "p"), None)
 
 
 def _laid_columns(el: HtmlElement) -> int:

@@ -22,7 +22,6 @@ from shoal.agent.read.lists.fields import (
     ListField,
     assign,
     clash,
-    fit_of_column,
     is_linked,
     more_of,
     whole_records,
@@ -283,13 +282,14 @@ def _rivals(
     column = columns[chosen]
     others = [columns[place] for name, place in taken.columns.items() if name != asked.name]
     texts = [other for other in others if other.kind == "text"]
+    fits = {place: fitness for fitness, place in taken.options[asked.name]}
 
-    def worth(candidate: Column) -> float:
-        linked = asked.kind == "link" and any(is_linked(text, candidate) for text in texts)
-        return fit_of_column(asked, candidate, count) + 0.35 * linked
+    def worth(place: int) -> float:
+        linked = asked.kind == "link" and any(is_linked(text, columns[place]) for text in texts)
+        return fits[place] + 0.35 * linked
 
-    own, lead, doubted = worth(column), math.inf, set[int]()
-    for _, place in taken.options[asked.name]:
+    own, lead, doubted = worth(chosen), math.inf, set[int]()
+    for place in fits:
         rival = columns[place]
         if place == chosen or (asked.kind != "link" and any(rival is other or clash(rival, other) for other in others)):
             continue
@@ -297,7 +297,7 @@ def _rivals(
         if not apart:
             continue
         doubt = _least_lead(asked, column, rival)
-        distance = own - worth(rival)
+        distance = own - worth(place)
         if distance < doubt:
             doubted |= set(apart)
         if len(apart) > 0.1 * count:

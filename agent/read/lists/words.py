@@ -9,6 +9,13 @@ from functools import lru_cache
 from rapidfuzz import fuzz
 
 from shoal.agent.read.words import word_set
+from shoal.agent.support.bounded_cache import bounded_cache
+
+_LONGEST_KEPT = 300
+"""Characters of a text whose words are remembered: headers, labels and classes are shorter."""
+_HUMP = re.compile(r"(?<=[a-zà-ÿ])(?=[A-Z])")
+_NUMBER_SIGN = re.compile(r"#|№")
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 _GROUPS: tuple[frozenset[str], ...] = tuple(
     frozenset(words.split())
@@ -73,10 +80,11 @@ MEANING_WORDS = word_set("description definition meaning explanation text detail
 """What the two parts of a definition may be called."""
 
 
-def split_words(text: str) -> list[str]:
+@bounded_cache(20_000, longest=_LONGEST_KEPT)
+def split_words(text: str) -> Sequence[str]:
     """The words of a text in order, in lower case and without plural endings; camel case parts words."""
-    parted = re.sub(r"#|№", " number ", re.sub(r"(?<=[a-zà-ÿ])(?=[A-Z])", " ", text))
-    return [_singular(word) for word in re.findall(r"[^\W\d_]+", parted.casefold())]
+    parted = _NUMBER_SIGN.sub(" number ", _HUMP.sub(" ", text))
+    return tuple(_singular(word) for word in _LETTERS.findall(parted.casefold()))
 
 
 def _singular(word: str) -> str:

@@ -12,9 +12,13 @@ from typing import Literal
 from babel import Locale
 from rapidfuzz import fuzz, process
 
+from shoal.agent.support.bounded_cache import bounded_cache
+
 _LANGUAGES = ("en", "es", "fr", "de", "it", "pt", "nl", "sv", "da", "pl", "fi", "ca")
 """Languages whose names of months are known."""
 _LONGEST = 20_000
+_KEPT = 400
+"""Characters of a text of which the values are remembered: a page's runs share their texts."""
 _WORD = r"[^\W\d_]{3,12}"
 _DAY = re.compile(
     rf"""(?<![\w.-])(?:
@@ -33,6 +37,7 @@ _MONEY = re.compile(
 _IDENTIFIER = re.compile(r"(?<![\w])(?=[\w./:-]{0,60}\d)[A-Za-z0-9]+(?:[-/.:_][A-Za-z0-9]+)*")
 _MEASURE = re.compile(r"\d+([.,]\d+)?[kmg]b?|\d+:\d\d(:\d\d)?|\d+%", re.I)
 _UNIT_BEHIND = re.compile(r"\s?([kmg]b|bytes?|%|pages?)\b", re.I)
+_FIGURES, _LETTERS = re.compile(r"\d+"), re.compile(r"([^\W\d]|_)+")
 _JOINING = re.compile(r"\s*(,|;|&|and|y|und|et)\s*", re.I)
 
 DayOrder = Literal["mdy", "dmy"]
@@ -146,13 +151,15 @@ def one_order_fits(days: Sequence[Day], texts: int) -> bool:
     return fits == len(open_) or (fits >= 0.97 * len(open_) and len(days) >= 0.97 * texts)
 
 
+@bounded_cache(20_000, longest=_KEPT)
 def money_in(text: str) -> str | None:
     """The first amount of money in a text, with its currency; None without one."""
     match = _MONEY.search(text)
     return match[0] if match else None
 
 
-def identifiers_in(text: str) -> list[tuple[int, int]]:
+@bounded_cache(20_000, longest=_KEPT)
+def identifiers_in(text: str) -> Sequence[tuple[int, int]]:
     """The places of codes and numbers in a text; several of one shape with a comma between are one. No measures."""
     spans: list[tuple[int, int]] = []
     if "//" in text or "@" in text:
@@ -169,6 +176,7 @@ def identifiers_in(text: str) -> list[tuple[int, int]]:
     return spans
 
 
+@bounded_cache(20_000, longest=_KEPT)
 def shape(text: str) -> str:
     """A text's form: letters as A, figures as 9."""
-    return re.sub(r"([^\W\d]|_)+", "A", re.sub(r"\d+", "9", text))
+    return _LETTERS.sub("A", _FIGURES.sub("9", text))
