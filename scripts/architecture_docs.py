@@ -32,6 +32,7 @@ MEANING = {
     "services/doctor.py": "`shoal doctor`: what is missing on this machine",
     "services/evaluation": "suites, arena, checks, reports of `shoal eval`",
     "services/inference": "starts vLLM, reads its metrics, says how many model-bound sessions may run",
+    "services/schedules": "what a schedule says, when it fires, and what a run is held against",
     "services/secrets": "stored secrets: the folder, and the sites of each",
     "services/settings.py": "the only reader of the environment",
     "services/store": "the durable truth: SQLAlchemy, SQL by name, Alembic",

@@ -27,6 +27,8 @@ class JobEvent(StrEnum):
     """Its owner said what became of an unsure session. data: session, how, counts."""
     FINISHED = "job.finished"
     """Its root session is final. data: status, counts, usage, error."""
+    DEGRADED = "job.degraded"
+    """A schedule's run completed, and gave much less, or other things, than those before. data: schedule, reasons."""
 
 
 class LogEvent(StrEnum):
@@ -68,6 +70,10 @@ class LogEvent(StrEnum):
     LEASE_REAPED = "lease.reaped"
     JOB_ARCHIVED = "job.archived"
     """Its time was over: its results lie in the artifact store, its sessions are gone."""
+    SCHEDULE_FIRED = "schedule.fired"
+    """What became of a schedule's time, or of several that were missed."""
+    SCHEDULE_DEGRADED = "schedule.degraded"
+    """A run gave much less, or other things, than those before it."""
     RETENTION_WAITS = "retention.waits"
     LIVE_LINK_LOST = "live.link_lost"
     """The way between a session that people look at and their gateway broke; it is made anew while they look."""

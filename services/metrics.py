@@ -59,7 +59,19 @@ CATALOGUE: tuple[Metric, ...] = (
         "Time until an answer began, in seconds.",
         _LATENCY_S,
     ),
-    Metric("shoal_jobs_submitted", "counter", ("how",), "Jobs stored, by how they came: `single`, `batch` or `try`."),
+    Metric(
+        "shoal_jobs_submitted",
+        "counter",
+        ("how",),
+        "Jobs stored, by how they came: `single`, `batch`, `try` or `schedule`.",
+    ),
+    Metric(
+        "shoal_schedule_runs",
+        "counter",
+        ("outcome",),
+        "Times of schedules, by what became of them: `started`, `queued`, `skipped`, `missed` or `refused`; those that "
+        "were `late`, once more; runs that are over by their job's status, or as `degraded`.",
+    ),
     Metric("shoal_submissions_refused", "counter", ("code",), "Submissions that were refused, by error code."),
     Metric("shoal_event_streams", "gauge", (), "Event streams that are open."),
     # read from the store
@@ -201,6 +213,7 @@ class Metrics:
         self.http_seconds = self._histogram("shoal_http_request_seconds")
         self.jobs_submitted = self._counter("shoal_jobs_submitted")
         self.submissions_refused = self._counter("shoal_submissions_refused")
+        self.schedule_runs = self._counter("shoal_schedule_runs")
         self.event_streams = self._gauge("shoal_event_streams")
 
     def _counter(self, name: str) -> Counter:

@@ -105,9 +105,9 @@ class WebhookSpec(SpecPart):
     """Where to tell what becomes of the job."""
 
     url: HttpUrl = Field(description="gets each message by POST, signed")
-    events: tuple[Literal["job.finished", "session.finished", "session.unsure", "session.waiting"], ...] = Field(
-        ("job.finished",), description="which events are sent"
-    )
+    events: tuple[
+        Literal["job.finished", "job.degraded", "session.finished", "session.unsure", "session.waiting"], ...
+    ] = Field(("job.finished",), description="which events are sent")
 
 
 class JobSpec(SpecPart):

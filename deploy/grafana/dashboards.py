@@ -127,6 +127,11 @@ OVERVIEW = Dashboard(
                     {"{{how}}": "sum by (how) (rate(shoal_jobs_submitted_total[$__rate_interval]))"},
                     unit="reqps",
                 ),
+                Panel(
+                    "What becomes of schedules?",
+                    {"{{outcome}}": "sum by (outcome) (increase(shoal_schedule_runs_total[$__range])) > 0"},
+                    unit="short",
+                ),
                 Panel("How many event streams are open?", {"streams": "sum(shoal_event_streams)"}),
                 Panel(
                     "Do webhooks reach their receivers?",

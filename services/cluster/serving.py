@@ -29,6 +29,7 @@ from shoal.services.web.http.auth import is_loopback
 from shoal.services.web.http.metrics_door import metrics_app
 from shoal.services.web.results.leftovers import Leftovers
 from shoal.services.web.results.retention import Retention
+from shoal.services.web.schedules.scheduler import scheduler_of
 from shoal.services.webhooks.deliverer import Deliverer
 from shoal.services.webhooks.notifier import Notifier
 from shoal.services.webhooks.sender import Sender
@@ -149,7 +150,7 @@ async def gateway(
 ) -> AsyncIterator[str]:
     """The gateway in this process over stores that its caller owns; gives its address once it answers.
 
-    Beside it the outbox of webhooks is emptied, where the settings want that, and old jobs are archived.
+    Beside it the outbox of webhooks is emptied, where the settings want that. Schedules are fired, old jobs archived.
 
     Raises:
         BadSetting: two settings contradict each other.
@@ -160,6 +161,7 @@ async def gateway(
     async with AsyncExitStack() as stack:
         if settings.webhooks:
             await stack.enter_async_context(_delivering(deps))
+        await stack.enter_async_context(_scheduling(deps))
         await stack.enter_async_context(_retaining(deps, settings.retention_days))
         if settings.metrics_port:
             place = stack.enter_context(listening(settings.host, settings.metrics_port, setting="SHOAL_METRICS_PORT"))
@@ -186,6 +188,17 @@ async def _delivering(deps: GatewayDeps) -> AsyncIterator[None]:
         task.cancel()
         await asyncio.wait([task])
         await sender.close()
+
+
+@asynccontextmanager
+async def _scheduling(deps: GatewayDeps) -> AsyncIterator[None]:
+    """Schedules fire for as long as the context lasts."""
+    task = asyncio.create_task(scheduler_of(deps).run(), name="schedules")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
 
 
 @asynccontextmanager

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from shoal.agent.status import FINAL
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.metrics import Metrics
 from shoal.services.names import HostNames
+from shoal.services.schedules.firing import RunState
 from shoal.services.store.restarts import Restarts
 from shoal.services.store.store import Store
 from shoal.services.web.http.problems import STATUS
@@ -71,8 +73,10 @@ class GatewayOptions:
 def new_metrics() -> Metrics:
     """A gateway's metrics. Its labelled counters begin at 0, so that no first event is hidden from `increase`."""
     metrics = Metrics()
-    for how in ("single", "batch", "try"):
+    for how in ("single", "batch", "try", "schedule"):
         metrics.jobs_submitted.labels(how)
+    for outcome in (*RunState, *sorted(FINAL), "late", "degraded"):
+        metrics.schedule_runs.labels(str(outcome))
     for error in STATUS:
         metrics.submissions_refused.labels(error.code)
     return metrics

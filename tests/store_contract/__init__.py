@@ -29,6 +29,7 @@ from tests.store_contract.retrying import *  # noqa: F403
 from tests.store_contract.robots import *  # noqa: F403
 from tests.store_contract.runs import *  # noqa: F403
 from tests.store_contract.same_records import *  # noqa: F403
+from tests.store_contract.schedules import *  # noqa: F403
 from tests.store_contract.shared import *  # noqa: F403
 from tests.store_contract.site_limits import *  # noqa: F403
 from tests.store_contract.submission import *  # noqa: F403

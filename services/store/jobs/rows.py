@@ -99,6 +99,7 @@ class LockedJob:
         self.cancel_requested = False
         deadline_s = specs_of(tx, [self.id])[self.id].deadline_s
         self.deadline_at = None if deadline_s is None else tx.now + deadline_s
+        tx.run("reopen_run", job=self.id)
 
     def save(self, tx: Tx) -> None:
         """Writes the row, and what its end or its going on changes of its tenant's totals."""

@@ -1,7 +1,7 @@
 -- Queries of both databases, written as PostgreSQL reads them, with SQLite's hints. The package's docstring says what
 -- each database leaves out, and what `in many`, `values_of` and `rows` become.
--- PostgreSQL's order of locks, so that no two transactions wait for each other: jobs by id, then sessions by id, totals
--- by tenant, the feed last. SQLite has one writer at a time, so nothing needs a lock of its own.
+-- PostgreSQL's order of locks, so that no two transactions wait for each other: schedules by id, jobs by id, sessions by
+-- id, totals by tenant, the feed last. SQLite has one writer at a time, so nothing needs a lock of its own.
 
 -- name: begin_loop
 -- Makes a session that waits the parent of :n new children.
@@ -668,6 +668,10 @@ select id, tenant, root, priority, politeness, status, cancel_requested, deadlin
   expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
   cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below, incomplete
 from job where id in many(:ids, bigint) order by id for no key update
+
+-- name: reopen_run
+-- A job goes on: what it gave as a schedule's run is to be judged anew.
+update schedule_run set pending = 'verdict', figures = null, verdict = null where job = :job
 
 -- name: release_held
 -- Lets the first :n held children of a parent go.

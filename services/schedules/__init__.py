@@ -1,0 +1,1 @@
+"""Schedules without a store: what one says, when it fires, and how a run compares with those before it."""

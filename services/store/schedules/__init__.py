@@ -1,0 +1,1 @@
+"""Schedules with their runs, by tenant."""

@@ -1,0 +1,168 @@
+"""Schedules are put into the store, changed and found again; all of one tenant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Row, Select, delete, func, insert, select, update
+
+from shoal.services.errors import NotFound, QuotaExceeded, WrongState
+from shoal.services.schedules.firing import times_of
+from shoal.services.schedules.spec import ScheduleSpec
+from shoal.services.schedules.times import next_times
+from shoal.services.store.database.schedule_tables import schedule, schedule_run
+from shoal.services.store.database.transaction import Tx
+from shoal.services.store.read.reading import when
+from shoal.services.store.schedules.records import ScheduleRow
+
+MOST_SCHEDULES = 1_000
+"""Of one tenant."""
+_INSTANT_S = 0.001
+"""Two firings of one schedule are so far apart at least."""
+
+
+def put(tx: Tx, tenant: str, spec: ScheduleSpec, by: str | None) -> tuple[ScheduleRow, bool]:
+    """Stores a schedule, or changes the one of its name; the second value says whether it is new.
+
+    Its runs stay. Its next time is looked for anew where its times or `paused` changed.
+
+    Raises:
+        QuotaExceeded: the tenant has as many as it may.
+    """
+    known = tx.conn.execute(_of(tenant, spec.name).with_for_update()).first()
+    if known is None:
+        n = tx.conn.execute(select(func.count()).where(schedule.c.tenant == tenant)).scalar_one()
+        if n >= MOST_SCHEDULES:
+            raise QuotaExceeded(f"The tenant has {n} schedules; at most {MOST_SCHEDULES} are kept.", retry_after_s=3600)
+        values = {"tenant": tenant, "name": spec.name, "created_by": by, "created_at": tx.now, "history_from": 0.0}
+        due_at = _next(spec, tx.now, tx.now)
+        tx.conn.execute(insert(schedule).values(**values, **_values(tx, spec, tx.now, due_at)))
+        return get(tx, tenant, spec.name), True
+    row = schedule_row(known)
+    same = _when(row.spec) == _when(spec)
+    start = row.start if same else tx.now
+    due_at = (
+        known.due_at
+        if same and known.due_at is not None and not spec.paused
+        else _next(spec, start, _latest(tx, row.id))
+    )
+    _write(tx, row.id, _values(tx, spec, start, due_at))
+    return get(tx, tenant, spec.name), False
+
+
+def _when(spec: ScheduleSpec) -> tuple[str | None, str, str | None]:
+    return spec.cron, spec.time_zone, spec.every
+
+
+def _values(tx: Tx, spec: ScheduleSpec, start: float, due_at: float | None) -> dict[str, Any]:
+    text = spec.model_dump_json(by_alias=True, exclude_defaults=True)
+    return {"spec": text, "start": start, "due_at": due_at, "changed_at": tx.now}
+
+
+def _next(spec: ScheduleSpec, start: float, behind: float) -> float | None:
+    return None if spec.paused else next_times(times_of(spec, start), behind, 1)[0]
+
+
+def _latest(tx: Tx, number: int) -> float:
+    """This moment, or the last time that a schedule has fired, if that is later: a time is never due again."""
+    until = select(func.max(schedule_run.c.until)).where(schedule_run.c.schedule == number)
+    return max(tx.now, tx.conn.execute(until).scalar() or 0.0)
+
+
+def _write(tx: Tx, number: int, values: dict[str, Any]) -> None:
+    tx.conn.execute(update(schedule).where(schedule.c.id == number).values(**values))
+
+
+def get(tx: Tx, tenant: str, name: str) -> ScheduleRow:
+    """One schedule.
+
+    Raises:
+        NotFound: the tenant has none of this name.
+    """
+    return schedule_row(_one(tx, _of(tenant, name), name))
+
+
+def by_number(tx: Tx, number: int) -> ScheduleRow:
+    """One schedule, by the number that its runs have.
+
+    Raises:
+        NotFound: it is gone.
+    """
+    return schedule_row(_one(tx, select(schedule).where(schedule.c.id == number), str(number)))
+
+
+def listed(tx: Tx, tenant: str, after: str | None, limit: int) -> list[ScheduleRow]:
+    """Schedules in the order of their names, those behind `after`."""
+    query = select(schedule).where(schedule.c.tenant == tenant).order_by(schedule.c.name).limit(limit)
+    if after is not None:
+        query = query.where(schedule.c.name > after)
+    return [schedule_row(row) for row in tx.conn.execute(query)]
+
+
+def pause(tx: Tx, tenant: str, name: str, paused: bool) -> ScheduleRow:
+    """Lets a schedule fire no more, or again from its next time on."""
+    row = schedule_row(_one(tx, _of(tenant, name).with_for_update(), name))
+    if row.spec.paused != paused:
+        spec = row.spec.model_copy(update={"paused": paused})
+        _write(tx, row.id, _values(tx, spec, row.start, _next(spec, row.start, _latest(tx, row.id))))
+    return get(tx, tenant, name)
+
+
+def fire_now(tx: Tx, tenant: str, name: str) -> ScheduleRow:
+    """Makes a schedule due at this moment; its next time stays what it is.
+
+    Raises:
+        WrongState: it is paused.
+    """
+    known = _one(tx, _of(tenant, name).with_for_update(), name)
+    if known.due_at is None:
+        raise WrongState(f"the schedule {name!r} is paused: resume it first")
+    if known.due_at > tx.now:
+        _write(tx, known.id, {"due_at": round(_latest(tx, known.id) + _INSTANT_S, 3)})
+    return get(tx, tenant, name)
+
+
+def accept(tx: Tx, tenant: str, name: str) -> ScheduleRow:
+    """Takes the newest run as the measure of later ones: what was before it counts no more, and its mark is gone."""
+    known = _one(tx, _of(tenant, name).with_for_update(), name)
+    run = schedule_run.c
+    newest = tx.conn.execute(
+        select(run.at).where(run.schedule == known.id, run.figures.is_not(None)).order_by(run.at.desc()).limit(1)
+    ).scalar()
+    if newest is None:
+        raise WrongState(f"the schedule {name!r} has no run that completed")
+    _write(tx, known.id, {"history_from": newest})
+    tx.conn.execute(update(schedule_run).where(run.schedule == known.id, run.at == newest).values(verdict=None))
+    return get(tx, tenant, name)
+
+
+def drop(tx: Tx, tenant: str, name: str) -> None:
+    """Removes a schedule with what is known of its runs; their jobs stay."""
+    known = _one(tx, _of(tenant, name).with_for_update(), name)
+    tx.conn.execute(delete(schedule_run).where(schedule_run.c.schedule == known.id))
+    tx.conn.execute(delete(schedule).where(schedule.c.id == known.id))
+
+
+def _of(tenant: str, name: str) -> Select[Any]:
+    return select(schedule).where(schedule.c.tenant == tenant, schedule.c.name == name)
+
+
+def _one(tx: Tx, query: Select[Any], name: str) -> Row[Any]:
+    row = tx.conn.execute(query).first()
+    if row is None:
+        raise NotFound(f"there is no schedule {name!r}")
+    return row
+
+
+def schedule_row(row: Row[Any]) -> ScheduleRow:
+    """A schedule from its row."""
+    return ScheduleRow(
+        id=row.id,
+        tenant=row.tenant,
+        spec=ScheduleSpec.model_validate_json(row.spec),
+        start=row.start,
+        due_at=None if row.due_at is None else when(row.due_at),
+        created_by=row.created_by,
+        created_at=when(row.created_at),
+        changed_at=when(row.changed_at),
+    )

@@ -1,0 +1,140 @@
+"""What the store is told, and tells, of schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from shoal.agent.status import Status
+from shoal.services.schedules.bands import Deviation
+from shoal.services.schedules.figures import RunFigures
+from shoal.services.schedules.firing import FiringPlan, RunState
+from shoal.services.schedules.spec import ScheduleSpec
+from shoal.services.store.ids import job_id
+from shoal.services.store.records import NewJob
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleRow:
+    """A schedule as it stands."""
+
+    id: int
+    tenant: str
+    spec: ScheduleSpec
+    start: float  # seconds since the epoch from which its interval counts
+    due_at: datetime | None  # of the next firing; None: it is paused
+    created_by: str | None
+    created_at: datetime
+    changed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RunVerdict:
+    """Why a run is degraded, and what its page looked like before and in it."""
+
+    reasons: tuple[Deviation, ...]
+    before: str | None = None  # screenshots, by their artifact ids
+    now: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """What became of one of a schedule's times, or of several that were missed in a row."""
+
+    schedule: int
+    at: datetime  # the time, or the first of them
+    until: datetime  # the last of them
+    times: int
+    state: RunState
+    why: str
+    fired_at: datetime
+    job: int | None
+    status: Status | None  # of the job; None: there is none, or it is deleted
+    figures: RunFigures | None  # once it is over
+    verdict: RunVerdict | None  # None: it is not degraded, or not judged yet
+    over: bool  # nothing is to be started or judged any more
+
+    @property
+    def late_s(self) -> float:
+        """How long after its time it was fired."""
+        return (self.fired_at - self.until).total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
+class DueSchedule:
+    """A schedule whose time has come."""
+
+    row: ScheduleRow
+    due_at: float  # seconds since the epoch, as is
+    version: float  # when it was changed last
+
+
+@dataclass(frozen=True, slots=True)
+class Firing:
+    """What a gateway has found out about a schedule that is due: it holds where nothing has changed meanwhile."""
+
+    due: DueSchedule
+    plan: FiringPlan
+    job: NewJob | None  # what runs; None: it is refused, or nothing is in time
+    refusal: str = ""  # why its job cannot be submitted
+    waits: str = ""  # why it cannot be submitted yet
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedRun:
+    """A run that waited, and whose turn has come."""
+
+    row: ScheduleRow
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedStart:
+    """What a gateway has found out about a run whose turn has come."""
+
+    run: QueuedRun
+    job: NewJob | None
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """What was written of a schedule's times."""
+
+    schedule: int
+    tenant: str
+    name: str
+    state: RunState
+    times: int
+    late_s: float
+    job: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunOfJob:
+    """The run that a job is, with its schedule's name."""
+
+    name: str
+    run: RunRow
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A run that is over, with what it gave."""
+
+    schedule: int
+    at: float
+    job: int
+    tenant: str
+    figures: RunFigures | None  # None: it did not complete
+    verdict: RunVerdict | None
+
+    def told(self, name: str) -> Mapping[str, object]:
+        """What is told of a degraded run."""
+        reasons = self.verdict.reasons if self.verdict else ()
+        return {
+            "schedule": name,
+            "job": job_id(self.job),
+            "reasons": [{"kind": reason.kind, "field": reason.field, "text": reason.text} for reason in reasons],
+        }
