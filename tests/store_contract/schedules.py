@@ -1,4 +1,4 @@
-"""Schedules: each time is fired once whoever sees it due, runs keep out of each other's way, old ones go."""
+"""Schedules: each time is fired once by the gateways that see it due, runs do not overlap, old ones go."""
 
 from __future__ import annotations
 

@@ -36,6 +36,7 @@ ELSEWHERE: Mapping[str, str] = {
     },
     "SightSpec.pictures: always": "all that is not left to `auto`",
     "WebhookSpec.events: job.finished": "the name of JobEvent.FINISHED",
+    "WebhookSpec.events: job.degraded": "the name of JobEvent.DEGRADED",
 }
 """Values that no file which reads the field names, and why they need no name of their own."""
 OPTIONS = "services/cli/"
