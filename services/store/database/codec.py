@@ -6,6 +6,7 @@ Defaults are left out, so a plain outcome takes some 100 bytes. JSON sits in tex
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
@@ -100,6 +101,13 @@ def dump_spec(spec: JobSpec) -> str:
 def load_spec(text: str) -> JobSpec:
     """What `dump_spec` wrote."""
     return JobSpec.model_validate_json(text)
+
+
+def lineage_of(tenant: str, spec: JobSpec) -> str:
+    """Equal for all runs of the same work: of one tenant, from one address, with one goal, by one policy."""
+    policy = spec.policy.partition("@")[0]  # another version of a workflow does the same work
+    goals = (spec.goal, spec.extract.goal if spec.extract is not None else None)
+    return hashlib.sha256(json.dumps([tenant, spec.url, *goals, policy]).encode()).hexdigest()
 
 
 def dump_politeness(politeness: PolitenessSpec) -> str | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -149,15 +147,8 @@ def _job_row(tx: Tx, id: int, root: int, job: NewJob) -> dict[str, Json]:
         "deadline_at": None if job.spec.deadline_s is None else tx.now + job.spec.deadline_s,
         "created_at": tx.now,
         "submitted_by": job.submitted_by,
-        "lineage": lineage_of(job.tenant, job.spec),
+        "lineage": codec.lineage_of(job.tenant, job.spec),
     }
-
-
-def lineage_of(tenant: str, spec: JobSpec) -> str:
-    """Equal for all runs of the same work: of one tenant, from one address, with one goal, by one policy."""
-    policy = spec.policy.partition("@")[0]  # another version of a workflow does the same work
-    goals = (spec.goal, spec.extract.goal if spec.extract is not None else None)
-    return hashlib.sha256(json.dumps([tenant, spec.url, *goals, policy]).encode()).hexdigest()
 
 
 def _root_row(tx: Tx, id: int, root: int, job: NewJob) -> dict[str, Json]:

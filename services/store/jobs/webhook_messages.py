@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -56,10 +54,6 @@ def announce(tx: Tx, messages: Iterable[WebhookMessage]) -> None:
                 _put_notice(tx, message, people, told_as[-1])
 
 
-def lineage_of(tenant: str, spec: JobSpec) -> str:
-    return hashlib.sha256(json.dumps([tenant, spec.url, spec.goal, spec.policy]).encode()).hexdigest()
-
-
 def _row(tx: Tx, message: WebhookMessage, url: str) -> dict[str, Json]:
     return {
         "tenant": message.tenant,
@@ -92,7 +86,7 @@ def _notice_events(message: WebhookMessage) -> list[str]:
 
 def _put_notice(tx: Tx, message: WebhookMessage, people: NotifySpec, event: str) -> None:
     """Adds to the notice about the same work that still waits, or begins another."""
-    place = {"about": lineage_of(message.tenant, message.spec), "channel": people.by, "url": people.to}
+    place = {"about": codec.lineage_of(message.tenant, message.spec), "channel": people.by, "url": people.to}
     entry = {**_body(tx, message), "type": event, "about": message.spec.goal or message.spec.url}
     waiting = tx.run("waiting_notice", **place).one_or_none()
     if waiting is not None:
