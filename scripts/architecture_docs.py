@@ -37,6 +37,7 @@ MEANING = {
     "services/settings.py": "the only reader of the environment",
     "services/store": "the durable truth: SQLAlchemy, SQL by name, Alembic",
     "services/web": "HTTP: the API, the dashboard, metrics, retention",
+    "services/sinks": "writes the records of ended jobs to buckets, tables, folders, spreadsheets and addresses",
     "services/webhooks": "signs and sends what the outbox holds",
     "shoal": "the way in for Python programs: clients, `run`, `open_page` ([reference](python.md))",
 }

@@ -25,15 +25,14 @@ from shoal.agent.chromium.process.find import find_chromium
 from shoal.agent.chromium.process.launch import LaunchOptions, launch
 from shoal.agent.chromium.process.sandbox import sandbox_works
 from shoal.agent.chromium.process.starter import Starter, starter
-from shoal.agent.errors import BrowserError, SecretRefused
+from shoal.agent.errors import BrowserError
 from shoal.agent.support.hiding.spellings import is_weak
 from shoal.services.answers import bounded_client
 from shoal.services.artifacts.open import open_artifacts
-from shoal.services.browsers.session_parts.secrets import bound_to
 from shoal.services.cluster.address import running_cluster
 from shoal.services.errors import ArtifactStoreAway, StoreAway, StoreOutdated
 from shoal.services.private import make_folder
-from shoal.services.secrets.folder import BINDING, WEAK
+from shoal.services.secrets.folder import BINDING, WEAK, Unbound, binding_of
 from shoal.services.settings import Settings
 from shoal.services.store.store import open_store
 
@@ -266,11 +265,11 @@ def secrets(settings: Settings) -> Finding:
     wrong, weak = [], []
     for path in stored:
         try:
-            bound_to(path)
+            binding_of(path)
             if is_weak(path.read_text(encoding="utf-8", errors="replace")):
                 weak.append(f"{path.parent.name}/{path.name}")
-        except SecretRefused as error:
-            wrong.append(f"{path.parent.name}/{path.name}: {error.message}")
+        except Unbound as error:
+            wrong.append(f"{path.parent.name}/{path.name}: {error}")
     if wrong:
         remedy = f"write the host names where each may be filled in, one a line, into {folder}/TENANT/NAME{BINDING}"
         return Finding("secrets", False, "; ".join(wrong), remedy)

@@ -29,6 +29,9 @@ class JobEvent(StrEnum):
     """Its root session is final. data: status, counts, usage, error."""
     DEGRADED = "job.degraded"
     """A schedule's run completed, and gave much less, or other things, than those before. data: schedule, reasons."""
+    SINK_FAILED = "sink.failed"
+    """Its records could not be written to one of its sinks: for the first time, or for good. data: sink (its place
+    among them, from 0), place, error, given_up, counts."""
 
 
 class LogEvent(StrEnum):
@@ -95,3 +98,5 @@ class LogEvent(StrEnum):
     CLUSTER_STOPPING = "cluster.stopping"
     LEFTOVERS_REMOVED = "cluster.leftovers_removed"
     WEBHOOK_FAILED = "webhook.failed"
+    SINK_FAILED = "sink.failed"
+    """The records of a job could not be written to one of its sinks."""

@@ -277,7 +277,16 @@ class Settings(BaseSettings):
         le=10_080,
     )
     webhooks: bool = _setting(
-        True, "Whether this gateway sends webhooks; it is enough that one of several does.", part="gateway"
+        True,
+        "Whether this gateway sends webhooks and writes the sinks of jobs; it is enough that one of several does.",
+        part="gateway",
+    )
+    sink_dirs: tuple[Path, ...] = _setting(
+        lambda above: (above["data_dir"] / "sinks" / OF_TENANT,),
+        "Folders on the gateway's machine that jobs may write their records to (`sinks`), split by commas. `{tenant}` "
+        "stands for the name of the job's tenant; a folder without it is taken for `FOLDER/{tenant}`.",
+        part="gateway",
+        shown="`sinks/{tenant}` in the data folder",
     )
     webhook_secret: SecretStr = _setting(
         SecretStr(""),
@@ -656,7 +665,7 @@ class Settings(BaseSettings):
             return tuple(map(cls._whole_path, value))
         return value.expanduser().absolute() if isinstance(value, Path) else value
 
-    @field_validator("upload_dirs")
+    @field_validator("upload_dirs", "sink_dirs")
     @classmethod
     def _are_of_tenants(cls, folders: tuple[Path, ...]) -> tuple[Path, ...]:
         return tuple(folder if OF_TENANT in str(folder) else folder / OF_TENANT for folder in folders)

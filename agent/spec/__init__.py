@@ -16,15 +16,27 @@ from shoal.agent.spec.login_spec import LoginSpec, LoginStep
 from shoal.agent.spec.loop_spec import LoopFrom, LoopSpec
 from shoal.agent.spec.notify_spec import NotifySpec
 from shoal.agent.spec.part import HttpUrl
+from shoal.agent.spec.sink_spec import (
+    SINK_KINDS,
+    FolderSink,
+    HttpSink,
+    PostgresSink,
+    S3Sink,
+    SheetsSink,
+    SinkSpec,
+)
 
 __all__ = [
+    "SINK_KINDS",
     "X_KEY",
     "ArtifactsSpec",
     "BrowserSpec",
     "BudgetSpec",
     "ExtractSpec",
     "FieldPlace",
+    "FolderSink",
     "HelpSpec",
+    "HttpSink",
     "HttpUrl",
     "JobSpec",
     "LoginSpec",
@@ -33,10 +45,14 @@ __all__ = [
     "LoopSpec",
     "NotifySpec",
     "PolitenessSpec",
+    "PostgresSink",
     "ProxySpec",
     "Reader",
+    "S3Sink",
     "SecretUse",
+    "SheetsSink",
     "SightSpec",
+    "SinkSpec",
     "Viewport",
     "WebhookSpec",
     "schema_text",

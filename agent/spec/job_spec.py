@@ -12,6 +12,7 @@ from shoal.agent.spec.login_spec import LoginSpec
 from shoal.agent.spec.loop_spec import LoopSpec
 from shoal.agent.spec.notify_spec import NotifySpec
 from shoal.agent.spec.part import HttpUrl, SpecPart
+from shoal.agent.spec.sink_spec import SinkSpec
 from shoal.agent.support.json_value import Json
 
 
@@ -106,7 +107,8 @@ class WebhookSpec(SpecPart):
 
     url: HttpUrl = Field(description="gets each message by POST, signed")
     events: tuple[
-        Literal["job.finished", "job.degraded", "session.finished", "session.unsure", "session.waiting"], ...
+        Literal["job.finished", "job.degraded", "session.finished", "session.unsure", "session.waiting", "sink.failed"],
+        ...,
     ] = Field(("job.finished",), description="which events are sent")
 
 
@@ -185,6 +187,9 @@ class JobSpec(SpecPart):
     artifacts: ArtifactsSpec = ArtifactsSpec()
     webhook: WebhookSpec | None = None
     notify: tuple[NotifySpec, ...] = Field((), max_length=20, description="people who are told, each in their own way")
+    sinks: tuple[SinkSpec, ...] = Field(
+        (), max_length=10, description="where the records are written once the job is completed, beside its results"
+    )
     priority: int = Field(0, ge=-100, le=100, description="10 more is twice the share within a tenant")
     labels: dict[str, str] = Field(default_factory=dict, description="the caller's own names and values, to filter by")
     idempotency_key: str | None = Field(

@@ -50,6 +50,7 @@ def spec_rules(settings: Settings) -> SpecRules:
         people=bool(settings.help_url),
         mail=bool(settings.smtp_url.get_secret_value()),
         mail_domains=settings.mail_domains,
+        sink_dirs=settings.sink_dirs,
     )
 
 
@@ -121,6 +122,7 @@ def gateway_options(settings: Settings) -> GatewayOptions:
         openid=openid(settings),
         artifact_url_s=settings.artifact_url_s,
         secrets_dir=settings.secrets_dir,
+        sink_dirs=settings.sink_dirs,
         prices=Prices(settings.price_prompt, settings.price_completion, settings.price_currency),
         secure_cookies=settings.public_url.startswith("https://"),
     )

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import structlog
@@ -21,6 +22,8 @@ from shoal.services.cluster.local_user import OwnUserProtocol, can_tell
 from shoal.services.errors import ClusterFailed, StoreAway, StoreBroken
 from shoal.services.events import LogEvent
 from shoal.services.settings import Settings
+from shoal.services.sinks.targets import SinkTargets
+from shoal.services.sinks.writer import SinkWriter
 from shoal.services.store.restarts import Restarts
 from shoal.services.store.store import Store, open_store
 from shoal.services.web.app import create_app
@@ -28,8 +31,10 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.auth import is_loopback
 from shoal.services.web.http.metrics_door import metrics_app
 from shoal.services.web.results.leftovers import Leftovers
+from shoal.services.web.results.result_lines import job_lines
 from shoal.services.web.results.retention import Retention
 from shoal.services.web.schedules.scheduler import scheduler_of
+from shoal.services.webhooks.checked_http import CheckedHttp
 from shoal.services.webhooks.deliverer import Deliverer
 from shoal.services.webhooks.notifier import Notifier
 from shoal.services.webhooks.sender import Sender
@@ -161,6 +166,7 @@ async def gateway(
     async with AsyncExitStack() as stack:
         if settings.webhooks:
             await stack.enter_async_context(_delivering(deps))
+            await stack.enter_async_context(_writing_sinks(deps))
         await stack.enter_async_context(_scheduling(deps))
         await stack.enter_async_context(_retaining(deps, settings.retention_days))
         if settings.metrics_port:
@@ -199,6 +205,21 @@ async def _scheduling(deps: GatewayDeps) -> AsyncIterator[None]:
     finally:
         task.cancel()
         await asyncio.wait([task])
+
+
+@asynccontextmanager
+async def _writing_sinks(deps: GatewayDeps) -> AsyncIterator[None]:
+    """Records of jobs that have ended are written to their sinks for as long as the context lasts."""
+    http = CheckedHttp(deps.options.rules.reach, deps.names)
+    targets = SinkTargets(http, deps.options.secrets_dir, deps.options.sink_dirs, await patiently(deps.webhook_secrets))
+    writer = SinkWriter(deps.store, partial(job_lines, deps), targets)
+    task = asyncio.create_task(writer.run(), name="sinks")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+        await http.close()
 
 
 @asynccontextmanager

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from shoal.agent.support.hiding.spellings import WEAK_CHARS, is_weak
 from shoal.services.errors import BadInput, NotFound, WrongState
@@ -96,13 +97,48 @@ def stored_address(folder: Path, name: str) -> str:
     Raises:
         Unbound: there is no such secret, or it is not bound to the site of that address.
     """
-    path = folder / name
-    if not _NAME.fullmatch(name) or name.endswith(BINDING) or not path.is_file():
-        raise Unbound(f"no secret named {name!r} is stored")
+    path = _stored_file(folder, name)
     url = path.read_text(encoding="utf-8").strip()
     if not any(site.covers(url) for site in binding_of(path)):
         raise Unbound(f"secret {name!r} is not bound to the site of the address that it holds")
     return url
+
+
+def stored_value(folder: Path | None, name: str, url: str) -> str:
+    """The value of a tenant's secret, to be used at the address `url`.
+
+    Args:
+        folder: the tenant's own; None: there is none.
+
+    Raises:
+        Unbound: there is no such secret, or its binding does not allow that address.
+    """
+    if folder is None:
+        raise Unbound("no folder of secrets is configured (SHOAL_SECRETS_DIR)")
+    path = _stored_file(folder, name)
+    _require_bound(path, url)
+    value = path.read_text(encoding="utf-8").rstrip("\r\n")
+    # Its keeper may have replaced value and binding meanwhile. A value comes after the old binding is taken away, and
+    # before the new one: the first look holds for an old value, the second one for a new value.
+    _require_bound(path, url)
+    return value
+
+
+def _stored_file(folder: Path, name: str) -> Path:
+    path = folder / name
+    if not _NAME.fullmatch(name) or name.endswith(BINDING) or not path.is_file():
+        raise Unbound(f"no secret named {name!r} is stored")
+    return path
+
+
+def _require_bound(path: Path, url: str) -> None:
+    sites = binding_of(path)
+    if not any(site.covers(url) for site in sites):
+        parts = urlsplit(url)
+        raise Unbound(
+            f"secret {path.name!r} is bound to {', '.join(map(str, sites))}, and the address is "
+            f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+        )
 
 
 class SecretFolder:

@@ -14,6 +14,7 @@ from shoal.services.store.roles.callers import Commands, JobReading
 from shoal.services.store.roles.deliveries import Deliveries
 from shoal.services.store.roles.dispatching import Dispatching
 from shoal.services.store.roles.housekeeping import Housekeeping
+from shoal.services.store.roles.sinks import SinkStore
 from shoal.services.store.schedules.schedule_store import ScheduleStore
 from shoal.services.store.throttle.site_store import SiteStore
 from shoal.services.store.throttle.tenant_limits import TenantStore
@@ -52,6 +53,7 @@ class Store(Commands, JobReading, Dispatching, Deliveries, Housekeeping):
         self.learning = LearningStore(database)
         self.schedules = ScheduleStore(database)
         self.sites = SiteStore(database)
+        self.sinks = SinkStore(database)
         self.tenants = TenantStore(database)
         self._probe: asyncio.Task[None] | None = None
 

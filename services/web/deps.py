@@ -62,6 +62,7 @@ class GatewayOptions:
     live_url: str = ""  # this gateway, as workers reach it that show sessions to people; "": none can
     proxy: TrustedProxy = TrustedProxy()  # what lets people in to the pages, beside keys
     openid: OpenId = OpenId()  # where people may log in, beside keys and that
+    sink_dirs: tuple[Path, ...] = ()  # where jobs may write to on this machine, with `{tenant}` for the tenant
     secrets_dir: Path | None = None  # stored secrets, where workers read them; None: this gateway has none
     mail: MailServer | None = None  # which hands in letters to people; None: none is sent
     public_url: str = ""  # of the dashboard, for links in what people are told; "": not known

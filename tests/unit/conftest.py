@@ -12,7 +12,7 @@ from tests.migrated import sqlite_copies
 
 PARTS = (
     *("artifacts", "cli", "cluster", "dispatch", "egress", "evaluation", "face", "gateway", "inference", "robots"),
-    *("site", "store", "webhooks"),
+    *("sinks", "site", "store", "webhooks"),
     "agent/observe/test_documents.py",
     "agent/observe/test_imitation.py",
     "agent/rules/test_hostile_text.py",

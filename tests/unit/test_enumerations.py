@@ -37,6 +37,7 @@ ELSEWHERE: Mapping[str, str] = {
     "SightSpec.pictures: always": "all that is not left to `auto`",
     "WebhookSpec.events: job.finished": "the name of JobEvent.FINISHED",
     "WebhookSpec.events: job.degraded": "the name of JobEvent.DEGRADED",
+    "WebhookSpec.events: sink.failed": "the name of JobEvent.SINK_FAILED",
 }
 """Values that no file which reads the field names, and why they need no name of their own."""
 OPTIONS = "services/cli/"

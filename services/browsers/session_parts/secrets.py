@@ -14,8 +14,7 @@ from urllib.parse import urlsplit
 from shoal.agent.errors import SecretRefused
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.sites.sites import host_within
-from shoal.services.secrets.folder import BINDING, NAME, TENANT, Unbound, binding_of
-from shoal.services.secrets.sites import SecretSite
+from shoal.services.secrets.folder import BINDING, NAME, TENANT, Unbound, stored_value
 
 _NAME = re.compile(NAME)
 _REFERENCE = re.compile(rf"secret:({NAME})\Z")
@@ -43,17 +42,10 @@ class FolderSecrets:
         host = urlsplit(url).hostname or ""
         if not any(host_within(host, domain) for domain in use.domains):
             raise SecretRefused(f"secret {name!r} may not be used on {host or url!r}")
-        if self._folder is None:
-            raise SecretRefused("no folder of secrets is configured (SHOAL_SECRETS_DIR)")
-        path = self._folder / name
-        if name.endswith(BINDING) or not path.is_file():
-            raise SecretRefused(f"no secret named {name!r} is stored")
-        require_bound(path, url)
-        text = path.read_text(encoding="utf-8").rstrip("\r\n")
-        # Its keeper may have replaced value and binding meanwhile. A value comes after the old binding is taken away,
-        # and before the new one: the first look holds for an old value, the second one for a new value.
-        require_bound(path, url)
-        return text
+        try:
+            return stored_value(self._folder, name, url)
+        except Unbound as error:
+            raise SecretRefused(str(error)) from None
 
     def granted(self) -> Mapping[str, str]:
         """Wherever they may be filled in: while a keeper writes a binding anew, there is none for a moment."""
@@ -68,30 +60,3 @@ class FolderSecrets:
             except (FileNotFoundError, IsADirectoryError, NotADirectoryError, UnicodeDecodeError):
                 continue  # nothing that could be filled in
         return values
-
-
-def require_bound(path: Path, url: str) -> None:
-    """Raises SecretRefused unless the secret in the file `path` may be filled in on the page at `url`."""
-    sites = bound_to(path)
-    if not any(site.covers(url) for site in sites):
-        raise SecretRefused(
-            f"secret {path.name!r} is bound to {', '.join(map(str, sites))}, and the page is {_of(url)}"
-        )
-
-
-def bound_to(path: Path) -> tuple[SecretSite, ...]:
-    """The sites of the secret in the file `path`.
-
-    Raises:
-        SecretRefused: it has none, or its binding is wrong.
-    """
-    try:
-        return binding_of(path)
-    except Unbound as error:
-        raise SecretRefused(str(error)) from None
-
-
-def _of(url: str) -> str:
-    """The origin of a page, as the message of a refusal names it."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"

@@ -382,6 +382,39 @@ Index("delivery_tenant", delivery.c.tenant, delivery.c.id)
 Index("delivery_job", delivery.c.job, delivery.c.id)
 Index("delivery_ended", delivery.c.ended_at)
 
+sink = Table(
+    "sink",
+    metadata,
+    # The outbox of sinks: where the records of ended jobs are still to be written, by `shoal.services.sinks`.
+    Column("job", BigInteger, primary_key=True, autoincrement=False),
+    Column("nth", Integer, primary_key=True, autoincrement=False),  # place among the job's sinks, from 0
+    Column("tenant", Text, nullable=False),
+    Column("place", Text, nullable=False),  # where it writes to: one writer at a time
+    Column("state", Text, nullable=False),  # a SinkState
+    Column("attempts", Integer, nullable=False, server_default=_ZERO),  # begun, the one under way included
+    Column("failures", Integer, nullable=False, server_default=_ZERO),  # attempts that failed since it last came on
+    Column("leased", Boolean, nullable=False, server_default=_FALSE),  # an attempt is under way
+    Column("cursor", Text, nullable=False, server_default=text("''")),  # how far it came
+    Column("written", BigInteger, nullable=False, server_default=_ZERO),  # records that were taken
+    Column("due_at", Double, nullable=False),  # of the next attempt; while one is under way, when it counts as lost
+    Column("created_at", Double, nullable=False),
+    Column("ended_at", Double),
+    Column("error", Text, nullable=False, server_default=text("''")),  # of the last attempt
+)
+_to_write, _being_written = text("state = 'waiting'"), text("leased")
+Index("sink_due", sink.c.due_at, postgresql_where=_to_write, sqlite_where=_to_write)
+Index(
+    "sink_leased",
+    sink.c.tenant,
+    sink.c.place,
+    unique=True,
+    postgresql_where=_being_written,
+    sqlite_where=_being_written,
+)
+_given_up = text("state = 'failed'")
+Index("sink_failed", sink.c.tenant, sink.c.job, postgresql_where=_given_up, sqlite_where=_given_up)
+Index("sink_place", sink.c.tenant, sink.c.place, sink.c.job)
+
 state = Table(
     "state",
     metadata,

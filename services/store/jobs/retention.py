@@ -92,6 +92,7 @@ def drop_sessions(tx: Tx, job: int, sessions: Sequence[int]) -> bool:
     for table in (tables.staged, tables.job_pace, tables.learning):
         tx.conn.execute(table.delete().where(table.c.job == job))
     if deleted:
+        tx.conn.execute(tables.sink.delete().where(tables.sink.c.job == job))
         tx.conn.execute(tables.deleted.delete().where(tables.deleted.c.job == job))
     else:
         tx.run("dropped", id=job)

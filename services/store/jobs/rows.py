@@ -19,6 +19,7 @@ from shoal.services.store.database import codec
 from shoal.services.store.database.states import FINAL_STATES, State
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.ids import job_id, session_id
+from shoal.services.store.jobs.sink_records import SinkState
 from shoal.services.store.jobs.webhook_messages import SESSIONS_UNSURE, WebhookMessage, announce
 from shoal.services.store.records import Counts, IncompleteLists
 
@@ -100,6 +101,7 @@ class LockedJob:
         deadline_s = specs_of(tx, [self.id])[self.id].deadline_s
         self.deadline_at = None if deadline_s is None else tx.now + deadline_s
         tx.run("reopen_run", job=self.id)
+        tx.run("hold_sinks", job=self.id, now=tx.now)
 
     def save(self, tx: Tx) -> None:
         """Writes the row, and what its end or its going on changes of its tenant's totals."""
@@ -282,6 +284,29 @@ def finished_events(tx: Tx, jobs: Sequence[LockedJob]) -> None:
         tx.event(job.id, job.tenant, JobEvent.FINISHED, data)
         messages.append((job, data))
     tell_webhooks(tx, JobEvent.FINISHED.value, messages)
+    _fill_sinks(tx, jobs)
+
+
+def _fill_sinks(tx: Tx, jobs: Sequence[LockedJob]) -> None:
+    """Puts the sinks of jobs into their outbox; what a job that is not completed gave is written nowhere."""
+    specs = specs_naming(tx, [job.id for job in jobs], "sinks")
+    rows = []
+    for job in jobs:
+        done = job.status is Status.COMPLETED
+        rows += [
+            {
+                "job": job.id,
+                "nth": nth,
+                "tenant": job.tenant,
+                "place": f"{sink.kind}: {sink.place}",
+                "state": (SinkState.WAITING if done else SinkState.SKIPPED).value,
+                "at": tx.now,
+                "ended_at": None if done else tx.now,
+                "error": "" if done else f"the job is {job.status}, and only those that are completed are written",
+            }
+            for nth, sink in enumerate(specs[job.id].sinks)
+        ]
+    tx.each("add_sinks", rows)
 
 
 def tell_webhooks(tx: Tx, event: str, messages: Sequence[tuple[LockedJob, Mapping[str, Json]]]) -> None:

@@ -62,7 +62,7 @@ def _pull_back(tx: Tx, by: float) -> None:
     What began to wait since then, within one look, waits shorter. Deadlines of jobs are left alone: they are moments of
     the clock.
     """
-    for query in ("pull_back_retries", "pull_back_paces", "pull_back_deliveries"):
+    for query in ("pull_back_retries", "pull_back_paces", "pull_back_deliveries", "pull_back_sinks"):
         tx.run(query, by=by, now=tx.now)
     tx.run("pull_back_site_pauses", by=by, now=tx.now, forever=FOREVER_S)
     tx.run("pull_back_job_paces", now=tx.now)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import AwareDatetime
 
 from shoal.agent.status import FINAL, Status
@@ -15,6 +15,7 @@ from shoal.services.store.records import JobFilter, JobRow
 from shoal.services.store.store import Store
 from shoal.services.web.api.submitter import Submitter
 from shoal.services.web.api.views.jobs import JobEnd, JobPage, JobSummary, JobView, SubmittedJob
+from shoal.services.web.api.views.sinks import SinkView
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
@@ -101,7 +102,8 @@ def job_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         """The job with its counts and its spec."""
         row = await store.job(ids.parse_job(job), tenant=caller.sees)
         learning = await store.learning.of_job(row.id)
-        return Response(JobView.of(row, await job_end(store, row), learning).json_bytes(), media_type=JSON)
+        sinks = await store.sinks.of_job(row.id) if row.spec.sinks else ()
+        return Response(JobView.of(row, await job_end(store, row), learning, sinks).json_bytes(), media_type=JSON)
 
     @router.delete("/jobs/{job}", status_code=204, summary="Delete a final job with all it gave")
     async def delete(job: str, caller: Caller = Depends(guard(authenticator, "control"))) -> Response:
@@ -113,6 +115,16 @@ def job_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         await store.delete(number, tenant=caller.sees)
         await drop_small(store, deps.artifacts, number)
         return Response(status_code=204)
+
+    @router.post("/jobs/{job}/sinks/{sink}/again", response_model=SinkView, summary="Write a job's records once more")
+    async def write_again(
+        job: str,
+        sink: int = Path(ge=0, le=100, description="its place among the job's `sinks`, from 0"),
+        caller: Caller = Depends(guard(authenticator, "control")),
+    ) -> Response:
+        """A sink that was given up goes on where it stopped; any other begins anew. 409 while it waits."""
+        row = await store.sinks.again(ids.parse_job(job), sink, tenant=caller.sees)
+        return Response(SinkView.of(row).json_bytes(), media_type=JSON)
 
     def add_control(verb: Verb, summary: str) -> None:
         @router.post(f"/jobs/{{job}}/{verb}", response_model=JobView, summary=summary, name=verb)

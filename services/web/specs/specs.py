@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import get_args
 from urllib.parse import SplitResult, urlsplit
 
@@ -25,9 +26,10 @@ from shoal.services.store.records import NewJob
 from shoal.services.store.workflows.workflow_store import WorkflowStore
 from shoal.services.web.aside import aside
 from shoal.services.web.specs.browser_checks import unbrowsable
+from shoal.services.web.specs.sink_checks import sink_faults
 from shoal.services.web.specs.spec_checks import address_fault, login_addresses, undoable
 from shoal.services.web.specs.workflows import WORKFLOW, check_learn, with_workflow, workflow_faults
-from shoal.services.webhooks.sender import unsendable
+from shoal.services.webhooks.checked_http import unsendable
 
 Fault = dict[str, str]
 Place = tuple[str, SplitResult]  # a field and the address in it
@@ -61,6 +63,7 @@ class SpecRules:
     people: bool = False  # sessions may ask the people who watch this installation
     mail: bool = False  # letters can be sent
     mail_domains: tuple[str, ...] = ()  # of their receivers; none: any
+    sink_dirs: tuple[Path, ...] = ()  # where jobs may write to on this machine, with `{tenant}` for the tenant
 
 
 class SpecChecker:
@@ -108,6 +111,8 @@ class SpecChecker:
         if spec.policy.startswith(WORKFLOW) and spec.workflow is None:
             spec = await with_workflow(spec, tenant, self._workflows)
         await check_learn(spec, tenant, self._workflows)
+        if spec.sinks and (faults := await asyncio.to_thread(sink_faults, spec, tenant, self._rules.sink_dirs)):
+            raise refused(faults)
         if faults := await self._addresses(spec, tenant):
             raise refused(faults)
         return NewJob(tenant=tenant, spec=spec, domain=plain_host(urlsplit(spec.url).hostname or ""))
@@ -230,6 +235,9 @@ def _called(spec: JobSpec) -> Iterator[tuple[str, str]]:
     for place, people in enumerate(spec.notify):
         if people.by != "email" and people.to.startswith(("http://", "https://")):
             yield f"notify[{place}].to", people.to
+    for index, sink in enumerate(spec.sinks):
+        if sink.address is not None:
+            yield f"sinks[{index}].{sink.kind}", sink.address
 
 
 def _unstorable(value: Json, path: tuple[str | int, ...]) -> Iterator[Fault]:

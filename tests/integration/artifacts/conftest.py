@@ -6,48 +6,15 @@ import base64
 import hmac
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from email.utils import formatdate
 from pathlib import Path
 
-import boto3
 import httpx
 import pytest
 
-
-class S3Server:
-    """A running server; `kill` ends it as a crash would."""
-
-    def __init__(self, log: Path) -> None:
-        # Into a file: nobody reads its lines later, and a full pipe would stop the server.
-        with log.open("wb") as output:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"],
-                stdout=subprocess.DEVNULL,
-                stderr=output,
-            )
-        limit = time.monotonic() + 60
-        while not (found := re.search(r"Running on (http://127\.0\.0\.1:\d+)", log.read_text())):
-            assert self._process.poll() is None and time.monotonic() < limit, log.read_text()
-            time.sleep(0.02)
-        self.url = found[1]
-
-    def bucket(self, name: str) -> None:
-        client = boto3.client("s3", endpoint_url=self.url, region_name="us-east-1")
-        client.create_bucket(Bucket=name)
-        client.close()
-
-    def remove(self, name: str) -> None:
-        """Deletes a bucket with what is in it."""
-        bucket = boto3.resource("s3", endpoint_url=self.url, region_name="us-east-1").Bucket(name)
-        bucket.objects.delete()
-        bucket.delete()
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait(timeout=60)
+from tests.s3_server import S3Server
 
 
 @pytest.fixture

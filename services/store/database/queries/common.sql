@@ -313,6 +313,11 @@ where own_pause_until > :now and own_pause_until < :forever
 -- The same of jobs that keep a delay.
 update job_pace set last_start = :now where last_start > :now
 
+-- name: pull_back_sinks
+-- The same of sinks.
+update sink set due_at = case when due_at - :by > :now then due_at - :by else :now end
+where state = 'waiting' and due_at > :now
+
 -- name: pull_back_deliveries
 -- The same of webhook messages that are sent again, and of those under way that may be lost.
 update delivery set due_at = case when due_at - :by > :now then due_at - :by else :now end
@@ -909,6 +914,70 @@ values (:tenant, :job, :event, :url, :body, :state, :due_at, :at, :channel, :abo
 insert into delivery (tenant, job, event, url, body, state, due_at, created_at)
 rows(tenant text, job bigint, event text, url text, body text, state smallint, at double precision,
   at double precision order by n integer)
+
+-- name: add_sinks
+-- Puts sinks of jobs that have ended into their outbox; those of a job that ends again begin anew.
+insert into sink (job, nth, tenant, place, state, due_at, created_at, ended_at, error)
+rows(job bigint, nth integer, tenant text, place text, state text, at double precision, at double precision,
+  ended_at double precision, error text order by job)
+on conflict (job, nth) do update set state = excluded.state, failures = 0, leased = false,
+  cursor = '', written = 0, due_at = excluded.due_at, ended_at = excluded.ended_at, error = excluded.error
+
+-- name: hold_sinks
+-- Ends the writing of a job's sinks: it goes on, and they begin anew when it has ended again.
+update sink set state = 'skipped', leased = false, ended_at = :now, error = 'the job was tried again'
+where job = :job and state = 'waiting'
+
+-- name: free_sinks
+-- Ends leases that were not renewed.
+update sink set leased = false where state = 'waiting' and leased and due_at <= :now
+
+-- name: due_sinks
+-- Sinks that are due, the first due ones first; those of a place that is being written wait.
+select s.job, s.nth, s.tenant, s.place from sink s
+where s.state = 'waiting' and s.due_at <= :now and not s.leased and not exists (
+  select 1 from sink o where o.tenant = s.tenant and o.place = s.place and o.leased)
+order by s.due_at, s.job, s.nth limit :n
+
+-- name: claim_sink
+-- Leases a sink, unless another has done so.
+update sink set leased = true, attempts = attempts + 1, due_at = :until
+where job = :job and nth = :nth and state = 'waiting' and not leased and due_at <= :now
+returning *
+
+-- name: newer_in_sink
+-- How many newer jobs have written to a place.
+select count(*) from sink where tenant = :tenant and place = :place and job > :job and state = 'done'
+
+-- name: advance_sink
+-- Keeps how far the writing of a sink came, and renews its lease.
+update sink set cursor = :cursor, written = :written, due_at = :until, failures = 0
+where job = :job and nth = :nth and attempts = :attempts and leased
+
+-- name: end_sink
+-- Writes how an attempt to write a sink ended, unless its lease was lost.
+update sink set state = :state, leased = false, due_at = :due_at, ended_at = :ended_at, error = :error,
+  failures = failures + :failed
+where job = :job and nth = :nth and attempts = :attempts and leased
+
+-- name: next_sink
+-- When the next sink is due.
+select min(due_at) from sink where state = 'waiting'
+
+-- name: sinks_of
+-- The sinks of a job that has ended.
+select * from sink where job = :job order by nth
+
+-- name: sink_again
+-- Makes a sink due now, with all its attempts; anew from the first record, or where it stopped.
+update sink set state = 'waiting', failures = 0, leased = false, due_at = :now, ended_at = null, error = '',
+  cursor = case when :anew then '' else cursor end, written = case when :anew then 0 else written end
+where job = :job and nth = :nth and state <> 'waiting'
+
+-- name: count_sinks
+-- Sinks of a tenant (of all: null) that wait and that were given up.
+select state, count(*) as n from sink
+where state in ('waiting', 'failed') and (cast(:tenant as text) is null or tenant = :tenant) group by state
 
 -- name: item_at
 -- The session of an item, by its place among all items of its job.

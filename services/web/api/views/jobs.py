@@ -14,11 +14,13 @@ from shoal.agent.support.masking import shown_spec
 from shoal.agent.types import Basis
 from shoal.agent.workflows.judging.sampling import bound_of
 from shoal.services.store import ids
+from shoal.services.store.jobs.sink_records import SinkRow
 from shoal.services.store.learning.records import LearningRow
 from shoal.services.store.records import EventRow, JobRow
 from shoal.services.web.api.views.base import CountsView, ErrorView, JobId, SessionId, Time, UsageView, View, time_text
 from shoal.services.web.api.views.problems import FaultView
 from shoal.services.web.api.views.results import BasisView, basis_told
+from shoal.services.web.api.views.sinks import SinkView
 
 
 class IncompleteView(View):
@@ -126,9 +128,16 @@ class JobView(JobSummary):
     answer: str = Field("", description='of a job that has ended: what its goal asked for, in words; "" for none')
     rests_on: BasisView | None = Field(None, description="what the answer rests on; null without one")
     learning: list[LearningView] = Field([], description="its loops that learn, or did")
+    sinks: list[SinkView] = Field([], description="of a job that has ended: how far its records are written to each")
 
     @classmethod
-    def of(cls, row: JobRow, end: JobEnd = JobEnd(), learning: Sequence[LearningRow] = ()) -> JobView:
+    def of(
+        cls,
+        row: JobRow,
+        end: JobEnd = JobEnd(),
+        learning: Sequence[LearningRow] = (),
+        sinks: Sequence[SinkRow] = (),
+    ) -> JobView:
         """The view of `row`, which ended so."""
         now = {"concurrency": row.concurrency, "deadline_at": row.deadline_at, "job_tokens": row.token_limit}
         return cls.model_validate(
@@ -140,6 +149,7 @@ class JobView(JobSummary):
                 "rests_on": basis_told(end.rests_on),
                 "spec": shown_spec(row.spec),
                 "learning": [LearningView.of(learned) for learned in learning],
+                "sinks": [SinkView.of(sink) for sink in sinks],
             }
         )
 
