@@ -107,7 +107,15 @@ class WebhookSpec(SpecPart):
 
     url: HttpUrl = Field(description="gets each message by POST, signed")
     events: tuple[
-        Literal["job.finished", "job.degraded", "session.finished", "session.unsure", "session.waiting", "sink.failed"],
+        Literal[
+            "job.finished",
+            "job.paused",
+            "job.degraded",
+            "session.finished",
+            "session.unsure",
+            "session.waiting",
+            "sink.failed",
+        ],
         ...,
     ] = Field(("job.finished",), description="which events are sent")
 

@@ -70,7 +70,7 @@ def chat_body(channel: str, notice: NoticeText) -> dict[str, Json]:
 
 
 def _name(event: Mapping[str, Json]) -> str:
-    about = " ".join(str(event.get("about", "")).split())
+    about = " ".join(str(event.get("schedule") or event.get("about", "")).split())
     short = about if len(about) <= _NAME_CHARS else f"{about[: _NAME_CHARS - 2]} …"
     return f"Job {event['job']}" + (f" ({short})" if short else "")
 
@@ -85,8 +85,7 @@ def _line(event: Mapping[str, Json], public_url: str) -> str:
         parts.append(f"Reason: {error['message']}")
     elif isinstance(error, str) and error:
         parts.append(f"Reason: {error}")
-    for reason in event.get("reasons") or ():
-        parts.append(f"- {reason}")
+    parts += [f"- {reason['text']}" for reason in event.get("reasons") or ()]
     for name in ("appeared", "went", "changed"):
         if isinstance(event.get(name), int):
             parts.append(f"{name}: {event[name]:,}")

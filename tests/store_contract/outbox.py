@@ -45,6 +45,15 @@ async def test_items_that_end_in_one_commit_are_one_message(w: World) -> None:
     assert sorted(one["status"] for one in json.loads(message.body)["sessions"]) == ["completed", "completed", "failed"]
 
 
+async def test_a_job_that_is_paused_says_so_once(w: World) -> None:
+    job = await w.submit(webhook={**HOOK, "events": ["job.paused"]})
+    await w.store.pause(job)
+    await w.store.resume(job)
+    (message,) = await due(w)
+    told = json.loads(message.body)
+    assert (message.event, told["job"], told["counts"]["completed"]) == ("job.paused", f"j{job}", 0)
+
+
 async def test_nobody_is_told_who_did_not_ask(w: World) -> None:
     await w.submit()
     await w.submit(webhook={"url": "https://hooks.example/in", "events": ["session.finished"]})

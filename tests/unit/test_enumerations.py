@@ -36,6 +36,7 @@ ELSEWHERE: Mapping[str, str] = {
     },
     "SightSpec.pictures: always": "all that is not left to `auto`",
     "WebhookSpec.events: job.finished": "the name of JobEvent.FINISHED",
+    "WebhookSpec.events: job.paused": "the name of JobEvent.PAUSED",
     "WebhookSpec.events: job.degraded": "the name of JobEvent.DEGRADED",
     "WebhookSpec.events: sink.failed": "the name of JobEvent.SINK_FAILED",
 }

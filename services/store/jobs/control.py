@@ -12,7 +12,7 @@ from shoal.services.store.database.states import RETRIED_STATES, State
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.ids import job_id
 from shoal.services.store.jobs import ending, reopening
-from shoal.services.store.jobs.rows import Leased, LockedJob, counts_json, leased, lock_job
+from shoal.services.store.jobs.rows import Leased, LockedJob, counts_json, leased, lock_job, tell_webhooks
 from shoal.services.store.loops.concurrency import reseat
 
 
@@ -40,7 +40,9 @@ def pause_job(tx: Tx, job: int, tenant: str | None) -> None:
         raise WrongState(f"job {job_id(job)} is being canceled and cannot be paused", job=job, status="canceled")
     _require(locked, Status.PAUSED, "be paused")
     locked.status = Status.PAUSED
-    _say(tx, locked, JobEvent.PAUSED, leased(tx, [job]).get(job, Leased()))
+    running = leased(tx, [job]).get(job, Leased())
+    _say(tx, locked, JobEvent.PAUSED, running)
+    tell_webhooks(tx, JobEvent.PAUSED.value, [(locked, {"counts": counts_json(locked.counts(running.items))})])
     locked.save(tx)
 
 

@@ -159,6 +159,11 @@ def test_a_notice_says_what_happened_and_where_to_look() -> None:
         "Reason: the site is away",
         "https://shoal.example/jobs/j7",
     ]
+    reasons = [{"kind": "items", "field": "", "text": "3 items instead of some 200"}]
+    degraded = {**EVENT, "type": "job.degraded", "schedule": "Every morning", "error": None, "reasons": reasons}
+    run = notice_text({"events": [degraded], "more": 0}, "")
+    assert run.subject == "Job j7 (Every morning) is unlike its earlier runs"
+    assert run.text.splitlines()[-1] == "- 3 items instead of some 200"
     asked = {**EVENT, "type": "session.waiting", "session": "s3", "counts": None, "error": None}
     many = notice_text({"events": [EVENT] * 49 + [asked], "more": 100}, "")
     assert many.subject.endswith("waits for a person (and 149 more)")
