@@ -194,7 +194,11 @@ class JobSpec(SpecPart):
     sight: SightSpec = SightSpec()
     artifacts: ArtifactsSpec = ArtifactsSpec()
     webhook: WebhookSpec | None = None
-    notify: tuple[NotifySpec, ...] = Field((), max_length=20, description="people who are told, each in their own way")
+    notify: tuple[NotifySpec, ...] | None = Field(
+        None,
+        max_length=20,
+        description="people who are told, each in their own way; default: those of the tenant (`PUT /v1/notify`)",
+    )
     sinks: tuple[SinkSpec, ...] = Field(
         (), max_length=10, description="where the records are written once the job is completed, beside its results"
     )

@@ -44,26 +44,21 @@ def options(
         raise typer.Exit
 
 
-for _part in (
-    up,
-    run,
-    trying,
-    jobs,
-    changing,
-    questions,
-    webhooks,
-    secrets,
-    sites,
-    workflows,
-    page,
-    evaluation,
-    export,
-    part_commands,
-    inference,
-    keys,
-    workers,
-):
-    _part.add_to(app)
+_PANELS = {
+    "Begin": (up, run, trying, page),
+    "Jobs": (jobs, changing, questions, workflows, export),
+    "What jobs use": (secrets, sites, webhooks),
+    "Cluster": (workers, keys, part_commands, inference, evaluation),
+}
+"""Groups of commands, as the help shows them."""
+for _panel, _parts in _PANELS.items():
+    _commands, _groups = len(app.registered_commands), len(app.registered_groups)
+    for _part in _parts:
+        _part.add_to(app)
+    for _command in app.registered_commands[_commands:]:
+        _command.rich_help_panel = _panel
+    for _group in app.registered_groups[_groups:]:
+        _group.rich_help_panel = _panel
 
 
 def main() -> None:

@@ -29,8 +29,8 @@ class OrderedLines:
     async def _write(self, lines: AsyncIterator[bytes]) -> None:
         async for line in lines:
             self._out.write(line + b"\n")
+            self._out.flush()  # a reader of the file sees each line whole, and at once
             self.lines += 1
-        self._out.flush()
 
 
 def binary_stdout() -> IO[bytes]:

@@ -87,7 +87,7 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     add_routes(app, result_routes(deps, authenticator))
     feed = EventFeed(deps.store)
     add_routes(app, feed_routes(deps, authenticator, feed))
-    add_routes(app, webhook_routes(deps, authenticator))
+    add_routes(app, webhook_routes(deps, authenticator, checker))
     add_routes(app, question_routes(deps, authenticator))
     version_trier = VersionTrier(trier)
     add_routes(app, workflow_routes(deps, authenticator))

@@ -65,12 +65,16 @@ class MailServer:
         context = ssl.create_default_context()
         try:
             with self._connected(context) as server:
+                encrypted = self.tls
                 if not self.tls and server.has_extn("starttls"):
                     server.starttls(context=context)
                     server.ehlo()
+                    encrypted = True
+                if self.user and not encrypted:
+                    return DeliveryAnswer(error=f"{self.host} offers no STARTTLS: no password goes there in the open")
                 if self.user:
                     server.login(self.user, self.password)
-                server.send_message(letter)
+                missed = server.send_message(letter)
         except smtplib.SMTPAuthenticationError as error:
             # The operator's to mend: the letter is not at fault, and is handed in again later.
             return DeliveryAnswer(error.smtp_code, error=f"{self.host} refuses the user of SHOAL_SMTP_URL")
@@ -81,6 +85,9 @@ class MailServer:
             return _refusal(error.smtp_code, error.smtp_error)
         except (OSError, smtplib.SMTPException) as error:
             return DeliveryAnswer(error=f"{self.host}: {type(error).__name__}: {error}")
+        if missed:  # the letter is not repeated: others have it
+            told = (f"{address}: {_refusal(code, words).error}" for address, (code, words) in missed.items())
+            return DeliveryAnswer(error=f"the others have it; {'; '.join(told)}", refused=True)
         return DeliveryAnswer()
 
     def _connected(self, context: ssl.SSLContext) -> smtplib.SMTP:

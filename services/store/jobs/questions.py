@@ -8,7 +8,7 @@ from shoal.agent.support.json_value import Json
 from shoal.services.store.database import codec
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.ids import parse_job
-from shoal.services.store.jobs.rows import specs_naming
+from shoal.services.store.jobs.rows import UNSAID, specs_of
 from shoal.services.store.jobs.webhook_messages import SESSION_WAITING, WebhookMessage, announce
 from shoal.services.store.read.snapshots import put_state
 
@@ -23,5 +23,5 @@ def put_question(tx: Tx, name: str, question: Mapping[str, Json]) -> None:
         return
     job = parse_job(question["job"])
     data = {"session": question["session"], "question": question["id"], "kind": question["kind"]}
-    spec = specs_naming(tx, {job}, "webhook", "notify")[job]
+    spec = specs_of(tx, {job}).get(job, UNSAID)
     announce(tx, [WebhookMessage(job, question["tenant"], spec, SESSION_WAITING, data)])

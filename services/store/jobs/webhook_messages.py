@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from pydantic import TypeAdapter
 
 from shoal.agent.spec import JobSpec, NotifySpec
 from shoal.agent.status import Status
@@ -25,6 +27,8 @@ JOB_FAILED = "job.failed"
 SESSION_WAITING = "session.waiting"
 """A session asks people something for the first time."""
 
+_OF_TENANT = "notify:"
+_PEOPLE = TypeAdapter(tuple[NotifySpec, ...])
 _GATHER_S = 20.0
 """What happens so soon after the first of it is told with it: a job's end comes with what is known of it then."""
 _MOST_EVENTS = 50
@@ -48,10 +52,24 @@ def announce(tx: Tx, messages: Iterable[WebhookMessage]) -> None:
     asked = ((message, message.spec.webhook) for message in told)
     rows = (_row(tx, message, hook.url) for message, hook in asked if hook is not None and message.event in hook.events)
     tx.each("add_deliveries", [{"n": n, **row} for n, row in enumerate(rows)])
+    default = tenant_notify(tx, {message.tenant for message in told if message.spec.notify is None})
     for message in told:
-        for people in message.spec.notify:
+        asked_by = message.spec.notify
+        for people in default.get(message.tenant, ()) if asked_by is None else asked_by:
             if told_as := [event for event in _notice_events(message) if event in people.events]:
                 _put_notice(tx, message, people, told_as[-1])
+
+
+def tenant_notify(tx: Tx, tenants: Collection[str]) -> dict[str, tuple[NotifySpec, ...]]:
+    """Whom tenants tell of jobs that do not say so themselves; tenants that tell nobody are left out."""
+    rows = tx.rows("tenant_notify", names=tx.many(sorted(_OF_TENANT + name for name in tenants))) if tenants else ()
+    kept = {row.name.removeprefix(_OF_TENANT): _PEOPLE.validate_json(row.data) for row in rows}
+    return {tenant: people for tenant, people in kept.items() if people}
+
+
+def set_tenant_notify(tx: Tx, tenant: str, people: tuple[NotifySpec, ...]) -> None:
+    """Keeps whom a tenant tells of such jobs."""
+    tx.run("put_state", name=_OF_TENANT + tenant, data=_PEOPLE.dump_json(people).decode(), at=tx.now)
 
 
 def _row(tx: Tx, message: WebhookMessage, url: str) -> dict[str, Json]:

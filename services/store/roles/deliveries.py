@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from shoal.agent.spec import NotifySpec
 from shoal.agent.support.json_value import Json
-from shoal.services.store.jobs import questions, webhook_outbox
+from shoal.services.store.jobs import questions, webhook_messages, webhook_outbox
 from shoal.services.store.records import (
     Delivered,
     DeliveryFilter,
@@ -58,6 +59,14 @@ class Deliveries(OnDatabase):
     async def webhook_secret(self, fresh: str) -> str:
         """The secret that all gateways over this database sign with; `fresh` becomes it where there is none yet."""
         return await self._db.write(lambda tx: webhook_outbox.webhook_secret(tx, fresh))
+
+    async def tenant_notify(self, tenant: str) -> tuple[NotifySpec, ...]:
+        """Whom a tenant tells of jobs that do not say so themselves."""
+        return (await self._db.read(lambda tx: webhook_messages.tenant_notify(tx, {tenant}))).get(tenant, ())
+
+    async def set_tenant_notify(self, tenant: str, people: tuple[NotifySpec, ...]) -> None:
+        """Keeps whom a tenant tells of such jobs, those that run included."""
+        await self._db.write(lambda tx: webhook_messages.set_tenant_notify(tx, tenant, people))
 
     async def deliveries(self, delivery_filter: DeliveryFilter) -> list[DeliveryRow]:
         return await self._db.read(lambda tx: webhook_outbox.list_deliveries(tx, delivery_filter))

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import Field
 
+from shoal.agent.spec import NotifySpec
+from shoal.agent.spec.part import SpecPart
 from shoal.services.errors import BadInput, NotFound
 from shoal.services.store import ids
 from shoal.services.store.records import DeliveryFilter, DeliveryState
+from shoal.services.web.api.changes import body_as, body_of
 from shoal.services.web.api.jobs import JSON, bad_cursor
 from shoal.services.web.api.views.base import View
 from shoal.services.web.api.views.webhooks import DeliveryDetailView, DeliveryPage, DeliveryView
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
+from shoal.services.web.http.body import JSON_TYPES, require_type
 from shoal.services.web.http.lazy_route import LazyRoute
+from shoal.services.web.specs.specs import SpecChecker
 from shoal.services.webhooks.signature import tenant_secret
 
 
@@ -31,8 +36,21 @@ class SecretView(View):
     secrets: list[str] = Field(description="each message is signed with all of them, the newest first")
 
 
-def webhook_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
-    """The routes under /v1/webhooks."""
+class NotifyBody(SpecPart):
+    """Whom a tenant tells of jobs that do not say so themselves."""
+
+    notify: tuple[NotifySpec, ...] = Field(max_length=20, description="as `notify` of a job")
+
+
+class NotifyView(View):
+    """Whom a tenant tells of jobs that do not say so themselves."""
+
+    tenant: str
+    notify: tuple[NotifySpec, ...]
+
+
+def webhook_routes(deps: GatewayDeps, authenticator: Authenticator, checker: SpecChecker) -> APIRouter:
+    """The routes under /v1/webhooks, and /v1/notify."""
     router = APIRouter(prefix="/v1", tags=["webhooks"], route_class=LazyRoute)
     store = deps.store
 
@@ -66,6 +84,27 @@ def webhook_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter
         """The message's id, timestamp and body are signed with it; docs/api.md says how."""
         masters = await deps.webhook_secrets()
         return SecretView(tenant=caller.tenant, secrets=[tenant_secret(master, caller.tenant) for master in masters])
+
+    @router.get("/notify", response_model=NotifyView, tags=["notify"], summary="Whom this tenant tells of its jobs")
+    async def notify(caller: Caller = Depends(guard(authenticator, "control"))) -> Response:
+        """People who are told of each job that has no `notify` of its own."""
+        view = NotifyView(tenant=caller.tenant, notify=await store.tenant_notify(caller.tenant))
+        return Response(view.json_bytes(), media_type=JSON)
+
+    @router.put(
+        "/notify",
+        response_model=NotifyView,
+        tags=["notify"],
+        summary="Set whom this tenant tells of its jobs",
+        openapi_extra=body_of(NotifyBody, "application/json"),
+    )
+    async def set_notify(request: Request, caller: Caller = Depends(guard(authenticator, "control"))) -> Response:
+        """Holds for jobs that run, too; an empty list: nobody is told."""
+        require_type(request, JSON_TYPES)
+        people = (await body_as(request, NotifyBody, deps.options.body_limit)).notify
+        await checker.check_notify(people, caller.tenant)
+        await store.set_tenant_notify(caller.tenant, people)
+        return await notify(caller)
 
     @router.post("/webhooks:resend", response_model=ResentView, summary="Send all dead letters again")
     async def resend_dead(caller: Caller = Depends(guard(authenticator, "control"))) -> ResentView:

@@ -55,7 +55,7 @@ def undoable(spec: JobSpec) -> list[dict[str, str]]:
     faults += [*_of_person(spec), *_of_sites(spec)]
     if spec.webhook is not None and not spec.webhook.events:
         faults.append(("webhook.events", "is empty: nothing would ever be told"))
-    for place, people in enumerate(spec.notify):
+    for place, people in enumerate(spec.notify or ()):
         if people.by == "email" and (bad := people.bad_address) is not None:
             faults.append((f"notify[{place}].to", f"{bad!r} is no e-mail address"))
         if people.by != "email" and people.secret is None and not _LINK.match(people.to):

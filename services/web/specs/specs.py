@@ -48,6 +48,8 @@ _FIRST_PARTS = 20
 _LONG_NAME = 64
 """Characters of an unknown field beyond which no field is looked for that may have been meant: comparing takes the
 product of both lengths."""
+_NO_PLACE = "https://8.8.8.8/"
+"""The address of a job that is none: one that browsers may reach, and that needs no look-up."""
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _LOOKED_UP = 5
 """Hosts of one job whose addresses are asked for before it is answered: its own, its receivers', and the first of its
@@ -125,9 +127,19 @@ class SpecChecker:
             faults.append(_fault("help.person", "workers of this cluster reach no person (SHOAL_HELP_URL)"))
         return faults + [
             _fault(f"notify[{place}].to", reason)
-            for place, people in enumerate(spec.notify)
+            for place, people in enumerate(spec.notify or ())
             if people.by == "email" and (reason := self._letter_fault(people)) is not None
         ]
+
+    async def check_notify(self, notify: tuple[NotifySpec, ...], tenant: str) -> None:
+        """Returns when these people can be told of jobs that do not say whom.
+
+        Raises:
+            BadInput: with the fault of each who cannot be.
+        """
+        spec = JobSpec(url=_NO_PLACE, goal="-", notify=notify)
+        if faults := undoable(spec) + self._limits(spec) + await self._addresses(spec, tenant):
+            raise refused(faults, what="notify")
 
     def _letter_fault(self, people: NotifySpec) -> str | None:
         if not self._rules.mail:
@@ -208,13 +220,13 @@ def parse_json(body: bytes) -> Json:
         raise BadInput(f"The body is not valid JSON: {err}.", errors=[_fault("body", str(err))]) from None
 
 
-def refused(faults: Sequence[Fault], *, of: int = 0) -> BadInput:
+def refused(faults: Sequence[Fault], *, of: int = 0, what: str = "job") -> BadInput:
     """One error for the first faults of a job spec; its message names the first and counts all, of which there are `of`
     where that is more than are given."""
     first = f"{faults[0]['field']}: {faults[0]['reason']}"
     count = max(of, len(faults))
     more = f" (and {count - 1} more)" if count > 1 else ""
-    return BadInput(f"The job is not valid: {first}{more}.", errors=list(faults[:_MOST_FAULTS]))
+    return BadInput(f"The {what} is not valid: {first}{more}.", errors=list(faults[:_MOST_FAULTS]))
 
 
 def _urls(spec: JobSpec) -> Iterator[tuple[str, str]]:
@@ -232,7 +244,7 @@ def _called(spec: JobSpec) -> Iterator[tuple[str, str]]:
         yield "webhook.url", spec.webhook.url
     if spec.help.webhook is not None:
         yield "help.webhook", spec.help.webhook
-    for place, people in enumerate(spec.notify):
+    for place, people in enumerate(spec.notify or ()):
         if people.by != "email" and people.to.startswith(("http://", "https://")):
             yield f"notify[{place}].to", people.to
     for index, sink in enumerate(spec.sinks):

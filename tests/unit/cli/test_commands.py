@@ -23,6 +23,7 @@ from shoal.agent.types import Basis, Computation, Incomplete, Outcome, Quotation
 from shoal.agent.worker_messages import Work
 from shoal.embedded import spec_checker
 from shoal.services.cli.app import app
+from shoal.services.cli.commands.job import jobs
 from shoal.services.cli.connection import client_or_cluster
 from shoal.services.settings import Settings, load_settings
 from shoal.services.store.records import JobFilter
@@ -407,6 +408,37 @@ def test_results_come_in_three_formats(served: Served, shoal: Shoal, tmp_path: P
     assert out.stat().st_mode & 0o077, "readable as files usually are"
     assert [path.name for path in tmp_path.glob("*out*")] == ["out.parquet"], "nothing temporary stays"
     assert "Cannot write" in shoal("results", job, "--out", str(tmp_path / "no" / "x"), code=2).stderr
+
+
+async def test_a_file_of_results_grows_line_by_line_and_takes_its_place_when_it_is_whole(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, part = tmp_path / "out.jsonl", tmp_path / "out.jsonl.part"
+    out.write_text("of yesterday\n")
+
+    async def lines(breaks: bool) -> AsyncIterator[bytes]:
+        for n in range(3):
+            yield b'{"n": %d}\n' % n
+            assert part.read_bytes().count(b"\n") == n + 1 and out.read_text() == "of yesterday\n"
+        if breaks:
+            raise ConnectionError("the gateway is gone")
+
+    with pytest.raises(ConnectionError):
+        await jobs._write(lines(True), str(out), jobs.Form.JSONL)
+    assert part.read_bytes().count(b"\n") == 3 and out.read_text() == "of yesterday\n"
+    assert f"{part} has what had come; {out} is not written" in capsys.readouterr().err
+    await jobs._write(lines(False), str(out), jobs.Form.JSONL)
+    assert out.read_bytes().count(b"\n") == 3 and not part.exists()
+    out.write_text("of yesterday\n")
+    with pytest.raises(ConnectionError):
+        await jobs._write(lines(True), str(out), jobs.Form.PARQUET)
+    assert not part.exists(), "half a Parquet file cannot be read"
+
+
+def test_the_help_shows_commands_in_groups(shoal: Shoal) -> None:
+    told = shoal("--help").stdout
+    assert all(f"─ {name} ─" in told for name in ("Begin", "Jobs", "What jobs use", "Cluster"))
+    assert "─ Commands ─" not in told, "a command is in no group"
 
 
 def test_control_commands_do_what_they_say(served: Served, shoal: Shoal) -> None:

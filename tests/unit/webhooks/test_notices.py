@@ -7,7 +7,7 @@ import json
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
@@ -112,6 +112,59 @@ async def test_a_letter_reaches_a_mail_server_once() -> None:
     assert letter["From"] == "Shoal <shoal@example.com>" and letter["Subject"].endswith(" ended")
     assert letter["Message-ID"].startswith("<w") and letter["Message-ID"].endswith("@example.com>")
     assert "https://shoal.example/jobs/j" in letter.get_content() and "1 completed" in letter.get_content()
+
+
+async def test_no_password_goes_to_a_mail_server_that_offers_no_encryption() -> None:
+    with mail_server() as (letters, mail):
+        how = replace(mail, user="shoal", password="s3cret-word")
+        answer = await how.send(["ops@example.com"], "Ended", "It ended.", "w1")
+    assert "offers no STARTTLS" in answer.error and not answer.refused
+    assert letters.got == []
+
+
+async def test_a_letter_that_one_of_its_addresses_did_not_get_is_not_called_delivered() -> None:
+    with mail_server() as (letters, mail):
+        async with world(names=NAMES, rules=RULES) as w:
+            people = {"by": "email", "to": "ops@example.com, nobody@example.com", **EVERY_END}
+            ended = await _ended(w, people, mail=mail)
+    assert ended == [("dead", "the others have it; nobody@example.com: SMTP 550: no such person")]
+    assert letters.to == ["ops@example.com"]
+
+
+async def test_a_tenant_tells_people_of_jobs_that_do_not_say_whom() -> None:
+    default = [{"by": "email", "to": "all@example.com", "events": ["job.finished"]}]
+    with mail_server() as (_letters, mail):
+        async with world(names=NAMES, rules=replace(RULES, mail=True)) as w:
+            assert (await w.client.get("/v1/notify")).json() == {"tenant": "default", "notify": []}
+            put = await w.client.put("/v1/notify", json={"notify": default})
+            assert put.status_code == 200 and put.json()["notify"][0]["to"] == "all@example.com"
+            await w.submit(notify=[])
+            assert await _ended(w, {"by": "email", "to": "own@example.com", **EVERY_END}, mail=mail)
+            await w.submit(labels={"team": "a"})
+            await w.run(lambda work: completed({"n": 1}))
+            told = {row.url: json.loads(row.body) for row in await w.store.deliveries(DeliveryFilter())}
+            assert sorted(told) == ["all@example.com", "own@example.com"]
+            (entry,) = told["all@example.com"]["events"]
+            assert entry["labels"] == {"team": "a"}
+            assert (await w.client.put("/v1/notify", json={"notify": []})).json()["notify"] == []
+            await w.submit()
+            await w.run(lambda work: completed({"n": 1}))
+            assert len(await w.store.deliveries(DeliveryFilter())) == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"notify": [{"by": "email", "to": "nonsense"}]}, "notify[0].to"),
+        ({"notify": [{"by": "slack", "to": "http://10.0.0.1/x"}]}, "notify[0].to"),
+        ({"notify": [{"by": "fax", "to": "1"}]}, "notify[0].by"),
+        ({"notify": [], "tell": 1}, "tell"),
+    ],
+)
+async def test_people_whom_a_tenant_could_not_tell_are_refused(body: dict[str, Any], field: str) -> None:
+    async with world(names=NAMES, rules=replace(RULES, reach=Reach(), mail=True)) as w:
+        answer = await w.client.put("/v1/notify", json=body)
+        assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, field)
 
 
 async def test_what_no_mail_server_takes_is_told_and_given_up() -> None:

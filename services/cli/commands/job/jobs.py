@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import codecs
 import json
-import os
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import nullcontext
 from datetime import UTC
@@ -243,7 +241,7 @@ def results(
     async def work() -> Exit:
         chosen = _form(form, out, as_json)
         async with client_of(settings_of_process(), gateway) as client:
-            await _write(client.results(job, form=chosen.value, formulas=formulas), out)
+            await _write(client.results(job, form=chosen.value, formulas=formulas), out, chosen)
         return Exit.DONE
 
     finish(work())
@@ -275,7 +273,7 @@ def changes(
             pieces = client.changes(
                 job, since=since, key=key or (), form=chosen.value, formulas=formulas, told=_tell_changes
             )
-            await _write(pieces, out)
+            await _write(pieces, out, chosen)
         return Exit.DONE
 
     finish(work())
@@ -293,42 +291,42 @@ def _form(form: Form, out: str, as_json: bool) -> Form:
     return chosen
 
 
-async def _write(pieces: AsyncIterator[bytes], out: str) -> None:
-    """Writes what comes to a file, or to standard output for none."""
-    with _WholeFile(Path(out)) if out else nullcontext(binary_stdout()) as target:
+async def _write(pieces: AsyncIterator[bytes], out: str, form: Form) -> None:
+    """Writes what comes to a file, or to standard output for none; readers there have each piece at once."""
+    with _GrowingFile(Path(out), keeps=form is not Form.PARQUET) if out else nullcontext(binary_stdout()) as target:
         async for piece in pieces:
             target.write(piece)
-        target.flush()
+            target.flush()
 
 
-class _WholeFile:
-    """A file that is written beside its place first: a reader sees all of it or nothing.
+class _GrowingFile:
+    """A file that grows as `FILE.part` beside its place, and takes its place when it is whole.
+
+    So nobody takes half an export for a whole one, and what was there before stays until then.
 
     Raises:
-        Usage: nothing can be written there.
+        BadUsage: nothing can be written there.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, *, keeps: bool) -> None:
+        """`keeps`: what has come is of use where the rest does not come."""
+        self._path, self._part, self._keeps = path, path.with_name(path.name + ".part"), keeps
         try:
-            handle, self._name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+            self._file = self._part.open("wb")
         except OSError as error:
             raise BadUsage(f"cannot write {path}: {error.strerror or error}") from error
-        self._file = os.fdopen(handle, "wb")
 
     def __enter__(self) -> BinaryIO:
         return self._file
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._file.close()
-        if kind is not None:
-            Path(self._name).unlink(missing_ok=True)
-            return
-        # mkstemp makes files for their owner only; a result is as readable as any file that one writes.
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(self._name).chmod(0o666 & ~mask)
-        Path(self._name).replace(self._path)
+        if kind is None:
+            self._part.replace(self._path)
+        elif self._keeps and self._part.stat().st_size:
+            tell(f"{self._part} has what had come; {self._path} is not written")
+        else:
+            self._part.unlink()
 
 
 def watch(job: JobArgument, gateway: Gateway = "", as_json: AsJson = False) -> None:

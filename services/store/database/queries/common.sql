@@ -979,6 +979,10 @@ where job = :job and nth = :nth and state <> 'waiting'
 select state, count(*) as n from sink
 where state in ('waiting', 'failed') and (cast(:tenant as text) is null or tenant = :tenant) group by state
 
+-- name: tenant_notify
+-- Whom some tenants tell of jobs that do not say so themselves.
+select name, data from state where name in many(:names, text)
+
 -- name: item_at
 -- The session of an item, by its place among all items of its job.
 select id from session where job = :job and depth > 0 and children = 0 order by path limit 1 offset :place
