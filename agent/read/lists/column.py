@@ -22,7 +22,8 @@ Key = tuple[object, ...]
 
 _NO_LETTERS = re.compile(r"[\W\d]+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_FIGURE = re.compile(r"\d")
+_FIGURE, _WITH_FIGURE = re.compile(r"\d"), re.compile(r"\S*?\d\S*")
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +106,12 @@ class Column:
     @cached_property
     def figure_share(self) -> float:
         """Share of a text's words that have figures, in the mean."""
-        words = [text.split() for text in self.texts]
-        return _mean([_mean([_FIGURE.search(word) is not None for word in each]) for each in words])
+        return _mean([len(_WITH_FIGURE.findall(text)) / max(1, len(text.split())) for text in self.texts])
+
+    @cached_property
+    def letters(self) -> list[frozenset[str]]:
+        """The words of each text, in lower case and without figures."""
+        return [frozenset(_LETTERS.findall(text.casefold())) for text in self.texts]
 
     @cached_property
     def form(self) -> str:

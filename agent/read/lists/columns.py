@@ -380,17 +380,22 @@ def _join(group: dict[Key, dict[int, PlacedValue]] | dict[Key, dict[int, _Link]]
     alike: dict[Key, list[Key]] = defaultdict(list)
     for key in group:
         if key[0] in ("piece", "link") and len(key) == 3 and isinstance(key[1], tuple):
-            alike[key[0], tuple(str(step).split(".")[0] for step in key[1]), key[2]].append(key)
+            alike[key[0], _tags_of(key[1]), key[2]].append(key)
     for keys in alike.values():
         keys.sort(key=lambda key: -len(group[key]))
         for key in keys[1:]:
-            if not set(group[key]) & set(group[keys[0]]):
+            if group[keys[0]].keys().isdisjoint(group[key]):
                 group[keys[0]].update(group.pop(key))  # type: ignore[arg-type]
 
 
 def _prefix_of(text: str) -> str:
     match = _PREFIX.match(text)
     return match[1].casefold() if match else ""
+
+
+@lru_cache(50_000)
+def _tags_of(path: Path) -> Path:
+    return tuple(step.partition(".")[0] for step in path)
 
 
 @lru_cache(50_000)

@@ -238,11 +238,7 @@ def _fit_of_names(asked: ListField, column: Column, named: float, records: int) 
     score += 0.25 * (1.5 <= column.words <= 16) - 0.5 * (column.length > 220) - 0.4 * column.unsteady
     score -= 0.0 if called or numbered else 1.2 * max(0.0, column.figure_share - 0.15)
     if asked.example_words:
-        common = Counter(
-            word
-            for text in column.texts
-            for word in set(re.findall(r"[^\W\d_]+", text.casefold())) & asked.example_words
-        )
+        common = Counter(word for words in column.letters for word in words & asked.example_words)
         score += 0.9 * min(1.0, sum(common.values()) / column.count)
     return column.cover * (score + 1.1 * named - 0.05 * (not column.whole) + 0.05 * (column.source[0] == "piece"))
 

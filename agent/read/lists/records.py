@@ -30,6 +30,7 @@ from shoal.agent.read.lists.pieces import PagePieces, Piece, step_of
 from shoal.agent.read.lists.runs import Run, Span, find_runs
 from shoal.agent.read.lists.words import split_words
 from shoal.agent.read.values.text_values import Day, DayOrder, shape
+from shoal.agent.support.bounded_cache import bounded_cache
 from shoal.agent.types import Sureness
 
 _ANOTHER = "the page shows another list of such records, with {} entries; `extract.records` says which are meant"
@@ -316,8 +317,13 @@ def _differ(value: Value | None, other: Value | None, kind: str) -> bool:
         return False
     if kind in ("day", "link"):
         return value != other
-    first, second = (re.sub(r"\W+", "", str(value)).casefold() for value in (value, other))
+    first, second = _letters_of(str(value)), _letters_of(str(other))
     return first not in second and second not in first
+
+
+@bounded_cache(20_000, longest=400)
+def _letters_of(text: str) -> str:
+    return re.sub(r"\W+", "", text).casefold()
 
 
 # --- settling -----------------------------------------------------------------------------------------
