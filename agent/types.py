@@ -269,6 +269,25 @@ class RecordPicture:
 
 
 @dataclass(frozen=True, slots=True)
+class PageVersion:
+    """Which version of its page's document a record was read from."""
+
+    page: str  # names the page among those of its job: `page_key` of the item's value
+    url: str  # of the document, without fragment
+    etag: str = ""  # "": the site told none
+    modified: str = ""  # Last-Modified as the site told it; "": none by which two versions can be told apart
+    digest: str = ""  # SHA-256 of the document
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedOver:
+    """Where a record is from that was not read anew, since its page had not changed."""
+
+    session: str  # id of the session that read it
+    by: str  # not_modified: the site said so; same_content: the document was the same
+
+
+@dataclass(frozen=True, slots=True)
 class FieldCandidate:
     """A value that a page may state for a field, and that was not given: it is weak, or others are as good."""
 
@@ -292,6 +311,16 @@ class Record:
     workflow: str = ""  # workflow and version that read it, as `NAME@2`; "" for none
     audit: Audited = ""  # of a record that a workflow read
     picture: RecordPicture | None = None  # None: the job keeps none, or the page was another by then
+    version: PageVersion | None = None  # kept where the next run is to know; None: it was not read from the document
+    carried_over: CarriedOver | None = None  # None: this run read it
+
+
+@dataclass(frozen=True)
+class EarlierReading:
+    """What an earlier run read from an item's page, without any doubt."""
+
+    session: str  # id of the session that has the records
+    records: tuple[Record, ...]  # each with the version of its page
 
 
 # --- answers -----------------------------------------------------------------------------------------
@@ -348,6 +377,7 @@ class Usage:
     completion_tokens: int = 0
     cached_tokens: int = 0  # prompt tokens that the server took from its prefix cache
     pages: int = 0  # navigations
+    carried_over: int = 0  # items that were not read anew, since their page had not changed
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -356,11 +386,19 @@ class Usage:
             self.completion_tokens + other.completion_tokens,
             self.cached_tokens + other.cached_tokens,
             self.pages + other.pages,
+            self.carried_over + other.carried_over,
         )
 
     def share(self, number: int, of: int) -> Usage:
         """What number `number` (from 0) of `of` records cost, in whole numbers; all of them together cost this."""
-        whole = (self.model_calls, self.prompt_tokens, self.completion_tokens, self.cached_tokens, self.pages)
+        whole = (
+            self.model_calls,
+            self.prompt_tokens,
+            self.completion_tokens,
+            self.cached_tokens,
+            self.pages,
+            self.carried_over,
+        )
         return Usage(*(spent // of + (number < spent % of) for spent in whole))
 
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from shoal.agent.sessions.loops.compressed_items import LoopPiece
 from shoal.agent.spec import JobSpec
-from shoal.agent.types import Checkpoint, ChildrenSummary, LoopItem, Outcome
+from shoal.agent.types import Checkpoint, ChildrenSummary, EarlierReading, LoopItem, Outcome
 
 
 class LearnedUse(StrEnum):
@@ -45,6 +45,7 @@ class Work:
     job_tokens: int = 0  # model tokens that the job's finished attempts have spent; counted where it has a budget
     learned: LearnedUse | None = None  # of `spec.workflow`, in a loop that learns; None: the job's own policy alone
     width: int = 0  # of a run of documents: how many of this job are under way at once; 0: it is in no run
+    earlier: EarlierReading | None = None  # to be carried over where its page has not changed; None: it is read
 
     @property
     def limited(self) -> bool:

@@ -137,8 +137,8 @@ CATALOGUE: tuple[Metric, ...] = (
             "shoal_documents",
             "counter",
             ("outcome",),
-            "Documents read without a browser: `used`; `passed_on` to a browser; beside a browser `agreed`, "
-            "`different`; `unknown` (no answer); `turned_away` by the site.",
+            "Documents read without a browser: `used`; `unchanged` since an earlier run; `passed_on` to a browser; "
+            "beside a browser `agreed`, `different`; `unknown` (no answer); `turned_away` by the site.",
         ),
         Metric("shoal_records", "counter", (), "Records that completed sessions gave."),
         Metric(

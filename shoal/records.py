@@ -57,6 +57,7 @@ class Usage(Reply):
     completion_tokens: int
     cached_tokens: int = 0
     pages: int = 0
+    carried_over: int = Field(0, description="items that were not read anew, since their page had not changed")
 
 
 class Failure(Reply):
@@ -97,6 +98,15 @@ class Source(Reply):
     sureness: Sureness = Field("likely", description="certain, likely or weak")
     why: str = Field("", description="the reason for `sureness`, in words")
     box: PageBox | None = Field(None, description="of its element on the record's picture; None: unknown")
+
+
+class CarriedOver(Reply):
+    """Where a record is from that was not read anew, since its page had not changed."""
+
+    session: str = Field(description="that read it; `at` says when")
+    by: Literal["not_modified", "same_content"] = Field(
+        description="not_modified: the site said so; same_content: the page's document was the same"
+    )
 
 
 class Candidate(Reply):
@@ -382,6 +392,7 @@ class Result(Reply):
         False,
         description="a workflow read the record, and no audit has confirmed since what the same branches read",
     )
+    carried_over: CarriedOver | None = Field(None, description="None: this run read the record")
 
 
 class ChangedField(Reply):

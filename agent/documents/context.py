@@ -49,7 +49,7 @@ _CHALLENGES = ("cf-mitigated", "x-amzn-waf-action", "x-datadome")
 _OF_SCRIPTS = {"accept": "*/*"}
 """What a browser sends with a script's request that says nothing else."""
 _MORE_LOOKS, _LATE_QUIET_S = 3, 0.5
-_VISITOR = "() => [navigator.userAgent, ...navigator.languages]"
+VISITOR = "() => [navigator.userAgent, ...navigator.languages]"
 
 NavigationCheck = Callable[[str], Awaitable[None]]
 """Asked before each request for a page, as a browser's navigations are."""
@@ -61,26 +61,10 @@ def documents_serve(spec: JobSpec, *, learned: bool = False) -> bool:
     Args:
         learned: the loop replays `spec.workflow`, which it has learned.
     """
-    if not documents_allowed(spec) or spec.extract is None:
+    if not spec.allows_documents or spec.extract is None:
         return False
     by_workflow = (learned or spec.policy.startswith("workflow:")) and _only_reads(spec.workflow)
     return by_workflow or _gives_places(spec.extract)
-
-
-def documents_allowed(spec: JobSpec) -> bool:
-    """Whether documents may stand for pages, as far as the job says.
-
-    One record is read of each page, no page has to be waited for, photographed, traced or recorded, and nothing but
-    cookies tells visitors apart.
-    """
-    extract = spec.extract
-    if extract is None or extract.many or extract.wait_for is not None:
-        return False
-    if spec.browser.proxy is not None or spec.browser.attach is not None:
-        return False
-    if spec.artifacts.traced or spec.artifacts.recording:
-        return False
-    return spec.artifacts.evidence == "document" or spec.artifacts.screenshots != "all"
 
 
 def _gives_places(extract: ExtractSpec) -> bool:
@@ -121,6 +105,16 @@ class DocumentReading:
     reader: DocumentReader = read_here
     own: OwnReading | None = None  # of pages whose documents do not count: what they request themselves is read
     sampled: bool = False  # a browser reads the page in any case, and both are compared
+    document: RawDocument | None = None  # the page's, where it came already
+
+
+def turned_away(reading: DocumentReading, raw: RawDocument) -> bool:
+    """Whether the site does not want to be asked without a browser, which is noted."""
+    refused = raw.status in _BUSY | _TURNED_AWAY or any(name in raw.headers for name in _CHALLENGES)
+    if refused:
+        reading.trust.refuse(f"the site answered {raw.status} to a request for a document alone", turned_away=True)
+        reading.told(DocumentOutcome.TURNED_AWAY)
+    return refused
 
 
 class DocumentBrowser:
@@ -163,13 +157,18 @@ class DocumentContext:
         self._read_raw: RawDocument | None = None
         self._beyond = ""  # why the document could not be read
         self._unanswered = False  # the page's own request, which is noted
-        self._compared = False
+        self._compared = self._agreed = False  # what a browser has read with the document; both said the same
         self._url = "about:blank"
 
     @property
     def document(self) -> RawDocument | None:
         """The document that a reading is from; None where a browser read the page, or nothing did."""
         return self._read_raw if self._page is None else None
+
+    @property
+    def stated_by(self) -> RawDocument | None:
+        """The page's own document, where all that was read is known to stand in it; None otherwise."""
+        return None if self._reading.own is not None else self._raw if self._agreed else self.document
 
     @property
     def url(self) -> str:
@@ -212,6 +211,8 @@ class DocumentContext:
 
     async def _fetched(self, url: str, visitor: Visitor, timeout_s: float | None) -> RawDocument | None:
         """A document with status 200; None where there is none, which is noted."""
+        if self._reading.document is not None:
+            return self._reading.document
         try:
             raw = await self._asked(url, visitor, {}, timeout_s)
         except BeyondDocument as beyond:
@@ -233,7 +234,7 @@ class DocumentContext:
             BeyondDocument: the site leads elsewhere.
             ServerBusy: the site wants to be left alone for a while.
         """
-        trust, spec = self._reading.trust, self._reading.spec
+        spec = self._reading.spec
         state = self._options.storage_state
         cookies = state.get("cookies", ()) if isinstance(state, Mapping) else ()
         limit = timeout_s if timeout_s is not None else self._options.navigation_timeout_s
@@ -244,9 +245,7 @@ class DocumentContext:
         except FetchFailed as error:
             self._unknown(str(error))
             return None
-        if raw.status in _BUSY or raw.status in _TURNED_AWAY or any(name in raw.headers for name in _CHALLENGES):
-            trust.refuse(f"the site answered {raw.status} to a request for a document alone", turned_away=True)
-            self._reading.told(DocumentOutcome.TURNED_AWAY)
+        if turned_away(self._reading, raw):
             if raw.status in _BUSY and self._mode is Mode.DOCUMENT:  # beside a page, the page counts
                 again_s = retry_after_seconds(raw.headers)
                 raise ServerBusy(f"{raw.url} answered {raw.status}", status=raw.status, retry_after_s=again_s)
@@ -360,7 +359,7 @@ class DocumentContext:
         """Holds what the document says to what the browser says, once the page has come to rest."""
         trust = self._reading.trust
         if trust.visitor is None:
-            user_agent, *languages = await page.read(_VISITOR)
+            user_agent, *languages = await page.read(VISITOR)
             trust.visitor = Visitor(
                 str(user_agent), tuple(map(str, languages)), await self._browser.navigation_accept()
             )
@@ -385,6 +384,7 @@ class DocumentContext:
             same = stated is not None and stated == question.stated(late) == question.stated(question.view(said))
         if same:
             trust.agreed(told)
+            self._agreed = True
             self._reading.told(DocumentOutcome.AGREED)
         else:
             trust.refuse("a document said something else than its page")
@@ -412,7 +412,8 @@ class DocumentContext:
         assert trust.visitor is not None
         if self._raw is None:
             try:
-                await self._reading.navigation_guard(self._url)
+                if self._reading.document is None:
+                    await self._reading.navigation_guard(self._url)
                 raw = await self._fetched(self._url, trust.visitor, None)
                 if raw is not None:
                     readable(raw)

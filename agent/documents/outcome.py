@@ -10,6 +10,8 @@ class DocumentOutcome(StrEnum):
 
     USED = "used"
     """The record is from it."""
+    UNCHANGED = "unchanged"
+    """The page is as an earlier run read it: that run's record is carried over."""
     PASSED_ON = "passed_on"
     """A browser read the page: the document is of a build that was not seen before, or does not tell all."""
     AGREED = "agreed"

@@ -82,6 +82,11 @@ class LazyContext:
         return self._context.document if isinstance(self._context, DocumentContext) else None
 
     @property
+    def stated_by(self) -> RawDocument | None:
+        """The page's own document, where all that was read is known to stand in it; None otherwise."""
+        return self._context.stated_by if isinstance(self._context, DocumentContext) and not self._handled else None
+
+    @property
     def tier(self) -> Tier:
         """What was read is from."""
         if self.document is not None:

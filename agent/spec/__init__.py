@@ -5,6 +5,7 @@ from shoal.agent.spec.extract_spec import X_KEY, ExtractSpec, FieldPlace, Reader
 from shoal.agent.spec.job_spec import (
     ArtifactsSpec,
     BudgetSpec,
+    ChangesSpec,
     HelpSpec,
     JobSpec,
     PolitenessSpec,
@@ -32,6 +33,7 @@ __all__ = [
     "ArtifactsSpec",
     "BrowserSpec",
     "BudgetSpec",
+    "ChangesSpec",
     "ExtractSpec",
     "FieldPlace",
     "FolderSink",

@@ -32,6 +32,17 @@ class SecretUse(SpecPart):
     domains: tuple[str, ...] = Field(min_length=1, description="host names; sub-domains are included")
 
 
+class ChangesSpec(SpecPart):
+    """How this job follows an earlier run of the same work."""
+
+    skip_unchanged: bool = Field(
+        False,
+        description="items whose page has not changed since the run before keep that run's records, without a browser: "
+        "the site says so (ETag, Last-Modified), or the document is the same, of which the record was read; "
+        "never records with any doubt",
+    )
+
+
 class BudgetSpec(SpecPart):
     """How many model tokens, prompt and reply together as the server counts them, may be spent; none: no limit."""
 
@@ -193,6 +204,7 @@ class JobSpec(SpecPart):
     budget: BudgetSpec = BudgetSpec()
     sight: SightSpec = SightSpec()
     artifacts: ArtifactsSpec = ArtifactsSpec()
+    changes: ChangesSpec = ChangesSpec()
     webhook: WebhookSpec | None = None
     notify: tuple[NotifySpec, ...] | None = Field(
         None,
@@ -233,6 +245,22 @@ class JobSpec(SpecPart):
         if self.repeatable is not None:
             return self.repeatable
         return self.data is None and not (self.loop is not None and self.loop.has_rows)
+
+    @property
+    def allows_documents(self) -> bool:
+        """Whether documents may stand for pages, as far as the job says.
+
+        One record is read of each page, no page has to be waited for, photographed, traced or recorded, and nothing but
+        cookies tells visitors apart.
+        """
+        extract = self.extract
+        if extract is None or extract.many or extract.wait_for is not None:
+            return False
+        if self.browser.proxy is not None or self.browser.attach is not None:
+            return False
+        if self.artifacts.traced or self.artifacts.recording:
+            return False
+        return self.artifacts.evidence == "document" or self.artifacts.screenshots != "all"
 
     def below(self, depth: int) -> JobSpec:
         """What a session at `depth` needs of it: each of those above has its own values, of which one stands for all.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from functools import cache
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit, urlunsplit
@@ -183,3 +184,8 @@ def forbidden_page(url: str, schemes: tuple[str, ...] = WEB) -> AddressForbidden
     if not scheme or scheme in schemes or scheme in _OF_PAGES:
         return None
     return AddressForbidden(f"the page went to {url[:_SHOWN]!r}; only http and https are looked at", url=url[:_SHOWN])
+
+
+def page_key(address: str) -> str:
+    """A digest that names a page from run to run."""
+    return hashlib.sha256(address.encode("utf-8", "replace")).hexdigest()[:32]

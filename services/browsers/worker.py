@@ -23,6 +23,7 @@ from shoal.agent.documents.context import DocumentBrowser, DocumentReading, docu
 from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.documents.own_request import OwnReading
 from shoal.agent.documents.trust import TrustedSites
+from shoal.agent.documents.unchanged import page_now
 from shoal.agent.errors import AgentError, BrowserError, NavigationTimeout, NoRoom, ServerBusy, Unexpected
 from shoal.agent.policies.choose import with_learned
 from shoal.agent.policies.workflow import DocumentPolicy, WorkflowPolicy
@@ -221,7 +222,14 @@ class Worker:
                 lazy = LazyBrowser(owner, self._slots, way_out) if work.width else None
                 browser: Browser = await stack.enter_async_context(lazy or owner.lend())
                 navigation_guard = self._parts.navigation_guard(work, held.journal)
-                first = self._documents_first(work, browser, navigation_guard)
+                reading = self._document_reading(work, navigation_guard)
+                if work.earlier is not None and work.item is not None and reading is not None:
+                    state = self._logins.state(work.job) or (work.checkpoint and work.checkpoint.storage_state)
+                    now = await page_now(browser, reading, work.item.value, work.earlier, state)
+                    if now.outcome is not None:
+                        return replace(now.outcome, crawl_delay_s=navigation_guard.crawl_delay_s)
+                    reading = replace(reading, document=now.document)
+                first = browser if reading is None else DocumentBrowser(browser, reading)
                 deps = replace(
                     await dependencies_of(self._parts, self._config, work, first, navigation_guard, held.journal),
                     budget=held.budget,
@@ -256,8 +264,8 @@ class Worker:
             hidden.learn(reference, value)
         hidden.hide_in(error)
 
-    def _documents_first(self, work: Work, browser: Browser, navigation_guard: NavigationGuard) -> Browser:
-        """The browser, behind what reads documents without it where the job allows that.
+    def _document_reading(self, work: Work, navigation_guard: NavigationGuard) -> DocumentReading | None:
+        """What reads the item's document without a browser; None where the job, or what was seen, allows none.
 
         Raises:
             AgentError: the job names a policy that is not there.
@@ -265,23 +273,22 @@ class Worker:
         client = self._parts.documents(work.tenant)
         learned = work.learned in (LearnedUse.REPLAY, LearnedUse.AUDIT)
         if client is None or work.item is None or not work.item.is_link:
-            return browser
+            return None
         if not documents_serve(work.spec, learned=learned):
-            return browser
+            return None
         trust, own = self._sites.of(work.job, host_of(work.item.value)), None
         if trust.refused and not trust.turned_away and (own := OwnReading.of(work.spec, work.item)) is not None:
             trust = self._sites.of(work.job, host_of(work.item.value), own_requests=True)
         # A model reads the page, too, at the same moment.
         opened = work.learned is LearnedUse.AUDIT and not self._parts.policy(work.spec).instant
         if trust.refused or (opened and own is None):
-            return browser
+            return None
 
         def told(outcome: DocumentOutcome) -> None:
             self._metrics_delta.add("shoal_documents", outcome.value)
 
         reader = self._parts.document_reader
-        reading = DocumentReading(work.spec, client, trust, navigation_guard, told, reader, own, sampled=opened)
-        return DocumentBrowser(browser, reading)
+        return DocumentReading(work.spec, client, trust, navigation_guard, told, reader, own, sampled=opened)
 
     # --- the dispatcher's side -----------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from tests.store_contract.concurrency_changes import *  # noqa: F403
 from tests.store_contract.control import *  # noqa: F403
 from tests.store_contract.doubts import *  # noqa: F403
 from tests.store_contract.dropping import *  # noqa: F403
+from tests.store_contract.earlier_readings import *  # noqa: F403
 from tests.store_contract.ending import *  # noqa: F403
 from tests.store_contract.fixtures import short_slices as short_slices
 from tests.store_contract.fixtures import w as w

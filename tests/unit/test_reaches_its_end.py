@@ -25,7 +25,7 @@ from shoal.agent.errors import AgentError, Recourse
 from shoal.agent.fault_table import TREATMENTS
 from shoal.agent.spec import BrowserSpec, Viewport
 from shoal.agent.status import Status
-from shoal.agent.types import ErrorInfo, FieldSource, LoopItem, Record, Usage
+from shoal.agent.types import CarriedOver, ErrorInfo, FieldSource, LoopItem, Record, Usage
 from shoal.records import Result
 from shoal.services import errors as service_errors
 from shoal.services.browsers.configs import worker_config
@@ -268,7 +268,7 @@ LINE = ResultRow(
     session=2,
     item=LoopItem(0, "v", is_link=True, label="l"),
     status=Status.COMPLETED,
-    record=Record({"a": 1}, {"a": FieldSource("label", "p", True)}),
+    record=Record({"a": 1}, {"a": FieldSource("label", "p", True)}, carried_over=CarriedOver("s1", "not_modified")),
     error=ErrorInfo("Busy", "busy", "later", retryable=True),
     url="http://a.example/",
     at="2026-01-01T00:00:00Z",

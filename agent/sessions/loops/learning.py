@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.agent.documents.context import documents_allowed
 from shoal.agent.policies.policy import Policy
 from shoal.agent.policies.workflow import DocumentPolicy, ShadowPolicy, WorkflowPolicy
 from shoal.agent.spec import JobSpec
@@ -56,7 +55,7 @@ def _rules_teach(spec: JobSpec, items: Sequence[LoopItem]) -> bool:
     What they teach serves documents alone, so nothing is learned where the job wants pages to be opened.
     """
     shaped = spec.extract is not None and spec.extract.record_schema is not None
-    return shaped and spec.data is None and all(item.is_link for item in items) and documents_allowed(spec)
+    return shaped and spec.data is None and all(item.is_link for item in items) and spec.allows_documents
 
 
 def _taught_by_rules(spec: JobSpec) -> str:

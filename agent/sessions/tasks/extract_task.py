@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from shoal.agent.decisions.extract import CheckedRecords, check_records, not_among
 from shoal.agent.decisions.plan import Plan
+from shoal.agent.documents.unchanged import version_of
 from shoal.agent.errors import LedElsewhere, RecordInvalid
 from shoal.agent.extraction.extraction import extract_records
 from shoal.agent.extraction.page_instead import refuse_other_page
@@ -19,7 +20,7 @@ from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.moments import utc_now
 from shoal.agent.support.sites.sites import Sites, named_site
-from shoal.agent.support.web_addresses import is_led_elsewhere, is_other_site
+from shoal.agent.support.web_addresses import is_led_elsewhere, is_other_site, page_key
 from shoal.agent.types import Outcome, Record, Task
 
 _ENTRIES_TOLD = 20  # of a list's entries that are no valid records
@@ -45,9 +46,11 @@ async def do_extract(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None
     read = await attempt.evidence.keep_source(checked.records, unmoved=unmoved)
     stamp = utc_now()
     url = attempt.page.url
+    document = attempt.page.stated_by if attempt.work.spec.changes.skip_unchanged and unmoved else None
+    version = None if document is None or item is None else version_of(page_key(item.value), document)
     found_here = (
         attempt.state.hidden.record(
-            replace(r, url=r.url or url, at=r.at or stamp, tier=tier, workflow=workflow, audit=audit)
+            replace(r, url=r.url or url, at=r.at or stamp, tier=tier, workflow=workflow, audit=audit, version=version)
         )
         for r in read
     )

@@ -78,6 +78,7 @@ job = Table(
     Column("completion_tokens", BigInteger, nullable=False, server_default=_ZERO),
     Column("cached_tokens", BigInteger, nullable=False, server_default=_ZERO),
     Column("pages", BigInteger, nullable=False, server_default=_ZERO),
+    Column("carried_over", BigInteger, nullable=False, server_default=_ZERO),  # items that were not read anew
     Column("concurrency", Integer),  # of its outermost loops, set by its owner while it ran; 0: no limit
     Column("expires_at", Double),  # when its results are archived and its rows dropped
     Column("token_limit", BigInteger),  # of all its sessions, set by its owner while it ran; 0: no limit
@@ -225,6 +226,15 @@ _partial("session_retriable", "state in ({TERMINATED}, {FAILED}, {CANCELED})", s
 _partial("session_emptied", "state = {WAITING} and pending_children = 0", session.c.job, session.c.id)
 _partial("session_incomplete", "found is not null and state = {COMPLETED}", session.c.job)
 _partial("session_reseating", "reseating and state = {WAITING}", session.c.id)
+
+kept_page = Table(
+    "kept_page",
+    metadata,
+    # Which item of a job has the record of a page that a later run may carry over.
+    Column("job", BigInteger, primary_key=True, autoincrement=False),
+    Column("page", Text, primary_key=True),  # a digest of the item's value
+    Column("session", BigInteger, nullable=False),
+)
 
 pending_children = Table(
     "unborn",

@@ -89,7 +89,7 @@ def drop_sessions(tx: Tx, job: int, sessions: Sequence[int]) -> bool:
     for query in parts:
         if tx.run(query, job=job, n=_ROWS).rowcount == _ROWS:
             return True
-    for table in (tables.staged, tables.job_pace, tables.learning):
+    for table in (tables.staged, tables.job_pace, tables.learning, tables.kept_page):
         tx.conn.execute(table.delete().where(table.c.job == job))
     if deleted:
         tx.conn.execute(tables.sink.delete().where(tables.sink.c.job == job))

@@ -352,4 +352,6 @@ def locked(row: Row[Any]) -> LockedJob:
 
 def usage_of(row: Row[Any]) -> Usage:
     """What a job's sessions cost, from its row."""
-    return Usage(row.model_calls, row.prompt_tokens, row.completion_tokens, row.cached_tokens, row.pages)
+    return Usage(
+        row.model_calls, row.prompt_tokens, row.completion_tokens, row.cached_tokens, row.pages, row.carried_over
+    )

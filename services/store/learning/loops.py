@@ -342,6 +342,7 @@ def _teaches(item: EndedItem) -> bool:
     """Whether the teacher worked the item out, and a workflow can do the same: no answers in words, no loops."""
     outcome, replay = item.outcome, item.outcome.replay
     by_teacher = replay is None or replay.shadow or not replay.whole
+    by_teacher = by_teacher and not outcome.usage.carried_over
     return by_teacher and outcome.status is Status.COMPLETED and not outcome.answer and not item.fanned_out
 
 

@@ -76,10 +76,7 @@ def job_row(tx: Tx, job: int, tenant: str | None = None) -> JobRow:
 
 def previous_job(tx: Tx, job: int) -> int | None:
     """The run of the same work before a job, that completed; None where there is none."""
-    table = tables.job
-    lineage = select(table.c.lineage).where(table.c.id == job).scalar_subquery()
-    earlier = select(table.c.id).where(table.c.lineage == lineage, table.c.id < job, table.c.status == State.COMPLETED)
-    return tx.conn.execute(earlier.order_by(table.c.id.desc()).limit(1)).scalar()
+    return next((row.id for row in tx.rows("previous_run", id=job)), None)
 
 
 def list_jobs(tx: Tx, job_filter: JobFilter) -> list[JobRow]:

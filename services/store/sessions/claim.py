@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -22,6 +22,7 @@ from shoal.services.store.learning.loops import Learned, learned_by
 from shoal.services.store.loops.fanout import item_of
 from shoal.services.store.loops.summaries import summaries_of
 from shoal.services.store.records import Claimed, ClaimRefusal, ClaimRequest, Claims, JobControl, Renewal
+from shoal.services.store.sessions.earlier_readings import earlier_readings
 from shoal.services.store.sessions.partitions import host_names, partitions_at, wake_due
 from shoal.services.store.throttle.domain_throttle import DomainThrottles
 
@@ -115,9 +116,14 @@ def _claimed(tx: Tx, rows: Sequence[Row[Any]], jobs: Mapping[int, Row[Any]]) -> 
     # What goes on from a checkpoint of its own is the model's: a workflow would begin it anew.
     fresh = {row.parent: common[row.job, row.depth].spec for row in rows if row.parent and row.checkpoint is None}
     learned = learned_by(tx, fresh.keys(), fresh)
+    skipping = any(spec.changes.skip_unchanged for spec in specs.values())
+    earlier = earlier_readings(tx, rows, specs) if skipping else {}
     return [
         Claimed(
-            _work(row, common[row.job, row.depth], states, summaries.get(row.id), learned.get(row.parent)),
+            replace(
+                _work(row, common[row.job, row.depth], states, summaries.get(row.id), learned.get(row.parent)),
+                earlier=earlier.get(row.id),
+            ),
             row.domain,
             hosts[row.domain],
             row.owner,

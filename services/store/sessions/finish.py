@@ -102,6 +102,7 @@ def write_group(tx: Tx, group: Sequence[Finish], per_domain: int | None = None) 
     ends = _with_confirmations(tx, ends)
     _write_ends(tx, ends)
     _write_evidence(tx, ends, jobs)
+    _keep_pages(tx, ends)
     _metrics_delta(tx, ends, jobs)
     if per_domain is not None:
         note_answers(tx, ((end.row.domain, end.outcome) for end in ends), per_domain)
@@ -251,6 +252,19 @@ def _write_evidence(tx: Tx, ends: Sequence[End], jobs: Mapping[int, LockedJob]) 
         for ref in end.outcome.artifacts
     }
     tx.each("add_artifacts", list(artifacts.values()))
+
+
+def _keep_pages(tx: Tx, ends: Sequence[End]) -> None:
+    """Notes of which pages the next run may carry the records over; the last item of a page counts."""
+    pages = {
+        (end.row.job, record.version.page): end.row.id
+        for end in ends
+        if end.state is State.COMPLETED
+        for record in end.outcome.records
+        if record.version is not None
+    }
+    rows = [{"job": job, "page": page, "session": session} for (job, page), session in sorted(pages.items())]
+    tx.each("keep_pages", rows)
 
 
 def _metrics_delta(tx: Tx, ends: Sequence[End], jobs: Mapping[int, LockedJob]) -> None:

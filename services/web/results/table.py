@@ -26,7 +26,7 @@ LEADING = ("job", "session", "item.index", "item.value", "item.is_link", "item.l
 TRAILING = (
     *("error.class", "error.code", "error.message", "error.retryable"),
     *("url", "at", "attempts", "seconds", "sources", "candidates", "screenshot"),
-    *("answer", "rests_on", "tier", "workflow", "audit", "provisional"),
+    *("answer", "rests_on", "tier", "workflow", "audit", "provisional", "carried_over.session", "carried_over.by"),
     *("usage.model_calls", "usage.prompt_tokens", "usage.completion_tokens"),
 )
 """The columns around those of the record; present in every table of results, whatever the lines hold."""

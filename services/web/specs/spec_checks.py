@@ -52,7 +52,7 @@ _LINK = re.compile(r"https?://\S+$", re.IGNORECASE)
 def undoable(spec: JobSpec) -> list[dict[str, str]]:
     """The fields of `spec` that cannot be as they are, as {field, reason}."""
     faults = [*_of_numbers(spec), *_of_words(spec), *_of_secrets(spec), *_of_extract(spec.extract), *_of_headers(spec)]
-    faults += [*_of_person(spec), *_of_sites(spec)]
+    faults += [*_of_person(spec), *_of_sites(spec), *_of_changes(spec)]
     if spec.webhook is not None and not spec.webhook.events:
         faults.append(("webhook.events", "is empty: nothing would ever be told"))
     for place, people in enumerate(spec.notify or ()):
@@ -139,6 +139,21 @@ def _of_person(spec: JobSpec) -> Iterator[Found]:
     for name in ("extract", "loop", "sample"):
         if getattr(spec, name) is not None:
             yield name, "does not go with `policy`: person"
+
+
+def _of_changes(spec: JobSpec) -> Iterator[Found]:
+    """What keeps items from being compared with an earlier run: pages that only a browser may read."""
+    if not spec.changes.skip_unchanged:
+        return
+    if spec.loop is None:
+        yield "changes.skip_unchanged", "is for the items of a `loop`, and the job has none"
+    elif not spec.allows_documents:
+        yield (
+            "changes.skip_unchanged",
+            "asks sites without a browser, and this job reads its pages in one: it needs a schema of one record, "
+            "`artifacts.evidence`: document or `artifacts.screenshots`: errors or none, and no `wait_for`, trace, HAR, "
+            "recording, proxy or attached browser",
+        )
 
 
 def _of_secrets(spec: JobSpec) -> Iterator[Found]:

@@ -270,6 +270,7 @@ async def test_a_job_is_tried_and_its_places_can_be_taken_over() -> None:
     [
         (records.Artifact, sessions_views.ArtifactView),
         (records.BatchLine, jobs_views.SubmittedView),
+        (records.CarriedOver, results_views.CarriedOverView),
         (records.ChangedField, results_views.ChangedFieldView),
         (records.Counts, base_views.CountsView),
         (records.Failure, base_views.ErrorView),

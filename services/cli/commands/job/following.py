@@ -72,6 +72,8 @@ def standing(job: JobSummary, seconds: float | None = None) -> str:
         line += f": {counts.expected:,} items, " + (", ".join(parts) or "none final yet")
     if seconds is not None:
         line += f", in {duration(seconds)}"
+    if usage.carried_over:
+        line += f", {usage.carried_over:,} carried over unchanged"
     if usage.model_calls:
         line += f", {usage.model_calls:,} model calls ({usage.prompt_tokens + usage.completion_tokens:,} tokens)"
     return line

@@ -220,7 +220,8 @@ update job set status = :status, started_at = :started_at, finished_at = :finish
   incomplete = :incomplete,
   expected = :expected, completed = :completed, terminated = :terminated, failed = :failed, unsure = :unsure,
   canceled = :canceled, model_calls = :model_calls, prompt_tokens = :prompt_tokens,
-  completion_tokens = :completion_tokens, cached_tokens = :cached_tokens, pages = :pages
+  completion_tokens = :completion_tokens, cached_tokens = :cached_tokens, pages = :pages,
+  carried_over = :carried_over
 where id = :id
 
 -- name: reopen_parent
@@ -663,7 +664,7 @@ delete from artifact where job = :job and session in many(:ids, bigint)
 -- The jobs of some sessions, locked. Without their specs, as `lock_jobs`: a spec may be long, and a commit have many.
 select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
   expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
-  cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below, incomplete
+  cached_tokens, pages, carried_over, concurrency, expires_at, archive, in_totals, retry_below, incomplete
 from job where id = any(array(select distinct job from session where id in many(:ids, bigint)))
 order by id for no key update
 
@@ -671,7 +672,7 @@ order by id for no key update
 -- Jobs as they stand, locked: the holder of a job's row may change what its sessions are to each other.
 select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
   expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
-  cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below, incomplete
+  cached_tokens, pages, carried_over, concurrency, expires_at, archive, in_totals, retry_below, incomplete
 from job where id in many(:ids, bigint) order by id for no key update
 
 -- name: reopen_run
@@ -1007,3 +1008,19 @@ order by coalesce(r.n, 0) desc, d.host limit :n
 -- How each item of a job stands, in item order: one letter each, since 100,000 rows would cost three times as much.
 select string_agg(chr(65 + state), '') from (
   select state from session where job = :job and depth > 0 and children = 0 order by path) as item
+
+-- name: keep_pages
+-- Notes which items have records that a later run may carry over.
+insert into kept_page (job, page, session) rows(job bigint, page text, session bigint)
+on conflict (job, page) do update set session = excluded.session
+
+-- name: earlier_pages
+-- Items of an earlier run by their pages, with what they came to.
+select kept_page.page, session.id, session.state, session.parent, session.outcome
+from kept_page join session on session.id = kept_page.session
+where kept_page.job = :job and kept_page.page in many(:pages, text)
+
+-- name: previous_run
+-- The run of the same work before a job, that completed.
+select id from job where lineage = (select lineage from job where id = :id) and id < :id and status = {COMPLETED}
+order by id desc limit 1

@@ -61,6 +61,7 @@ class UsageView(View):
     completion_tokens: int
     cached_tokens: int
     pages: int
+    carried_over: int = Field(0, description="items that were not read anew, since their page had not changed")
 
 
 class ItemView(View):

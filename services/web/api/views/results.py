@@ -52,6 +52,15 @@ class CandidateView(View):
     why: str
 
 
+class CarriedOverView(View):
+    """Where a record is from that was not read anew, since its page had not changed."""
+
+    session: SessionId = Field(description="that read it; `at` says when")
+    by: Literal["not_modified", "same_content"] = Field(
+        description="`not_modified`: the site said so; `same_content`: the page's document was the same"
+    )
+
+
 class RecordView(View):
     """One extracted record."""
 
@@ -125,6 +134,7 @@ class ResultView(View):
         False,
         description="a workflow read the record, and no audit has confirmed since what the same branches read",
     )
+    carried_over: CarriedOverView | None = Field(None, description="null: this run read the record")
     usage: SpentView
 
 
@@ -199,6 +209,7 @@ def result_line(row: ResultRow) -> dict[str, Json]:
         "workflow": record.workflow if record else "",
         "audit": record.audit if record else "",
         "provisional": row.provisional,
+        "carried_over": asdict(record.carried_over) if record and record.carried_over else None,
         "usage": {
             "model_calls": row.usage.model_calls,
             "prompt_tokens": row.usage.prompt_tokens,
