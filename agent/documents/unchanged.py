@@ -79,7 +79,7 @@ async def page_now(
             _ASK_S,
         )
     except (AgentError, BeyondDocument, FetchFailed):
-        return PageNow()  # whoever reads the page meets the same, and tells it
+        return PageNow()  # the session that reads the page meets the same, and tells it
     if turned_away(reading, answer):
         return PageNow()
     same = without_fragment(answer.url) == version.url

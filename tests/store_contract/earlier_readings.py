@@ -25,6 +25,7 @@ from shoal.agent.types import (
 from shoal.services.store.database import tables
 from shoal.services.store.ids import session_id
 from shoal.services.store.records import Claimed
+from tests.store_contract.schedules import pass_hours, put, runs
 from tests.store_world import DONE, ERROR, World, links
 
 SKIPPING: dict[str, Any] = {
@@ -132,3 +133,18 @@ async def test_the_second_try_of_an_item_and_pages_of_a_dropped_run_are_read_ane
         pass
     rows = select(func.count()).select_from(tables.kept_page).where(tables.kept_page.c.job == first)
     assert await w.store._db.read(lambda tx: tx.conn.execute(rows).scalar()) == 0
+
+
+async def test_the_run_before_a_schedules_run_is_one_of_the_same_schedule(w: World) -> None:
+    await put(w)
+    await pass_hours(w)
+    await w.run_out()
+    by_hand = await w.submit()
+    await w.run_out()
+    await pass_hours(w)
+    await w.run_out()
+    first, second = sorted(run.job for run in await runs(w) if run.job is not None)
+    assert first < by_hand < second
+    assert await w.store.previous(second) == first
+    assert await w.store.previous(by_hand) == first, "of the same work"
+    assert await w.store.previous(first) is None

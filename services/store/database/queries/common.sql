@@ -1021,6 +1021,13 @@ from kept_page join session on session.id = kept_page.session
 where kept_page.job = :job and kept_page.page in many(:pages, text)
 
 -- name: previous_run
--- The run of the same work before a job, that completed.
-select id from job where lineage = (select lineage from job where id = :id) and id < :id and status = {COMPLETED}
-order by id desc limit 1
+-- The run before a job, that completed: the last one of its schedule, or else of the same work.
+select job.id, 0 as other from schedule_run mine
+  join schedule_run before on before.schedule = mine.schedule and before.job < mine.job
+  join job on job.id = before.job and job.status = {COMPLETED}
+where mine.job = :id
+union all
+select earlier.id, 1 as other from (
+  select id from job where lineage = (select lineage from job where id = :id) and id < :id and status = {COMPLETED}
+  order by id desc limit 1) earlier
+order by other, id desc limit 1
