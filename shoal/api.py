@@ -231,6 +231,27 @@ class Api:
         """Deletes a workflow with all its versions."""
         await self._send("DELETE", f"/v1/workflows/{quote(name, safe='')}")
 
+    async def schedules(self, **query: Json) -> dict[str, Json]:
+        """One page of schedules."""
+        return await self._json("GET", "/v1/schedules", params=_given(query))
+
+    async def schedule(self, name: str, what: str = "", **query: Json) -> dict[str, Json]:
+        """A schedule with its next times; `what`: its `runs` or `runs/latest` instead."""
+        path = f"/v1/schedules/{quote(name, safe='')}" + (f"/{what}" if what else "")
+        return await self._json("GET", path, params=_given(query))
+
+    async def put_schedule(self, spec: Mapping[str, Json]) -> dict[str, Json]:
+        """Makes a schedule, or changes the one of its name."""
+        return await self._json("POST", "/v1/schedules", json=dict(spec))
+
+    async def command_schedule(self, name: str, verb: str) -> dict[str, Json]:
+        """`pause`, `resume`, `fire` or `accept`."""
+        return await self._json("POST", f"/v1/schedules/{quote(name, safe='')}/{verb}")
+
+    async def drop_schedule(self, name: str) -> None:
+        """Deletes a schedule; its jobs stay."""
+        await self._send("DELETE", f"/v1/schedules/{quote(name, safe='')}")
+
     async def sessions(self, job: str, **query: Json) -> dict[str, Json]:
         """One page of a job's sessions."""
         return await self._json("GET", f"/v1/jobs/{_part(job)}/sessions", params=_given(query))

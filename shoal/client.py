@@ -31,6 +31,7 @@ from shoal.records import (
     SessionDetail,
     SubmittedJob,
 )
+from shoal.schedules import Schedules
 from shoal.trial import Trial
 from shoal.version_trial import VersionTrial
 
@@ -91,6 +92,11 @@ class AsyncClient:
 
     async def __aenter__(self) -> AsyncClient:
         return self
+
+    @property
+    def schedules(self) -> Schedules:
+        """Schedules: `put`, `all`, `get`, `runs`, `latest`, `command`, `drop`."""
+        return Schedules(self._api)
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()

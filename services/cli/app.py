@@ -19,7 +19,7 @@ from shoal.services.cli.commands.cluster import (
     webhooks,
     workers,
 )
-from shoal.services.cli.commands.job import changing, export, jobs, questions, run, trying, workflows
+from shoal.services.cli.commands.job import changing, export, jobs, questions, run, schedules, trying, workflows
 from shoal.services.cli.commands.pages import page
 from shoal.services.cli.ending import EXPECTED
 from shoal.services.cli.running import ended
@@ -46,7 +46,7 @@ def options(
 
 _PANELS = {
     "Begin": (up, run, trying, page),
-    "Jobs": (jobs, changing, questions, workflows, export),
+    "Jobs": (jobs, changing, schedules, questions, workflows, export),
     "What jobs use": (secrets, sites, webhooks),
     "Cluster": (workers, keys, part_commands, inference, evaluation),
 }

@@ -11,6 +11,8 @@ from shoal.services.schedules.times import Cron, Interval, Times, interval_s, pa
 
 IN_TIME_S = 300.0
 """A time that is fired so much later, at most, is not missed."""
+RUN_KEY = "schedule:"
+"""How the idempotency keys of runs begin; callers' own may not."""
 LATE_S = 60.0
 """A firing that is so much later counts as late."""
 

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Select, delete, func, insert, select, update
 
 from shoal.services.errors import KeyReused
-from shoal.services.schedules.firing import PENDING, MissedTimes, Pending, RunState
+from shoal.services.schedules.firing import PENDING, RUN_KEY, MissedTimes, Pending, RunState
 from shoal.services.store.database.schedule_tables import schedule, schedule_run
 from shoal.services.store.database.tables import job as jobs
 from shoal.services.store.database.transaction import Tx
@@ -28,8 +28,6 @@ MOST_QUEUED = 100
 """Runs of one schedule that wait at once; what comes beyond is skipped."""
 _DROPPED_AT_ONCE = 10
 """Runs beyond `keep` that one firing removes: a schedule's own `keep` may have been made much smaller."""
-RUN_KEY = "schedule:"
-"""How the idempotency keys of runs begin; callers' own may not."""
 
 
 @dataclass(frozen=True, slots=True)

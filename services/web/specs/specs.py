@@ -22,6 +22,8 @@ from shoal.agent.support.sites.sites import plain_host
 from shoal.services.addresses import Reach
 from shoal.services.errors import BadInput
 from shoal.services.names import HostNames
+from shoal.services.schedules.firing import RUN_KEY
+from shoal.services.schedules.spec import ScheduleSpec
 from shoal.services.store.records import NewJob
 from shoal.services.store.workflows.workflow_store import WorkflowStore
 from shoal.services.web.aside import aside
@@ -121,6 +123,10 @@ class SpecChecker:
 
     def _limits(self, spec: JobSpec) -> list[Fault]:
         faults = []
+        if (spec.idempotency_key or "").startswith(RUN_KEY):
+            faults.append(
+                _fault("idempotency_key", f"must not begin with {RUN_KEY}, as the keys of schedules' runs do")
+            )
         if spec.max_attempts > self._rules.max_attempts:
             faults.append(_fault("max_attempts", f"this cluster allows at most {self._rules.max_attempts}"))
         if spec.help.person and not self._rules.people:
@@ -305,7 +311,8 @@ def told(error: ErrorDetails, model: type[BaseModel]) -> Fault:
     kind, context = error["type"], error.get("ctx", {})
     field = field_name(error["loc"]) or "body"
     if kind == "extra_forbidden":
-        return _fault(field, "is not a field of a job" + _hint(error["loc"], model))
+        of = "schedule" if model is ScheduleSpec and error["loc"][0] != "job" else "job"
+        return _fault(field, f"is not a field of a {of}" + _hint(error["loc"], model))
     words = {
         "missing": "is required",
         "model_type": "must be an object",

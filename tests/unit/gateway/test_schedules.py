@@ -1,0 +1,199 @@
+"""Schedules at a gateway: put, looked at, fired, and held against their history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from shoal.agent.status import Status
+from shoal.agent.types import ErrorInfo, Outcome, Record
+from shoal.agent.worker_messages import Work
+from shoal.services.store.records import AuditFilter
+from shoal.services.web.schedules.scheduler import FULL, scheduler_of
+from tests.gateway_world import World, api_world
+
+PRICES = {
+    "name": "prices",
+    "cron": "0 7 * * *",
+    "time_zone": "Europe/Berlin",
+    "job": {"url": "https://shop.example/", "goal": "read it"},
+}
+
+
+@pytest.fixture
+async def w() -> Any:
+    async with api_world() as made:
+        yield made
+
+
+async def put(w: World, status: int = 201, **fields: Any) -> dict[str, Any]:
+    answer = await w.client.post("/v1/schedules", json=PRICES | fields)
+    assert answer.status_code == status, answer.text
+    shown: dict[str, Any] = answer.json()
+    return shown
+
+
+async def run_once(w: World, *records: Any, name: str = "prices") -> dict[str, Any]:
+    """Fires a schedule now, ends its run with these records, and judges it; gives the run."""
+    answer = await w.client.post(f"/v1/schedules/{name}/fire")
+    assert answer.status_code == 200, answer.text
+    scheduler = scheduler_of(w.deps)
+    while not await scheduler.run_once():
+        pass
+    await w.run(lambda work: Outcome(Status.COMPLETED, records=tuple(Record(record) for record in records)))
+    await scheduler.run_once()
+    run: dict[str, Any] = (await w.client.get(f"/v1/schedules/{name}/runs")).json()["runs"][0]
+    return run
+
+
+async def test_a_schedule_is_put_shown_and_listed_with_its_next_times(w: World) -> None:
+    shown = await put(w)
+    assert (shown["name"], shown["paused"], len(shown["next"])) == ("prices", False, 5)
+    assert shown["spec"] == PRICES
+    assert (await w.client.get("/v1/schedules/prices")).json() == shown
+    changed = await put(w, 200, overlap="cancel")
+    assert (changed["spec"]["overlap"], changed["next"]) == ("cancel", shown["next"])
+    await put(w, name="b")
+    page = (await w.client.get("/v1/schedules", params={"limit": 1})).json()
+    assert ([one["name"] for one in page["schedules"]], page["next"]) == (["b"], "b")
+
+
+async def test_secrets_of_its_job_are_not_shown(w: World) -> None:
+    job = PRICES["job"] | {"data": {"password": "hunter2"}}  # type: ignore[operator]
+    assert "hunter2" not in str(await put(w, job=job))
+    row = await w.store.schedules.get("default", "prices")
+    assert row.spec.job.data == {"password": "hunter2"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "reason"),
+    [
+        ({"cron": "0 7 * *"}, "body", "has 4 parts; it needs 5"),
+        ({"time_zone": "Mars/Olympus"}, "time_zone", "is no IANA time zone"),
+        ({"overlaps": "skip"}, "overlaps", "is not a field of a schedule; did you mean 'overlap'?"),
+        ({"keep": "10"}, "keep", "must be a whole number"),
+        ({"name": "No Name"}, "name", "match pattern"),
+        ({"job": {"url": "https://shop.example/", "goal": "g", "gaol": "x"}}, "job.gaol", "is not a field of a job"),
+        ({"job": {"url": "file:///etc/passwd", "goal": "g"}}, "job.url", "must start with http"),
+        (
+            {"job": {"url": "https://shop.example/", "goal": "g", "policy": "workflow:none"}},
+            "job.policy",
+            "there is no workflow 'none'",
+        ),
+    ],
+)
+async def test_what_cannot_be_is_refused_with_its_field(
+    w: World, fields: dict[str, Any], field: str, reason: str
+) -> None:
+    answer = await w.client.post("/v1/schedules", json=PRICES | fields)
+    assert answer.status_code == 400, answer.text
+    (fault,) = answer.json()["errors"]
+    assert fault["field"] == field and reason in fault["reason"]
+    assert (await w.client.get("/v1/schedules")).json()["schedules"] == []
+
+
+async def test_callers_may_not_take_the_keys_of_runs(w: World) -> None:
+    body = PRICES["job"] | {"idempotency_key": "schedule:1:2026-11-28T06:00:00Z"}  # type: ignore[operator]
+    answer = await w.client.post("/v1/jobs", json=body)
+    assert answer.status_code == 400 and "must not begin with schedule:" in answer.text
+
+
+async def test_commands_and_what_is_wrong_with_them(w: World) -> None:
+    await put(w)
+    assert (await w.client.post("/v1/schedules/prices/pause")).json()["next"] == []
+    assert (await w.client.post("/v1/schedules/prices/fire")).status_code == 409
+    assert len((await w.client.post("/v1/schedules/prices/resume")).json()["next"]) == 5
+    assert (await w.client.post("/v1/schedules/prices/accept")).status_code == 409
+    assert (await w.client.get("/v1/schedules/prices/runs", params={"cursor": "x"})).status_code == 400
+    assert (await w.client.get("/v1/schedules/prices/runs/latest")).status_code == 404
+    assert (await w.client.delete("/v1/schedules/prices")).status_code == 204
+    for path in ("", "/runs", "/runs/latest"):
+        assert (await w.client.get(f"/v1/schedules/prices{path}")).status_code == 404
+
+
+async def test_each_route_needs_its_scope_and_changes_are_audited() -> None:
+    async with api_world(auth=True) as w:
+        keys = {scope: await w.key(scope, name=scope) for scope in ("read", "submit", "control")}
+        needed = [
+            ("POST", "/v1/schedules", "submit"),
+            ("GET", "/v1/schedules", "read"),
+            ("GET", "/v1/schedules/prices/runs", "read"),
+            ("POST", "/v1/schedules/prices/pause", "control"),
+            ("DELETE", "/v1/schedules/prices", "control"),
+        ]
+        for method, path, scope in needed:
+            for held, key in sorted(keys.items(), key=lambda pair: pair[0] == scope):  # who may comes last
+                answer = await w.client.request(
+                    method, path, json=PRICES if path == "/v1/schedules" else None, headers=bearer(key)
+                )
+                assert (answer.status_code == 403) == (held != scope), (method, path, held)
+        told = [(entry.actor, entry.action) for entry in await w.store.audit(AuditFilter())]
+        assert told == [
+            ("control", "DELETE /v1/schedules/{name}"),
+            ("control", "POST /v1/schedules/{name}/pause"),
+            ("submit", "POST /v1/schedules"),
+        ]
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+async def test_a_run_that_gives_much_less_is_degraded_and_says_why(w: World) -> None:
+    await put(w)
+    shop = [{"name": f"p{i}", "price": 10.0 + i} for i in range(20)]
+    first = await run_once(w, *shop)
+    assert (first["records"], first["degraded"], first["status"]) == (20, [], "completed")
+    broken = await run_once(w, *({"name": "Loading"} for _ in shop))
+    assert [(one["kind"], one["field"]) for one in broken["degraded"]] == [("constant", "name"), ("given", "price")]
+    assert (await w.client.get("/v1/schedules/prices/runs/latest")).json()["job"] == first["job"]
+    assert (await run_once(w, *shop))["degraded"] == []
+    counted = w.deps.metrics.schedule_runs
+    assert [counted.labels(name)._value.get() for name in ("started", "completed", "degraded")] == [3, 2, 1]
+
+
+async def test_a_run_that_failed_is_told_by_its_status_and_is_no_measure(w: World) -> None:
+    await put(w)
+    await w.client.post("/v1/schedules/prices/fire")
+    scheduler = scheduler_of(w.deps)
+    while not await scheduler.run_once():
+        pass
+
+    def breaks(work: Work) -> Outcome:
+        return Outcome(Status.FAILED, error=ErrorInfo("Broken", "broken", "it broke", retryable=False))
+
+    await w.run(breaks)
+    await scheduler.run_once()
+    (run,) = (await w.client.get("/v1/schedules/prices/runs")).json()["runs"]
+    assert (run["status"], run["records"], run["degraded"]) == ("failed", None, [])
+    assert w.deps.metrics.schedule_runs.labels("failed")._value.get() == 1
+
+
+async def test_a_run_waits_while_the_tenant_has_too_much_waiting() -> None:
+    async with api_world(tenant_queued=1) as w:
+        await put(w)
+        await w.submit()
+        await w.client.post("/v1/schedules/prices/fire")
+        scheduler = scheduler_of(w.deps)
+        while not await scheduler.run_once():
+            pass
+        (run,) = (await w.client.get("/v1/schedules/prices/runs")).json()["runs"]
+        assert (run["state"], run["why"], run["job"]) == ("queued", FULL, None)
+        await w.run(lambda work: Outcome(Status.COMPLETED))
+        fresh = scheduler_of(w.deps)  # counts the queue anew
+        assert await fresh.run_once() == 1
+        (run,) = (await w.client.get("/v1/schedules/prices/runs")).json()["runs"]
+        assert run["state"] == "started" and run["job"] is not None
+
+
+async def test_a_run_whose_job_is_refused_by_now_says_why(w: World) -> None:
+    await put(w)
+    row = await w.store.schedules.get("default", "prices")
+    job = row.spec.job.model_copy(update={"policy": "workflow:gone"})
+    await w.store.schedules.put("default", row.spec.model_copy(update={"job": job}))
+    await w.client.post("/v1/schedules/prices/fire")
+    while not await scheduler_of(w.deps).run_once():
+        pass
+    (run,) = (await w.client.get("/v1/schedules/prices/runs")).json()["runs"]
+    assert run["state"] == "refused" and "there is no workflow 'gone'" in run["why"]
