@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
-from shoal.agent.status import Status
 from shoal.services.artifacts.memory import MemoryArtifacts
 from shoal.services.schedules.firing import RunState
 from shoal.services.schedules.spec import ScheduleSpec
@@ -77,6 +76,7 @@ async def play(url: str, seed: int) -> None:
             killed = killed + 1 if kill else 0
             await look(dice.choice(stores), dice, kill=kill)
             await work(w, dice)
+        await look(w.store, dice, kill=False)
         jobs = {job.id: job for job in await w.store.jobs(JobFilter(limit=10_000))}
         for spec in made:
             runs = (await w.store.schedules.runs("acme", spec.name, limit=1_000))[::-1]
@@ -117,11 +117,10 @@ def check(spec: ScheduleSpec, runs: list[RunRow], jobs: dict[int, JobRow]) -> No
     assert len({run.job for run in started}) == len(started)
     for run, following in pairwise(started):
         job = jobs[run.job or 0]
-        assert job.finished_at is not None
         if spec.overlap == "cancel":
-            assert job.finished_at <= following.fired_at + timedelta(seconds=40 * STEP_S)
+            assert job.cancel_requested or (job.finished_at is not None and job.finished_at <= following.fired_at)
         else:
-            assert job.finished_at <= following.fired_at, "they do not overlap"
+            assert job.finished_at is not None and job.finished_at <= following.fired_at, "they do not overlap"
     states = {run.state for run in runs}
     assert (
         states
@@ -135,4 +134,3 @@ def check(spec: ScheduleSpec, runs: list[RunRow], jobs: dict[int, JobRow]) -> No
         if run.state is RunState.SKIPPED:
             before = [jobs[each.job or 0] for each in started if each.fired_at <= run.fired_at]
             assert any(job.finished_at is None or job.finished_at > run.fired_at for job in before)
-    assert all(jobs[run.job or 0].status in (Status.COMPLETED, Status.CANCELED) for run in started[:-1])

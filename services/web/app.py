@@ -22,7 +22,7 @@ from shoal.services.web.api.jobs import job_routes, submit_routes
 from shoal.services.web.api.live import live_routes
 from shoal.services.web.api.questions import question_routes
 from shoal.services.web.api.results import result_routes
-from shoal.services.web.api.schedules import schedule_routes
+from shoal.services.web.api.schedules.routes import schedule_routes
 from shoal.services.web.api.sessions import session_routes
 from shoal.services.web.api.status import status_routes
 from shoal.services.web.api.submitter import Submitter

@@ -103,7 +103,9 @@ def job_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         row = await store.job(ids.parse_job(job), tenant=caller.sees)
         learning = await store.learning.of_job(row.id)
         sinks = await store.sinks.of_job(row.id) if row.spec.sinks else ()
-        return Response(JobView.of(row, await job_end(store, row), learning, sinks).json_bytes(), media_type=JSON)
+        run = await store.schedules.run_of_job(row.id)
+        view = JobView.of(row, await job_end(store, row), learning, sinks, run)
+        return Response(view.json_bytes(), media_type=JSON)
 
     @router.delete("/jobs/{job}", status_code=204, summary="Delete a final job with all it gave")
     async def delete(job: str, caller: Caller = Depends(guard(authenticator, "control"))) -> Response:

@@ -41,6 +41,7 @@ from shoal.services.web.pages.jobs.records import add_records
 from shoal.services.web.pages.login import LoginCheck, page_path
 from shoal.services.web.pages.openid_login import add_openid_login
 from shoal.services.web.pages.rendering import HERE, Pages, let_in
+from shoal.services.web.pages.schedules.page import add_schedule_pages
 from shoal.services.web.pages.sessions.live import add_live
 from shoal.services.web.pages.sessions.page import add_session_page
 from shoal.services.web.pages.sessions.record_places import add_record_places
@@ -101,6 +102,7 @@ def add_dashboard(
     add_live(router, deps, login_check, pages, rooms)
     add_submit_page(router, deps, login_check, pages, submitter, trier)
     add_workflow_pages(router, deps, login_check, pages, VersionTrier(trier))
+    add_schedule_pages(router, deps, login_check, pages)
     add_keys(router, deps, login_check, pages)
     add_tenants(router, deps, login_check, pages)
     add_secrets(router, deps, login_check, pages)

@@ -48,9 +48,9 @@ def put(
     gateway: Gateway = "",
 ) -> None:
     """Make a schedule, or change the one of its name."""
-    spec = _read(file)
 
     async def work() -> Exit:
+        spec = _read(file)
         async with client_of(settings_of_process(), gateway) as client:
             _tell(await client.put_schedule(spec))
         return Exit.DONE

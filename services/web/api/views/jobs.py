@@ -17,10 +17,12 @@ from shoal.services.store import ids
 from shoal.services.store.jobs.sink_records import SinkRow
 from shoal.services.store.learning.records import LearningRow
 from shoal.services.store.records import EventRow, JobRow
+from shoal.services.store.schedules.records import RunOfJob
 from shoal.services.web.api.views.base import CountsView, ErrorView, JobId, SessionId, Time, UsageView, View, time_text
 from shoal.services.web.api.views.problems import FaultView
 from shoal.services.web.api.views.results import BasisView, basis_told
 from shoal.services.web.api.views.sinks import SinkView
+from shoal.services.web.api.views.schedules import DeviationView
 
 
 class IncompleteView(View):
@@ -129,6 +131,11 @@ class JobView(JobSummary):
     rests_on: BasisView | None = Field(None, description="what the answer rests on; null without one")
     learning: list[LearningView] = Field([], description="its loops that learn, or did")
     sinks: list[SinkView] = Field([], description="of a job that has ended: how far its records are written to each")
+    schedule: str | None = Field(None, description="the schedule whose run it is; null: none")
+    degraded: list[DeviationView] = Field(
+        [],
+        description="of a schedule's run: how it differs from those before; empty: it does not, or is not judged yet",
+    )
 
     @classmethod
     def of(
@@ -137,6 +144,7 @@ class JobView(JobSummary):
         end: JobEnd = JobEnd(),
         learning: Sequence[LearningRow] = (),
         sinks: Sequence[SinkRow] = (),
+        run: RunOfJob | None = None,
     ) -> JobView:
         """The view of `row`, which ended so."""
         now = {"concurrency": row.concurrency, "deadline_at": row.deadline_at, "job_tokens": row.token_limit}
@@ -150,6 +158,8 @@ class JobView(JobSummary):
                 "spec": shown_spec(row.spec),
                 "learning": [LearningView.of(learned) for learned in learning],
                 "sinks": [SinkView.of(sink) for sink in sinks],
+                "schedule": run.name if run is not None else None,
+                "degraded": run.run.verdict.reasons if run is not None and run.run.verdict is not None else (),
             }
         )
 

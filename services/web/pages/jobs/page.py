@@ -69,6 +69,7 @@ def _add_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
             job=await paced(store, row),
             seen=seen,
             end=end,
+            run=await store.schedules.run_of_job(row.id),
             questions=[] if row.status in FINAL else await open_questions(store, caller, job=ids.job_id(row.id)),
             learning=[LearningView.of(learned) for learned in await store.learning.of_job(row.id)],
             spec=shown_spec(row.spec),

@@ -1,0 +1,1 @@
+"""Schedules through the API."""

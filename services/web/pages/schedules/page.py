@@ -1,0 +1,77 @@
+"""Schedules of a tenant: all of them, and one with its next times and a strip of its last runs."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Depends, Form, Path, Query, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from shoal.services.errors import NotFound
+from shoal.services.web.api.schedules.routes import VERBS, command_schedule
+from shoal.services.web.api.views.schedules import ScheduleRunView, ScheduleView
+from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.pages.login import LoginCheck
+from shoal.services.web.pages.rendering import Pages, let_in
+
+SHOWN = 50
+STRIP = 30
+"""Runs of the strip."""
+
+
+def add_schedule_pages(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
+    """Adds the list of schedules, and the page of each. They are those of the caller's tenant."""
+    store = deps.store.schedules
+
+    @router.get("/schedules", response_class=HTMLResponse)
+    async def listing(
+        request: Request,
+        caller: Caller = Depends(let_in(login_check, "read")),
+        after: str = Query("", max_length=100),
+    ) -> Response:
+        rows = await store.listed(caller.tenant, after=after or None, limit=SHOWN + 1)
+        last = [await store.runs(caller.tenant, row.spec.name, limit=1) for row in rows[:SHOWN]]
+        shown = [
+            (ScheduleView.of(row), ScheduleRunView.of(runs[0]) if runs else None)
+            for row, runs in zip(rows[:SHOWN], last, strict=True)
+        ]
+        following = f"/schedules?after={rows[SHOWN - 1].spec.name}" if len(rows) > SHOWN else None
+        return pages.page(
+            request,
+            "schedules/list.html",
+            caller=caller,
+            schedules=shown,
+            following=following,
+        )
+
+    @router.get("/schedules/{name}", response_class=HTMLResponse)
+    async def schedule(request: Request, name: str, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
+        row = await store.get(caller.tenant, name)
+        runs = [ScheduleRunView.of(run) for run in await store.runs(caller.tenant, name, limit=STRIP)]
+        return pages.page(
+            request,
+            "schedules/page.html",
+            caller=caller,
+            schedule=ScheduleView.of(row),
+            runs=runs,
+            verbs={verb: VERBS[verb] for verb in VERBS if verb != ("resume" if row.due_at else "pause")},
+            can_control=caller.may("control"),
+        )
+
+    @router.post("/schedules/{name}/{verb}")
+    async def command(
+        request: Request,
+        name: str,
+        verb: str = Path(max_length=20),
+        token: str = Form(""),
+        caller: Caller = Depends(let_in(login_check, "control")),
+    ) -> Response:
+        """Pauses, resumes, fires or deletes a schedule, or accepts its newest run."""
+        login_check.check_form(request, token)
+        if verb == "delete":
+            await store.drop(caller.tenant, name)
+            return RedirectResponse("/schedules", status_code=303)
+        known = next((each for each in VERBS if each == verb), None)
+        if known is None:
+            raise NotFound(f"a schedule cannot {verb!r}")
+        await command_schedule(deps, known, caller.tenant, name)
+        return RedirectResponse(f"/schedules/{name}", status_code=303)

@@ -1,0 +1,36 @@
+"""The pages of schedules: the list, the next times, the strip of runs, and the buttons."""
+
+from __future__ import annotations
+
+import re
+
+from tests.gateway_world import world
+from tests.unit.gateway.test_schedules import PRICES, run_once
+
+
+async def test_a_schedule_is_shown_with_its_times_and_runs_and_commanded() -> None:
+    async with world() as w:
+        assert "There is no schedule yet" in (await w.client.get("/schedules")).text
+        await w.client.post("/v1/schedules", json=PRICES)
+        page = (await w.client.get("/schedules/prices")).text
+        assert page.count("<li>") == 5 and "It has not run yet." in page and "Europe/Berlin" in page
+        shop = [{"name": f"p{i}", "price": 10.0 + i} for i in range(20)]
+        await run_once(w, *shop)
+        run = await run_once(w, *({"name": f"p{i}"} for i in range(20)))
+        page = (await w.client.get("/schedules/prices")).text
+        assert "price: 0% of the records give it; 100% was usual" in page
+        assert 'aria-label="Runs, the oldest first: completed, degraded"' in page
+        assert f'href="/jobs/{run["job"]}"' in page
+        assert "degraded" in (await w.client.get("/schedules")).text
+        job = (await w.client.get(f"/v1/jobs/{run['job']}")).json()
+        assert (job["schedule"], [reason["field"] for reason in job["degraded"]]) == ("prices", ["price"])
+        assert "<strong>degraded</strong> price: 0%" in (await w.client.get(f"/jobs/{run['job']}")).text
+
+        token = re.search(r'name="token" value="([^"]*)"', page)
+        assert token is not None
+        form = {"token": token[1]}
+        assert (await w.client.post("/schedules/prices/pause", data=form)).status_code == 303
+        assert "It is paused." in (await w.client.get("/schedules/prices")).text
+        assert (await w.client.post("/schedules/prices/eat", data=form)).status_code == 404
+        assert (await w.client.post("/schedules/prices/delete", data=form)).status_code == 303
+        assert (await w.client.get("/schedules/prices")).status_code == 404
