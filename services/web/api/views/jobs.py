@@ -21,8 +21,8 @@ from shoal.services.store.schedules.records import RunOfJob
 from shoal.services.web.api.views.base import CountsView, ErrorView, JobId, SessionId, Time, UsageView, View, time_text
 from shoal.services.web.api.views.problems import FaultView
 from shoal.services.web.api.views.results import BasisView, basis_told
-from shoal.services.web.api.views.sinks import SinkView
 from shoal.services.web.api.views.schedules import DeviationView
+from shoal.services.web.api.views.sinks import SinkView
 
 
 class IncompleteView(View):
