@@ -277,10 +277,18 @@ class Api:
     # --- streams -------------------------------------------------------------------------------------
 
     async def results(
-        self, job: str, *, form: str = "jsonl", after: str | None = None, formulas: bool = True
+        self,
+        job: str,
+        *,
+        form: str = "jsonl",
+        after: str | None = None,
+        formulas: bool = True,
+        columns: str | None = None,
+        lists: str | None = None,
     ) -> AsyncIterator[bytes]:
-        """A job's results as they stand, in pieces of the wanted format; see the route for `formulas` of CSV."""
-        params = _given({"format": form, "after": after, "formulas": None if formulas else "false"})
+        """A job's results as they stand, in pieces of the wanted format; see the route for the options."""
+        told = {"formulas": None if formulas else "false", "columns": columns, "lists": lists}
+        params = _given({"format": form, "after": after, **told})
         async with self._stream("GET", f"/v1/jobs/{_part(job)}/results", params=params) as answer:
             async for piece in bodies.pieces(answer):
                 yield piece

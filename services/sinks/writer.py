@@ -123,7 +123,7 @@ class SinkWriter:
         try:
             how = await self._attempt(row)
         except SinkFault as fault:
-            how = self._after(row, fault)
+            how = await self._after(row, fault)
         except NotFound:  # it was deleted meanwhile, and this row goes with it
             how = SinkEnd(SinkState.SKIPPED, error="the job was deleted")
         except ArtifactMissing as error:
@@ -131,10 +131,10 @@ class SinkWriter:
         except StoreAway:
             raise
         except ServiceError as error:
-            how = self._after(row, SinkFault(error.message))
+            how = await self._after(row, SinkFault(error.message))
         except Exception as error:  # the top of an attempt: it is tried again, as one that died
             log.exception(LogEvent.SINK_FAILED, job=row.job, sink=row.nth)
-            how = self._after(row, SinkFault(f"an unforeseen {type(error).__name__}: see the gateway's log"))
+            how = await self._after(row, SinkFault(f"an unforeseen {type(error).__name__}: see the gateway's log"))
         if how is None:
             return
         if how.error and how.state is not SinkState.SKIPPED:
@@ -200,9 +200,9 @@ class SinkWriter:
         if batch:
             yield batch, number
 
-    def _after(self, row: SinkRow, fault: SinkFault) -> SinkEnd:
+    async def _after(self, row: SinkRow, fault: SinkFault) -> SinkEnd:
         """What becomes of a sink after a failed attempt. One that came on has all its attempts again."""
-        failures = row.failures
+        failures = await self._store.sinks.failures(row)
         if fault.final or failures >= len(PAUSES_S):
             return SinkEnd(SinkState.FAILED, error=fault.reason)
         pause_s = PAUSES_S[failures] * (0.8 + 0.4 * self._dice.random())

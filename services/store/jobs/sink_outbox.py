@@ -60,6 +60,7 @@ def end(tx: Tx, row: SinkRow, how: SinkEnd) -> bool:
     False: the lease was lost, and nothing is changed.
     """
     ended_at = None if how.state is SinkState.WAITING else tx.now
+    first = failures(tx, row) == 0
     changed = tx.run(
         "end_sink",
         **_lease(row),
@@ -70,9 +71,14 @@ def end(tx: Tx, row: SinkRow, how: SinkEnd) -> bool:
         failed=int(bool(how.error)),
     ).rowcount
     given_up = how.state is SinkState.FAILED
-    if changed and (given_up or (how.state is SinkState.WAITING and how.error and row.failures == 0)):
+    if changed and (given_up or (how.state is SinkState.WAITING and how.error and first)):
         _tell(tx, row, how.error, given_up=given_up)
     return bool(changed)
+
+
+def failures(tx: Tx, row: SinkRow) -> int:
+    """How many attempts have failed since the sink last came on, as it stands now."""
+    return next((now.failures for now in sinks_of(tx, row.job) if now.nth == row.nth), 0)
 
 
 def next_in_s(tx: Tx) -> float | None:

@@ -31,6 +31,10 @@ class SinkStore(OnDatabase):
         """Writes how an attempt ended; False: its lease was lost before."""
         return await self._db.write(lambda tx: outbox.end(tx, row, how))
 
+    async def failures(self, row: SinkRow) -> int:
+        """How many attempts have failed since the sink last came on."""
+        return await self._db.read(lambda tx: outbox.failures(tx, row))
+
     async def next_in_s(self) -> float | None:
         """Seconds until the next sink is due; None when none waits."""
         return await self._db.read(outbox.next_in_s)

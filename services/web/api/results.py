@@ -21,6 +21,7 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.lazy_route import LazyRoute
+from shoal.services.web.results.records_alone import Columns, Lists, records_alone
 from shoal.services.web.results.result_lines import PAGE, Line, job_lines, page_of_lines
 from shoal.services.web.results.run_changes import RunChanges, changes_between
 from shoal.services.web.results.table import CHANGES_LEADING, CHANGES_TRAILING, ExportTable
@@ -32,13 +33,18 @@ class Format(StrEnum):
     JSONL = "jsonl"
     CSV = "csv"
     PARQUET = "parquet"
+    ARROW = "arrow"
+    XLSX = "xlsx"
 
 
 MEDIA_TYPES = {
     Format.JSONL: "application/x-ndjson",
     Format.CSV: "text/csv",
     Format.PARQUET: "application/vnd.apache.parquet",
+    Format.ARROW: "application/vnd.apache.arrow.stream",
+    Format.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
+BINARY = (Format.PARQUET, Format.ARROW, Format.XLSX)
 _ACCEPTED = {
     **{media_type: form for form, media_type in MEDIA_TYPES.items()},
     "application/jsonl": Format.JSONL,
@@ -68,7 +74,7 @@ def result_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
                 "content": {
                     MEDIA_TYPES[Format.JSONL]: {"schema": {"$ref": "#/components/schemas/ResultView"}},
                     MEDIA_TYPES[Format.CSV]: {"schema": {"type": "string"}},
-                    MEDIA_TYPES[Format.PARQUET]: {"schema": {"type": "string", "format": "binary"}},
+                    **{MEDIA_TYPES[form]: {"schema": {"type": "string", "format": "binary"}} for form in BINARY},
                 },
             }
         },
@@ -80,6 +86,11 @@ def result_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         after: str | None = Query(None, description="go on after this line: `Shoal-Next` of an earlier answer"),
         limit: int | None = Query(None, ge=1, le=10_000, description="at most so many lines; default: all"),
         formulas: bool = Query(True, description="CSV: false keeps texts that a spreadsheet would compute as texts"),
+        columns: Columns = Query(Columns.ALL, description="`record`: the records alone, in the schema's order"),
+        lists: Lists = Query(
+            Lists.JSON,
+            description="with `columns=record`: a list as JSON, as one text (`joined`), or as a row for each value",
+        ),
         accept: str = Header("*/*"),
     ) -> StreamingResponse:
         """The lines that there are now; while the job runs, later calls give more.
@@ -98,7 +109,7 @@ def result_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
             lines, following = await page_of_lines(deps, row, after, limit)
             if following is not None:
                 headers["Shoal-Next"] = following
-        return await written(partial(results_table, row), lines, form, headers, formulas=formulas)
+        return await written_results(row, lines, form, headers, columns, lists, formulas=formulas)
 
     @router.get(
         "/jobs/{job}/changes",
@@ -117,7 +128,7 @@ def result_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
                 "content": {
                     MEDIA_TYPES[Format.JSONL]: {"schema": {"$ref": "#/components/schemas/RecordChangeView"}},
                     MEDIA_TYPES[Format.CSV]: {"schema": {"type": "string"}},
-                    MEDIA_TYPES[Format.PARQUET]: {"schema": {"type": "string", "format": "binary"}},
+                    **{MEDIA_TYPES[form]: {"schema": {"type": "string", "format": "binary"}} for form in BINARY},
                 },
             }
         },
@@ -185,6 +196,27 @@ def results_table(job: JobRow, *around: tuple[str, ...]) -> ExportTable:
     return ExportTable(job.spec.extract.record_schema if job.spec.extract else None, *around)
 
 
+async def written_results(
+    job: JobRow,
+    lines: AsyncIterator[Line],
+    form: Format,
+    headers: dict[str, str],
+    columns: Columns,
+    lists: Lists,
+    *,
+    formulas: bool,
+) -> StreamingResponse:
+    """Result lines as an answer, or their records alone."""
+    make_table = partial(results_table, job)
+    if columns is Columns.RECORD:
+        lines = records_alone(lines, lists)
+        if form is Format.JSONL:
+            lines = (line["record"] async for line in lines)
+        schema = job.spec.extract.record_schema if job.spec.extract else None
+        make_table = partial(ExportTable, schema, (), (), prefix="record.")
+    return await written(make_table, lines, form, headers, formulas=formulas)
+
+
 async def written(
     make_table: Callable[[], ExportTable],
     lines: AsyncIterator[Line],
@@ -200,6 +232,8 @@ async def written(
     table = make_table()
     try:
         await table.fill(lines)
+        if form is Format.XLSX:
+            table.require_sheet()
     except BaseException:
         table.close()
         raise
@@ -221,7 +255,15 @@ async def _chunks(lines: AsyncIterator[Line]) -> AsyncIterator[bytes]:
 
 def _closing(table: ExportTable, form: Format, formulas: bool) -> Iterator[bytes]:
     try:
-        yield from table.csv(formulas=formulas) if form is Format.CSV else table.parquet()
+        match form:
+            case Format.CSV:
+                yield from table.csv(formulas=formulas)
+            case Format.ARROW:
+                yield from table.arrow()
+            case Format.XLSX:
+                yield from table.xlsx()
+            case _:
+                yield from table.parquet()
     finally:
         table.close()
 

@@ -11,14 +11,17 @@ import io
 import re
 import tempfile
 from collections.abc import AsyncIterable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import IO, Any
 
 import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
+import xlsxwriter
 from pydantic_core import from_json, to_json
 
 from shoal.agent.support.json_value import Json
+from shoal.services.errors import BadInput
 
 Row = dict[str, Json]
 
@@ -50,6 +53,10 @@ _COMPUTED = re.compile(r"(?![+-][0-9][0-9.,]*$)[=+\-@\t\r\n＝＋－＠]")  # wh
 IN_MEMORY = 8 << 20
 CHUNK = 1 << 16
 _INT64 = 2**63
+_SHEET_LINES, _SHEET_COLUMNS = 1_048_576, 16_384
+_LONGEST_CELL = 32_767
+_WHOLE = 2**53
+"""A spreadsheet's numbers are exact up to it; larger ones are texts."""
 
 
 CHANGES_LEADING = ("change", "key", "why")
@@ -65,8 +72,12 @@ class ExportTable:
         schema: Mapping[str, Json] | None,
         leading: Sequence[str] = LEADING,
         trailing: Sequence[str] = TRAILING,
+        *,
+        prefix: str = "",
     ) -> None:
-        self._leading, self._trailing = leading, trailing
+        """`prefix`: what the names of columns lose where they begin with it."""
+        self._leading, self._trailing, self._prefix = leading, trailing, prefix
+        self._lines = 0
         self._rows: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  # closed by close()
         self._kinds: dict[str, set[str]] = {name: set() for name in _schema_columns(schema)}
 
@@ -77,7 +88,19 @@ class ExportTable:
             for name, value in row.items():
                 if name not in self._leading and name not in self._trailing:
                     self._kinds.setdefault(name, set()).add(_kind(value))
+            self._lines += 1
             self._rows.write(to_json(row, inf_nan_mode="null") + b"\n")
+
+    def require_sheet(self) -> None:
+        """Refuses what is too large for a sheet of Excel.
+
+        Raises:
+            BadInput: it has more lines or columns.
+        """
+        for name, n, most in (("lines", self._lines + 1, _SHEET_LINES), ("columns", len(self.columns), _SHEET_COLUMNS)):
+            if n > most:
+                reason = f"a sheet has at most {most:,} {name}, and these are {n:,}: ask for csv or parquet"
+                raise BadInput(f"format: {reason}.", errors=[{"field": "format", "reason": reason}])
 
     def close(self) -> None:
         """Drops the rows."""
@@ -88,6 +111,11 @@ class ExportTable:
         """Names of all columns, in order."""
         own = [name for name, kinds in self._kinds.items() if name != "record" or kinds - {"null"}]
         return (*self._leading, *own, *self._trailing)
+
+    @property
+    def titles(self) -> list[str]:
+        """The names of the columns as the table shows them."""
+        return [name.removeprefix(self._prefix) for name in self.columns]
 
     def _all(self) -> Iterator[Row]:
         self._rows.seek(0)
@@ -101,7 +129,7 @@ class ExportTable:
             formulas: False: a text that a spreadsheet would compute gets an apostrophe before it, which keeps it text.
         """
         columns, told = self.columns, _as_it_is if formulas else _as_text
-        chunk = bytearray(_csv_line(columns))
+        chunk = bytearray(_csv_line(self.titles))
         for row in self._all():
             chunk += _csv_line([told(row.get(name)) for name in columns])
             if len(chunk) >= CHUNK:
@@ -111,18 +139,47 @@ class ExportTable:
 
     def parquet(self) -> Iterator[bytes]:
         """The table as a Parquet file, one row group after the other."""
-        columns = self.columns
-        types = {name: self._type(name) for name in columns}
-        schema = pa.schema([pa.field(name, types[name]) for name in columns])
         sink = _Pipe()
-        with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
-            for group in _grouped(self._all(), GROUP_ROWS):
-                arrays = [
-                    pa.array([_as(types[name], row.get(name)) for row in group], type=types[name]) for name in columns
-                ]
-                writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
-                yield sink.taken()
+        with pq.ParquetWriter(sink, self._schema(), compression="zstd") as writer:
+            yield from self._groups(sink, writer)
         yield sink.taken()
+
+    def arrow(self) -> Iterator[bytes]:
+        """The table as a stream of Arrow's IPC format, one batch after the other."""
+        sink = _Pipe()
+        with pa.ipc.new_stream(sink, self._schema()) as writer:
+            yield from self._groups(sink, writer)
+        yield sink.taken()
+
+    def xlsx(self) -> Iterator[bytes]:
+        """The table as the one sheet of an Excel file, whose texts are never formulas or links."""
+        columns = self.columns
+        with tempfile.TemporaryFile() as file:
+            options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+            with xlsxwriter.Workbook(file, options) as book:
+                sheet = book.add_worksheet("records")
+                lines = chain((dict(zip(columns, self.titles, strict=True)),), self._all())
+                for line, row in enumerate(lines):
+                    for column, name in enumerate(columns):
+                        _write_cell(sheet, line, column, row.get(name))
+            file.seek(0)
+            while chunk := file.read(CHUNK):
+                yield chunk
+
+    def _schema(self) -> pa.Schema:
+        return pa.schema(
+            [pa.field(title, self._type(name)) for name, title in zip(self.columns, self.titles, strict=True)]
+        )
+
+    def _groups(self, sink: _Pipe, writer: pq.ParquetWriter | pa.RecordBatchStreamWriter) -> Iterator[bytes]:
+        columns, schema = self.columns, self._schema()
+        for group in _grouped(self._all(), GROUP_ROWS):
+            arrays = [
+                pa.array([_as(field.type, row.get(name)) for row in group], type=field.type)
+                for name, field in zip(columns, schema, strict=True)
+            ]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+            yield sink.taken()
 
     def _type(self, name: str) -> pa.DataType:
         if name in _FIXED_TYPES:
@@ -211,6 +268,19 @@ def _csv_value(value: Json) -> str:
     if text == "" or any(mark in text for mark in ',"\r\n') or text != text.strip():
         return '"' + text.replace('"', '""') + '"'
     return text
+
+
+def _write_cell(sheet: xlsxwriter.worksheet.Worksheet, line: int, column: int, value: Json) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool):
+        sheet.write_boolean(line, column, value)
+    elif isinstance(value, int | float) and abs(value) <= _WHOLE:
+        sheet.write_number(line, column, value)
+    else:
+        text = value if isinstance(value, str) else to_json(value).decode()
+        told = text if len(text) <= _LONGEST_CELL else f"({len(text):,} characters: more than a cell can have)"
+        sheet.write_string(line, column, told)
 
 
 def _grouped(rows: Iterator[Row], size: int) -> Iterator[Sequence[Row]]:

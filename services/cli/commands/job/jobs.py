@@ -36,6 +36,19 @@ class Form(StrEnum):
     JSONL = "jsonl"
     CSV = "csv"
     PARQUET = "parquet"
+    ARROW = "arrow"
+    XLSX = "xlsx"
+
+
+BINARY = (Form.PARQUET, Form.ARROW, Form.XLSX)
+
+
+class ListShape(StrEnum):
+    """What becomes of the lists of a record in a table."""
+
+    JSON = "json"
+    JOINED = "joined"
+    ROWS = "rows"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -178,6 +191,9 @@ def show(
         for line in summary(Job.model_validate(row)):
             print(printable(line))
         print(json.dumps(row["spec"], indent=2, ensure_ascii=False))
+        for sink in row["sinks"]:
+            told = f"{sink['state']}, {sink['written']:,} records" + (f": {sink['error']}" if sink["error"] else "")
+            print(printable(f"sink {sink['sink']} ({sink['kind']}, {sink['place']}): {told}"))
         cells = map(_session_cells, map(Session.model_validate, listed))
         print_table(("session", "status", "try", "item", "waits for, or why it ended"), cells)
         if more:
@@ -227,12 +243,16 @@ def _waiting(session: Session) -> str:
 
 def results(
     job: JobArgument,
-    form: Annotated[Form, typer.Option("--format", help="jsonl, csv or parquet.")] = Form.JSONL,
+    form: Annotated[Form, typer.Option("--format", help="jsonl, csv, parquet, arrow or xlsx.")] = Form.JSONL,
     out: Annotated[str, typer.Option(metavar="FILE", help="Write into this file instead of stdout.")] = "",
     formulas: Annotated[
         bool,
         typer.Option("--formulas/--no-formulas", help="CSV: texts that a spreadsheet would compute, or kept as texts."),
     ] = True,
+    records: Annotated[bool, typer.Option("--records", help="The records alone, in the schema's order.")] = False,
+    lists: Annotated[
+        ListShape, typer.Option(help="With --records: lists as json, joined to one text, or as a row for each value.")
+    ] = ListShape.JSON,
     gateway: Gateway = "",
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format jsonl.")] = False,
 ) -> None:
@@ -241,7 +261,8 @@ def results(
     async def work() -> Exit:
         chosen = _form(form, out, as_json)
         async with client_of(settings_of_process(), gateway) as client:
-            await _write(client.results(job, form=chosen.value, formulas=formulas), out, chosen)
+            shape = {"columns": "record", "lists": lists.value} if records else {}
+            await _write(client.results(job, form=chosen.value, formulas=formulas, **shape), out, chosen)
         return Exit.DONE
 
     finish(work())
@@ -256,7 +277,7 @@ def changes(
         list[str] | None,
         typer.Option(help="The field that names a record, #item or #url; may be given often. Default: it is found."),
     ] = None,
-    form: Annotated[Form, typer.Option("--format", help="jsonl, csv or parquet.")] = Form.JSONL,
+    form: Annotated[Form, typer.Option("--format", help="jsonl, csv, parquet, arrow or xlsx.")] = Form.JSONL,
     out: Annotated[str, typer.Option(metavar="FILE", help="Write into this file instead of stdout.")] = "",
     formulas: Annotated[
         bool,
@@ -286,14 +307,14 @@ def _tell_changes(told: Mapping[str, Json]) -> None:
 
 def _form(form: Form, out: str, as_json: bool) -> Form:
     chosen = Form.JSONL if as_json else form
-    if chosen is Form.PARQUET and not out and sys.stdout.isatty():
-        raise BadUsage("Parquet is binary: name a file with --out, or redirect the output")
+    if chosen in BINARY and not out and sys.stdout.isatty():
+        raise BadUsage(f"{chosen} is binary: name a file with --out, or redirect the output")
     return chosen
 
 
 async def _write(pieces: AsyncIterator[bytes], out: str, form: Form) -> None:
     """Writes what comes to a file, or to standard output for none; readers there have each piece at once."""
-    with _GrowingFile(Path(out), keeps=form is not Form.PARQUET) if out else nullcontext(binary_stdout()) as target:
+    with _GrowingFile(Path(out), keeps=form not in BINARY) if out else nullcontext(binary_stdout()) as target:
         async for piece in pieces:
             target.write(piece)
             target.flush()

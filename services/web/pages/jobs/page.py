@@ -16,7 +16,7 @@ from shoal.services.store import ids
 from shoal.services.web.api.events import event_stream, resume_point
 from shoal.services.web.api.jobs import CONTROLS, Verb, control_job, job_end
 from shoal.services.web.api.questions import open_questions
-from shoal.services.web.api.results import Format, results_table, written
+from shoal.services.web.api.results import Format, written_results
 from shoal.services.web.api.sessions import explained
 from shoal.services.web.api.views.jobs import LearningView
 from shoal.services.web.deps import GatewayDeps
@@ -28,6 +28,7 @@ from shoal.services.web.pages.jobs.view_models import failed_sessions, failures,
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.queries import LONGEST, statuses_of
 from shoal.services.web.pages.rendering import Pages, let_in
+from shoal.services.web.results.records_alone import Columns, Lists
 from shoal.services.web.results.result_lines import job_lines
 
 SESSIONS_SHOWN = 25
@@ -143,6 +144,8 @@ def _add_streams(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, 
         job: str,
         format: Format = Format.JSONL,
         formulas: bool = False,
+        columns: Columns = Columns.ALL,
+        lists: Lists = Lists.JSON,
         caller: Caller = Depends(let_in(login_check, "read")),
         asked: RecordQuery = Depends(record_query),
     ) -> Response:
@@ -153,4 +156,4 @@ def _add_streams(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, 
         row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
         headers = {"Content-Disposition": f'attachment; filename="{ids.job_id(row.id)}.{format}"'}
         lines = matching(await job_lines(deps, row), asked)
-        return await written(partial(results_table, row), lines, format, headers, formulas=formulas)
+        return await written_results(row, lines, format, headers, columns, lists, formulas=formulas)
