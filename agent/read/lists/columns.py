@@ -6,23 +6,15 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import pairwise, takewhile
 from statistics import median
 
 from lxml.html import HtmlElement
 
 from shoal.agent.read.lists.column import Column, Key, Stretch, Value
-from shoal.agent.read.lists.pieces import (
-    CELL_STEPS,
-    INLINE,
-    Path,
-    Piece,
-    attribute_number,
-    is_cell,
-    is_head,
-    joined,
-)
+from shoal.agent.read.lists.elements import attribute_number, is_cell, is_head
+from shoal.agent.read.lists.paths import Path, block_of, cell_step, tags_of
+from shoal.agent.read.lists.pieces import Piece, joined
 from shoal.agent.read.lists.runs import Run, cells_of
 from shoal.agent.read.lists.typed_columns import typed_columns
 from shoal.agent.read.lists.words import FILE_TYPES, MEANING_WORDS, TERM_WORDS
@@ -94,7 +86,7 @@ class _Collector:
         linked: Counter[Path] = Counter()
         for piece in pieces:
             path = piece.path[self.run.depth :]
-            step = _cell_step(path)
+            step = cell_step(path)
             header = self.run.headers.get(step, "")
             if not self.page.mentioned(piece):
                 self._put(("piece", path, numbers[path]), record, piece.text, [piece], header, piece.link)
@@ -121,7 +113,7 @@ class _Collector:
             self._labels.setdefault(key, label)
 
     def _header(self, path: Path) -> str:
-        cell = _cell_step(path)
+        cell = cell_step(path)
         return self.run.headers.get(cell, "") if cell else ""
 
     def _take_labelled(self, record: int, lines: Sequence[Sequence[Piece]]) -> None:
@@ -177,12 +169,12 @@ class _Collector:
     ) -> None:
         numbers: Counter[Path] = Counter()
         for line in lines.values():
-            path = _block_of(line[0].path[self.run.depth :])
+            path = block_of(line[0].path[self.run.depth :])
             key = ("line", path, numbers[path])
             numbers[path] += 1
             if self.page.mentioned(line[0]) and len(line) == 1:
                 continue
-            step = _cell_step(path)
+            step = cell_step(path)
             if not step or len(line) < len(cells[step]):
                 links = {piece.link for piece in line}
                 link = line[0].link if len(links) == 1 else None
@@ -264,7 +256,7 @@ class _Collector:
             pieces = next(iter(cells.values())).pieces
             first = pieces[0] if pieces else None
             place = self._column(key, cells, first)
-            place.in_cells = first is not None and bool(_cell_step(first.path[self.run.depth :]))
+            place.in_cells = first is not None and bool(cell_step(first.path[self.run.depth :]))
             place.part = self._part(place)
             made = typed_columns(place)
             for column in made:
@@ -308,7 +300,7 @@ class _Collector:
         """The share of the cells' text that the column's values are; 1 outside of cells."""
         said = whole = 0
         for record, stretch in column.stretches.items():
-            cell = _cell_step(self.page.pieces[stretch.first].path[self.run.depth :])
+            cell = cell_step(self.page.pieces[stretch.first].path[self.run.depth :])
             value = column.values[record]
             if cell and isinstance(value, str):
                 said += len(value)
@@ -380,7 +372,7 @@ def _join(group: dict[Key, dict[int, PlacedValue]] | dict[Key, dict[int, _Link]]
     alike: dict[Key, list[Key]] = defaultdict(list)
     for key in group:
         if key[0] in ("piece", "link") and len(key) == 3 and isinstance(key[1], tuple):
-            alike[key[0], _tags_of(key[1]), key[2]].append(key)
+            alike[key[0], tags_of(key[1]), key[2]].append(key)
     for keys in alike.values():
         keys.sort(key=lambda key: -len(group[key]))
         for key in keys[1:]:
@@ -391,23 +383,6 @@ def _join(group: dict[Key, dict[int, PlacedValue]] | dict[Key, dict[int, _Link]]
 def _prefix_of(text: str) -> str:
     match = _PREFIX.match(text)
     return match[1].casefold() if match else ""
-
-
-@lru_cache(50_000)
-def _tags_of(path: Path) -> Path:
-    return tuple(step.partition(".")[0] for step in path)
-
-
-@lru_cache(50_000)
-def _cell_step(path: Path) -> str:
-    return next((step for step in path if step[:3] in CELL_STEPS), "")
-
-
-@lru_cache(50_000)
-def _block_of(path: Path) -> Path:
-    """A path up to the first element that stands in a line."""
-    inline = (at for at, step in enumerate(path) if re.split(r"[.@]", step)[0] in INLINE)
-    return path[: next(inline, len(path))]
 
 
 def _within_line(el: HtmlElement) -> Iterator[HtmlElement]:

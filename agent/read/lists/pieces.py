@@ -13,30 +13,14 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
-from shoal.agent.read.word_lists.labels import AROUND
+from shoal.agent.read.lists.elements import attribute_number, is_cell, is_head, is_menu, is_row, is_table, step_of
+from shoal.agent.read.lists.paths import INLINE, LOOKS, Path
 from shoal.agent.read.words import word_set
 
-Path = tuple[str, ...]
-"""Steps from the root to an element: tag and classes, of cells the tag and their column."""
-
-_LOOKS = word_set("abbr acronym bdi bdo big cite em font i ins mark nobr q s small sub sup tt u wbr")
-"""Elements that only change how text looks: text in them goes on the text around."""
-INLINE = _LOOKS | word_set("a b code img kbd label samp span strike strong time var")
-"""Elements that stand in a line."""
 _WITHOUT_TEXT = word_set("head iframe noscript object option script select style svg template textarea")
-_MENU = re.compile(
-    r"\b(nav|navbar|menu|footer|breadcrumbs?|pager|pagination|sidebar|toolbar|social|share|cookie|skip)", re.I
-)
 _FOR_READERS = re.compile(r"\b(visually-?hidden|sr-only|screen-reader(-text)?|hidden-accessible)\b", re.I)
 """Classes of text that only screen readers are given."""
-_STATE = re.compile(r"\d|(^|[-_])(odd|even|first|last|alt|active|current|hidden|collapsed?|show)($|[-_])")
-"""Classes that tell parts of one kind apart."""
 _NO_TARGET = re.compile(r"\s*(javascript:|mailto:|tel:|#\s*$|$)", re.I)
-_CELL_ROLES = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
-_HEAD_ROLES = frozenset({"columnheader", "rowheader"})
-_TABLE_ROLES = frozenset({"table", "grid", "treegrid"})
-_ELSEWHERE = frozenset(word for word in AROUND if " " not in word)
-"""Words in the names of blocks that are about something else."""
 _LAID_HEAD = re.compile(r"(^|[-_\s])(head|header|heading|th|thead)([-_\s]|$)", re.I)
 """Names of the cells that head a table that is laid out by style, cell after cell."""
 _CODE = frozenset({"code", "tt", "kbd", "samp", "var"})
@@ -45,8 +29,6 @@ _MOST_BESIDE_CODE = 40
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _ANCHOR = re.compile(r"[^\w\s]")
 """The text of a link that leads to its own place."""
-CELL_STEPS = ("td@", "th@", "dt@", "dd@")
-"""Beginnings of the steps of cells and of parts of definitions."""
 _MOST_COLUMNS = 30
 _MOST_ROWS = 200
 """Rows that one cell may stand in."""
@@ -111,12 +93,6 @@ def joined(pieces: Sequence[Piece]) -> str:
         text += (" " if apart else "") + piece.text
         last = piece
     return words_in_line(text)
-
-
-def attribute_number(el: HtmlElement, name: str, most: int) -> int:
-    """A whole number that an attribute states, 1 without one, at most `most`."""
-    figures = re.sub(r"\D", "", el.get(name) or "")[:6]
-    return max(1, min(int(figures or 1), most))
 
 
 class PagePieces:
@@ -231,12 +207,12 @@ class PagePieces:
             path = (*path, f"{el.tag}@0")
         elif el in self._laid_at:
             path = (*path, f"td@{self._laid_at[el]}")
-        elif el.tag not in _LOOKS:
+        elif el.tag not in LOOKS:
             path = (*path, step_of(el))
         if columns := _laid_columns(el):
             self.laid[el] = columns
             self._laid_at |= {cell: place % columns for place, cell in enumerate(el)}
-        in_menu = (above.in_menu if above else False) or _is_menu(el)
+        in_menu = (above.in_menu if above else False) or is_menu(el)
         if in_menu:
             self.menus.add(el)
         link = above.link if above else None
@@ -325,7 +301,7 @@ class PagePieces:
     def _goes_on(self, last: Piece, entry: _OpenElement) -> bool:
         if last.line != self._line or last.path != entry.path or last.link is not entry.link:
             return False
-        looks = [el for el in (last.el, entry.el) if el.tag in _LOOKS]
+        looks = [el for el in (last.el, entry.el) if el.tag in LOOKS]
         if any(self.page.boxed(el) or self.page.smaller(el) for el in looks):
             return last.el is entry.el
         return bool(looks) or last.el is entry.el
@@ -402,41 +378,6 @@ def _laid_columns(el: HtmlElement) -> int:
     heads = [bool(_LAID_HEAD.search(cell.get("class") or "")) for cell in el if isinstance(cell.tag, str)]
     first = heads.index(False) if heads[:2] == [True, True] and False in heads else 0
     return first if first and len(heads) % first == 0 and len(heads) == len(el) and not any(heads[first:]) else 0
-
-
-def is_row(el: HtmlElement) -> bool:
-    """True for a row of a table, of HTML or by its role."""
-    return bool(el.tag == "tr" or el.get("role") == "row")
-
-
-def is_cell(el: HtmlElement) -> bool:
-    """True for a cell of a table, of HTML or by its role."""
-    return el.tag in ("td", "th") or el.get("role") in _CELL_ROLES
-
-
-def is_head(el: HtmlElement) -> bool:
-    """True for a cell that names a column or a row."""
-    return el.tag == "th" or el.get("role") in _HEAD_ROLES
-
-
-def is_table(el: HtmlElement) -> bool:
-    """True for a table, of HTML or by its role."""
-    return el.tag == "table" or el.get("role") in _TABLE_ROLES
-
-
-def step_of(el: HtmlElement) -> str:
-    """An element's tag with its classes, those aside that tell parts of one kind apart."""
-    classes = [name for name in (el.get("class") or "").split() if not _STATE.search(name)]
-    return ".".join([str(el.tag), *sorted(classes)[:4]])
-
-
-def _is_menu(el: HtmlElement) -> bool:
-    if el.tag in ("nav", "footer", "aside") or el.get("role") in ("navigation", "complementary", "menu"):
-        return True
-    if el.tag in ("body", "html", "main", "form"):
-        return False
-    names = f"{el.get('class') or ''} {el.get('id') or ''} {el.get('role') or ''}"
-    return bool(_MENU.search(names)) or not _ELSEWHERE.isdisjoint(re.findall(r"[a-z]+", names.casefold()))
 
 
 def element_that_says(page: Page, text: str) -> HtmlElement | None:

@@ -6,24 +6,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import islice, pairwise
 from statistics import median, mode
 
 from lxml.html import HtmlElement
 
-from shoal.agent.read.lists.pieces import (
-    PagePieces,
-    Part,
-    Path,
-    Piece,
-    attribute_number,
-    is_cell,
-    is_head,
-    is_row,
-    is_table,
-    words_in_line,
-)
+from shoal.agent.read.lists.elements import attribute_number, is_cell, is_head, is_row, is_table
+from shoal.agent.read.lists.paths import Path, without_columns
+from shoal.agent.read.lists.pieces import PagePieces, Part, Piece, words_in_line
 from shoal.agent.read.lists.words import split_words
 
 _MOST_RUNS = 70
@@ -36,8 +26,6 @@ _FEW = 4
 _LEAST_NAMED = 3
 """Classes with one stem from which they name records, and not kinds of them."""
 _STEM = re.compile(r".{2,40}?[-_](?=[^-_]{1,40}$)")
-
-_COLUMN = re.compile(r"@\d+")
 
 Span = tuple[int, int]
 """First piece, and the one after the last."""
@@ -100,7 +88,7 @@ class _Finder:
         for el, (start, end) in page.span.items():
             if end <= start:
                 continue
-            path = _without_columns(page.path[el])
+            path = without_columns(page.path[el])
             shared = (*path[:-1], _without(path[-1], own.get((id(el.getparent()), el.tag), ())))
             groups["alike", shared].append(el)
             loose = (*path[:-1], str(el.tag))
@@ -338,12 +326,6 @@ def _classes_of_records(page: PagePieces) -> dict[tuple[int, object], set[str]]:
         if named := {name for names in stems.values() if len(names) >= _LEAST_NAMED for name in names}:
             own[siblings] = named
     return own
-
-
-@lru_cache(50_000)
-def _without_columns(path: Path) -> Path:
-    """A path whose cells are of any column."""
-    return tuple(_COLUMN.sub("", step) if "@" in step else step for step in path)
 
 
 def _without(step: str, names: Collection[str]) -> str:

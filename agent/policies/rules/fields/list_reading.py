@@ -16,8 +16,9 @@ from shoal.agent.policies.rules.fields.choosing import SURENESS_ORDER
 from shoal.agent.policies.rules.fields.page_tree import MOST_ELEMENTS, Selectors, page_on
 from shoal.agent.read.field import Field
 from shoal.agent.read.lists.column import Column
+from shoal.agent.read.lists.elements import is_cell, is_table
 from shoal.agent.read.lists.fields import ListField
-from shoal.agent.read.lists.pieces import PagePieces, Piece, is_cell, is_table, joined
+from shoal.agent.read.lists.pieces import PagePieces, Piece, joined
 from shoal.agent.read.lists.records import ListReading, ListRecord, read_list
 from shoal.agent.read.lists.runs import table_header
 from shoal.agent.read.lists.structured import structured_list

@@ -1,0 +1,62 @@
+"""Elements by what lists know of them: rows, cells, tables, menus."""
+
+from __future__ import annotations
+
+import re
+
+from lxml.html import HtmlElement
+
+from shoal.agent.read.word_lists.labels import AROUND
+
+_MENU = re.compile(
+    r"\b(nav|navbar|menu|footer|breadcrumbs?|pager|pagination|sidebar|toolbar|social|share|cookie|skip)", re.I
+)
+_STATE = re.compile(r"\d|(^|[-_])(odd|even|first|last|alt|active|current|hidden|collapsed?|show)($|[-_])")
+"""Classes that tell parts of one kind apart."""
+_CELL_ROLES = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
+_HEAD_ROLES = frozenset({"columnheader", "rowheader"})
+_TABLE_ROLES = frozenset({"table", "grid", "treegrid"})
+_ELSEWHERE = frozenset(word for word in AROUND if " " not in word)
+"""Words in the names of blocks that are about something else."""
+
+
+def attribute_number(el: HtmlElement, name: str, most: int) -> int:
+    """A whole number that an attribute states, 1 without one, at most `most`."""
+    figures = re.sub(r"\D", "", el.get(name) or "")[:6]
+    return max(1, min(int(figures or 1), most))
+
+
+def is_row(el: HtmlElement) -> bool:
+    """True for a row of a table, of HTML or by its role."""
+    return bool(el.tag == "tr" or el.get("role") == "row")
+
+
+def is_cell(el: HtmlElement) -> bool:
+    """True for a cell of a table, of HTML or by its role."""
+    return el.tag in ("td", "th") or el.get("role") in _CELL_ROLES
+
+
+def is_head(el: HtmlElement) -> bool:
+    """True for a cell that names a column or a row."""
+    return el.tag == "th" or el.get("role") in _HEAD_ROLES
+
+
+def is_table(el: HtmlElement) -> bool:
+    """True for a table, of HTML or by its role."""
+    return el.tag == "table" or el.get("role") in _TABLE_ROLES
+
+
+def step_of(el: HtmlElement) -> str:
+    """An element's tag with its classes, those aside that tell parts of one kind apart."""
+    classes = [name for name in (el.get("class") or "").split() if not _STATE.search(name)]
+    return ".".join([str(el.tag), *sorted(classes)[:4]])
+
+
+def is_menu(el: HtmlElement) -> bool:
+    """True for a block that is named as navigation, or as what is about something else."""
+    if el.tag in ("nav", "footer", "aside") or el.get("role") in ("navigation", "complementary", "menu"):
+        return True
+    if el.tag in ("body", "html", "main", "form"):
+        return False
+    names = f"{el.get('class') or ''} {el.get('id') or ''} {el.get('role') or ''}"
+    return bool(_MENU.search(names)) or not _ELSEWHERE.isdisjoint(re.findall(r"[a-z]+", names.casefold()))
