@@ -329,7 +329,6 @@ ROOMS: Mapping[str, Mapping[str, str]] = {
         "audit": "database read records",
         "database": "records",
         "ids": "",
-        "incremental": "",
         "jobs": "database ids loops read records sessions",
         "learning": "database jobs loops records sessions workflows",
         "loops": "database ids jobs records sessions",

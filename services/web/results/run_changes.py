@@ -20,7 +20,6 @@ from shoal.agent.status import FINAL, Status
 from shoal.agent.support.json_value import Json
 from shoal.services.errors import BadInput, WrongState
 from shoal.services.store import ids
-from shoal.services.store.incremental.records import ChangeCounts
 from shoal.services.store.records import JobRow
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.results.compared_runs import ComparedRuns, MatchedRecord, WhichRun
@@ -32,6 +31,17 @@ Change = Literal["appeared", "went", "changed", "unclear", "same"]
 _IN_MEMORY = 1 << 20
 _THIS, _OTHER = ("earlier", "later"), ("later", "earlier")
 """What a run, and the other one, are called, by `WhichRun`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeCounts:
+    """How many records of two runs changed how."""
+
+    appeared: int = 0
+    went: int = 0
+    changed: int = 0
+    unclear: int = 0  # it cannot be told what became of them
+    same: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,6 +152,24 @@ async def test_a_schema_declares_the_key_and_a_wrong_one_is_refused(here: World)
     assert answer.status_code == 400 and "extract.schema.items.x-key" in answer.text
 
 
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({"extract": {"goal": "read it"}}, "the job has none"),
+        ({"extract": {"goal": "read it"}, "loop": {"values": [SHOP]}}, "`artifacts.evidence`: document"),
+    ],
+)
+async def test_what_no_run_could_skip_is_refused(here: World, spec: dict[str, Any], said: str) -> None:
+    body = {"url": SHOP, "changes": {"skip_unchanged": True}, **spec}
+    answer = await here.client.post("/v1/jobs", json=body)
+    (fault,) = answer.json()["errors"]
+    assert (answer.status_code, fault["field"]) == (400, "changes.skip_unchanged") and said in fault["reason"]
+    kept = await here.client.post(
+        "/v1/jobs", json={**body, "loop": {"values": [SHOP]}, "artifacts": {"evidence": "document"}}
+    )
+    assert kept.status_code == 201, kept.text
+
+
 async def test_a_job_that_runs_has_no_changes_yet(here: World) -> None:
     old = await ran(here, {"a": 1})
     new = await here.submit(loop={"values": [SHOP + "a"]})
