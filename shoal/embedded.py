@@ -151,4 +151,9 @@ def spec_checker(settings: Settings) -> SpecChecker:
         import_module("shoal.services.cluster.configs").spec_rules(settings), people=True
     )  # its dashboard asks
     names = import_module("shoal.services.names").HostNames()
-    return cast("SpecChecker", import_module("shoal.services.web.specs.specs").SpecChecker(rules, names))
+
+    async def has_model() -> bool:
+        return bool(settings.model_url)
+
+    checker = import_module("shoal.services.web.specs.specs").SpecChecker
+    return cast("SpecChecker", checker(rules, names, has_model=has_model))

@@ -262,6 +262,17 @@ class JobSpec(SpecPart):
             return False
         return self.artifacts.evidence == "document" or self.artifacts.screenshots != "all"
 
+    @property
+    def beyond_rules(self) -> tuple[str, str] | None:
+        """The field that rules can do nothing with, and why; None where they can do the job without a model."""
+        if self.extract is None and self.loop is None and self.data is None:
+            return "goal", "a goal in words needs a model: configure one, or say it as `extract`, `loop` or `data`"
+        if self.extract is not None and self.extract.record_schema is None:
+            return "extract.schema", "`extract` without a `schema` needs a model: give the JSON Schema of a record"
+        if self.data is not None and not isinstance(self.data, dict):
+            return "data", "`data` has to be an object of named details to be filled in without a model"
+        return None
+
     def below(self, depth: int) -> JobSpec:
         """What a session at `depth` needs of it: each of those above has its own values, of which one stands for all.
 

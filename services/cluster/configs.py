@@ -34,6 +34,7 @@ def dispatch_config(settings: Settings) -> DispatchConfig:
         tenant_share=settings.tenant_share,
         max_attempts=settings.max_attempts,
         admission=admission_config(settings),
+        has_model=bool(settings.model_url),
     )
 
 

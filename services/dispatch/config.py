@@ -33,5 +33,6 @@ class DispatchConfig:
     group_s: float = 0.01  # how long a commit waits for company
     drain_s: float = 20.0  # what running sessions get to end when the dispatcher stops
     admission: AdmissionConfig | None = None  # the model servers whose queue is heeded; None: none is
+    has_model: bool | None = None  # workers ask a model; None: it is not known
     held_reports: int = 20_000  # outcomes kept in memory while the store is away
     held_bytes: int = 64 * 1024**2  # and their bytes, as they came; what pulls under way bring comes on top

@@ -293,7 +293,7 @@ class Dispatcher:
         told = self._reporter.snapshot(
             stats, self._manager.leaving, self._committer.uncommitted, self._size, self._room
         )
-        ends = {"restarts": self._restarts, "workers_lost": self._manager.losses}
+        ends = {"has_model": self._config.has_model, "restarts": self._restarts, "workers_lost": self._manager.losses}
         await self._store.put_state(self._name, {**told, **ends})
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.metadata import version
 from typing import Any, Literal
 
@@ -33,6 +34,7 @@ from shoal.services.web.api.views.results import RecordChangeView, ResultView
 from shoal.services.web.api.webhooks import webhook_routes
 from shoal.services.web.api.workflow_tries import workflow_try_routes
 from shoal.services.web.api.workflows import workflow_routes
+from shoal.services.web.cluster_state.overview import has_model
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http import problems
 from shoal.services.web.http.audit import AuditTrail
@@ -63,7 +65,9 @@ _OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 def create_app(deps: GatewayDeps) -> FastAPI:
     """The app. It owns nothing of `deps`: the caller that made the stores closes them."""
     authenticator = Authenticator(deps.store, required=deps.options.auth, requests_per_s=deps.options.requests_per_s)
-    checker = SpecChecker(deps.options.rules, deps.names, deps.store.workflows)
+    checker = SpecChecker(
+        deps.options.rules, deps.names, deps.store.workflows, has_model=partial(has_model, deps.store)
+    )
     quota = Quota(deps.store, deps.options.tenant_queued, deps.options.tenant_quotas)
     app = FastAPI(
         title="Shoal",

@@ -359,7 +359,7 @@ ROOMS: Mapping[str, Mapping[str, str]] = {
     "shoal.services.web": {
         "api": "aside cluster_state deps http live results specs tries",
         "aside": "",
-        "app": "api deps http live pages specs tries",
+        "app": "api cluster_state deps http live pages specs tries",
         "cluster_state": "http",
         "deps": "http live openid specs",
         "http": "cluster_state deps",
@@ -367,7 +367,7 @@ ROOMS: Mapping[str, Mapping[str, str]] = {
         "openid": "http",
         "pages": "api aside cluster_state deps http live openid results specs tries",
         "results": "api deps",
-        "schedules": "deps http specs",
+        "schedules": "cluster_state deps http specs",
         "specs": "aside",
         "tries": "api deps http results specs",
     },

@@ -26,12 +26,8 @@ def next_plan(state: SessionState) -> Plan:
         GoalNeedsModel: the goal is said in words only.
     """
     spec = state.spec
-    if spec.extract is None and state.loop is None and spec.loop is None and spec.data is None:
-        raise GoalNeedsModel("a goal in words needs a model: configure one, or say it as `extract`, `loop` or `data`")
-    if spec.extract is not None and spec.extract.record_schema is None:
-        raise GoalNeedsModel("`extract` without a `schema` needs a model: give the JSON Schema of a record")
-    if spec.data is not None and not isinstance(spec.data, Mapping):
-        raise GoalNeedsModel("`data` has to be an object of named details to be filled in without a model")
+    if (fault := spec.beyond_rules) is not None:
+        raise GoalNeedsModel(fault[1])
     opening = to_open(state.item)
     if opening and not _done(state, "navigate", f"{OPEN} {opening}"):
         return _plan("navigate", f"{OPEN} {opening}", "the item is words: the page has to name it")

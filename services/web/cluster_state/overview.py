@@ -157,6 +157,12 @@ async def overview(store: Store, caller: Caller) -> Overview:
     return overview_of(await store.counts_by_status(), await every_snapshot(store), caller)
 
 
+async def has_model(store: Store) -> bool | None:
+    """Whether workers ask a model, as the dispatchers say it; None where none says so."""
+    told = [snapshot.data.get("has_model") for snapshot in (await every_snapshot(store)).values() if snapshot.fresh]
+    return True if True in told else False if told and None not in told else None
+
+
 def overview_of(counts: Mapping[tuple[str, Status], int], every: Mapping[str, Snapshot], caller: Caller) -> Overview:
     """The same of what was read already: sessions by tenant and status, and every snapshot."""
     sessions: dict[Status, int] = {}

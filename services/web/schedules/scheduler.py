@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 import structlog
 
@@ -12,6 +13,7 @@ from shoal.services.events import LogEvent
 from shoal.services.schedules.firing import LATE_S, RunState, plan, times_of
 from shoal.services.store.records import NewJob
 from shoal.services.store.schedules.records import Fired, Firing, QueuedStart, ScheduleRow
+from shoal.services.web.cluster_state.overview import has_model
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.quota import Quota
 from shoal.services.web.schedules.judging import Judge
@@ -113,5 +115,7 @@ class Scheduler:
 
 def scheduler_of(deps: GatewayDeps) -> Scheduler:
     """The scheduler beside a gateway."""
-    checker = SpecChecker(deps.options.rules, deps.names, deps.store.workflows)
+    checker = SpecChecker(
+        deps.options.rules, deps.names, deps.store.workflows, has_model=partial(has_model, deps.store)
+    )
     return Scheduler(deps, checker, Quota(deps.store, deps.options.tenant_queued, deps.options.tenant_quotas))

@@ -6,7 +6,7 @@ import asyncio
 import difflib
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -73,8 +73,17 @@ class SpecRules:
 class SpecChecker:
     """Checks submissions: syntax, fields, what this version does, and the addresses that a job names."""
 
-    def __init__(self, rules: SpecRules, names: HostNames, workflows: WorkflowStore | None = None) -> None:
+    def __init__(
+        self,
+        rules: SpecRules,
+        names: HostNames,
+        workflows: WorkflowStore | None = None,
+        *,
+        has_model: Callable[[], Awaitable[bool | None]] | None = None,
+    ) -> None:
+        """`has_model`: whether workers ask a model; None, or one that gives None: it is not known."""
         self._rules = rules
+        self._has_model = has_model
         self._names = names
         self._workflows = workflows  # None: jobs bring their own
 
@@ -119,7 +128,25 @@ class SpecChecker:
             raise refused(faults)
         if faults := await self._addresses(spec, tenant):
             raise refused(faults)
+        await self._check_model(spec)
         return NewJob(tenant=tenant, spec=spec, domain=plain_host(urlsplit(spec.url).hostname or ""))
+
+    async def _check_model(self, spec: JobSpec) -> None:
+        """Lets a job pass that workers can do with the model that they have, or without one.
+
+        Raises:
+            BadInput: it needs a model, and no worker asks one.
+        """
+        if spec.policy == "model":
+            fault: tuple[str, str] | None = ("policy", "is model")
+        else:
+            fault = spec.beyond_rules if spec.policy in ("auto", "rules") else None
+        if fault is None:
+            return
+        if spec.policy != "rules" and (self._has_model is None or await self._has_model() is not False):
+            return
+        why = "rules ask none" if spec.policy == "rules" else "this cluster has none (SHOAL_MODEL_URL)"
+        raise refused([_fault(fault[0], f"{fault[1]}; {why}")])
 
     def _limits(self, spec: JobSpec) -> list[Fault]:
         faults = []

@@ -262,7 +262,7 @@ def test_a_job_that_cannot_be_is_refused_before_a_cluster_is_started_for_it(
 
 
 async def test_sessions_of_a_cluster_of_its_own_may_ask_people() -> None:
-    job = b'{"url": "https://93.184.216.34/", "goal": "x", "help": {"person": true}}'
+    job = b'{"url": "https://93.184.216.34/", "loop": {"values": ["x"]}, "help": {"person": true}}'
     assert (await spec_checker(load_settings()).check(job, "default")).spec.help.person
 
 

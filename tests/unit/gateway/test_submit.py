@@ -418,3 +418,26 @@ async def test_what_is_not_there_is_a_problem_too(here: World) -> None:
         assert (answer.status_code, answer.json()["code"]) == (status, code), path
         assert answer.headers["content-type"] == "application/problem+json"
     assert (await here.client.get("/v1/jobs?limit=0")).json()["errors"][0]["field"] == "limit"
+
+
+@pytest.mark.parametrize(
+    ("job", "field"),
+    [
+        ({"goal": "find the price"}, "goal"),
+        ({"goal": "find the price", "policy": "model", "extract": {"schema": {"type": "object"}}}, "policy"),
+        ({"extract": {"goal": "the price"}}, "extract.schema"),
+    ],
+)
+async def test_what_only_a_model_could_do_is_refused_where_no_worker_asks_one(job: dict[str, Any], field: str) -> None:
+    job = {"url": "https://shop.example/", **job}
+    async with api_world() as w:
+        assert (await w.client.post("/v1/jobs", json=job)).status_code == 201, "nothing is known of the workers"
+        await w.store.put_state("dispatcher/one", {"has_model": False})
+        answer = (await w.client.post("/v1/jobs", json=job)).json()
+        assert answer["errors"][0]["field"] == field and "SHOAL_MODEL_URL" in answer["errors"][0]["reason"]
+        await w.store.put_state("dispatcher/two", {"has_model": True})
+        assert (await w.client.post("/v1/jobs", json=job)).status_code == 201
+        rules = {**job, "policy": "rules", "goal": "x"}
+        if field == "goal":
+            refused = (await w.client.post("/v1/jobs", json=rules)).json()
+            assert refused["errors"][0]["field"] == "goal" and "rules ask none" in refused["errors"][0]["reason"]
