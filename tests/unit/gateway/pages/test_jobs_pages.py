@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.types import Basis, Computation, FieldSource, Quotation, Record
 from shoal.services.store import ids
@@ -334,3 +335,13 @@ async def test_an_answer_that_rests_on_nothing_says_so(here: World) -> None:
     job = await here.submit(goal="Is it there?")
     await here.run(lambda work: completed(answer="Yes", rests_on=Basis()))
     assert "It rests on nothing that a program could look up." in (await here.client.get(f"/jobs/{job}")).text
+
+
+async def test_the_advice_of_an_empty_list_needs_no_model() -> None:
+    async with world() as w:
+        advice = re.search(r"<code>(shoal run .*?)</code>", (await w.client.get("/")).text)
+        assert (
+            advice is not None
+            and "--fields" in advice[1]
+            and JobSpec(url="https://example.com/product", extract={"schema": {"type": "object"}}).beyond_rules is None
+        )
