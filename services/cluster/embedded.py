@@ -28,6 +28,7 @@ from shoal.services.cluster.address import ADDRESS_FILE, LOCK_FILE, make_data_fo
 from shoal.services.cluster.configs import artifact_store, checked_gateway_options, dispatch_config
 from shoal.services.cluster.gateway_process import kept_gateway
 from shoal.services.cluster.guard import RayEnded, ended_parts, guarded, while_ray_runs
+from shoal.services.cluster.limits import load_and_cores, start_advice, start_limit_s
 from shoal.services.cluster.local_ray import local_ray
 from shoal.services.cluster.run_dir import RunDir
 from shoal.services.cluster.serving import listening, patiently
@@ -41,10 +42,7 @@ from shoal.services.store.store import Store, open_store
 
 log = structlog.get_logger()
 
-_READY_S = 180.0
 _RAY_STARTS = 3
-_BUSY = 2
-"""Programs that want to run at once, for each core, from which on a machine is called busy."""
 _STOP_S = 60.0
 _LOOKED_AT_S = 0.3
 
@@ -159,10 +157,12 @@ def _take(lock: int, data_dir: Path) -> None:
 
 @contextmanager
 def _announced(data_dir: Path, url: str) -> Iterator[None]:
-    """Lets the command line find this cluster."""
+    """Lets the command line find this cluster, and /readyz say yes: the file is there as a whole or not at all."""
     path = data_dir / ADDRESS_FILE
-    with open(path, "w", opener=opener) as file:
+    begun = path.with_suffix(".new")
+    with open(begun, "w", opener=opener) as file:
         file.write(json.dumps({"url": url, "pid": os.getpid()}))
+    begun.replace(path)
     try:
         yield
     finally:
@@ -197,20 +197,10 @@ async def _start_ray(stack: ExitStack, run_dir: RunDir, settings: Settings, tell
         except ClusterFailed as error:
             log.warning(LogEvent.CLUSTER_STARTING, error=error.message, tried=tried)
             if tried == _RAY_STARTS:
-                advice = start_advice(os.getloadavg()[0], os.cpu_count() or 1)
+                advice = start_advice(*load_and_cores())
                 raise ClusterFailed(f"Ray did not start in {tried} tries: {error.message}. {advice}") from error
             tell(f"Ray did not start; trying again ({tried + 1} of {_RAY_STARTS})")
             await asyncio.sleep(0)  # a signal that came meanwhile ends the command here
-
-
-def start_advice(load: float, cores: int) -> str:
-    """What to do when Ray does not start, by the load of the last minute on so many cores. Pure."""
-    if load > _BUSY * cores:
-        return (
-            f"The machine is busy (load {load:.0f} on {cores} core{'' if cores == 1 else 's'}): "
-            "end other programs, or start Shoal again when the load is lower"
-        )
-    return "`shoal doctor` says what is missing on this machine"
 
 
 @asynccontextmanager
@@ -218,11 +208,12 @@ async def _dispatcher(settings: Settings, run_dir: RunDir) -> AsyncIterator[Acto
     """The dispatcher with its workers, until they are drained."""
     parts = DispatcherParts(settings.store_url, dispatch_config(settings), worker_config(settings, run_dir.tmp))
     actor = start_dispatcher(parts)
+    limit_s = start_limit_s()
     try:
-        await while_ray_runs(actor.ready.remote(), _READY_S)
+        await while_ray_runs(actor.ready.remote(), limit_s)
     except (RayError, TimeoutError, RayEnded) as error:
-        cause = getattr(error, "cause", None) or str(error) or f"not within {_READY_S:g} s"
-        advice = start_advice(os.getloadavg()[0], os.cpu_count() or 1)
+        cause = getattr(error, "cause", None) or str(error) or f"not within {limit_s:.0f} s"
+        advice = start_advice(*load_and_cores())
         raise ClusterFailed(f"the browser workers did not start: {cause}. {advice}") from error
     try:
         yield actor

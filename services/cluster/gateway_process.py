@@ -28,7 +28,9 @@ from pathlib import Path
 import structlog
 
 from shoal.services import logs
+from shoal.services.cluster.address import ADDRESS_FILE
 from shoal.services.cluster.configs import artifact_store
+from shoal.services.cluster.limits import start_limit_s
 from shoal.services.cluster.serving import gateway, patiently
 from shoal.services.errors import ClusterFailed, ServiceError
 from shoal.services.events import LogEvent
@@ -38,7 +40,6 @@ from shoal.services.store.store import open_store
 
 log = structlog.get_logger()
 
-_READY_S = 180.0
 _END_S = 15.0
 """What the gateway gets to end; open requests get three seconds of it."""
 _LAST_LINES_S = 1.0
@@ -84,10 +85,11 @@ class GatewayKeeper:
             ClusterFailed: it did not start.
         """
         try:
-            async with asyncio.timeout(_READY_S):
+            limit_s = start_limit_s()
+            async with asyncio.timeout(limit_s):
                 return await asyncio.shield(self._url)
         except TimeoutError as error:
-            raise ClusterFailed(f"the gateway did not answer within {_READY_S:g} s") from error
+            raise ClusterFailed(f"the gateway did not answer within {limit_s:.0f} s") from error
 
     async def given(self) -> None:
         """Returns when the first process has what it needs: it starts by itself while this one is busy."""
@@ -218,7 +220,8 @@ async def serve(start: GatewayStart) -> None:
         stack.push_async_callback(store.close)
         artifacts = artifact_store(start.settings)
         stack.push_async_callback(artifacts.close)
-        running = gateway(listener, start.settings, store, artifacts, restarts=start.restarts)
+        announced = start.settings.data_dir / ADDRESS_FILE
+        running = gateway(listener, start.settings, store, artifacts, restarts=start.restarts, announced=announced)
         url = await stack.enter_async_context(running)
         print(json.dumps({"url": url}), flush=True)
         await asyncio.to_thread(sys.stdin.buffer.read)

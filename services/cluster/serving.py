@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import structlog
@@ -152,17 +153,23 @@ async def gateway(
     artifacts: ArtifactStore,
     *,
     restarts: Restarts = Restarts(),
+    announced: Path | None = None,
 ) -> AsyncIterator[str]:
     """The gateway in this process over stores that its caller owns; gives its address once it answers.
 
     Beside it the outbox of webhooks is emptied, where the settings want that. Schedules are fired, old jobs archived.
+
+    Args:
+        announced: the file by which the command line finds the cluster; until it is there, /readyz says no.
 
     Raises:
         BadSetting: two settings contradict each other.
     """
     tracing.start(trace_options(settings), "gateway")
     interpreter.tune()
-    deps = GatewayDeps(store, artifacts, replace(checked_gateway_options(settings), restarts=restarts))
+    deps = GatewayDeps(
+        store, artifacts, replace(checked_gateway_options(settings), restarts=restarts, announced=announced)
+    )
     async with AsyncExitStack() as stack:
         if settings.webhooks:
             await stack.enter_async_context(_delivering(deps))

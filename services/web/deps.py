@@ -68,6 +68,7 @@ class GatewayOptions:
     public_url: str = ""  # of the dashboard, for links in what people are told; "": not known
     prices: Prices = Prices()  # what the pages tell costs by
     restarts: Restarts = Restarts()
+    announced: Path | None = None  # the file by which the command line finds this cluster; None: it is not looked for
     secure_cookies: bool = False  # cookies over https only; for a public address that is https
 
 

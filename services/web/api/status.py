@@ -90,8 +90,10 @@ def status_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         summary="This process and the stores behind it answer",
     )
     async def readyz() -> Response:
-        """Writes to the database and to the artifact store."""
+        """Writes to the database and to the artifact store; of `shoal up`, the workers have started, too."""
         checks = dict(zip(("store", "artifacts"), await _checks(deps), strict=True))
+        if (announced := deps.options.announced) is not None:
+            checks["cluster"] = "ok" if announced.exists() else "its workers are still starting"
         ready = all(answer == "ok" for answer in checks.values())
         view = HealthView(status="ok" if ready else "unavailable", checks=checks)
         return Response(view.json_bytes(), status_code=200 if ready else 503, media_type="application/json")

@@ -15,6 +15,8 @@ import httpx
 import psutil
 import pytest
 
+from shoal.services.cluster.address import running_cluster
+from shoal.services.cluster.embedded import _announced, _only_one
 from shoal.services.cluster.gateway_process import GatewayKeeper, kept_gateway, why_ended
 from shoal.services.cluster.serving import listening
 from shoal.services.errors import ClusterFailed
@@ -94,6 +96,18 @@ async def test_a_gateway_that_dies_comes_back_for_callers_that_wait(
         assert last is not None and last.pid != first.pid
     assert not last.is_running(), "nothing of it stays"
     assert "gateway.ended" in "".join(capsys.readouterr()), "the log says so"
+
+
+async def test_readyz_says_yes_from_the_moment_at_which_commands_find_the_cluster(tmp_path: Path) -> None:
+    async with kept(tmp_path) as here:
+        with _only_one(tmp_path):
+            early = await here.client.get("/readyz")
+            assert (early.status_code, early.json()["checks"]["cluster"]) == (503, "its workers are still starting")
+            assert running_cluster(tmp_path) is None
+            with _announced(tmp_path, await here.keeper.url()):
+                assert (await here.client.get("/readyz")).status_code == 200
+                assert running_cluster(tmp_path) == await here.keeper.url()
+            assert (await here.client.get("/readyz")).status_code == 503, "it is ending"
 
 
 async def test_a_gateway_that_cannot_start_says_why(tmp_path: Path) -> None:
