@@ -32,6 +32,7 @@ class ActionTarget:
     file: bool  # it says that it gives a file
     keys: bool  # it listens for single keys
     suggests: bool  # it is a field that opens a list of what fits what is typed
+    chooses: bool  # what it sends is chosen from that list
     expanded: bool | None  # what it opens is open; None: it does not say
 
 

@@ -1254,6 +1254,9 @@ globalThis.shoalWalker ??= (() => {
   const suggests = element => FIELDS.has(element.tagName) && (element.getAttribute('role') === 'combobox' ||
     /^(list|both)$/.test(element.getAttribute('aria-autocomplete') || '') || (!!element.getAttribute('aria-haspopup') && element.getAttribute('aria-haspopup') !== 'false') ||
     (element.getAttribute('autocomplete') === 'off' && !!(handling.get(element) & KEYS)) || /autocomplete|typeahead|suggest|tt-input|select2|choices/.test(element.className));
+  // Whether what a field sends is chosen from a list of the site's own: the words of a search are sent as they are typed.
+  const chooses = element => element.tagName === 'INPUT' && element.type !== 'search' && !element.list && !element.closest('search,[role=search]') &&
+    (element.getAttribute('role') === 'combobox' || /^(list|both)$/.test(element.getAttribute('aria-autocomplete') || '') || element.getAttribute('aria-haspopup') === 'listbox');
   // What an action may have changed; the first call begins to watch.
   const elementState = id => {
     if (!observer) {
@@ -1265,7 +1268,7 @@ globalThis.shoalWalker ??= (() => {
       mutations, drawn: document.getElementsByTagName('canvas').length > 0, focus: active ? idOf(active) : 0, scroll: [scrollX, scrollY], found: !!(id && element), value: whole(valueOf(element)),
       tag: element ? element.tagName.toLowerCase() : '', type: element?.type || '', role: element?.getAttribute('role') || '',
       options: element?.tagName === 'SELECT' ? choosable(element) : undefined,
-      keys: !!(element && handling.get(element) & KEYS), suggests: !!element && suggests(element),
+      keys: !!(element && handling.get(element) & KEYS), suggests: !!element && suggests(element), chooses: !!element && chooses(element),
       open: !!(id && element) && open(element), expanded: element?.getAttribute('aria-expanded') ?? null, file: !!element?.closest('a[download]'), readonly: !!element?.readOnly,
       editable: !!element?.isContentEditable, disabled: !!element?.matches?.(':disabled, [aria-disabled=true]'),
       spot: element?.tagName === 'AREA' ? spotOf(element) : null,

@@ -19,13 +19,8 @@ from tests.embedded import Up, start_up, wait_until
 pytestmark = pytest.mark.timeout(1800)
 
 BUSY = 20
-NICE = 10
-"""They are a tenth as urgent as Shoal: a start takes a minute or two instead of half an hour."""
 START_S = 1500.0
-BUSY_CODE = (
-    f"import os, time\nos.nice({NICE})\nuntil = time.monotonic() + 1800\n"
-    "while time.monotonic() < until: sum(range(10_000))"
-)
+BUSY_CODE = "import time\nuntil = time.monotonic() + 1800\nwhile time.monotonic() < until: sum(range(10_000))"
 
 
 @contextmanager

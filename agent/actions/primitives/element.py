@@ -9,6 +9,7 @@ from shoal.agent.actions.action_context import ActionContext, ActionTarget, Dire
 from shoal.agent.actions.arguments import Bid, Files, Keys, Option, Options, Place, Times, keys
 from shoal.agent.actions.primitives.options import (
     PATIENCE_MS,
+    choose_same,
     fill_suggested,
     select_in_widget,
     select_native,
@@ -166,7 +167,7 @@ async def fill(on: ActionContext, bid: Bid, value: str, enable_autocomplete_menu
     """Replaces what is in a field: text, number, date (2026-03-14), time (14:30), colour (#ff0000), range.
 
     Fields that listen for keys or suggest values, or enable_autocomplete_menu, are typed into key by key; a list that
-    opens is waited for.
+    opens is waited for. In a combo box the one option that is the same text is chosen.
 
     Examples:
         fill('237', 'example value')
@@ -197,6 +198,8 @@ async def fill(on: ActionContext, bid: Bid, value: str, enable_autocomplete_menu
         raise ElementNotUsable(f"the {target.type} field {bid} does not take {value!r}")
     if typed and (target.suggests or enable_autocomplete_menu):
         await on.list_opens(bid, _LIST_S)
+        if target.chooses:
+            await choose_same(on, bid, value)
 
 
 def _is_typed(target: ActionTarget, value: str, asked: bool) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from shoal.agent.actions.action_context import ActionContext, ActionTarget
 from shoal.agent.actions.arguments import Option
-from shoal.agent.errors import ElementNotUsable
+from shoal.agent.errors import ActionTimeout, ElementMissing, ElementNotUsable
 
 _Item = TypeVar("_Item", str, int, Option)
 
@@ -25,6 +25,8 @@ _SUGGEST_S = 3.0
 _QUIET_S = 0.5
 _TAKEN_S = 2.0
 """How long a field may take to show or send what was chosen."""
+_CLICK_MS = 1000.0
+"""How long one click on an option may take: a list that is drawn anew has no such option any more."""
 _RESERVE_MS = 1500.0
 """How much of an action's time is left for the choice itself."""
 
@@ -105,9 +107,7 @@ async def select_in_widget(on: ActionContext, element: Any, target: ActionTarget
         if (await on.target(choice, again=True)).disabled:
             raise ElementNotUsable(f"the option {item!r} is disabled")
         label = labels[item] if isinstance(item, int) and item < len(labels) else str(item)
-        await on.before_choosing(target.bid)
-        await (await on.element(choice)).click(timeout=min(PATIENCE_MS, on.left_ms))
-        await _see_taken(on, target.bid, choice, label)
+        await _take(on, target.bid, choice, label)
 
 
 async def _choose_suggested(on: ActionContext, element: Any, target: ActionTarget, item: str, *, first: bool) -> None:
@@ -125,9 +125,44 @@ async def _choose_suggested(on: ActionContext, element: Any, target: ActionTarge
         alike = sum(label.casefold() == _wanted(item).casefold() for label in labels)
         told = f"{alike} options are called {item!r}" if alike > 1 else f"there is no option {item!r}"
         raise ElementNotUsable(f"{told}; there are: {', '.join(labels) or 'none'}")
-    await on.before_choosing(target.bid)
-    await (await on.element(choice)).click(timeout=min(PATIENCE_MS, on.left_ms))
-    await _see_taken(on, target.bid, choice, item)
+    await _take(on, target.bid, choice, item)
+
+
+async def choose_same(on: ActionContext, bid: str, typed: str) -> None:
+    """Chooses the one suggestion that is the text that was typed; without one the field stays as it is.
+
+    Raises:
+        ElementNotUsable: the field does not take it.
+    """
+    choice, _ = await on.choice(bid, _wanted(typed), exact=True)
+    if choice is not None:
+        await _take(on, bid, choice, typed)
+
+
+async def _take(on: ActionContext, bid: str, choice: str, label: str) -> None:
+    """Clicks on an option and sees that it was taken. A list may be drawn anew meanwhile: then it is looked for again.
+
+    Raises:
+        ElementNotUsable: the field does not take it.
+        ElementMissing, ActionTimeout: the option cannot be clicked.
+    """
+    await on.before_choosing(bid)
+    ends = time.monotonic() + _SUGGEST_S
+    while True:
+        try:
+            await _click(on, choice)
+            break
+        except (ElementMissing, ActionTimeout):
+            if time.monotonic() >= ends:
+                raise
+        await asyncio.sleep(_OPTION_PAUSE_S)
+        choice = (await on.choice(bid, _wanted(label), exact=True))[0] or choice
+    await _see_taken(on, bid, choice, label)
+
+
+async def _click(on: ActionContext, choice: str) -> None:
+    with on.faults():
+        await (await on.element(choice)).click(timeout=min(_CLICK_MS, on.left_ms))
 
 
 async def _see_taken(on: ActionContext, bid: str, choice: str, item: str) -> None:

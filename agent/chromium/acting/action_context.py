@@ -177,6 +177,7 @@ class ChromiumActionContext:
             file=state["file"],
             keys=state["keys"],
             suggests=state["suggests"],
+            chooses=state["chooses"],
             expanded={"true": True, "false": False}.get(state["expanded"]),
         )
 

@@ -60,6 +60,7 @@ class HandBook:
     _typed: set[str] = field(default_factory=set)
     _names: dict[tuple[str, str], str] = field(default_factory=dict)  # fields by address and path: their parameters
     _stood: frozenset[str] = frozenset()  # headings and messages of the page before the last action
+    _chooses: bool = False  # the last action typed into a field whose options may be chosen from now
     _opened: str = ""  # path of a field that was clicked last, whose click is left out if it is written into
 
     async def before(self, page: Context, action: Action) -> Pointed | None:
@@ -107,6 +108,10 @@ class HandBook:
             now = await self._now(page, path)
             name = name if now is None else "check" if now["checked"] else "uncheck"
         said = await self._news(page, result, pointed)
+        if self._chooses and pointed.element is not None and pointed.element.is_option:
+            self._chooses = False  # the choice is noted with the field
+            self._learn(pointed.element.target.name)
+            return
         self._note(name, {}, pointed, result, said=said)
         self._opened = path if kind in ("field", "select", "secret") else ""
 
@@ -143,8 +148,10 @@ class HandBook:
             self.lost.append(f"step {len(self.actions) + 1} (select_option): what was chosen is not known")
             return
         param = self._parameter(str(told["label"]) or str(told["name"]), path, pointed, secret=secret)
-        if told["kind"] == "select":
+        chooses = pointed.element is not None and pointed.element.chooses
+        if told["kind"] == "select" or chooses:
             self._note("select_option", {"options": ""}, pointed, result, origins={"options": param})
+            self._chooses = chooses
         else:
             self._note("fill", {"value": ""}, pointed, result, origins={"value": param})
 
@@ -189,7 +196,7 @@ class HandBook:
             )
         )
         self._stood = pointed.said
-        self._opened = ""
+        self._opened, self._chooses = "", False
         if result.effect.url or result.effect.new_tab:
             self._names = {("", name): name for name in self._names.values()}  # the fields of this page are gone
 

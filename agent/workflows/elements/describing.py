@@ -28,6 +28,12 @@ class Described:
     sends: bool = False  # it is a button that sends a form
     # `offer_key` of all that could be acted on in the page's own document; None: not known, or it is in a frame.
     offered: tuple[str, ...] | None = None
+    chooses: bool = False  # it is a field, and what it sends is chosen from a list
+
+    @property
+    def is_option(self) -> bool:
+        """Whether it is an option of a list that a field opened."""
+        return self.target.role == "option"
 
 
 async def describe(page: Context, bid: str) -> Described | str:
@@ -73,7 +79,7 @@ async def describe(page: Context, bid: str) -> Described | str:
             "origin": "" if not frames or origin == await origin_of(page) else origin,
         }
     )
-    return Described(target, element.box if not frames else None, element.sends)
+    return Described(target, element.box if not frames else None, element.sends, chooses=element.chooses)
 
 
 async def _described(document: PageDocument, css: str, hosts: Sequence[str] = ()) -> Described | None:
@@ -145,7 +151,7 @@ def described(said: Mapping[str, Json]) -> Described | None:
     )
     offered = said.get("offered")
     keys = None if offered is None else tuple(dict.fromkeys(offer_key(str(role), str(name)) for role, name in offered))
-    return Described(target, box, sends, keys)
+    return Described(target, box, sends, keys, chooses=said.get("chooses") is True)
 
 
 def offer_key(role: str, name: str) -> str:

@@ -111,6 +111,7 @@ class EvidenceBook:
     pages: list[PageSample] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    _chooses: bool = False  # the last action typed into a field whose options may be chosen from now
     _stood: str = ""  # text of the page before the last action, where that may have sent something
 
     async def before(self, page: Context, action: Action, sources: Sources) -> NotedBefore | None:
@@ -132,6 +133,8 @@ class EvidenceBook:
             if from_model:
                 seen = replace(sources, page=text)
                 origins = {name: origin_of(action.args[name], seen, answer=action.detail) for name in origins}
+            if action.name == "click" and element is not None and element.is_option:
+                origins["options"] = origin_of(element.target.name, sources, answer=action.detail)
             if action.name == "enter_verification_code":
                 origins["code"] = Origin(kind="otp")
             return NotedBefore(page.url, element, lost, origins, text if may_send else "")
@@ -151,11 +154,20 @@ class EvidenceBook:
         if result.error is not None:
             return
         self._stood = noted.text
+        if self._chooses and action.name == "click" and element is not None and element.is_option:
+            self._choose(element.target.name, noted)
+            return
+        self._chooses = action.name == "fill" and element is not None and element.chooses
+        args = {name: value for name, value in action.args.items() if name not in _NO_VALUES}
+        origins = {name: origin for name, origin in noted.origins.items() if name in action.args or name == "code"}
+        if self._chooses:
+            args = {"options": args["value"]}
+            origins = {"options": origins["value"]} if "value" in origins else {}
         self.actions.append(
             ActionEvidence(
-                action=action.name,
-                args={name: value for name, value in action.args.items() if name not in _NO_VALUES},
-                origins=dict(noted.origins),
+                action="select_option" if self._chooses else action.name,
+                args=args,
+                origins=origins,
                 target=element.target if element else None,
                 lost=noted.lost,
                 box=element.box if element else None,
@@ -169,6 +181,14 @@ class EvidenceBook:
                 step=step,
             )
         )
+
+    def _choose(self, option: str, noted: NotedBefore) -> None:
+        """Notes what was chosen from the list that a field opened, in place of what was typed to find it."""
+        self._chooses = False
+        typed = self.actions[-1]
+        if str(typed.args["options"]).casefold() != option.casefold():
+            origins = {"options": noted.origins["options"]} if "options" in noted.origins else {}
+            self.actions[-1] = typed.model_copy(update={"args": {"options": option}, "origins": origins})
 
     async def read(
         self,

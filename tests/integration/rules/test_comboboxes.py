@@ -15,6 +15,7 @@ import pytest
 from shoal.agent.browser import Context
 from shoal.agent.errors import FormIncomplete
 from shoal.agent.policies.rules.planning import SEND
+from shoal.agent.types import Action
 from tests.integration.rules.test_forms import navigate, state
 from tests.loopback import served
 
@@ -109,6 +110,17 @@ async def test_what_is_chosen_may_be_sent_by_a_field_that_comes_with_it(page: Co
     await fills(page, movers, "Bern", CHIPS)
     (sent,) = movers.posts
     assert sent["towns"] == "12"
+
+
+async def test_a_fill_chooses_the_option_that_is_its_text_and_no_other(page: Context, movers: Movers) -> None:
+    movers.pages["/"] = FORM.replace("ATTRIBUTES", ARIA).replace("HOW", LATE + TAKES)
+    await page.goto(f"{movers.url}/")
+    held = "() => [town.value, document.querySelector('[name=town_id]').value, list.children.length]"
+    for typed, holds in (("Ber", ["Ber", "99", 3]), ("berlin", ["Berlin", "11", 0])):
+        (bid,) = await page.locate(["#town"])
+        result = await page.act(Action("fill", {"bid": bid, "value": typed}))
+        assert result.error is None, result.error
+        assert await page.read(held) == holds
 
 
 @pytest.mark.parametrize(

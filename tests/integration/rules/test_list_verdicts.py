@@ -420,3 +420,28 @@ async def test_an_item_that_leads_to_another_page_of_its_site_is_read(sessions: 
     site.led, site.pages["/part"] = "/part", PART
     outcome = await sessions.end(f"{site.url}/list", f"{site.url}/led", extract=RECORD)
     assert outcome.status is Status.COMPLETED, outcome.reason
+
+
+# --- a script that takes its time -----------------------------------------------------------------------
+
+LATE = """<div style="height:2000px"></div><template>{rest}</template><script>
+  const add = (count) => document.querySelector('table tbody').append(
+    ...[...document.querySelector('template').content.querySelectorAll('tbody tr')].slice(0, count));
+  {how}
+</script>"""
+LATE_WAYS = {
+    "scrolled": "addEventListener('scroll', () => setTimeout(() => { add(20); "
+    "addEventListener('scroll', () => setTimeout(add, 100, 17), {once: true}); }, 3500), {once: true});",
+    "pressed": "const more = Object.assign(document.createElement('button'), {textContent: 'Load more'});"
+    "document.body.append(more); more.onclick = () => { more.remove(); setTimeout(add, 3500, 37); };",
+}
+
+
+@pytest.mark.parametrize("way", LATE_WAYS)
+async def test_a_list_whose_script_waits_without_a_request_is_read_to_its_end(
+    page: Context, site: Site, way: str
+) -> None:
+    body = LATE.replace("{rest}", parts_table(PARTS[20:])).replace("{how}", LATE_WAYS[way])
+    site.pages["/list"] = parts(1, 20, body)
+    found = await read(page, site)
+    assert (names(found), found.complete) == ([name for name, _ in PARTS], True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from shoal.agent.browser import Context
 from shoal.agent.errors import PlaceMissing
 from shoal.agent.grounding.claims import texts_of
+from shoal.agent.grounding.part_claims import end_told, is_last_page
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.lists.growing import EndOfPage, extent, further, longer_page, unshown_end
 from shoal.agent.policies.rules.lists.halting import halted
@@ -207,11 +208,23 @@ class _Following:
             if self._turned or step.select:  # elsewhere a button of that name may be hidden, or another thing's
                 self._halt(f"{step.button!r} takes no click after page {self.pages:,}")
             return False
-        if await self._take_changed():
+        if await self._take_changed() or await self._take_late(step):
             self._turned = True
             return True
         self._halt(await self._why(step, before))
         return False
+
+    async def _take_late(self, step: Onward) -> bool:
+        """Reads what comes late after a press that took the button away; one that is still there tells it itself."""
+        page = self.state.page
+        if (
+            step.url
+            or next_step(await read_ways_on(page, None), None) is not None
+            or is_last_page((await read_list_end(page)).text)
+        ):
+            return False
+        end = await EndOfPage.of(page, await extent(page), can_scroll=True, rests=True)
+        return await end.changes() and await self._take_changed()
 
     async def _why(self, step: Onward, before: ListEnd) -> str:
         """Why the press that was just made is not the list's end, as far as the page tells."""
@@ -351,7 +364,8 @@ class _Following:
             return False
         before = await read_list_end(self.state.page)
         can_scroll = page.scrolls or self._inner is not None
-        end = await EndOfPage.of(self.state.page, self.held, can_scroll=can_scroll)
+        rests = not self._grew and not end_told(before.text)
+        end = await EndOfPage.of(self.state.page, self.held, can_scroll=can_scroll, rests=rests)
         if self._short:  # some pages listen to the wheel alone
             action = Action("scroll", {"dx": 0, "dy": page.height}, "further records may load")
             if (await self.state.turn_page(action)).error is not None:

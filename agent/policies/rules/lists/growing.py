@@ -19,6 +19,7 @@ from shoal.agent.support.web_addresses import canonical_address, page_address
 from shoal.agent.types import Record
 
 _STIR_S = 2.0  # a script that watches the scrolling asks for more within this time: some wait a second before they do
+_REST_S = 5.0  # the same where nothing but the rest of the page says that its list has ended
 _STILL_S = 0.6  # the same of a page that cannot be scrolled, and fills its window by itself
 _LOAD_S = 15.0  # for what it asks for
 _DRAW_S = 5.0  # for what comes then, until the page changes no more
@@ -75,16 +76,20 @@ class EndOfPage:
     why: str = ""  # why the wait for more ended before its end was seen
 
     @classmethod
-    async def of(cls, page: Context, held: str, *, can_scroll: bool, before: Sequence[str] | None = None) -> Self:
+    async def of(
+        cls, page: Context, held: str, *, can_scroll: bool, rests: bool = False, before: Sequence[str] | None = None
+    ) -> Self:
         """The end of a page that is about to be scrolled.
 
         Args:
             held: how much it held when its list was read.
             can_scroll: it is longer than its window, or a region of it is.
+            rests: that it stays as it is will be all that says that its list has ended.
             before: the requests that were under way before it was scrolled for the first time; None: those of now.
         """
         others = Counter(await page.open_requests() if before is None else before)
-        return cls(page, held, _STIR_S if can_scroll else _STILL_S, others, time.monotonic() + _LOAD_S)
+        stirs_s = _REST_S if rests else _STIR_S
+        return cls(page, held, stirs_s if can_scroll else _STILL_S, others, time.monotonic() + _LOAD_S)
 
     async def scroll(self, region: str = "") -> None:
         """Looks at the end of the page, and of a region of it.

@@ -1,0 +1,120 @@
+# ruff: noqa: E501
+"""A field that opens a list of the site's own, in a workflow: what is learned and replayed is the choice."""
+
+from __future__ import annotations
+
+import pytest
+
+from shoal.agent.browser import Browser, Context
+from shoal.agent.status import Status
+from shoal.agent.types import Action, LoopItem
+from shoal.agent.workflows.by_hand.hand_book import HandBook
+from shoal.agent.workflows.format.node import ActionNode
+from shoal.agent.workflows.format.version import Version
+from shoal.agent.workflows.learning.compile_version import compile_version
+from shoal.agent.workflows.learning.evidence import EvidenceBook, SessionEvidence, said_on
+from shoal.agent.workflows.learning.origin import Sources
+from tests.integration.workflows.test_optional_fields import site
+from tests.integration.workflows.test_optional_step import replayed
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+ARIA = "role=combobox aria-expanded=false aria-controls=list aria-autocomplete=list"
+PAGE = """<!doctype html><html lang="en"><title>Move</title><h1>Move</h1>
+<form><label for="town">Town</label> <input id="town" class="town" ATTRIBUTES autocomplete="off">
+<input type="hidden" name="town_id" value="99"><ul id="list" role="listbox" hidden style="margin:0"></ul>
+<button class="send">Send</button></form><p role="status"></p>
+<script>
+  const towns = ['Berlin', 'Bern', 'Bergen'], id = document.querySelector('[name=town_id]');
+  const show = fits => { list.innerHTML = fits.map(one => `<li role=option>${one}</li>`).join('');
+    list.hidden = !fits.length; if (town.hasAttribute('aria-expanded')) town.setAttribute('aria-expanded', String(!!fits.length)); };
+  list.onmousedown = event => event.preventDefault();
+  town.oninput = () => { id.value = 99; const typed = town.value.toLowerCase();
+    setTimeout(() => show(typed ? towns.filter(one => one.toLowerCase().startsWith(typed)) : []), 150); };
+  list.onclick = event => { town.value = event.target.textContent; id.value = towns.indexOf(town.value); show([]); };
+  document.forms[0].onsubmit = event => { event.preventDefault();
+    fetch('/sent'); document.querySelector('[role=status]').textContent = id.value === '99' ? 'Nowhere' : 'You move'; };
+</script></html>"""
+
+
+async def done(page: Context, url: str, town: str, typed: str) -> SessionEvidence:
+    """A run that types, and clicks on the option where the text alone chooses none."""
+    book = EvidenceBook(LoopItem(0, f'{{"name": "{town}"}}', False))
+    sources = Sources(data=None, item=f'{{"name": "{town}"}}', earlier=[], goal="")
+    await page.goto(url)
+    asked = [("fill", ".town", {"value": typed}), ("click", ".send", {})]
+    if typed != town:
+        place = ("Berlin", "Bern", "Bergen").index(town)
+        asked.insert(1, ("click", f"#list li:nth-child({place + 1})", {}))
+    for name, selector, args in asked:
+        (bid,) = await page.locate([selector])
+        action = Action(name, {"bid": bid, **args})
+        noted = await book.before(page, action, sources)
+        result = await page.act(action)
+        assert result.error is None and noted is not None, result.error
+        book.after(result, noted)
+    return book.book(url, await said_on(page), None)
+
+
+def first(version: Version) -> ActionNode:
+    node = version.nodes[0]
+    assert isinstance(node, ActionNode)
+    return node
+
+
+@pytest.mark.parametrize("attributes", [ARIA, "aria-autocomplete=list aria-controls=list"])
+@pytest.mark.parametrize("letters", [None, 3], ids=["typed whole", "typed in part and clicked"])
+async def test_what_was_chosen_is_learned_and_chosen_again(
+    browser: Browser, page: Context, attributes: str, letters: int | None
+) -> None:
+    with site({"/": PAGE.replace("ATTRIBUTES", attributes)}) as address:
+        runs = [await done(page, f"{address}/", town, town[:letters]) for town in ("Berlin", "Bern")]
+        assert [[action.action for action in run.actions] for run in runs] == [["select_option", "click"]] * 2
+        made = compile_version(runs, None)
+        assert made.version is not None, made.open
+        assert first(made.version).args["options"].param == "name"
+        status, policy = await replayed(browser, made.version, f"{address}/", "Bergen")
+        assert status is Status.COMPLETED, policy.report.misses
+
+
+async def test_an_older_version_that_fills_the_field_chooses_in_it_or_sends_nothing(
+    browser: Browser, page: Context
+) -> None:
+    with site({"/": PAGE.replace("ATTRIBUTES", ARIA)}) as address:
+        made = compile_version([await done(page, f"{address}/", town, town) for town in ("Berlin", "Bern")], None)
+        assert made.version is not None, made.open
+        choosing = first(made.version)
+        filling = choosing.model_copy(update={"action": "fill", "args": {"value": choosing.args["options"]}})
+        older = made.version.model_copy(update={"nodes": (filling, *made.version.nodes[1:])})
+        status, policy = await replayed(browser, older, f"{address}/", "Bergen")
+        assert status is Status.COMPLETED, policy.report.misses
+        status, policy = await replayed(browser, older, f"{address}/", "Zug")
+        assert status is not Status.COMPLETED and policy.report.done == ()
+        assert "no option 'Zug'; there are: none" in policy.report.misses[0].told
+
+
+async def test_what_a_person_chooses_is_noted_as_one_choice(page: Context) -> None:
+    with site({"/": PAGE.replace("ATTRIBUTES", ARIA)}) as address:
+        await page.goto(f"{address}/")
+        book = HandBook()
+
+        async def click(selector: str) -> None:
+            x, y = await page.read(
+                "(css) => { const box = document.querySelector(css).getBoundingClientRect();"
+                " return [box.x + box.width / 2, box.y + box.height / 2]; }",
+                selector,
+            )
+            await act(Action("mouse_click", {"x": x, "y": y}))
+
+        async def act(action: Action) -> None:
+            pointed = await book.before(page, action)
+            await book.after(page, await page.act(action), pointed)
+
+        await click(".town")
+        await act(Action("keyboard_type", {"text": "Ber"}))
+        await page.settle()
+        await click("#list li:nth-child(2)")
+        await click(".send")
+        noted = await book.book(page)
+        assert noted.lost == () and [action.action for action in noted.actions] == ["select_option", "click"]
+        assert "bern" not in str(noted.as_json()).lower(), "what was chosen is written down nowhere"
