@@ -112,6 +112,28 @@ def result_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         return await written_results(row, lines, form, headers, columns, lists, formulas=formulas)
 
     @router.get(
+        "/schedules/{name}/results",
+        summary="Read the results of a schedule's newest good run",
+        response_class=StreamingResponse,
+    )
+    async def newest(
+        name: str,
+        caller: Caller = Depends(guard(authenticator, "read")),
+        format: Format | None = Query(None, description="instead of the Accept header"),
+        formulas: bool = Query(True, description="CSV: as for a job"),
+        columns: Columns = Query(Columns.ALL, description="as for a job"),
+        lists: Lists = Query(Lists.JSON, description="as for a job"),
+        accept: str = Header("*/*"),
+    ) -> StreamingResponse:
+        """One address for what is newest: of the last run that completed and is not degraded. 404: there is none."""
+        run = await deps.store.schedules.newest_completed(caller.tenant, name)
+        assert run.job is not None
+        row = await deps.store.job(run.job, tenant=caller.sees)
+        form = format or accepted_format(accept)
+        headers = {"Shoal-Job": ids.job_id(row.id)}
+        return await written_results(row, await job_lines(deps, row), form, headers, columns, lists, formulas=formulas)
+
+    @router.get(
         "/jobs/{job}/changes",
         summary="Read what changed since an earlier run",
         response_class=StreamingResponse,

@@ -148,6 +148,9 @@ async def test_a_run_that_gives_much_less_is_degraded_and_says_why(w: World) -> 
     broken = await run_once(w, *({"name": "Loading"} for _ in shop))
     assert [(one["kind"], one["field"]) for one in broken["degraded"]] == [("constant", "name"), ("given", "price")]
     assert (await w.client.get("/v1/schedules/prices/runs/latest")).json()["job"] == first["job"]
+    newest = await w.client.get("/v1/schedules/prices/results")
+    own = await w.client.get(f"/v1/jobs/{first['job']}/results")
+    assert newest.content == own.content and newest.headers["shoal-job"] == first["job"]
     assert (await run_once(w, *shop))["degraded"] == []
     counted = w.deps.metrics.schedule_runs
     assert [counted.labels(name)._value.get() for name in ("started", "completed", "degraded")] == [3, 2, 1]
