@@ -84,6 +84,7 @@ CATALOGUE: tuple[Metric, ...] = (
         by="store",
     ),
     Metric("shoal_tenant_sessions", "gauge", ("tenant", "status"), "The same of the 20 tenants with most.", by="store"),
+    Metric("shoal_sinks", "gauge", ("state",), "Sinks of jobs that wait, or were given up (`failed`).", by="store"),
     Metric("shoal_webhooks", "gauge", ("state",), "Webhook messages that wait, or were given up (`dead`).", by="store"),
     Metric(
         "shoal_provisional_records",

@@ -134,6 +134,11 @@ OVERVIEW = Dashboard(
                 ),
                 Panel("How many event streams are open?", {"streams": "sum(shoal_event_streams)"}),
                 Panel(
+                    "Do records reach their sinks?",
+                    {"{{state}}": "max by (state) (shoal_sinks)"},
+                    help="failed: given up",
+                ),
+                Panel(
                     "Do webhooks reach their receivers?",
                     {"{{state}}": "max by (state) (shoal_webhooks)"},
                     help="dead: given up",

@@ -39,13 +39,14 @@ class Values:
     tenants: Mapping[tuple[str, Status], int]  # sessions
     waiting: Mapping[WaitingCause, int]  # sessions
     webhooks: Mapping[str, int]  # messages by state
+    sinks: Mapping[str, int]  # of jobs, by state
     learning: Sequence[Mapping[str, int]]  # what items came to, by loop that runs and learns
 
 
 async def read_values(store: Store) -> Values | None:
     """The whole cluster; None while the store is away (the metric `shoal_store_up` says so)."""
     try:
-        webhooks = await store.count_deliveries()
+        webhooks, sinks = await store.count_deliveries(), await store.sinks.count()
         counts, snapshots = await store.counts_by_status(), await every_snapshot(store)
         seen = overview_of(counts, snapshots, EVERYBODY)
         held = held_queues(seen)
@@ -59,6 +60,7 @@ async def read_values(store: Store) -> Values | None:
         counts,
         waiting_by_cause(seen, unclaimable, held),
         {str(state): n for state, n in webhooks.items()},
+        {str(state): n for state, n in sinks.items()},
         learning,
     )
 
@@ -79,6 +81,7 @@ class Snapshots(Collector):
         yield _by_label("shoal_sessions_waiting", {str(cause): n for cause, n in self._values.waiting.items()})
         yield _by_tenant(self._values.tenants)
         yield _by_label("shoal_webhooks", {"waiting": 0, "dead": 0, **self._values.webhooks})
+        yield _by_label("shoal_sinks", {"waiting": 0, "failed": 0, **self._values.sinks})
         yield from _of_learning(self._values.learning)
         yield from _of_snapshots(seen)
         yield from _families_of_deltas(self._values.counted)
