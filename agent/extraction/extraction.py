@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,7 +13,8 @@ from shoal.agent.extraction.given import GivenPage, GivenRecord, read_given, wai
 from shoal.agent.grounding.claims import stated_count, texts_of
 from shoal.agent.grounding.part_claims import failure_told
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
-from shoal.agent.policies.rules.facts.facts import read_facts
+from shoal.agent.policies.rules.facts.facts import facts_of
+from shoal.agent.policies.rules.facts.page_tree import drawn_page
 from shoal.agent.policies.rules.fields.blocks import read_blocks
 from shoal.agent.policies.rules.fields.candidates import name_stems
 from shoal.agent.policies.rules.fields.extraction import extract_page
@@ -193,5 +195,5 @@ async def _read_beside(
     elements = [record.where for record in page.records]
     if extract is None or not properties or not elements or (extract.records or "").startswith("$"):
         return {}
-    facts = await read_facts(state.page, words=name_stems(properties), records=elements)
+    facts = await asyncio.to_thread(facts_of, await drawn_page(state.page), name_stems(properties), elements)
     return read_blocks(facts, properties, state.spec.browser.locale or "", extract.accept)

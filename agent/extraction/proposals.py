@@ -13,9 +13,9 @@ from pydantic import ValidationError
 from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
 from shoal.agent.extraction.given import values_at_places
-from shoal.agent.policies.rules.facts.facts import Facts, read_facts
+from shoal.agent.policies.rules.facts.facts import Facts, facts_of
+from shoal.agent.policies.rules.facts.page_tree import drawn_page, page_on
 from shoal.agent.policies.rules.fields.list_reading import cell_labels
-from shoal.agent.policies.rules.fields.page_tree import page_on
 from shoal.agent.spec import ExtractSpec, FieldPlace
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
@@ -67,7 +67,7 @@ async def propose_places(page: Context, extract: ExtractSpec, records: Sequence[
         tree = await page_on(page)
         labels = _Labels(cell_labels(tree) if tree is not None else {})
         return await _of_list(page, extract, read, labels, selectors, locale)
-    return await _of_one(page, extract, read[0], _Labels.of(await read_facts(page)), selectors, locale)
+    return await _of_one(page, extract, read[0], _Labels.of(facts_of(await drawn_page(page))), selectors, locale)
 
 
 async def uncertain_values(
@@ -88,7 +88,7 @@ async def uncertain_values(
         for place, candidate in enumerate(candidates)
     }
     asked = Record({}, sources)
-    labels, selectors = _Labels.of(await read_facts(page)), await _selectors(page, extract, [asked])
+    labels, selectors = _Labels.of(facts_of(await drawn_page(page))), await _selectors(page, extract, [asked])
     told: dict[str, Json] = {}
     for name, candidates in several.items():
         told[name] = []

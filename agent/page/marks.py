@@ -47,6 +47,9 @@ FOCUSED: Final = 1 << 21
 BOXED: Final = 1 << 22
 SMALLER: Final = 1 << 23
 POINTER: Final = 1 << 24
+LETTERS: Final = 25
+"""Place of the five bits that hold half of the height of letters, in CSS pixels."""
+MOST_LETTERS: Final = 31
 
 HIDDEN: Final = NONE | INVISIBLE | TRANSPARENT | CLIPPED | OFF_PAGE | SKIPPED | UNSLOTTED | CHOICE
 """Any reason not to be shown."""

@@ -58,6 +58,8 @@ class Page:
     unread: Mapping[int, str] = field(
         default_factory=dict
     )  # why a frame could not be read, by the number of its element
+    content_type: str = "text/html"  # as the browser takes the document
+    loading: bool = False  # the document is still coming
     matches: Mapping[str, Sequence[int] | None] = field(
         default_factory=dict
     )  # elements of the selectors that were asked for, by the selector's name; None for what is no CSS
@@ -159,6 +161,10 @@ class Page:
     def smaller(self, el: html.HtmlElement) -> bool:
         """True where a part of a line has smaller letters than the text around it; known of pages in a browser."""
         return self._has(el, m.SMALLER)
+
+    def letters_px(self, el: html.HtmlElement) -> int:
+        """Height of the letters that stand right in an element, 62 at most; 0 without any, or without a browser."""
+        return 2 * (self.marks[self.number(el)] >> m.LETTERS & m.MOST_LETTERS)
 
     def value(self, el: html.HtmlElement) -> str | None:
         """The current value of a field; attributes keep what the document says. A password is told as dots."""

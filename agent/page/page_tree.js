@@ -13,6 +13,7 @@ function (options) {
   const PRE = 1 << 16, STRUCK = 1 << 17, CHECKED = 1 << 18, SELECTED = 1 << 19, DISABLED = 1 << 20, FOCUSED = 1 << 21;
   const BOXED = 1 << 22, SMALLER = 1 << 23, BADGES = /^(span|small|label|i|em|a)$/;
   const POINTER = 1 << 24, PRESSED = /^(a|li|span|div)$/;
+  const LETTERS = 25, MOST_LETTERS = 31; // five bits: half of the height of letters in pixels
   const LOOSE = 1 << 30; // clipped by what does not clip absolute boxes; of this script alone
   const LAYOUTS = {
     none: 0, inline: 1, block: 2, 'flow-root': 2, flex: 2, grid: 2, '-webkit-box': 2, 'table-caption': 2,
@@ -178,7 +179,7 @@ function (options) {
   };
   // Marks by the look of its own letters.
   const letters = style => {
-    let marks = 0;
+    let marks = Math.min(MOST_LETTERS, Math.round(parseFloat(style.fontSize) / 2) || 0) << LETTERS;
     if (style.whiteSpaceCollapse !== 'collapse') marks |= PRE;
     if (style.textDecorationLine.includes('line-through')) within |= STRUCK;
     if (style.fontSize === '0px') marks |= CLIPPED;
@@ -290,6 +291,6 @@ function (options) {
   const seen = { height: document.documentElement?.scrollHeight ?? 0, viewport: innerHeight, loaded: document.readyState === 'complete' };
   return {
     url: saved || location.href, base: saved || document.baseURI, xml: out, marks: packed(marks), ids: packed(ids), boxes: packed(boxes),
-    values, roots, slotted, frames, suspects, matches, window: seen,
+    values, roots, slotted, frames, suspects, matches, window: seen, type: document.contentType, loading: document.readyState === 'loading',
   };
 }

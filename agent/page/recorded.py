@@ -49,6 +49,8 @@ def page_of_answer(
         unread=dict(unread or {}),
         matches=dict(answer.get("matches", {})),
         window=_window(answer.get("window")),
+        content_type=str(answer.get("type") or "text/html"),
+        loading=bool(answer.get("loading")),
     )
 
 
@@ -90,6 +92,8 @@ def _told(page: Page) -> dict[str, Any]:
         "slotted": _named(page.slotted),
         "frames": {str(number): _told(inner) for number, inner in page.frames.items()},
         "unread": _named(page.unread),
+        **({} if page.content_type == "text/html" else {"type": page.content_type}),
+        **({"loading": True} if page.loading else {}),
     }
 
 

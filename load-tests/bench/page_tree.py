@@ -26,10 +26,8 @@ from playwright.async_api import Error as PlaywrightError
 from shoal.agent.chromium.process.find import find_chromium
 from shoal.agent.observe.tree import WALKER
 from shoal.agent.page.from_browser import BrowserPages
-from shoal.agent.policies.rules.facts.facts import FACTS_JS
 
 BIG_ROUNDS = 3
-FACTS = {"words": [], "apart": ["related"], "many": False}
 WALK = (
     '{"maxElements": null, "maxChars": null, "viewportOnly": false, "words": [], "part": 0, "top": true, "clip": null}'
 )
@@ -43,10 +41,6 @@ async def tree(session: CDPSession) -> int:
 
 async def tree_with_boxes(session: CDPSession) -> int:
     return len((await BrowserPages(session, PlaywrightError).take(boxes=True)).elements)
-
-
-async def facts(session: CDPSession) -> int:
-    return len(str(await _in_world(session, FACTS_JS, [{"value": FACTS}])))
 
 
 async def walker(session: CDPSession) -> int:
@@ -68,7 +62,6 @@ async def _in_world(session: CDPSession, script: str, values: list[dict[str, Any
 WAYS: Mapping[str, Callable[[CDPSession], Awaitable[int]]] = {
     "tree": tree,
     "tree with boxes": tree_with_boxes,
-    "facts.js": facts,
     "walker.js": walker,
 }
 
@@ -111,7 +104,7 @@ async def measure(pages: list[BenchPage], rounds: int, report: Report) -> None:
             for _ in range(min(rounds, BIG_ROUNDS) if page.big else rounds):
                 for way in WAYS:
                     await sample(browser, page, way, report)
-            slowest = max(report.median(f"{page.name}: {way}, CPU ms") for way in ("facts.js", "walker.js"))
+            slowest = report.median(f"{page.name}: walker.js, CPU ms")
             report.targets[f"{page.name}: tree, CPU ms"] = Target(max(slowest, TRIAL_MS), at_least=False)
         await browser.close()
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from shoal.agent.page.page import Page
 from shoal.agent.read.field import Field
 from shoal.agent.read.record.main_matter import MainMatter
+from shoal.agent.read.record.nodes import FoundNode
 from shoal.agent.read.record.settling import Claim, Settled, settle
 from shoal.agent.read.record.witnesses import gather
 from shoal.agent.read.schema import Property
@@ -23,6 +24,7 @@ class PageRecord:
 
     settled: dict[str, Settled] = field(default_factory=dict)  # by field; a field that no place states is not in it
     types: Types = ()  # schema.org types of the record
+    nodes: tuple[FoundNode, ...] = ()  # its structured data
 
     def source_of(self, name: str) -> FieldSource:
         """Where the value of a field comes from."""
@@ -51,4 +53,4 @@ def read_record(page: Page, properties: Sequence[Property]) -> PageRecord:
         return PageRecord()
     testimony = gather(view, fields)
     settled = {asked.name: claim for asked in fields if (claim := settle(asked, testimony)) is not None}
-    return PageRecord(settled, testimony.types)
+    return PageRecord(settled, testimony.types, tuple(testimony.nodes))

@@ -12,7 +12,7 @@ from shoal.agent.read.record.casting import Casting
 from shoal.agent.read.record.main_matter import MainMatter
 from shoal.agent.read.record.main_text import MainText, read_main_text, read_stated_day
 from shoal.agent.read.record.node_values import ScoredNode, scored_nodes, stated_in, total_of_durations
-from shoal.agent.read.record.nodes import nodes_of, property_of, types_of
+from shoal.agent.read.record.nodes import FoundNode, nodes_of, property_of, types_of
 from shoal.agent.read.record.shown_values import ShownValues
 from shoal.agent.read.values.amounts import read_currency_of
 from shoal.agent.read.values.days import day_of_address, read_day
@@ -68,6 +68,7 @@ class Testimony:
     types: Types  # of the record
     casting: Casting
     view: MainMatter
+    nodes: list[FoundNode] = field(default_factory=list)  # of the record
     crowded: bool = False  # other nodes of the same type state as much: the record is one of several
     bodies: frozenset[str] = frozenset()  # fields that ask for the main text
     main_text: MainText = field(default_factory=MainText)
@@ -116,6 +117,8 @@ class _Gatherer:
                 continue
             if role == "node" and loose:
                 role = "node-other"
+            if role in ("node", "twin"):
+                self.testimony.nodes.append(node.source)
             self._from_node(node, role)
         self.testimony.types = tuple(dict.fromkeys((*types, *guessed)))
 

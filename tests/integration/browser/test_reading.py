@@ -12,7 +12,7 @@ from shoal.agent.chromium.acting.acting_context import ActingContext
 from shoal.agent.chromium.devtools.reading_context import ReadingContext
 from shoal.agent.errors import NavigationTimeout
 from shoal.agent.observe.renderings import compact
-from shoal.agent.policies.rules.facts.facts import read_facts
+from shoal.agent.policies.rules.facts.page_tree import drawn_page
 from shoal.agent.spec import BrowserSpec
 from tests.integration.browser.conftest import Site
 
@@ -124,7 +124,7 @@ async def test_halves_of_characters_are_no_trouble(browser: Browser, site: Site)
     await context.goto(f"{site.url}/second")
     assert await context.read("() => 'a\\ud83d'") in ("a\ud83d", "a\ufffd")
     await context.read("() => { document.querySelector('h1').textContent = 'half \\ud83d of one'; }")
-    assert "half \ufffd of one" in (await read_facts(context)).text
+    assert "half \ufffd of one" in (await drawn_page(context)).text()
     await context.close()
 
 

@@ -16,14 +16,12 @@ from shoal.agent.types import Sureness
 def read_blocks(
     facts: Facts, properties: Sequence[Property], locale: str, accept: Sureness = "likely"
 ) -> dict[int, ReadRecord]:
-    """What the elements state that `read_facts` was told of, by their position.
+    """What the elements state that `facts_of` was told of, by their position.
 
     What all of them take from the same heading is the list's, and no record's.
     """
     hints = ValueHints(facts.lang or locale, facts.url)
-    read = {
-        block.position: _read(block, properties, hints, accept) for block in facts.blocks if block.position is not None
-    }
+    read = {place: _read(block, properties, hints, accept) for place, block in facts.blocks.items()}
     for prop in properties:
         given = [record for record in read.values() if prop.name in record.sources]
         said = {(repr(record.value[prop.name]), record.sources[prop.name].how) for record in given}

@@ -7,9 +7,10 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from shoal.agent.policies.rules.facts.entity import StatedByEntity, block_values, path_phrase, structured
+from shoal.agent.policies.rules.facts.entity import StatedByEntity, path_phrase, structured
 from shoal.agent.policies.rules.facts.facts import Facts
 from shoal.agent.policies.rules.facts.page_parts import LabeledValue, NamedElement
+from shoal.agent.read.record.nodes import FoundNode
 from shoal.agent.read.schema import Property
 from shoal.agent.read.values.conversion import Raw
 from shoal.agent.read.values.phrases import (
@@ -90,9 +91,9 @@ class StatedCandidate:
         return self.how in ("json-ld", "microdata", "rdfa", "meta")
 
 
-def candidates_of(facts: Facts) -> list[StatedCandidate]:
-    """All candidates of a page, in no particular order."""
-    candidates = [_of_stated(value) for value in structured(facts)]
+def candidates_of(facts: Facts, nodes: Sequence[FoundNode]) -> list[StatedCandidate]:
+    """All candidates of a page, in no particular order. `nodes` are its structured data of the record."""
+    candidates = [_of_stated(value) for value in structured(nodes)]
     candidates += _of_meta(facts)
     own = _own_name(facts)
     candidates += [_of_pair(pair, own) for pair in facts.pairs]
@@ -130,7 +131,6 @@ def block_candidates(block: Facts) -> list[StatedCandidate]:
     candidates += [candidate for element in named for candidate in _of_named(element, own, of_block=True)]
     candidates += _of_headings(block)
     candidates += _of_link(block, named)
-    candidates += map(_of_stated, block_values(block))
     return candidates
 
 
@@ -159,7 +159,7 @@ def wanted_words(prop: Property) -> frozenset[str]:
 
 
 def name_stems(properties: Sequence[Property]) -> list[str]:
-    """Parts of words for `read_facts`: an element whose names hold none of them is no candidate by its names."""
+    """Parts of words for `facts_of`: an element whose names hold none of them is no candidate by its names."""
     words = {word for prop in properties for word in wanted_words(prop)}
     return sorted({word[:-1] if word.endswith("y") else word for word in words if len(word) > 1 and word.isascii()})
 
@@ -236,7 +236,7 @@ def _names(names: tuple[str, ...]) -> tuple[Phrase, ...]:
 def _of_stated(stated: StatedByEntity) -> StatedCandidate:
     labels = (phrase(stated.label),) if stated.label else path_phrase(stated.path)
     raw = Raw(stated.text, href=stated.href, structured=True)
-    return StatedCandidate(stated.how, stated.where, raw, labels, stated.path, visible=bool(stated.shown))
+    return StatedCandidate(stated.how, stated.where, raw, labels, stated.path, visible=False)
 
 
 def _of_meta(facts: Facts) -> Iterator[StatedCandidate]:
@@ -262,7 +262,7 @@ def _of_pair(pair: LabeledValue, own: Phrase = (), *, of_block: bool = False) ->
     return StatedCandidate(
         pair.how,
         pair.selector,
-        Raw(pair.text, pair.parts, pair.exact, pair.link, named=True, bare=pair.before_badges),
+        Raw(pair.text, (), pair.exact, pair.link, named=True, bare=pair.before_badges),
         tuple(dict.fromkeys(phrase(label) for label in (pair.label, *pair.more_labels))),
         visible=pair.visible,
         struck=pair.struck,

@@ -10,13 +10,14 @@ from dataclasses import replace
 from shoal.agent.decisions.extract import lacking
 from shoal.agent.errors import FieldsMissing, GoalNeedsModel
 from shoal.agent.policies.policy import Extraction, SessionState
-from shoal.agent.policies.rules.facts.document_page import draw_shown
-from shoal.agent.policies.rules.facts.facts import Facts, read_facts
+from shoal.agent.policies.rules.facts.facts import Facts, facts_of
+from shoal.agent.policies.rules.facts.page_tree import MOST_ELEMENTS, drawn_page, is_large
 from shoal.agent.policies.rules.fields.candidates import name_stems, wanted_words
 from shoal.agent.policies.rules.fields.fields import page_reader, read_record
-from shoal.agent.policies.rules.fields.list_reading import list_on
-from shoal.agent.policies.rules.fields.tree_reading import record_on
+from shoal.agent.policies.rules.fields.list_reading import page_list
 from shoal.agent.policies.rules.lists.empty_list import judged_empty
+from shoal.agent.read.record.record import PageRecord
+from shoal.agent.read.record.record import read_record as read_page
 from shoal.agent.read.schema import Property, properties_of
 from shoal.agent.read.values.phrases import phrase
 from shoal.agent.support.moments import utc_now
@@ -75,20 +76,21 @@ async def extract_page(state: SessionState) -> Extraction:
 async def _look(state: SessionState, properties: Sequence[Property]) -> tuple[Facts, Extraction]:
     extract = state.spec.extract
     many, accept = extract is not None and extract.many, extract.accept if extract is not None else "likely"
-    words = name_stems(properties)
-    facts = await read_facts(state.page, words=words)
-    if facts.undrawn and await draw_shown(state.page, facts.undrawn, facts.url):
-        facts = await read_facts(state.page, words=words)
-    locale = state.spec.browser.locale or ""
-    stamp = utc_now()
+    locale, stamp = state.spec.browser.locale or "", utc_now()
+    page = await drawn_page(state.page)
+    facts = await asyncio.to_thread(facts_of, page, name_stems(properties))
+    if many and is_large(page):
+        why = f"the page has more than {MOST_ELEMENTS:,} elements, and was not read"
+        return facts, Extraction((), complete=False, why=why, missing=tuple(prop.name for prop in properties))
     if many:
-        told = await list_on(state.page, properties, locale, stamp, accept)
+        told = await asyncio.to_thread(page_list, page, properties, locale, stamp, accept)
         return facts, told if told.records else await judged_empty(state, told)
-    stated = await record_on(state.page, properties)
-    read = read_record(page_reader(facts, locale), properties, accept, stated)
+    stated = PageRecord() if is_large(page) else await asyncio.to_thread(read_page, page, properties)
+    read = read_record(page_reader(facts, locale, (), stated.nodes), properties, accept, stated)
     if any(source.sureness != "certain" for source in read.sources.values()) or read.missing:
         answers = await state.page.fetched_json()
-        read = read_record(page_reader(facts, locale, answers), properties, accept, stated) if answers else read
+        reader = page_reader(facts, locale, answers, stated.nodes) if answers else None
+        read = read_record(reader, properties, accept, stated) if reader is not None else read
     if not read.sources and not read.candidates:
         return facts, Extraction((), missing=read.missing)
     record = Record(read.value, read.sources, facts.url, stamp, read.candidates)

@@ -33,6 +33,7 @@ from shoal.agent.policies.rules.fields.fetched import with_fetched
 from shoal.agent.policies.rules.fields.no_values import is_no_value, without_label
 from shoal.agent.policies.rules.fields.tree_reading import joined
 from shoal.agent.policies.rules.fields.visible_text import VisibleText
+from shoal.agent.read.record.nodes import FoundNode
 from shoal.agent.read.record.record import PageRecord
 from shoal.agent.read.schema import Property
 from shoal.agent.read.values.conversion import Raw, ValueHints, convert
@@ -279,13 +280,18 @@ def _is_amount(line: str, lang: str) -> bool:
     )
 
 
-def page_reader(facts: Facts, locale: str = "", answers: Sequence[FetchedJson] = ()) -> FieldReader:
-    """The reader of a page's own record, with the `answers` that its scripts fetched.
+def page_reader(
+    facts: Facts, locale: str = "", answers: Sequence[FetchedJson] = (), nodes: Sequence[FoundNode] = ()
+) -> FieldReader:
+    """The reader of a page's own record.
 
-    `locale` helps where the page does not say its language.
+    Args:
+        locale: helps where the page does not say its language.
+        answers: what its scripts fetched.
+        nodes: its structured data of the record.
     """
     reading = ValueHints(facts.lang or locale, facts.url)
-    candidates = candidates_of(facts)
+    candidates = candidates_of(facts, nodes)
     return FieldReader(
         candidates,
         reading,

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 
 from lxml.html import HtmlElement
 
-from shoal.agent.browser import PageDocument
 from shoal.agent.grounding.claims import stated_count, texts_of
 from shoal.agent.grounding.part_claims import failure_told
 from shoal.agent.page.page import Page
+from shoal.agent.page.selectors import Selectors
 from shoal.agent.policies.policy import Extraction
 from shoal.agent.policies.rules.fields.choosing import SURENESS_ORDER
-from shoal.agent.policies.rules.fields.page_tree import MOST_ELEMENTS, Selectors, page_on
 from shoal.agent.read.field import Field
 from shoal.agent.read.lists.column import Column
 from shoal.agent.read.lists.elements import is_cell, is_table
@@ -26,17 +24,6 @@ from shoal.agent.read.schema import Property
 from shoal.agent.read.values.conversion import Raw, ValueHints, convert
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldCandidate, FieldSource, Reason, Record, Sureness
-
-
-async def list_on(
-    document: PageDocument, properties: Sequence[Property], locale: str, stamp: str, accept: Sureness
-) -> Extraction:
-    """The records of the list that the open page states."""
-    page = await page_on(document)
-    if page is None:
-        why = f"the page has more than {MOST_ELEMENTS:,} elements, and was not read"
-        return Extraction((), complete=False, why=why, missing=tuple(prop.name for prop in properties))
-    return await asyncio.to_thread(page_list, page, properties, locale, stamp, accept)
 
 
 def page_list(

@@ -6,15 +6,12 @@ that the tree's reader bears out win, and are not confirmed; else the value is d
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shoal.agent.browser import PageDocument
 from shoal.agent.policies.rules.fields.choosing import MOST_CANDIDATES, SURENESS_ORDER, FieldAnswer
-from shoal.agent.policies.rules.fields.page_tree import page_on
 from shoal.agent.read.field import Field
-from shoal.agent.read.record.record import PageRecord, read_record
+from shoal.agent.read.record.record import PageRecord
 from shoal.agent.read.record.settling import Settled
 from shoal.agent.read.record.witnesses import same
 from shoal.agent.read.schema import Property
@@ -27,12 +24,6 @@ _LONG = 400
 _BEYOND_RULES = frozenset({"node", "twin", "sum", "node-other", "meta", "main", "strict"})
 """Witnesses that the rules do not read as well. What only places of the shown page state, the rules read; so are titles
 that no structured data state."""
-
-
-async def record_on(document: PageDocument, properties: Sequence[Property]) -> PageRecord:
-    """The record that the page's tree states."""
-    page = await page_on(document)
-    return await asyncio.to_thread(read_record, page, properties) if page is not None else PageRecord()
 
 
 # --- one record ---------------------------------------------------------------------------------------

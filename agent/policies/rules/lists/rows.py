@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import FieldsMissing, ItemNotFound
+from shoal.agent.page.selectors import Selectors
 from shoal.agent.policies.policy import Extraction, SessionState
-from shoal.agent.policies.rules.facts.facts import read_facts
+from shoal.agent.policies.rules.facts.facts import facts_of
+from shoal.agent.policies.rules.facts.page_tree import page_on
 from shoal.agent.policies.rules.fields.blocks import read_blocks
 from shoal.agent.policies.rules.fields.candidates import name_stems
-from shoal.agent.policies.rules.fields.page_tree import Selectors, page_on
 from shoal.agent.policies.rules.lists.list_page import read_ways_on
 from shoal.agent.policies.rules.lists.onward import button_id, next_step, walk
 from shoal.agent.policies.rules.page_changes import wait_for_change
@@ -155,7 +157,7 @@ async def _read(state: SessionState, item: LoopItem) -> Extraction | None:
     if page is None or row is None:
         return None
     where = Selectors(page).of(row)
-    facts = await read_facts(state.page, words=name_stems(properties), records=[where])
+    facts = await asyncio.to_thread(facts_of, page, name_stems(properties), [where])
     read = read_blocks(facts, properties, state.spec.browser.locale or "", extract.accept).get(0)
     if read is None:
         return None

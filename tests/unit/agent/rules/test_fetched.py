@@ -10,13 +10,14 @@ import pytest
 from shoal.agent.browser import FetchedJson
 from shoal.agent.policies.rules.facts.facts import Facts
 from shoal.agent.policies.rules.facts.fetched import subject_values
+from shoal.agent.policies.rules.facts.page_parts import Heading
 
-HEADING = {"l": 1, "t": "Blue lamp", "s": "h1", "v": 1, "r": "", "o": 1, "x": 0, "h": ""}
+HEADING = Heading(1, "Blue lamp", "h1", order=1)
 
 
 def stock(path: str, *objects: dict[str, Any], text: str = "Blue lamp") -> object:
     """What the objects say of the stock of the page at `path`; None where they say nothing of it."""
-    facts = Facts({"url": f"https://shop.example{path}", "headings": [HEADING], "text": text})
+    facts = Facts(f"https://shop.example{path}", headings=[HEADING], plain_text=text)
     answers = [FetchedJson("https://shop.example/api", json.dumps(each)) for each in objects]
     return next((told.value for told in subject_values(answers, facts) if told.path == "stock"), None)
 

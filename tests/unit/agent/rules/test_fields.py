@@ -1,8 +1,9 @@
-"""Fields matched against facts, as `facts.js` gives them."""
+"""Fields matched against facts."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,40 +11,27 @@ import pytest
 from shoal.agent.grounding.claims import stated_count
 from shoal.agent.grounding.part_claims import failure_told, is_last_page, page_told, part_told
 from shoal.agent.policies.rules.facts.facts import Facts
+from shoal.agent.policies.rules.facts.page_parts import Anchor, Heading, LabeledValue, NamedElement
 from shoal.agent.policies.rules.fields.fields import page_reader, read_record
+from shoal.agent.read.record.nodes import FoundNode
 from shoal.agent.read.schema import Property, properties_of
 from shoal.agent.read.values.phrases import likeness, phrase
 
 
-def named(css: str, text: str, **more: Any) -> dict[str, Any]:
-    empty = dict.fromkeys(("a", "ti", "rel", "pr", "e", "h", "alt", "r", "ar"), "")
-    base = {
-        **empty,
-        "g": "div",
-        "c": css,
-        "d": [],
-        "t": text,
-        "p": [],
-        "s": f".{css}",
-        "v": 1,
-        "st": 0,
-        "f": 16,
-        "o": 1,
-        "x": 0,
-    }
-    return {**base, **more}
+def named(css: str, text: str, **more: Any) -> NamedElement:
+    return NamedElement("div", css, (), text, (), f".{css}", font_size=16, order=1)._replace(**more)
 
 
-def pair(label: str, text: str, **more: Any) -> dict[str, Any]:
-    empty = dict.fromkeys(("r", "h", "z", "ar"), "")
-    base = {**empty, "how": "table", "l": label, "t": text, "s": "td", "v": 1, "o": 1, "x": 0, "p": [], "st": 0}
-    return {**base, **more}
+def pair(label: str, text: str, **more: Any) -> LabeledValue:
+    return LabeledValue("table", label, text, "td", order=1)._replace(**more)
 
 
-def read(properties: dict[str, Any], **facts: Any) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-    page = Facts({"url": "http://example.test/p", "lang": "en", **facts})
-    schema = {"type": "object", "properties": properties, **facts.get("schema", {})}
-    found = read_record(page_reader(page), properties_of(schema))
+def read(
+    properties: dict[str, Any], jsonld: Sequence[Any] = (), **facts: Any
+) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+    page = Facts(**{"url": "http://example.test/p", "said_lang": "en", **facts})
+    nodes = [FoundNode(node, "json-ld", "script[0]", "") for node in jsonld]
+    found = read_record(page_reader(page, nodes=nodes), properties_of({"type": "object", "properties": properties}))
     return found.value, found.sources, list(found.missing)
 
 
@@ -69,20 +57,20 @@ def test_a_page_cannot_fill_the_memory_of_names_by_long_labels() -> None:
 @pytest.mark.parametrize(("name", "given"), [("author", {"author": "Ada Quill"}), ("twitter:creator", {})])
 def test_the_handle_of_a_network_is_no_author(name: str, given: dict[str, str]) -> None:
     text = "Ada Quill" if name == "author" else "@adaquill"
-    assert read({"author": {"type": "string"}}, meta=[(name, text)])[0] == given
+    assert read({"author": {"type": "string"}}, meta={name: [text]})[0] == given
 
 
 def test_old_prices_and_prices_of_others_are_no_prices() -> None:
     number = {"price": {"type": "number"}}
-    assert read(number, named=[named("price", "€5"), named("price", "€9", st=1)])[0] == {"price": 5}
+    assert read(number, named=[named("price", "€5"), named("price", "€9", struck=True)])[0] == {"price": 5}
     assert read(number, named=[named("cart-total", "€9"), named("shipping-price", "€4")])[2] == ["price"]
-    assert read(number, named=[named("price", "€9", ar="related-items grid")])[2] == ["price"]
+    assert read(number, named=[named("price", "€9", around="related-items grid")])[2] == ["price"]
 
 
 def test_two_equally_good_values_are_no_answer_unless_one_is_shown_larger() -> None:
     number = {"price": {"type": "number"}}
     assert read(number, named=[named("price", "€5"), named("price", "€9")])[2] == ["price"]
-    assert read(number, named=[named("price", "€5", f=28), named("price", "€9")])[0] == {"price": 5}
+    assert read(number, named=[named("price", "€5", font_size=28), named("price", "€9")])[0] == {"price": 5}
 
 
 def test_what_is_missing_is_null_only_where_null_is_allowed() -> None:
@@ -104,58 +92,50 @@ def test_references_alternatives_and_nested_objects() -> None:
         },
     }
     pairs = [pair("Preis", "1.299,00 €"), pair("Gewicht", "2,5 kg"), pair("Verfügbarkeit", "Ausverkauft")]
-    facts = Facts({"url": "http://example.test/", "lang": "de", "pairs": pairs})
+    facts = Facts("http://example.test/", said_lang="de", pairs=pairs)
     found = read_record(page_reader(facts), properties_of(schema))
     assert found.missing == ()
     assert found.value == {"price": {"amount": 1299, "currency": "EUR"}, "weight": 2.5, "stock": "sold_out"}
 
 
-def test_the_main_entity_is_the_one_that_the_page_is_about() -> None:
-    nodes = [
-        {"@type": "Product", "name": "Cup", "offers": {"price": "3", "priceCurrency": "EUR"}},
-        {"@type": "Product", "name": "Jug", "offers": {"price": "9", "priceCurrency": "EUR"}},
-        {"@type": "Organization", "name": "Potters"},
-    ]
-    heading = {"l": 1, "t": "Jug", "s": "h1", "v": 1, "r": "", "o": 1, "x": 0, "h": ""}
-    page: dict[str, Any] = {"jsonld": [json.dumps(nodes), "{broken"], "headings": [heading], "text": "Jug\n€9.00"}
-    value, sources, _ = read({"name": {"type": "string"}, "price": {"type": "number"}}, **page)
+def test_structured_data_of_the_record_are_borne_out_by_the_text() -> None:
+    node = {"@type": "Product", "name": "Jug", "offers": {"price": "9", "priceCurrency": "EUR"}}
+    heading = Heading(1, "Jug", "h1", order=1)
+    wanted = {"name": {"type": "string"}, "price": {"type": "number"}}
+    value, sources, _ = read(wanted, [node], headings=[heading], plain_text="Jug\n€9.00")
     assert value == {"name": "Jug", "price": 9}
     assert sources["price"].how == "json-ld" and sources["price"].confirmed
-    assert read({"price": {"type": "number"}}, jsonld=page["jsonld"], headings=[])[2] == ["price"]
 
 
 def test_what_a_page_writes_for_an_address_and_is_none_is_no_value() -> None:
-    node = json.dumps({"@type": "Product", "name": "Jug", "url": "http://[#a", "image": "http://[", "sku": "J-1"})
+    node = {"@type": "Product", "name": "Jug", "url": "http://[#a", "image": "http://[", "sku": "J-1"}
     asked = {"image": {"type": "string", "format": "uri"}, "sku": {"type": "string"}}
-    heading = {"l": 1, "t": "Jug", "s": "h1", "v": 1, "r": "", "o": 1, "x": 0, "h": ""}
-    other = json.dumps({"@type": "Product", "name": "Cup"})
-    value, _, missing = read(asked, jsonld=[node, other], headings=[heading], text="Jug\nJ-1")
+    value, _, missing = read(asked, [node], headings=[Heading(1, "Jug", "h1", order=1)], plain_text="Jug\nJ-1")
     assert (value, missing) == ({"sku": "J-1"}, ["image"])
 
 
 def test_offers_that_differ_are_no_price_unless_one_is_shown() -> None:
-    node = json.dumps({"@type": "Product", "name": "Jug", "offers": [{"price": "9"}, {"price": "12"}]})
-    assert read({"price": {"type": "number"}}, jsonld=[node])[2] == ["price"]
-    assert read({"price": {"type": "number"}}, jsonld=[node], text="Jug\n€12.00")[0] == {"price": 12}
+    node = {"@type": "Product", "name": "Jug", "offers": [{"price": "9"}, {"price": "12"}]}
+    assert read({"price": {"type": "number"}}, [node])[2] == ["price"]
+    assert read({"price": {"type": "number"}}, [node], plain_text="Jug\n€12.00")[0] == {"price": 12}
 
 
 def test_the_part_that_the_address_names_comes_first() -> None:
-    anchors = [
-        {"i": "part-alpha.one", "t": "alpha.one, the first", "s": "#a", "x": 2, "o": 9},
-        {"i": "part-alpha", "t": "alpha, the whole", "s": "#b", "x": 1, "o": 1},
-    ]
-    assert read({"part": {"type": "string"}}, anchors=anchors)[0] == {"part": "alpha.one"}
-    anchors[0]["x"] = 0
-    assert read({"part": {"type": "string"}}, anchors=anchors)[0] == {"part": "alpha"}
-    assert read({"part": {"type": "string"}}, anchors=[{**anchors[0], "t": "Something else"}])[2] == ["part"]
+    wanted = {"part": {"type": "string"}}
+    first = Anchor("part-alpha.one", "alpha.one, the first", "#a", named=True, order=9)
+    whole = Anchor("part-alpha", "alpha, the whole", "#b", named=False, order=1)
+    assert read(wanted, anchors=[first, whole])[0] == {"part": "alpha.one"}
+    first = replace(first, named=False)
+    assert read(wanted, anchors=[first, whole])[0] == {"part": "alpha"}
+    assert read(wanted, anchors=[replace(first, text="Something else")])[2] == ["part"]
 
 
 def test_an_unlabelled_line_counts_when_all_such_lines_agree() -> None:
     wanted = {"in_stock": {"type": "boolean"}, "price": {"type": "number"}}
-    value, sources, _ = read(wanted, text="A jug\nSold out\n€ 9.00\nMade by hand")
+    value, sources, _ = read(wanted, plain_text="A jug\nSold out\n€ 9.00\nMade by hand")
     assert value == {"in_stock": False, "price": 9}
     assert sources["price"].how == "text"
-    assert read(wanted, text="€ 9.00\n€ 12.00\nIn stock\nSold out")[2] == ["in_stock", "price"]
+    assert read(wanted, plain_text="€ 9.00\n€ 12.00\nIn stock\nSold out")[2] == ["in_stock", "price"]
 
 
 @pytest.mark.parametrize(
@@ -279,5 +259,5 @@ def count(properties: tuple[Property, ...]) -> int:
 
 def test_a_line_that_ends_with_a_colon_names_what_follows_and_is_no_value() -> None:
     wanted = {"changeset": {"type": "string"}}
-    value, sources, missing = read(wanted, text="changeset 73:\nc470695b14f0\ndraft")
+    value, sources, missing = read(wanted, plain_text="changeset 73:\nc470695b14f0\ndraft")
     assert (value, sources, missing) == ({}, {}, ["changeset"])

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from shoal.agent.page.from_html import page_from_html
+from shoal.agent.page.selectors import Selectors
 from shoal.agent.policies.policy import Extraction
 from shoal.agent.policies.rules.fields.list_reading import cell_labels, page_list
-from shoal.agent.policies.rules.fields.page_tree import Selectors
 from shoal.agent.read.schema import properties_of
 from tests.unit.read.pages import ADDRESS, DAY, NUMBER, TEXT, URL
 

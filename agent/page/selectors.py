@@ -1,29 +1,34 @@
-"""The tree of the page that is open, and selectors of its elements."""
+"""Selectors of a page's elements: by id, by a class that no other has, else from the parent's."""
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections import Counter
 from collections.abc import Mapping
+from itertools import islice
 
 from lxml.html import HtmlElement
 
-from shoal.agent.browser import PageDocument
-from shoal.agent.page.from_browser import SCRIPT
 from shoal.agent.page.page import Page
-from shoal.agent.page.recorded import page_of_answer
 
-MOST_ELEMENTS = 40_000
-"""Of a page that is read: reading takes 2 s of 20,000 elements."""
 _PLAIN_NAME = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
+_STEP = re.compile(r"([\w-]+)(?::nth-of-type\((\d{1,6})\))?", re.ASCII)
 
 
-async def page_on(document: PageDocument) -> Page | None:
-    """The page's tree; None where it is too large to be read in good time."""
-    answer = await document.read(SCRIPT, {"boxes": False})
-    page = await asyncio.to_thread(page_of_answer, answer)
-    return page if len(page.marks) <= MOST_ELEMENTS else None
+def element_at(page: Page, selector: str) -> HtmlElement | None:
+    """The element that a selector of `Selectors` or `places.js` leads to; None where the page has none."""
+    first, *steps = selector.split(" > ")
+    if first.startswith("#"):
+        at = next((el for el in page.elements if el.get("id") == first[1:]), None)
+    else:
+        tag, _, name = first.partition(".")
+        at = next((el for el in page.root.iter(tag) if not name or name in (el.get("class") or "").split()), None)
+    for step in steps:
+        hit = _STEP.fullmatch(step)
+        if at is None or hit is None:
+            return None
+        at = next(islice(at.iterchildren(hit[1]), int(hit[2] or 1) - 1, None), None)
+    return at
 
 
 class Selectors:

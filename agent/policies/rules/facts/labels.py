@@ -1,0 +1,383 @@
+"""Values that a page labels: rows of tables, terms of lists, controls of forms, lines, and what is under headings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lxml import etree
+from lxml.html import HtmlElement
+
+from shoal.agent.policies.rules.facts.page_parts import LabeledValue
+from shoal.agent.policies.rules.facts.surroundings import HEADINGS
+from shoal.agent.policies.rules.facts.tables import cells_of, is_head, table_of
+from shoal.agent.policies.rules.facts.texts import LONGEST_TEXT, SKIPPED, clean, leaves, one_line
+
+if TYPE_CHECKING:
+    from shoal.agent.policies.rules.facts.walk import Around, Walk
+
+_MOST = 800
+_LONGEST_LABEL = 60
+_LONGEST_VALUE = 2_000
+_LONGEST_OF_RECORD = 5_000
+_MOST_OPTIONS = 1_000
+_NO_VALUE = frozenset(["hidden", "password", "submit", "button", "reset", "image", "file", "search"])
+_CONTROL_ROLES = frozenset(["checkbox", "switch", "radio", "textbox", "combobox", "spinbutton", "slider"])
+_EXACT = frozenset(["number", "date", "datetime-local", "month", "week", "time", "range", "color"])
+_PARTS_OF_LISTS = frozenset(["tr", "tbody", "thead", "td", "th", "dt", "dd", "ul", "ol", "select"])
+_NO_LABELS = frozenset(["th", "td", "dt", "dd", "li", "option", "a", "button"])
+_INLINE = frozenset(
+    {
+        *("a", "abbr", "b", "button", "cite", "code", "em", "i"),
+        *("kbd", "mark", "small", "span", "strong", "sub", "sup"),
+    }
+    | {"var"}
+)
+_BADGES = frozenset(["span", "small", "label", "i", "em", "a"])
+_LONGEST_BADGE = 40
+_MOST_IN_CELL = 20
+_ROWS = re.compile(r"\n| [·•|] ")
+_LINE = re.compile(r"([^:：]{2,40})\s?[:：]\s+(\S.*)|([^:：\d]{2,40})：(\S.*)", re.S)
+_COLON = re.compile(r"\s{0,9}[:：]\s{0,9}$")
+
+
+class Labels:
+    """Adds labelled values to what a walk takes."""
+
+    def __init__(self, walk: Walk) -> None:
+        self._walk = walk
+        self._page = walk.page
+        self._forms = {form: place for place, form in enumerate(walk.page.root.iter("form"))}
+        self._by_id = {el.get("id"): el for el in reversed(walk.page.elements) if el.get("id")}
+        self._label_of: dict[HtmlElement, list[HtmlElement]] = {}
+        for label in walk.page.root.iter("label"):
+            named = self._by_id.get(label.get("for"))
+            own = named if named is not None else next(label.iterdescendants("input", "select", "textarea"), None)
+            if own is not None:
+                self._label_of.setdefault(own, []).append(label)
+
+    def _said(self, el: HtmlElement) -> str:
+        return self._walk.texts.get(el, "")
+
+    def _add(self, how: str, label: str, value: str, el: HtmlElement, around: Around, **more: Any) -> None:
+        walk, struck = self._walk, around.struck
+        label, value = _COLON.sub("", one_line(label)), clean(value)
+        if not value and el in walk.struck_texts:
+            value, struck = clean(walk.struck_texts[el]), True
+        longest = _LONGEST_OF_RECORD if walk.many else _LONGEST_VALUE
+        if not label or not value or len(label) > _LONGEST_LABEL or len(value) > longest:
+            return
+        if len(walk.taken.pairs) >= _MOST or not walk.spends(value):
+            return
+        link = (
+            el
+            if el.tag == "a" and el.get("href")
+            else next((a for a in el.iterdescendants("a") if a.get("href")), None)
+        )
+        picture = next((img for img in el.iterdescendants("img") if img.get("src")), None)
+        to = link.get("href") if link is not None else picture.get("src") if picture is not None else ""
+        walk.taken.pairs.append(
+            LabeledValue(
+                how, label, value, walk.selectors.of(el), not around.hidden, around.region,
+                exact=_stamp(el), link=walk.surroundings.address(to) if to else "", struck=struck, names=around.names,
+                around=around.around, in_fragment=around.in_fragment, order=walk.order, **more,
+            )
+        )  # fmt: skip
+
+    # --- tables and lists of terms --------------------------------------------------------------------
+
+    def add_table(self, table: HtmlElement, around: Around) -> None:
+        """Rows that name their value, and the one row of a table with headers."""
+        grid, box = self._walk.grids.of(table), str(self._walk.order)
+        body = [row for row in grid.rows if row not in grid.heads]
+        if grid.heads and not body:
+            self._walk.nothing_yet(table)
+        elif grid.heads and len(body) == 1 and grid.width > 1:
+            for column, cell in grid.by_row[body[0]].items():
+                names = grid.names[column]
+                self._add_cell([" ".join(names), *names[-1:]], cell, around, box)
+        else:
+            for row in body:
+                self._add_row(cells_of(row), grid.width, around, box)
+
+    def _add_row(self, cells: Sequence[HtmlElement], width: int, around: Around, box: str) -> None:
+        heads = [is_head(cell) for cell in cells]
+        if len(cells) == 2 and not heads[1] and (heads[0] or width == 2):
+            self._add_cell([self._said(cells[0])], cells[1], around, box)
+        elif cells and len(cells) % 2 == 0 and heads == [True, False] * (len(cells) // 2):
+            for place in range(0, len(cells), 2):
+                self._add_cell([self._said(cells[place])], cells[place + 1], around, box)
+
+    def add_record_row(self, row: HtmlElement, around: Around) -> None:
+        """The cells of a row that is a record, each with the names of its column."""
+        table = table_of(row)
+        grid = self._walk.grids.of(table) if table is not None else None
+        if grid is None or row not in grid.by_row:
+            return
+        for column, cell in grid.by_row[row].items():
+            names = grid.names[column] if column < len(grid.names) else ()
+            if names:
+                labels = [names[-1], *([" ".join(names)] if len(names) > 1 else [])]
+                self._add_cell(labels, cell, around, str(self._walk.order), may_be_empty=True)
+            else:
+                self._add("column", str(column + 1), self._said(cell), cell, around)
+
+    def _add_cell(
+        self, labels: Sequence[str], cell: HtmlElement, around: Around, box: str, *, may_be_empty: bool = False
+    ) -> None:
+        """What a cell states: its text, else the value of the one control in it, else what its one picture shows."""
+        names = [name for name in (*labels, *(cell.get("headers") or "").split()) if name.strip()]
+        if not names:
+            return
+        own = self._said(cell)
+        control = None if own.strip() else next(cell.iterdescendants("input", "select", "textarea"), None)
+        pictures = [] if own.strip() else [img for img in cell.iterdescendants("img") if img.get("alt") is not None]
+        text = one_line(pictures[0].get("alt")) if len(pictures) == 1 else own
+        more_labels = tuple(names[1:])
+        if control is not None and control.get("type") != "hidden":
+            self.add_control(control, around, names)
+        elif text.strip() or cell in self._walk.struck_texts:
+            self._add(
+                "table",
+                names[0],
+                text,
+                cell,
+                around,
+                more_labels=more_labels,
+                box=box,
+                before_badges=self._before_badges(cell),
+            )
+        elif may_be_empty and len(self._walk.taken.pairs) < _MOST:
+            place, order = self._walk.selectors.of(cell), self._walk.order
+            empty = LabeledValue(
+                "table",
+                one_line(names[0]),
+                "",
+                place,
+                True,
+                around.region,
+                order=order,
+                empty=True,
+                more_labels=more_labels,
+                box=box,
+            )
+            self._walk.taken.pairs.append(empty)
+
+    def _before_badges(self, cell: HtmlElement) -> str:
+        """What a cell says before the badges at its end; "" where it ends with none, or says nothing else.
+
+        A badge is a short inline element on a ground or with an edge of its own. Behind a link or a text in bold,
+        smaller letters are enough: "12 kg" may be written with a smaller unit.
+        """
+        if not len(cell) or len(cell) > _MOST_IN_CELL:
+            return ""
+        parts = [part for part in leaves(cell) if part[1].tag not in SKIPPED]
+        if len(parts) < 2:
+            return ""
+        page, main = self._page, parts[0][1]
+        up = main
+        while up is not cell:
+            if page.boxed(up):
+                return ""  # all of it is badges
+            up = up.getparent()
+        linked = any(above.tag in ("a", "b", "strong") for above in (main, *main.iterancestors()))
+
+        def is_badge(el: HtmlElement) -> bool:
+            if (
+                el.tag not in _BADGES
+                or len(el.text_content().strip()) > _LONGEST_BADGE
+                or main in (el, *el.iterdescendants())
+            ):
+                return False
+            return page.layout(el).startswith("inline") and (page.boxed(el) or (linked and page.smaller(el)))
+
+        def in_badge(el: HtmlElement) -> bool:
+            while el is not cell:
+                if is_badge(el):
+                    return True
+                el = el.getparent()
+            return False
+
+        left = len(parts)
+        while left > 1 and in_badge(parts[left - 1][1]):
+            left -= 1
+        text = self._said(cell).strip() if left < len(parts) else ""
+        for said, _ in reversed(parts[left:]):
+            shown = one_line(said)
+            if not text.endswith(shown):
+                return ""  # it is hidden, or struck through
+            text = text[: -len(shown)].strip()
+        return "" if text.endswith((":", "：")) else text
+
+    def add_terms(self, terms: HtmlElement, around: Around) -> None:
+        """The values of a list of terms."""
+        label, box = "", str(self._walk.order)
+        for el in terms.iterdescendants("dt", "dd"):
+            if next(el.iterancestors("dl"), None) is not terms:
+                continue
+            if el.tag == "dt":
+                label = self._said(el)
+            else:
+                self._add("definition-list", label, self._said(el), el, around, box=box)
+
+    # --- lines and headings ---------------------------------------------------------------------------
+
+    def add_beside(self, el: HtmlElement, whole: str, around: Around, *, inline: bool) -> None:
+        """A first child that names what follows it; and lines "Label: value"."""
+        if el.tag in _PARTS_OF_LISTS:
+            return
+        children = [child for child in el if isinstance(child.tag, str)]
+        if len(children) <= 6:
+            children = [child for child in children if child.tag not in SKIPPED or child.tag in ("select", "textarea")]
+        if el.tag not in _INLINE and len(children) in (2, 3) and children[0].tag not in _NO_LABELS:
+            label = one_line(self._said(children[0]))
+            if label and len(label) <= 40 and not self._text_before(el, children[0]):
+                rest = (children[0].tail or "") + "".join(
+                    f" {self._said(n)}{n.tail or ''}" for n in children[0].itersiblings(etree.Element)
+                )
+                box = self._walk.selectors.of(el.getparent()) if el.getparent() is not None else ""
+                self._add("label", label, re.sub(r"^[:：]\s*", "", rest.strip()), children[1], around, box=box)
+        if inline:
+            for row in _ROWS.split(whole):
+                if (hit := _LINE.fullmatch(row)) is not None:
+                    self._add("label", hit[1] or hit[3], hit[2] or hit[4], el, around)
+
+    @staticmethod
+    def _text_before(el: HtmlElement, child: HtmlElement) -> bool:
+        before = (el.text or "") + "".join(n.tail or "" for n in child.itersiblings(preceding=True))
+        return bool(before.strip())
+
+    def add_under_headings(self, el: HtmlElement, around: Around) -> None:
+        """What the headings among an element's children speak of."""
+        head: HtmlElement | None = None
+        last: HtmlElement | None = None
+        body = ""
+        for node in (*(child for child in el if isinstance(child.tag, str)), None):
+            if node is None or node.tag in HEADINGS:
+                if head is not None and last is not None and len(body) < _LONGEST_VALUE:
+                    self._add("heading", self._said(head), body, last, around)
+                head = None if node is None or node.tag == "h1" else node
+                last, body = None, ""
+            elif head is not None and node.tag not in SKIPPED:
+                if node.tag in ("ul", "ol") and last is None:  # a list is all that the heading speaks of
+                    entries = (one_line(self._said(item)) for item in node if isinstance(item.tag, str))
+                    self._add("heading", self._said(head), "\n".join(entries), node, around)
+                    head = None
+                    continue
+                if len(body) < _LONGEST_VALUE:
+                    body += ("\n" if body else "") + self._said(node)
+                last = last if last is not None else node
+
+    # --- controls -------------------------------------------------------------------------------------
+
+    @staticmethod
+    def is_control(el: HtmlElement) -> bool:
+        """True for a field of a form, and for what takes its part."""
+        if el.tag in ("input", "select", "textarea") or el.get("role") in _CONTROL_ROLES:
+            return True
+        return el.get("contenteditable") in ("", "true", "plaintext-only")
+
+    def add_control(self, el: HtmlElement, around: Around, given: Sequence[str] = ()) -> None:
+        """What a field of a form holds. Passwords and what is not filled in by people are left out."""
+        walk, type_ = self._walk, (el.get("type") or "").lower()
+        if len(walk.taken.pairs) >= _MOST or (el.tag == "input" and type_ in _NO_VALUE):
+            return
+        if any(up.get("role") == "search" for up in (el, *el.iterancestors())):
+            return
+        checkable = type_ == "checkbox" or el.get("role") in ("checkbox", "switch")
+        value = self._value(el, type_, checkable=checkable)
+        if value is None:
+            return
+        text = clean(value)[:LONGEST_TEXT]
+        options = tuple(self._options(el)) if el.tag == "select" else ()
+        labels = list(given) or self._labels(el, type_)
+        if not labels or (not text and not options):
+            return
+        if walk.asked is not None and not given and not walk.asked.search(" ".join(labels)):
+            return
+        form = next(el.iterancestors("form"), None)
+        walk.taken.pairs.append(
+            LabeledValue(
+                "control", labels[0], text, walk.selectors.of(el), not around.hidden, around.region, tuple(labels[1:]),
+                exact=text if type_ in _EXACT else "", link=text if type_ == "url" else "", around=around.around,
+                in_fragment=around.in_fragment, order=walk.order, box=self._box(form),
+                asking=form is not None and self._asks(form), options=options, is_checkbox=checkable,
+            )
+        )  # fmt: skip
+
+    def _box(self, form: HtmlElement | None) -> str:
+        return "" if form is None else f"form{self._forms[form]}"
+
+    def _value(self, el: HtmlElement, type_: str, *, checkable: bool) -> str | None:
+        """What a control says; None for a choice that is not made."""
+        page = self._page
+        pressed = page.checked(el) if el.tag == "input" else el.get("aria-checked") == "true"
+        if el.tag == "select":
+            chosen = [option for option in el.iter("option") if page.selected(option)]
+            told = (option for option in chosen if page.value(option) != "" or option.get("selected") is not None)
+            return "\n".join(one_line(str(option.text_content())) for option in told)
+        if checkable:
+            return "true" if pressed else "false"
+        if type_ == "radio" or el.get("role") == "radio":
+            if not pressed:
+                return None
+            label = next(iter(self._label_of.get(el, ())), el)
+            return one_line(str(label.text_content())) or page.value(el) or ""
+        if el.tag in ("input", "textarea"):
+            return page.value(el) or ""
+        return str(el.get("aria-valuetext") or el.get("aria-valuenow") or page.text(el))
+
+    def _options(self, el: HtmlElement) -> Iterator[str]:
+        for option in list(el.iter("option"))[:_MOST_OPTIONS]:
+            if self._page.value(option) != "" and option.get("disabled") is None:
+                yield one_line(str(option.text_content()))[:100]
+
+    def _asks(self, form: HtmlElement) -> bool:
+        """True for a form that searches or orders."""
+        fields = [
+            el
+            for el in form.iterdescendants("input", "select", "textarea")
+            if (el.get("type") or "").lower() not in _NO_VALUE and self._page.shown(el)
+        ]
+        return len(fields) < 2 or form.get("role") == "search"
+
+    def _labels(self, el: HtmlElement, type_: str) -> list[str]:
+        labels = [_outside(label, el) for label in self._label_of.get(el, ())]
+        if type_ == "radio":
+            group = next(el.iterancestors("fieldset"), None)
+            legend = None if group is None else next(group.iterdescendants("legend"), None)
+            labels = [] if legend is None else [str(legend.text_content())]
+        else:
+            named = (self._by_id.get(name) for name in (el.get("aria-labelledby") or "").split())
+            labels += [str(other.text_content()) for other in named if other is not None]
+            labels.append(el.get("aria-label") or "")
+            cell = next((up for up in el.iterancestors() if up.tag in ("td", "dd")), None)
+            before = cell.getprevious() if cell is not None else None
+            if before is not None and before.tag in ("th", "td", "dt"):
+                labels.append(str(before.text_content()))
+        labels += [el.get("name") or "", el.get("id") or "", el.get("title") or ""]
+        plain = (one_line(re.sub(r"[*:：]\s{0,9}$", "", text).removesuffix("[]")) for text in labels)
+        return list(dict.fromkeys(text for text in plain if text and len(text) <= _LONGEST_LABEL))
+
+
+def _outside(label: HtmlElement, control: HtmlElement) -> str:
+    """The text of a label without what its control says."""
+    text = label.text or ""
+    for child in label:
+        if child is not control and isinstance(child.tag, str) and child.tag not in SKIPPED:
+            text += " " + _outside(child, control)
+        text += child.tail or ""
+    return text
+
+
+def _stamp(el: HtmlElement) -> str:
+    """The value as it is written for machines."""
+    for inner in el.iterdescendants():
+        if inner.tag == "time" and inner.get("datetime"):
+            return str(inner.get("datetime"))
+        if inner.tag == "data" and inner.get("value"):
+            return str(inner.get("value"))
+        if isinstance(inner.tag, str) and inner.get("aria-label"):
+            return str(inner.get("aria-label"))
+    return ""

@@ -1,0 +1,39 @@
+"""The tree of the page that is open."""
+
+from __future__ import annotations
+
+import asyncio
+
+from shoal.agent.browser import Context, PageDocument
+from shoal.agent.page.from_browser import SCRIPT
+from shoal.agent.page.page import Page
+from shoal.agent.page.recorded import page_of_answer
+from shoal.agent.policies.rules.facts.document_page import draw_shown
+
+MOST_ELEMENTS = 40_000
+"""Of a page that is read: reading takes 2 s of 20,000 elements."""
+
+
+async def page_on(document: PageDocument) -> Page | None:
+    """The page's tree; None where it is too large to be read in good time."""
+    page = await _taken(document)
+    return None if is_large(page) else page
+
+
+async def drawn_page(document: Context) -> Page:
+    """The page's tree, however large; of a document that is no HTML the tree of what it states."""
+    page = await _taken(document)
+    drawn = "html" in page.content_type or page.root.find(".//pre[@data-document-source]") is not None
+    if drawn or not await draw_shown(document, page.content_type, page.url):
+        return page
+    return await _taken(document)
+
+
+async def _taken(document: PageDocument) -> Page:
+    answer = await document.read(SCRIPT, {"boxes": False})
+    return await asyncio.to_thread(page_of_answer, answer)
+
+
+def is_large(page: Page) -> bool:
+    """True for a page that takes too long to be read as a list, or by all its witnesses."""
+    return len(page.marks) > MOST_ELEMENTS

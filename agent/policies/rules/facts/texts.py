@@ -1,0 +1,43 @@
+"""Texts of elements as values: single spaces, and what is passed over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lxml import etree
+from lxml.html import HtmlElement
+
+LONGEST_TEXT = 5_000
+"""Characters of one value."""
+SKIPPED = frozenset(
+    {*("script", "style", "noscript", "template", "iframe", "object", "canvas", "video", "audio", "head")}
+    | {"select", "option", "textarea", "datalist"}
+)
+"""Elements whose text is no text of the page."""
+_MESSY = re.compile(r"[^\S\n ]|  | \n|\n[ \n]")
+
+
+def one_line(text: str) -> str:
+    """A text with single spaces."""
+    return " ".join(text.split())
+
+
+def clean(text: str) -> str:
+    """A text with single spaces and line ends."""
+    bare = text.strip()
+    if not _MESSY.search(bare):
+        return bare
+    lines = (" ".join(line.split()) for line in bare.split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def leaves(el: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
+    """The texts in an element, each with the element that it stands right in."""
+    for event, inner in etree.iterwalk(el, events=("start", "end")):
+        if not isinstance(inner.tag, str):
+            continue
+        if event == "start" and inner.text and inner.text.strip():
+            yield inner.text.strip(), inner
+        elif event == "end" and inner is not el and inner.tail and inner.tail.strip():
+            yield inner.tail.strip(), inner.getparent()
