@@ -28,33 +28,33 @@ class StatedByEntity:
 
 def structured(nodes: Sequence[FoundNode]) -> list[StatedByEntity]:
     """The values of the nodes that are the record."""
-    return [value for found in nodes if found.syntax != "itemprop" for value in _walk(found.node, found, "", 0)]
+    return [value for each in nodes if each.syntax != "itemprop" for value in _walk(each.node, each, "", 0)]
 
 
-def _walk(value: Json, found: FoundNode, path: str, depth: int) -> Iterator[StatedByEntity]:
+def _walk(value: Json, source: FoundNode, path: str, depth: int) -> Iterator[StatedByEntity]:
     if depth > _MAX_DEPTH or value is None:
         return
-    where = f"{_JSON_LD if found.syntax == 'json-ld' else found.where} {path}"
+    where = f"{_JSON_LD if source.syntax == 'json-ld' else source.where} {path}"
     if isinstance(value, Mapping):
         if "@value" in value:
-            yield from _walk(value["@value"], found, path, depth + 1)
+            yield from _walk(value["@value"], source, path, depth + 1)
             return
         if types_of(value) == ("PropertyValue",) and "name" in value and "value" in value:
             label, said = (_first(value[name]) for name in ("name", "value"))
-            yield StatedByEntity(path, said, found.syntax, where, label=label)
+            yield StatedByEntity(path, said, source.syntax, where, label=label)
             return
         for key, part in value.items():
             if not key.startswith("@") or key == "@id":
                 name = key.rstrip("/").split("/")[-1]
-                yield from _walk(part, found, f"{path}.{name}" if path else name, depth + 1)
+                yield from _walk(part, source, f"{path}.{name}" if path else name, depth + 1)
     elif isinstance(value, list):
         for entry in value[:_MOST_ENTRIES]:
-            yield from _walk(entry, found, path, depth)
+            yield from _walk(entry, source, path, depth)
     else:
         text = str(value).lower() if isinstance(value, bool) else str(value)
         if text.strip():
             href = text if text.startswith(("http://", "https://", "/")) and " " not in text else ""
-            yield StatedByEntity(path, text, found.syntax, where, href=href)
+            yield StatedByEntity(path, text, source.syntax, where, href=href)
 
 
 def _first(value: Json) -> str:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from lxml import etree
 from lxml.html import HtmlElement
 
-from shoal.agent.policies.rules.facts.page_parts import LabeledValue
-from shoal.agent.policies.rules.facts.surroundings import HEADINGS
-from shoal.agent.policies.rules.facts.tables import cells_of, is_head, table_of
+from shoal.agent.page.page import Page
+from shoal.agent.page.selectors import Selectors
+from shoal.agent.policies.rules.facts.page_parts import Around, LabeledValue, Taken
+from shoal.agent.policies.rules.facts.surroundings import HEADINGS, Surroundings
+from shoal.agent.policies.rules.facts.tables import Grids, cells_of, is_head, table_of
 from shoal.agent.policies.rules.facts.texts import LONGEST_TEXT, SKIPPED, clean, leaves, one_line
-
-if TYPE_CHECKING:
-    from shoal.agent.policies.rules.facts.walk import Around, Walk
 
 _MOST = 800
 _LONGEST_LABEL = 60
@@ -42,10 +41,37 @@ _LINE = re.compile(r"([^:：]{2,40})\s?[:：]\s+(\S.*)|([^:：\d]{2,40})：(\S.*
 _COLON = re.compile(r"\s{0,9}[:：]\s{0,9}$")
 
 
+class Walked(Protocol):
+    """What labels ask of the walk that comes by them."""
+
+    page: Page
+    surroundings: Surroundings
+    grids: Grids
+    selectors: Selectors
+    taken: Taken
+    texts: dict[HtmlElement, str]
+    struck_texts: dict[HtmlElement, str]
+    asked: re.Pattern[str] | None
+    order: int
+
+    @property
+    def many(self) -> bool:
+        """True where records are read one by one."""
+        ...
+
+    def spends(self, text: str) -> bool:
+        """True for a text that is short, or one of the long ones that are kept."""
+        ...
+
+    def nothing_yet(self, el: HtmlElement) -> None:
+        """Notes an element that holds nothing."""
+        ...
+
+
 class Labels:
     """Adds labelled values to what a walk takes."""
 
-    def __init__(self, walk: Walk) -> None:
+    def __init__(self, walk: Walked) -> None:
         self._walk = walk
         self._page = walk.page
         self._forms = {form: place for place, form in enumerate(walk.page.root.iter("form"))}

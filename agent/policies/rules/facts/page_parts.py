@@ -5,7 +5,7 @@ Parts of which a page has thousands are named tuples: these are made in two thir
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
@@ -83,3 +83,30 @@ class NamedElement(NamedTuple):
     alt: str = ""  # of a picture
     font_size: int = 0  # CSS pixels; 0 where it is not known
     around: str = ""  # ids and classes of the elements around it that may say that it is foreign
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What holds for all that is within an element."""
+
+    hidden: bool = False
+    region: str = ""
+    card: bool = False
+    struck: bool = False
+    inside: bool = False  # of the page's own content
+    in_fragment: bool = False
+    names: str = ""  # of the element itself: those that may say that it is about something else
+    around: str = ""  # of the elements around it
+    within: str = ""  # of both
+    apart: list[str] | None = None  # where its text goes, which may be about something else
+
+
+@dataclass(slots=True)
+class Taken:
+    """What was taken of a page, or of one of the elements that the caller named."""
+
+    pairs: list[LabeledValue] = field(default_factory=list)
+    named: list[NamedElement] = field(default_factory=list)
+    headings: list[Heading] = field(default_factory=list)
+    text: str = ""
+    position: int | None = None  # of a named element among them

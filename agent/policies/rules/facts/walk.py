@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from urllib.parse import unquote, urldefrag
 
 from lxml.html import HtmlElement
@@ -13,7 +12,7 @@ from shoal.agent.page import marks as m
 from shoal.agent.page.page import Page
 from shoal.agent.page.selectors import Selectors
 from shoal.agent.policies.rules.facts.labels import Labels
-from shoal.agent.policies.rules.facts.page_parts import Anchor, Heading, LabeledValue, NamedElement
+from shoal.agent.policies.rules.facts.page_parts import Anchor, Around, Heading, NamedElement, Taken
 from shoal.agent.policies.rules.facts.surroundings import HEADINGS, Surroundings
 from shoal.agent.policies.rules.facts.tables import Grids, is_row, is_table
 from shoal.agent.policies.rules.facts.texts import LONGEST_TEXT, SKIPPED, clean, one_line
@@ -44,33 +43,6 @@ _APART_WORDS = "|".join(sorted({word.removesuffix("y") for text in AROUND for wo
 _APART = re.compile(rf"(?:^|[^a-z])(?:{_APART_WORDS})(?:y|ies|s)?(?![a-z])", re.I)
 """Names of blocks that may be about something else."""
 _CAPITAL = re.compile(r"([a-z0-9])([A-Z])")
-
-
-@dataclass(frozen=True, slots=True)
-class Around:
-    """What holds for all that is within an element."""
-
-    hidden: bool = False
-    region: str = ""
-    card: bool = False
-    struck: bool = False
-    inside: bool = False  # of the page's own content
-    in_fragment: bool = False
-    names: str = ""  # of the element itself: those that may say that it is about something else
-    around: str = ""  # of the elements around it
-    within: str = ""  # of both
-    apart: list[str] | None = None  # where its text goes, which may be about something else
-
-
-@dataclass(slots=True)
-class Taken:
-    """What was taken of a page, or of one of the elements that the caller named."""
-
-    pairs: list[LabeledValue] = field(default_factory=list)
-    named: list[NamedElement] = field(default_factory=list)
-    headings: list[Heading] = field(default_factory=list)
-    text: str = ""
-    position: int | None = None  # of a named element among them
 
 
 class Walk:
