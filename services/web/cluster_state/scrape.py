@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
@@ -39,8 +40,8 @@ class Values:
     tenants: Mapping[tuple[str, Status], int]  # sessions
     waiting: Mapping[WaitingCause, int]  # sessions
     webhooks: Mapping[str, int]  # messages by state
-    sinks: Mapping[str, int]  # of jobs, by state
     learning: Sequence[Mapping[str, int]]  # what items came to, by loop that runs and learns
+    sinks: Mapping[str, int] = MappingProxyType({})  # of jobs, by state
 
 
 async def read_values(store: Store) -> Values | None:
@@ -60,8 +61,8 @@ async def read_values(store: Store) -> Values | None:
         counts,
         waiting_by_cause(seen, unclaimable, held),
         {str(state): n for state, n in webhooks.items()},
-        {str(state): n for state, n in sinks.items()},
         learning,
+        {str(state): n for state, n in sinks.items()},
     )
 
 
