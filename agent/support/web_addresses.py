@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from functools import cache
-from urllib.parse import SplitResult, unquote, urljoin, urlsplit, urlunsplit
-
-from publicsuffixlist import PublicSuffixList
+from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
 
 from shoal.agent.errors import AddressForbidden
-from shoal.agent.support.bounded_cache import bounded_cache
 
 WEB = ("http", "https")
 BLANK = "about:blank"
@@ -21,7 +17,6 @@ FAILED = "chrome-error:"
 _AROUND = "".join(map(chr, range(0x21)))
 _ANYWHERE = re.compile(r"[\t\n\r]")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
-_HOST = re.compile(r"[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,20}")
 _SHOWN = 200
 _ROUTES = ("/", "!")
 """With which a fragment begins that a page's script takes for a path: `#/item/1`, `#!item`."""
@@ -125,35 +120,6 @@ def same_site(page: str, other: str) -> bool:
     named = "." in host and not host.replace(".", "").isdigit() and ":" not in host
     lies_below = below == host or below.endswith(f".{host}")
     return own.scheme == its.scheme and own.scheme in WEB and own.port == its.port and named and lies_below
-
-
-def is_other_site(url: str, other: str) -> bool:
-    """Whether two addresses belong to two owners: no registered domain has both, and they are not one host either.
-
-    Scheme and sub-domain do not matter. An address of a machine and a name of one word are owners with their port.
-    """
-    return _owner(url) != _owner(other)
-
-
-def is_led_elsewhere(link: str, landed: str) -> bool:
-    """Whether a link ended on a site that it does not name, as "/out?url=https://b.example/7" does."""
-    named = (f"https://{host}" for host in _HOST.findall(unquote(unquote(link))))
-    return is_web(landed) and is_other_site(link, landed) and all(is_other_site(site, landed) for site in named)
-
-
-@bounded_cache(4096, longest=2_000)
-def _owner(url: str) -> str:
-    parts = address_parts(url)
-    host = (parts.hostname or "").rstrip(".")
-    is_number = ":" in host or host.replace(".", "").isdigit()
-    domain = None if is_number or "." not in host else _public_suffixes().privatesuffix(host)
-    return domain or f"{host}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
-
-
-@cache
-def _public_suffixes() -> PublicSuffixList:
-    """The list, read once."""
-    return PublicSuffixList()
 
 
 def leads_astray(href: str) -> bool:

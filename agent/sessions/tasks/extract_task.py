@@ -19,8 +19,8 @@ from shoal.agent.spec import ExtractSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.moments import utc_now
-from shoal.agent.support.sites.sites import Sites, named_site
-from shoal.agent.support.web_addresses import is_led_elsewhere, is_other_site, page_key
+from shoal.agent.support.sites.sites import Sites, is_led_elsewhere, is_other_site, named_site
+from shoal.agent.support.web_addresses import page_key
 from shoal.agent.types import Outcome, Record, Task
 
 _ENTRIES_TOLD = 20  # of a list's entries that are no valid records

@@ -15,7 +15,7 @@ from publicsuffixlist import PublicSuffixList
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.bounded_cache import bounded_cache
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.web_addresses import WEB, address_parts, host_of, without_fragment
+from shoal.agent.support.web_addresses import WEB, address_parts, host_of, is_web, without_fragment
 from shoal.agent.types import LoopItem
 
 Address = IPv4Address | IPv6Address
@@ -201,6 +201,23 @@ def site_of(url: str) -> Site | None:
     if domain is not None:
         return Site(domain)
     return Site(plain_host(parts.hostname), parts.port or _PORTS[parts.scheme], below=False)
+
+
+_HOST = re.compile(r"[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,20}")
+
+
+def is_other_site(url: str, other: str) -> bool:
+    """Whether two addresses belong to two owners: no registered domain has both, and they are not one host either.
+
+    Scheme and sub-domain do not matter. An address of a machine and a name of one word are owners with their port.
+    """
+    return site_of(url) != site_of(other)
+
+
+def is_led_elsewhere(link: str, landed: str) -> bool:
+    """Whether a link ended on a site that it does not name, as "/out?url=https://b.example/7" does."""
+    named = (f"https://{host}" for host in _HOST.findall(unquote(unquote(link))))
+    return is_web(landed) and is_other_site(link, landed) and all(is_other_site(site, landed) for site in named)
 
 
 def sites_of(urls: Iterable[str]) -> Sites:

@@ -91,7 +91,7 @@ async def test_the_page_notices_nothing(context: Context, site: Site) -> None:
         await context.observe(ObserveOptions(screenshot=True, marks=True))
     ask = """() => {
       const script = document.createElement('script');
-      script.textContent = `document.documentElement.dataset.notes =
+      script.textContent = `document['documentElement']['dataset'].notes =
         JSON.stringify([notes.slice(), Object.keys(window).length - globals])`;
       const html = document.documentElement.outerHTML;
       document.head.append(script); script.remove();

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from shoal.agent.errors import AddressForbidden
+from shoal.agent.support.sites.sites import is_led_elsewhere
 from shoal.agent.support.web_addresses import (
     canonical_address,
     check_opened,
     forbidden_page,
-    is_led_elsewhere,
     is_web,
     leads_astray,
     link_key,

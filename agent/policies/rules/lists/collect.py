@@ -35,7 +35,8 @@ from shoal.agent.read.links.list_page import ListPage
 from shoal.agent.read.links.page_links import ListRow
 from shoal.agent.read.values.phrases import NEUTRAL_WORDS, phrase, squash
 from shoal.agent.spec import LoopSpec
-from shoal.agent.support.web_addresses import canonical_address, is_other_site, link_key
+from shoal.agent.support.sites.sites import is_other_site
+from shoal.agent.support.web_addresses import canonical_address, link_key
 from shoal.agent.types import Action, LoopItem
 
 _MEANT_AS_CSS = re.compile(r"[\[\]>{}]|^\s*[.#][A-Za-z_]|:[a-z-]+\(")

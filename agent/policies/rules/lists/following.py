@@ -33,7 +33,8 @@ from shoal.agent.policies.rules.lists.seams import repeated_at_seam, shift_told,
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.read.links.list_page import ListPage
 from shoal.agent.read.values.phrases import squash
-from shoal.agent.support.web_addresses import canonical_address, is_other_site
+from shoal.agent.support.sites.sites import is_other_site
+from shoal.agent.support.web_addresses import canonical_address
 from shoal.agent.types import Action, Record
 
 Read = Callable[[SessionState], Awaitable[Extraction]]
