@@ -36,7 +36,7 @@ class BrowserSpec(SpecPart):
     proxy: ProxySpec | None = None
     storage_state: str | None = Field(None, description="artifact id or profile name of a saved login")
     block: tuple[Literal["image", "font", "media", "stylesheet", "script"], ...] = Field(
-        (), description="resource types that are not fetched"
+        (), description="resource types that are not fetched", fail_fast=True
     )
     dialogs: Literal["accept", "dismiss"] = Field(
         "accept", description="how a page's confirms and prompts are answered; alerts are always accepted"

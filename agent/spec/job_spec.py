@@ -29,7 +29,7 @@ class PolitenessSpec(SpecPart):
 class SecretUse(SpecPart):
     """Where this job may fill in a stored secret: of the sites that it is bound to, those of these domains."""
 
-    domains: tuple[str, ...] = Field(min_length=1, description="host names; sub-domains are included")
+    domains: tuple[str, ...] = Field(min_length=1, description="host names; sub-domains are included", fail_fast=True)
 
 
 class ChangesSpec(SpecPart):
@@ -128,7 +128,7 @@ class WebhookSpec(SpecPart):
             "sink.failed",
         ],
         ...,
-    ] = Field(("job.finished",), description="which events are sent")
+    ] = Field(("job.finished",), description="which events are sent", fail_fast=True)
 
 
 class JobSpec(SpecPart):
@@ -143,6 +143,7 @@ class JobSpec(SpecPart):
         description="where this job may act, as `HOST` or `HOST:PORT`, sub-domains included: nothing is typed, sent or "
         "uploaded elsewhere, and no composed address opened; default: the sites of `url`, of `login` and of the "
         "loop's items",
+        fail_fast=True,
     )
     login: LoginSpec | None = Field(
         None, description="logs in once, before the start URL is opened; all items of a loop are logged in by it"
@@ -187,7 +188,9 @@ class JobSpec(SpecPart):
     max_steps: int = Field(50, ge=1, le=10_000, description="steps of one session")
     deadline_s: float | None = Field(None, gt=0, description="seconds from submission to the end of the job")
     max_attempts: int = Field(3, ge=1, le=100, description="attempts of one session")
-    action_sets: tuple[str, ...] = Field((), description="names from `shoal actions`; empty: the default sets")
+    action_sets: tuple[str, ...] = Field(
+        (), description="names from `shoal actions`; empty: the default sets", fail_fast=True
+    )
     grounding: Literal["bid", "mark", "attributes", "choice", "coordinates"] = Field(
         "bid", description="how a model names the element that it acts on"
     )

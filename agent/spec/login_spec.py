@@ -55,7 +55,7 @@ class LoginSpec(SpecPart):
         None, min_length=1, description="what to fill into the form; use secret:NAME rather than the password itself"
     )
     steps: tuple[LoginStep, ...] | None = Field(
-        None, min_length=1, max_length=50, description="what to do instead, one step after the other"
+        None, min_length=1, max_length=50, description="what to do instead, one step after the other", fail_fast=True
     )
     goal: str = Field("log in", min_length=1, description="what the form is for, in words, where a page has several")
 

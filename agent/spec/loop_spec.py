@@ -21,7 +21,7 @@ class LoopFrom(SpecPart):
 class LoopSpec(SpecPart):
     """The same work for each of many values, each in a session of its own."""
 
-    values: tuple[str, ...] | None = Field(None, description="the values, in order")
+    values: tuple[str, ...] | None = Field(None, description="the values, in order", fail_fast=True)
     source: LoopFrom | None = Field(None, alias="from", description="where to collect the values")
     is_link: bool | None = Field(
         None, description="the values are URLs to open; default: true for collected links and http(s) values"
