@@ -13,7 +13,6 @@ NotifyEvent = Literal[
     "job.finished",
     "job.failed",
     "job.degraded",
-    "job.changed",
     "session.waiting",
     "session.unsure",
     "sink.failed",
@@ -39,7 +38,7 @@ class NotifySpec(SpecPart):
         ("job.failed", "job.degraded", "session.waiting", "session.unsure", "sink.failed"),
         min_length=1,
         description="what is told: that the job ended (`job.finished`), that it or items of it failed, that its run is "
-        "unlike those before, that records changed, that a session waits for a person, that one ended unsure, that "
+        "unlike those before, that a session waits for a person, that one ended unsure, that "
         "records did not reach a sink",
     )
     every_s: float = Field(

@@ -17,7 +17,6 @@ _VERBS = {
     "job.finished": "ended",
     "job.failed": "failed, whole or in part",
     "job.degraded": "is unlike its earlier runs",
-    "job.changed": "gave other records than the run before",
     "session.waiting": "waits for a person",
     "session.unsure": "has sessions that ended unsure: a person has to say what became of them",
     "sink.failed": "could not hand its records to a sink",
@@ -86,9 +85,6 @@ def _line(event: Mapping[str, Json], public_url: str) -> str:
     elif isinstance(error, str) and error:
         parts.append(f"Reason: {error}")
     parts += [f"- {reason['text']}" for reason in event.get("reasons") or ()]
-    for name in ("appeared", "went", "changed"):
-        if isinstance(event.get(name), int):
-            parts.append(f"{name}: {event[name]:,}")
     if sessions := event.get("sessions"):
         parts.append(f"Sessions: {', '.join(session['id'] for session in sessions[:_MOST_LINES])}")
     if public_url:

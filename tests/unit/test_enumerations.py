@@ -32,7 +32,7 @@ ELSEWHERE: Mapping[str, str] = {
     "NotifySpec.by: teams": "the channel of a notice (services/webhooks/notice_text.py)",
     **{
         f"NotifySpec.events: {event}": "the name of a message in the outbox"
-        for event in ("job.finished", "job.degraded", "job.changed", "sink.failed")
+        for event in ("job.finished", "job.degraded", "sink.failed")
     },
     "SightSpec.pictures: always": "all that is not left to `auto`",
     "WebhookSpec.events: job.finished": "the name of JobEvent.FINISHED",
