@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
@@ -41,7 +40,7 @@ class Values:
     waiting: Mapping[WaitingCause, int]  # sessions
     webhooks: Mapping[str, int]  # messages by state
     learning: Sequence[Mapping[str, int]]  # what items came to, by loop that runs and learns
-    sinks: Mapping[str, int] = MappingProxyType({})  # of jobs, by state
+    sinks: Mapping[str, int] = field(default_factory=dict)  # of jobs, by state
 
 
 async def read_values(store: Store) -> Values | None:
