@@ -212,10 +212,14 @@ class JobSpec(SpecPart):
     notify: tuple[NotifySpec, ...] | None = Field(
         None,
         max_length=20,
+        fail_fast=True,
         description="people who are told, each in their own way; default: those of the tenant (`PUT /v1/notify`)",
     )
     sinks: tuple[SinkSpec, ...] = Field(
-        (), max_length=10, description="where the records are written once the job is completed, beside its results"
+        (),
+        max_length=10,
+        fail_fast=True,
+        description="where the records are written once the job is completed, beside its results",
     )
     priority: int = Field(0, ge=-100, le=100, description="10 more is twice the share within a tenant")
     labels: dict[str, str] = Field(default_factory=dict, description="the caller's own names and values, to filter by")

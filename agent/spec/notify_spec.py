@@ -37,6 +37,7 @@ class NotifySpec(SpecPart):
     events: tuple[NotifyEvent, ...] = Field(
         ("job.failed", "job.degraded", "session.waiting", "session.unsure", "sink.failed"),
         min_length=1,
+        fail_fast=True,
         description="what is told: that the job ended (`job.finished`), that it or items of it failed, that its run is "
         "unlike those before, that a session waits for a person, that one ended unsure, that "
         "records did not reach a sink",

@@ -67,6 +67,7 @@ class PostgresSink(SpecPart):
     key: tuple[str, ...] = Field(
         (),
         max_length=20,
+        fail_fast=True,
         description="fields of which one record has one row, which a later job writes anew; none: each job adds rows",
     )
     tls: bool = Field(True, description="false: the connection is not encrypted, and the server not checked")

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 import httpx
 import pytest
+from pydantic import BaseModel, FailFast
 
+from shoal.agent import spec
 from tests.gateway_world import World, world
 
 MIB = 1 << 20
@@ -133,6 +135,18 @@ async def test_half_a_million_wrong_values_are_refused_at_the_first(doors: Doors
         assert told.status_code == 400
         told_of = [fault["field"] for fault in told.json()["errors"]]
         assert told_of[0] == field and len(told_of) <= 2
+
+
+def test_every_list_of_a_job_is_read_up_to_its_first_fault() -> None:
+    parts = [part for part in vars(spec).values() if isinstance(part, type) and issubclass(part, BaseModel)]
+    lists = {
+        f"{part.__name__}.{name}": any(isinstance(told, FailFast) for told in field.metadata)
+        for part in parts
+        for name, field in part.model_fields.items()
+        if "tuple[" in str(field.annotation)
+    }
+    assert len(lists) > 10
+    assert [name for name, stops in lists.items() if not stops] == []
 
 
 async def test_a_mass_of_wrong_fields_is_told_by_the_first(doors: Doors) -> None:
