@@ -250,6 +250,28 @@ class Learning(Reply):
     bound: str = Field(description="what the audits of replayed records prove, in words")
 
 
+class Deviation(Reply):
+    """One way in which a run differs from those before it by more than its band."""
+
+    kind: str = Field(description="items, completed, given, range or constant")
+    field: str = Field(description="path of the record's field; empty: the run as a whole")
+    text: str = Field(description="what it was, and what was usual")
+
+
+class Sink(Reply):
+    """How far a job's records are written to one of its sinks."""
+
+    sink: int = Field(description="its place among the job's `sinks`, from 0")
+    kind: str = Field(description="s3, postgres, folder, sheets or http")
+    place: str = Field(description="where it writes to")
+    state: str = Field(description="waiting, done, failed or skipped")
+    written: int = Field(description="records that were taken")
+    attempts: int = Field(description="begun so far")
+    due_at: datetime = Field(description="when the next attempt begins, while it waits")
+    ended_at: datetime | None
+    error: str = Field(description="why the last attempt failed, or nothing is written")
+
+
 class Job(JobSummary):
     """A job with its spec and its current limits."""
 
@@ -261,6 +283,12 @@ class Job(JobSummary):
     answer: str = Field("", description='of an ended job: what its goal asked for, in words; "" for none')
     rests_on: Basis | None = Field(None, description="what the answer rests on; None without one")
     learning: tuple[Learning, ...] = Field((), description="its loops that learn, or did")
+    sinks: tuple[Sink, ...] = Field((), description="of an ended job: how far its records are written to each")
+    schedule: str | None = Field(None, description="the schedule whose run it is; None: none")
+    degraded: tuple[Deviation, ...] = Field(
+        (),
+        description="of a schedule's run: how it differs from those before; empty: it does not, or is not judged yet",
+    )
 
 
 # --- sessions ----------------------------------------------------------------------------------------

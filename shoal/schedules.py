@@ -12,17 +12,9 @@ from pydantic import Field
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.api import Api, rows
-from shoal.records import Reply
+from shoal.records import Deviation, Reply
 
 _ALL = 1_000_000
-
-
-class Deviation(Reply):
-    """One way in which a run differs from those before it by more than its band."""
-
-    kind: str = Field(description="items, completed, given, range or constant")
-    field: str = Field(description="path of the record's field; empty: the run as a whole")
-    text: str = Field(description="what it was, and what was usual")
 
 
 class ScheduleRun(Reply):

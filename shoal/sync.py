@@ -24,6 +24,7 @@ from shoal.records import (
     SessionDetail,
     SubmittedJob,
 )
+from shoal.schedules import Schedule, ScheduleRun, Schedules
 from shoal.trial import Trial
 from shoal.version_trial import VersionTrial
 
@@ -33,6 +34,42 @@ if TYPE_CHECKING:
     import pyarrow
 
     from shoal.agent.spec import JobSpec
+
+
+class SyncSchedules:
+    """The schedules of a `Client`. Each method is that of `Schedules`."""
+
+    def __init__(self, schedules: Schedules, thread: LoopThread) -> None:
+        self._schedules = schedules
+        self._thread = thread
+
+    def put(self, spec: Mapping[str, Json]) -> Schedule:
+        """See `Schedules.put`."""
+        return self._thread.run(self._schedules.put(spec))
+
+    def all(self) -> list[Schedule]:
+        """See `Schedules.all`."""
+        return self._thread.run(self._schedules.all())
+
+    def get(self, name: str) -> Schedule:
+        """See `Schedules.get`."""
+        return self._thread.run(self._schedules.get(name))
+
+    def runs(self, name: str, limit: int = 30) -> list[ScheduleRun]:
+        """See `Schedules.runs`."""
+        return self._thread.run(self._schedules.runs(name, limit))
+
+    def latest(self, name: str) -> ScheduleRun:
+        """See `Schedules.latest`."""
+        return self._thread.run(self._schedules.latest(name))
+
+    def command(self, name: str, verb: Literal["pause", "resume", "fire", "accept"]) -> Schedule:
+        """See `Schedules.command`."""
+        return self._thread.run(self._schedules.command(name, verb))
+
+    def drop(self, name: str) -> None:
+        """See `Schedules.drop`."""
+        self._thread.run(self._schedules.drop(name))
 
 
 class Client:
@@ -60,6 +97,11 @@ class Client:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def schedules(self) -> SyncSchedules:
+        """See `AsyncClient.schedules`."""
+        return SyncSchedules(self._client.schedules, self._thread)
 
     def close(self) -> None:
         """Ends the connections."""

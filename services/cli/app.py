@@ -44,14 +44,14 @@ def options(
         raise typer.Exit
 
 
-_PANELS = {
-    "Begin": (up, run, trying, page),
-    "Jobs": (jobs, changing, schedules, questions, workflows, export),
-    "What jobs use": (secrets, sites, webhooks),
-    "Cluster": (workers, keys, part_commands, inference, evaluation),
-}
+_PANELS = (
+    ("Begin", (up, run, trying, page)),
+    ("Jobs", (jobs, changing, schedules, questions, workflows, export)),
+    ("What jobs use", (secrets, sites, webhooks)),
+    ("Cluster", (workers, keys, part_commands, inference, evaluation)),
+)
 """Groups of commands, as the help shows them."""
-for _panel, _parts in _PANELS.items():
+for _panel, _parts in _PANELS:
     _commands, _groups = len(app.registered_commands), len(app.registered_groups)
     for _part in _parts:
         _part.add_to(app)

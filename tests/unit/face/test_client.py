@@ -22,7 +22,9 @@ from shoal.services.web.api.questions import QuestionView
 from shoal.services.web.api.views import base as base_views
 from shoal.services.web.api.views import jobs as jobs_views
 from shoal.services.web.api.views import results as results_views
+from shoal.services.web.api.views import schedules as schedules_views
 from shoal.services.web.api.views import sessions as sessions_views
+from shoal.services.web.api.views.sinks import SinkView
 from shoal.services.web.tries import version_views
 from shoal.services.web.tries import views as tried
 from tests.gateway_world import World, api_world, completed, failed, loop_of
@@ -265,6 +267,24 @@ async def test_a_job_is_tried_and_its_places_can_be_taken_over() -> None:
             await client.try_job({"url": "nowhere"})
 
 
+async def test_a_schedule_is_kept_looked_at_steered_and_dropped() -> None:
+    spec = {"name": "prices", "every": "1h", "job": {"url": "https://shop.example/", "goal": "look"}}
+    async with api_world() as here, client_of(here) as client:
+        made = await client.schedules.put(spec)
+        assert (made.name, made.paused, len(made.next)) == ("prices", False, 5)
+        assert [each.name for each in await client.schedules.all()] == ["prices"]
+        assert (await client.schedules.command("prices", "pause")).paused
+        assert (await client.schedules.get("prices")).next == ()
+        assert await client.schedules.runs("prices") == []
+        with pytest.raises(shoal.NotFound):
+            await client.schedules.latest("prices")
+        await client.schedules.drop("prices")
+        assert await client.schedules.all() == []
+        with pytest.raises(shoal.BadRequest) as refused:
+            await client.schedules.put({**spec, "every": "soon"})
+        assert [fault.field for fault in refused.value.faults] == ["every"]
+
+
 @pytest.mark.parametrize(
     ("record", "view"),
     [
@@ -273,6 +293,7 @@ async def test_a_job_is_tried_and_its_places_can_be_taken_over() -> None:
         (records.CarriedOver, results_views.CarriedOverView),
         (records.ChangedField, results_views.ChangedFieldView),
         (records.Counts, base_views.CountsView),
+        (records.Deviation, schedules_views.DeviationView),
         (records.Failure, base_views.ErrorView),
         (records.Item, base_views.ItemView),
         (records.Job, jobs_views.JobView),
@@ -289,6 +310,7 @@ async def test_a_job_is_tried_and_its_places_can_be_taken_over() -> None:
         (records.Seen, results_views.SeenView),
         (records.Session, sessions_views.SessionView),
         (records.SessionDetail, sessions_views.SessionDetailView),
+        (records.Sink, SinkView),
         (records.Source, results_views.SourceView),
         (records.SubmittedJob, jobs_views.SubmittedJob),
         (records.Usage, base_views.UsageView),

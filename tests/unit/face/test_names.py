@@ -11,7 +11,8 @@ from pathlib import Path
 import shoal
 from shoal.client import AsyncClient
 from shoal.page import Page, SyncPage, open_page, open_page_sync
-from shoal.sync import Client
+from shoal.schedules import Schedules
+from shoal.sync import Client, SyncSchedules
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -38,7 +39,7 @@ def test_importing_shoal_loads_nothing_else() -> None:
 
 
 def test_both_clients_and_both_pages_have_the_same_methods() -> None:
-    for one, other in ((AsyncClient, Client), (Page, SyncPage)):
+    for one, other in ((AsyncClient, Client), (Page, SyncPage), (Schedules, SyncSchedules)):
         names = {name for name in vars(one) if not name.startswith("_")} - {"over"}
         assert names == {name for name in vars(other) if not name.startswith("_")} - {"status"}
         for name in names:

@@ -46,13 +46,14 @@ def add_to(app: typer.Typer) -> None:
 def put(
     file: Annotated[str, typer.Argument(metavar="FILE", help="JSON of the schedule; -: standard input.")],
     gateway: Gateway = "",
+    as_json: AsJson = False,
 ) -> None:
     """Make a schedule, or change the one of its name."""
 
     async def work() -> Exit:
         spec = _read(file)
         async with client_of(settings_of_process(), gateway) as client:
-            _tell(await client.put_schedule(spec))
+            _tell(await client.put_schedule(spec), as_json=as_json)
         return Exit.DONE
 
     finish(work())
@@ -102,7 +103,7 @@ def show(name: Name, gateway: Gateway = "", as_json: AsJson = False) -> None:
             print(json.dumps(schedule, ensure_ascii=False))
         else:
             print(json.dumps(schedule["spec"], ensure_ascii=False, indent=2))
-            _tell(schedule)
+            _tell(schedule, as_json=False)
         return Exit.DONE
 
     finish(work())
@@ -132,10 +133,10 @@ def _run_cells(run: Json) -> list[str]:
 
 
 def _command(verb: str) -> Callable[..., None]:
-    def command(name: Name, gateway: Gateway = "") -> None:
+    def command(name: Name, gateway: Gateway = "", as_json: AsJson = False) -> None:
         async def work() -> Exit:
             async with client_of(settings_of_process(), gateway) as client:
-                _tell(await client.command_schedule(name, verb))
+                _tell(await client.command_schedule(name, verb), as_json=as_json)
             return Exit.DONE
 
         finish(work())
@@ -143,13 +144,16 @@ def _command(verb: str) -> Callable[..., None]:
     return command
 
 
-def delete(name: Name, gateway: Gateway = "") -> None:
+def delete(name: Name, gateway: Gateway = "", as_json: AsJson = False) -> None:
     """Delete a schedule; its jobs stay."""
 
     async def work() -> Exit:
         async with client_of(settings_of_process(), gateway) as client:
             await client.drop_schedule(name)
-        tell(f"{name} is deleted")
+        if as_json:
+            print(json.dumps({"name": name, "deleted": True}))
+        else:
+            tell(f"{name} is deleted")
         return Exit.DONE
 
     finish(work())
@@ -163,6 +167,9 @@ def _print(kept: list[Json], names: tuple[str, ...], cells: Callable[[Json], lis
         print_table(names, [cells(row) for row in kept])
 
 
-def _tell(schedule: Json) -> None:
+def _tell(schedule: Json, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(schedule, ensure_ascii=False))
+        return
     times = ", ".join(schedule["next"]) or "never: it is paused"
     tell(f"{schedule['name']} runs next: {times}")

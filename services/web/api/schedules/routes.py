@@ -82,7 +82,7 @@ def _add_looking(router: APIRouter, deps: GatewayDeps, authenticator: Authentica
     async def listing(
         caller: Caller = Depends(may_read),
         cursor: str | None = Query(None, description="`next` of the page before"),
-        limit: int = Query(50, ge=1, le=200),
+        limit: int = Query(50, ge=1, le=500),
     ) -> Response:
         """Schedules of the caller's tenant."""
         rows = await store.listed(caller.tenant, after=cursor, limit=limit + 1)
