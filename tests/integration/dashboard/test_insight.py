@@ -36,6 +36,14 @@ async def session_of(site: Site, job: str) -> str:
     return str((await site.world.client.get(f"/v1/jobs/{job}")).json()["root_session"])
 
 
+async def a_schedule(site: Site) -> None:
+    """A schedule that has run once."""
+    spec = {"name": "prices", "every": "1h", "job": {"url": "https://shop.example/", "goal": "look"}}
+    for path, body in (("/v1/schedules", spec), ("/v1/schedules/prices/fire", None)):
+        answer = await site.world.client.post(path, json=body)
+        assert answer.is_success, answer.text
+
+
 async def test_the_map_of_a_loop_leads_by_mouse_and_by_keys_to_the_session_of_an_item(site: Site) -> None:
     page, complaints = await site.page("/jobs/j1")
     cells = page.locator("canvas[data-map-of]")
@@ -208,13 +216,14 @@ async def test_axe_finds_nothing_serious_and_every_page_fits(site: Site, scheme:
     except Unreachable as error:
         pytest.skip(str(error))
     session = await session_of(site, "j2")
+    await a_schedule(site)
     paths = (
         *("/", "/?q=kitchen&status=completed", "/jobs/j1", "/jobs/j5", "/jobs/j1/records?sources=1&sort=price"),
         "/jobs/j1/history",
         *("/jobs/j1/compare?with=j2", "/activity", "/attention", "/status", f"/sessions/{session}"),
         f"/sessions/{session}/steps/1/1",
         *("/admin/keys", "/admin/tenants", "/admin/tenants/default", "/admin/secrets", "/admin/webhooks"),
-        *("/admin/audit", "/sites", "/login", "/workflows"),
+        *("/admin/audit", "/sites", "/login", "/workflows", "/schedules", "/schedules/prices"),
     )
     found = []
     for path in paths:

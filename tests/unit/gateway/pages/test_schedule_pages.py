@@ -34,3 +34,11 @@ async def test_a_schedule_is_shown_with_its_times_and_runs_and_commanded() -> No
         assert (await w.client.post("/schedules/prices/eat", data=form)).status_code == 404
         assert (await w.client.post("/schedules/prices/delete", data=form)).status_code == 303
         assert (await w.client.get("/schedules/prices")).status_code == 404
+
+
+async def test_a_schedule_by_an_interval_is_shown_with_it() -> None:
+    async with world() as w:
+        by_hour = {"name": "hourly", "every": "1h", "job": PRICES["job"]}
+        assert (await w.client.post("/v1/schedules", json=by_hour)).is_success
+        for path in ("/schedules", "/schedules/hourly"):
+            assert "every 1h" in (await w.client.get(path)).text
