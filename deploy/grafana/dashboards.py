@@ -129,8 +129,8 @@ OVERVIEW = Dashboard(
                 ),
                 Panel(
                     "What becomes of schedules?",
-                    {"{{outcome}}": "sum by (outcome) (increase(shoal_schedule_runs_total[$__range])) > 0"},
-                    unit="short",
+                    {"{{outcome}}": "sum by (outcome) (rate(shoal_schedule_runs_total[$__rate_interval]))"},
+                    unit="ops",
                 ),
                 Panel("How many event streams are open?", {"streams": "sum(shoal_event_streams)"}),
                 Panel(

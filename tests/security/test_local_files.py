@@ -107,8 +107,9 @@ async def test_a_loop_takes_no_item_from_a_link_that_leaves_the_web(
         assert {item.value for item in items if item.is_link} == {f"{site.url}/offer-{n}" for n in range(30)}
         assert not [item for item in items if not item.is_link]
         result = outcome.fan_out.checkpoint.history[-1].result
-        # One is a script, which a list does not open in any case: it says that the page does something.
-        assert result["left_out"] == len(hostile) - 1, "a person can see how many links were left out"
+        # One is a script, which a list does not open in any case: it says that the page does something. Two are the
+        # same without the control character that one begins with, which no tree of a page holds.
+        assert result["left_out"] == len({one.lstrip("\x01") for one in hostile}) - 1, "a person can see how many"
     assert SECRET.encode() not in tenant.kept()
 
 

@@ -22,7 +22,7 @@ Key = tuple[object, ...]
 
 _NO_LETTERS = re.compile(r"[\W\d]+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_FIGURE, _WITH_FIGURE = re.compile(r"\d"), re.compile(r"\S*?\d\S*")
+_FIGURE = re.compile(r"\d")
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
@@ -106,7 +106,7 @@ class Column:
     @cached_property
     def figure_share(self) -> float:
         """Share of a text's words that have figures, in the mean."""
-        return _mean([len(_WITH_FIGURE.findall(text)) / max(1, len(text.split())) for text in self.texts])
+        return _mean([_words_with_figures(text) / max(1, len(text.split())) for text in self.texts])
 
     @cached_property
     def letters(self) -> list[frozenset[str]]:
@@ -136,6 +136,10 @@ class Column:
     def hint_words(self) -> list[str]:
         """The words of the classes."""
         return list(split_words(self.hint))
+
+
+def _words_with_figures(text: str) -> int:
+    return sum(_FIGURE.search(word) is not None for word in text.split())
 
 
 def _mean(numbers: Sequence[float]) -> float:
