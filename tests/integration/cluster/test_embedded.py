@@ -114,8 +114,10 @@ def test_an_empty_loop_fails_with_its_reason(cluster: Up, shop: str) -> None:
 
 
 def test_a_goal_in_words_says_that_it_needs_a_model(cluster: Up, shop: str) -> None:
-    final = cluster.final(cluster.submit({"url": f"{shop}/", "goal": "find the nicest lamp"}))
-    assert (final["status"], final["error"]["code"]) == ("failed", "goal_needs_model")
+    spec = {"url": f"{shop}/", "goal": "find the nicest lamp"}
+    answer = httpx.post(f"{cluster.url}/v1/jobs", json=spec, timeout=60)
+    (fault,) = answer.json()["errors"]
+    assert (answer.status_code, fault["field"]) == (400, "goal") and "SHOAL_MODEL_URL" in fault["reason"]
 
 
 def test_a_second_cluster_on_the_same_data_is_refused(cluster: Up) -> None:
