@@ -6,11 +6,8 @@ writes the batch again that was under way.
 
 from __future__ import annotations
 
-import asyncio
 import random
-import time
-from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, replace
 from uuid import uuid4
@@ -29,6 +26,7 @@ from shoal.services.store.ids import job_id
 from shoal.services.store.jobs.sink_records import SinkEnd, SinkRow, SinkState
 from shoal.services.store.records import JobRow
 from shoal.services.store.store import Store
+from shoal.services.webhooks.outbox_loop import OutboxLoop
 from shoal.services.webhooks.retry import PAUSES_S
 
 log = structlog.get_logger(__name__)
@@ -39,8 +37,6 @@ EACH = 4
 """Sinks of one tenant among them."""
 LEASE_S = 300.0
 """A batch is written within it; each renews it."""
-_LOOK_S = 30.0
-_AT_MOST_EVERY_S = 0.2
 _LONGEST_WISH_S = 3600.0
 
 Line = Mapping[str, Json]
@@ -50,72 +46,20 @@ Targets = Callable[[SinkRow, JobRow, SinkRun], Awaitable[SinkTarget]]
 """What writes to a sink. Raises SinkFault."""
 
 
-class SinkWriter:
+class SinkWriter(OutboxLoop[SinkRow]):
     """Writes what is due until it is canceled."""
 
     def __init__(self, store: Store, lines: Lines, targets: Targets, *, seed: int | None = None) -> None:
-        self._store = store
+        super().__init__(store, "sinks", AT_ONCE, LogEvent.SINK_FAILED)
         self._lines = lines
         self._targets = targets
         self._dice = random.Random(seed)
-        self._flights: dict[asyncio.Task[None], str] = {}  # with their tenants
-        self._landed = asyncio.Event()
 
-    async def run(self) -> None:
-        """Writes what is due, for ever; ends with what is under way when it is canceled."""
-        try:
-            while True:
-                try:
-                    await self._work()
-                except StoreAway:  # the gateway's readiness and metrics say so
-                    await asyncio.sleep(1.0)
-                except Exception:  # the top of a loop
-                    log.exception(LogEvent.LOOP_FAILED, loop="sinks")
-                    await asyncio.sleep(1.0)
-        finally:
-            for flight in self._flights:
-                flight.cancel()
-            await asyncio.gather(*self._flights, return_exceptions=True)
+    async def _due_in_s(self) -> float | None:
+        return await self._store.sinks.next_in_s()
 
-    async def _work(self) -> None:
-        seen = await self._store.changed(0.0)
-        while True:
-            looked_at = time.monotonic()
-            due_in_s = await self._store.sinks.next_in_s()
-            if due_in_s == 0.0 and await self._depart():
-                continue
-            seen = await self._wait(min(_LOOK_S, due_in_s or _LOOK_S), seen)
-            await asyncio.sleep(max(0.0, looked_at + _AT_MOST_EVERY_S - time.monotonic()))
-
-    async def _wait(self, pause_s: float, seen: int) -> int:
-        """Until something was committed, an attempt ended, or the time is over."""
-        change = asyncio.create_task(self._store.changed(pause_s, since=seen))
-        landing = asyncio.create_task(self._landed.wait())
-        try:
-            await asyncio.wait((change, landing), return_when=asyncio.FIRST_COMPLETED)
-            self._landed.clear()
-            return change.result() if change.done() else seen
-        finally:
-            change.cancel()
-            landing.cancel()
-
-    async def _depart(self) -> bool:
-        room = AT_ONCE - len(self._flights)
-        if room <= 0:
-            return False
-        under_way = Counter(self._flights.values())
-        rows = await self._store.sinks.claim(room, lease_s=LEASE_S, each=EACH, under_way=under_way)
-        for row in rows:
-            flight = asyncio.create_task(self._fly(row), name=f"sink-{row.job}-{row.nth}")
-            self._flights[flight] = row.tenant
-            flight.add_done_callback(self._land)
-        return bool(rows)
-
-    def _land(self, flight: asyncio.Task[None]) -> None:
-        del self._flights[flight]
-        self._landed.set()
-        if not flight.cancelled() and (error := flight.exception()) is not None:
-            log.error(LogEvent.SINK_FAILED, exc_info=error)
+    async def _claim(self, room: int, under_way: Mapping[str, int]) -> Sequence[SinkRow]:
+        return await self._store.sinks.claim(room, lease_s=LEASE_S, each=EACH, under_way=under_way)
 
     # --- one attempt ----------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ _MOST_LINES = 20
 _CHAT_CHARS = 1_900
 """Discord takes 2,000 characters of a message."""
 _NAME_CHARS = 80
+_BRACKET = re.compile(r"[\[\]\\]")
+"""What a link with words of its own is made of, in Discord's Markdown, and what would take the backslash away."""
 
 _VERBS = {
     "job.finished": "ended",
@@ -52,20 +55,30 @@ def notice_text(body: Mapping[str, Json], public_url: str) -> NoticeText:
 
 
 def chat_body(channel: str, notice: NoticeText) -> dict[str, Json]:
-    """The JSON that the incoming webhook of a chat takes, in the public format of each."""
+    """The JSON that the incoming webhook of a chat takes, in the public format of each.
+
+    What pages and callers wrote is shown as text: none of it becomes a link with other words, or calls anybody.
+    """
     text = f"{notice.subject}\n{notice.text}"
-    shown = text if len(text) <= _CHAT_CHARS else f"{text[: _CHAT_CHARS - 2]} …"
     if channel == "discord":
-        return {"content": shown, "allowed_mentions": {"parse": []}}
+        return {"content": _cut(_BRACKET.sub(r"\\\g<0>", text)), "allowed_mentions": {"parse": []}}
+    shown = _cut(text)
     if channel == "teams":
-        block = {"type": "TextBlock", "wrap": True, "text": shown}
-        card = {"type": "AdaptiveCard", "version": "1.4", "body": [block]}
+        # Not a TextBlock, whose text is Markdown.
+        lines = [
+            {"type": "RichTextBlock", "inlines": [{"type": "TextRun", "text": line}]} for line in shown.split("\n")
+        ]
+        card = {"type": "AdaptiveCard", "version": "1.4", "body": lines}
         return {
             "type": "message",
             "attachments": [{"contentType": "application/vnd.microsoft.card.adaptive", "content": card}],
         }
-    # What pages and callers wrote is no markup: Slack reads &, < and > as such.
+    # Slack reads &, < and > as markup.
     return {"text": shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")}
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _CHAT_CHARS else text[: _CHAT_CHARS - 2].rstrip("\\") + " …"
 
 
 def _name(event: Mapping[str, Json]) -> str:

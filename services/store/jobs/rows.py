@@ -20,7 +20,13 @@ from shoal.services.store.database.states import FINAL_STATES, State
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.ids import job_id, session_id
 from shoal.services.store.jobs.sink_records import SinkState
-from shoal.services.store.jobs.webhook_messages import SESSIONS_UNSURE, WebhookMessage, announce, tenant_notify
+from shoal.services.store.jobs.webhook_messages import (
+    OF_PEOPLE,
+    SESSIONS_UNSURE,
+    WebhookMessage,
+    announce,
+    tenant_notify,
+)
 from shoal.services.store.records import Counts, IncompleteLists
 
 _DAY_S = 86_400.0
@@ -313,9 +319,9 @@ def tell_webhooks(tx: Tx, event: str, messages: Sequence[tuple[LockedJob, Mappin
     """Puts messages about jobs into the outbox, where their owners asked for them."""
     jobs = {job.id for job, _ in messages}
     # People whom the tenant tells learn what the job is about, which its spec says.
-    told = bool(tenant_notify(tx, {job.tenant for job, _ in messages}))
-    specs = specs_of(tx, jobs) if told else specs_naming(tx, jobs, "webhook", "notify")
-    announce(tx, (WebhookMessage(job.id, job.tenant, specs[job.id], event, data) for job, data in messages))
+    people = tenant_notify(tx, {job.tenant for job, _ in messages}) if event in OF_PEOPLE else {}
+    specs = specs_of(tx, jobs) if people else specs_naming(tx, jobs, "webhook", "notify")
+    announce(tx, (WebhookMessage(job.id, job.tenant, specs[job.id], event, data) for job, data in messages), people)
 
 
 def tell_unsure(tx: Tx, sessions: Sequence[tuple[LockedJob, Sequence[int]]]) -> None:

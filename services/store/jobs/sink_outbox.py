@@ -120,7 +120,7 @@ def again(tx: Tx, job: int, nth: int, tenant: str | None) -> SinkRow:
     if row.state is SinkState.WAITING:
         raise WrongState(f"sink {nth} of job {job_id(job)} waits to be written already")
     tx.run("sink_again", job=job, nth=nth, now=tx.now, anew=row.state is not SinkState.FAILED)
-    return sinks_of(tx, job)[nth]
+    return next(row for row in sinks_of(tx, job) if row.nth == nth)
 
 
 def count(tx: Tx, tenant: str | None) -> dict[SinkState, int]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TypeAlias, get_args
 
 from pydantic import TypeAdapter
 
 from shoal.agent.spec import JobSpec, NotifySpec
+from shoal.agent.spec.notify_spec import NotifyEvent
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.services.events import JobEvent
@@ -26,6 +28,11 @@ JOB_FAILED = "job.failed"
 """To people alone: a job ended, and it or items of it are not completed."""
 SESSION_WAITING = "session.waiting"
 """A session asks people something for the first time."""
+
+OF_PEOPLE = frozenset(get_args(NotifyEvent))
+"""Messages that people may be told of."""
+TenantPeople: TypeAlias = Mapping[str, tuple[NotifySpec, ...]]
+"""By tenant: who is told of jobs that do not say so themselves."""
 
 _OF_TENANT = "notify:"
 _PEOPLE = TypeAdapter(tuple[NotifySpec, ...])
@@ -46,21 +53,27 @@ class WebhookMessage:
     data: Mapping[str, Json]
 
 
-def announce(tx: Tx, messages: Iterable[WebhookMessage]) -> None:
-    """Puts into the outbox what the jobs' owners asked for, in this order: messages, and notices for people."""
+def announce(tx: Tx, messages: Iterable[WebhookMessage], default: TenantPeople | None = None) -> None:
+    """Puts into the outbox what the jobs' owners asked for, in this order: messages, and notices for people.
+
+    Args:
+        default: whom tenants tell, where it was looked up already.
+    """
     told = list(messages)
     asked = ((message, message.spec.webhook) for message in told)
     rows = (_row(tx, message, hook.url) for message, hook in asked if hook is not None and message.event in hook.events)
     tx.each("add_deliveries", [{"n": n, **row} for n, row in enumerate(rows)])
-    default = tenant_notify(tx, {message.tenant for message in told if message.spec.notify is None})
-    for message in told:
+    of_people = [message for message in told if message.event in OF_PEOPLE]
+    if default is None:
+        default = tenant_notify(tx, {message.tenant for message in of_people if message.spec.notify is None})
+    for message in of_people:
         asked_by = message.spec.notify
         for people in default.get(message.tenant, ()) if asked_by is None else asked_by:
             if told_as := [event for event in _notice_events(message) if event in people.events]:
                 _put_notice(tx, message, people, told_as[-1])
 
 
-def tenant_notify(tx: Tx, tenants: Collection[str]) -> dict[str, tuple[NotifySpec, ...]]:
+def tenant_notify(tx: Tx, tenants: Collection[str]) -> TenantPeople:
     """Whom tenants tell of jobs that do not say so themselves; tenants that tell nobody are left out."""
     rows = tx.rows("tenant_notify", names=tx.many(sorted(_OF_TENANT + name for name in tenants))) if tenants else ()
     kept = {row.name.removeprefix(_OF_TENANT): _PEOPLE.validate_json(row.data) for row in rows}

@@ -223,17 +223,39 @@ def test_a_notice_says_what_happened_and_where_to_look() -> None:
     assert many.text.startswith("150 events; the last 20:") and "http" not in many.text
 
 
+def _shown(channel: str, body: dict[str, Any]) -> str:
+    """The text of a chat's message as it is sent."""
+    if channel == "teams":
+        lines = body["attachments"][0]["content"]["body"]
+        assert {line["type"] for line in lines} == {"RichTextBlock"}, "no Markdown"
+        return "\n".join(run["text"] for line in lines for run in line["inlines"])
+    return str(body["content"] if channel == "discord" else body["text"])
+
+
 @pytest.mark.parametrize("channel", ["slack", "teams", "discord"])
 def test_a_chat_is_told_in_its_own_format(channel: str) -> None:
-    long = notice_text({"events": [{**EVENT, "error": "x" * 9_000}], "more": 0}, "")
-    body = chat_body(channel, long)
-    text = {
-        "slack": lambda: body["text"],
-        "teams": lambda: body["attachments"][0]["content"]["body"][0]["text"],
-        "discord": lambda: body["content"],
-    }[channel]()
+    long = notice_text({"events": [{**EVENT, "error": "[" * 9_000}], "more": 0}, "")
+    text = _shown(channel, chat_body(channel, long))
     assert len(text) < 2_000 and "j7" in text and text.rstrip().endswith("…")
-    assert ("<all>" in text) == (channel != "slack"), "what a page wrote is no markup"
+
+
+@pytest.mark.parametrize(
+    ("channel", "wrote", "shown"),
+    [
+        ("slack", "<https://evil.example|your bank>", "&lt;https://evil.example|your bank&gt;"),
+        ("teams", "[your bank](https://evil.example)", "[your bank](https://evil.example)"),
+        ("discord", "[your bank](https://evil.example)", "\\[your bank\\](https://evil.example)"),
+        ("discord", "\\[your bank](https://evil.example)", "\\\\\\[your bank\\](https://evil.example)"),
+    ],
+)
+def test_what_a_page_wrote_is_no_link_with_other_words(channel: str, wrote: str, shown: str) -> None:
+    body = chat_body(channel, notice_text({"events": [{**EVENT, "error": {"message": wrote}}], "more": 0}, ""))
+    assert f"Reason: {shown}" in _shown(channel, body)
+
+
+def test_nothing_that_is_told_calls_people_of_a_channel() -> None:
+    body = chat_body("discord", notice_text({"events": [{**EVENT, "error": "@everyone look"}], "more": 0}, ""))
+    assert body["allowed_mentions"] == {"parse": []}
 
 
 @pytest.mark.parametrize(
