@@ -75,6 +75,8 @@ class LogEvent(StrEnum):
     """Its time was over: its results lie in the artifact store, its sessions are gone."""
     SCHEDULE_FIRED = "schedule.fired"
     """What became of a schedule's time, or of several that were missed."""
+    SCHEDULE_UNREADABLE = "schedule.unreadable"
+    """What another version has stored cannot be read: it does not fire."""
     SCHEDULE_DEGRADED = "schedule.degraded"
     """A run gave much less, or other things, than those before it."""
     RETENTION_WAITS = "retention.waits"

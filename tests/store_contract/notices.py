@@ -50,7 +50,7 @@ async def test_a_job_that_is_well_is_told_only_to_who_wants_every_end(w: World) 
     assert (row.url, _told(row)) == ("a@b.example", ["job.finished"])
 
 
-async def test_runs_of_the_same_work_do_not_flood_anybody(w: World) -> None:
+async def test_runs_of_the_same_work_are_no_flood(w: World) -> None:
     notify = [{**LETTER, "events": EVERYTHING}]
     await w.submit(notify=notify)
     await w.run_out()

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from shoal.agent.status import Status
 from shoal.services.errors import NotFound, WrongState
@@ -15,6 +16,8 @@ from shoal.services.schedules.bands import Deviation
 from shoal.services.schedules.figures import RunFigures
 from shoal.services.schedules.firing import RunState, plan, times_of
 from shoal.services.schedules.spec import ScheduleSpec
+from shoal.services.store.database.schedule_tables import schedule
+from shoal.services.store.database.transaction import Tx
 from shoal.services.store.records import JobFilter, NewJob
 from shoal.services.store.schedules.firing import MOST_QUEUED
 from shoal.services.store.schedules.records import (
@@ -250,6 +253,24 @@ async def test_times_that_passed_are_missed_and_one_may_be_made_up_for(w: World)
     before, made_up = await runs(w, "one")
     assert (before.state, before.times, made_up.state) == (R.MISSED, 2, R.STARTED)
     assert await w.store.schedules.next_due_in_s() == 0.5 * HOUR_S
+
+
+async def test_a_schedule_that_cannot_be_read_keeps_no_other_from_its_time(w: World) -> None:
+    await put(w, name="old")
+    await put(w)
+
+    def spoil(tx: Tx) -> None:
+        tx.conn.execute(update(schedule).where(schedule.c.name == "old").values(spec='{"name": "old", "gone": 1}'))
+
+    await w.store.schedules._db.write(spoil)
+    assert [(each.name, each.state) for each in await pass_hours(w)] == [("prices", R.STARTED)]
+    assert await w.store.schedules.next_due_in_s() == HOUR_S, "it is not looked at again and again"
+    assert [row.spec.name for row in await w.store.schedules.listed("acme")] == ["prices"]
+    with pytest.raises(WrongState, match=r"'old' cannot be read .*hand it in again, or delete it"):
+        await w.store.schedules.get("acme", "old")
+    row, created = await w.store.schedules.put("acme", hourly("old"), "ada")
+    assert not created and row.due_at is not None
+    await w.store.schedules.drop("acme", "old")
 
 
 async def test_a_paused_schedule_does_not_fire_and_goes_on_from_its_next_time(w: World) -> None:

@@ -21,7 +21,7 @@ from shoal.services.store.jobs.control import cancel_job, delete_job
 from shoal.services.store.jobs.rows import lock_jobs
 from shoal.services.store.jobs.submission import submit_all
 from shoal.services.store.records import NewJob
-from shoal.services.store.schedules.keeping import schedule_row
+from shoal.services.store.schedules.keeping import readable
 from shoal.services.store.schedules.records import DueSchedule, Fired, Firing, QueuedRun, QueuedStart, ScheduleRow
 
 MOST_QUEUED = 100
@@ -49,11 +49,23 @@ def run_key(number: int, at: float) -> str:
 # --- what is to be done ----------------------------------------------------------------------------------
 
 
-def due(tx: Tx, limit: int) -> list[DueSchedule]:
-    """Schedules whose time has come, the longest overdue first."""
+def due(tx: Tx, limit: int) -> tuple[list[DueSchedule], bool]:
+    """Schedules whose time has come, the longest overdue first; and whether some of them cannot be read."""
     c = schedule.c
-    rows = tx.conn.execute(select(schedule).where(c.due_at <= tx.now).order_by(c.due_at, c.id).limit(limit))
-    return [DueSchedule(schedule_row(row), row.due_at, row.changed_at) for row in rows]
+    rows = tx.conn.execute(select(schedule).where(c.due_at <= tx.now).order_by(c.due_at, c.id).limit(limit)).all()
+    schedules = [DueSchedule(kept, row.due_at, row.changed_at) for row, kept in readable(rows)]
+    return schedules, len(schedules) < len(rows)
+
+
+def set_aside(tx: Tx, limit: int) -> None:
+    """Takes their next time from due schedules that cannot be read, so that they are not looked at again and again."""
+    c = schedule.c
+    rows = tx.conn.execute(
+        select(schedule).where(c.due_at <= tx.now).order_by(c.due_at, c.id).limit(limit).with_for_update()
+    ).all()
+    kept = {row.id for row, _ in readable(rows)}
+    gone = [row.id for row in rows if row.id not in kept]
+    tx.conn.execute(update(schedule).where(c.id.in_(gone)).values(due_at=None))
 
 
 def next_due_in_s(tx: Tx) -> float | None:
@@ -75,8 +87,8 @@ def startable(tx: Tx, limit: int) -> list[QueuedRun]:
         .limit(limit)
     )
     queued: dict[int, QueuedRun] = {}
-    for row in rows:
-        queued.setdefault(row.id, QueuedRun(schedule_row(row), row.at))
+    for row, kept in readable(rows):
+        queued.setdefault(row.id, QueuedRun(kept, row.at))
     return list(queued.values())
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+import structlog
+from pydantic import ValidationError
 from sqlalchemy import Row, Select, delete, func, insert, select, update
 
 from shoal.services.errors import NotFound, QuotaExceeded, WrongState
+from shoal.services.events import LogEvent
 from shoal.services.schedules.firing import times_of
 from shoal.services.schedules.spec import ScheduleSpec
 from shoal.services.schedules.times import next_times
@@ -14,6 +18,8 @@ from shoal.services.store.database.schedule_tables import schedule, schedule_run
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.read.reading import when
 from shoal.services.store.schedules.records import ScheduleRow
+
+log = structlog.get_logger(__name__)
 
 MOST_SCHEDULES = 1_000
 """Of one tenant."""
@@ -38,15 +44,14 @@ def put(tx: Tx, tenant: str, spec: ScheduleSpec, by: str | None) -> tuple[Schedu
         due_at = _next(spec, tx.now, tx.now)
         tx.conn.execute(insert(schedule).values(**values, **_values(tx, spec, tx.now, due_at)))
         return get(tx, tenant, spec.name), True
-    row = schedule_row(known)
-    same = _when(row.spec) == _when(spec)
-    start = row.start if same else tx.now
+    same = any(_when(row.spec) == _when(spec) for _, row in readable([known]))
+    start = known.start if same else tx.now
     due_at = (
         known.due_at
         if same and known.due_at is not None and not spec.paused
-        else _next(spec, start, _latest(tx, row.id))
+        else _next(spec, start, _latest(tx, known.id))
     )
-    _write(tx, row.id, _values(tx, spec, start, due_at))
+    _write(tx, known.id, _values(tx, spec, start, due_at))
     return get(tx, tenant, spec.name), False
 
 
@@ -96,7 +101,7 @@ def listed(tx: Tx, tenant: str, after: str | None, limit: int) -> list[ScheduleR
     query = select(schedule).where(schedule.c.tenant == tenant).order_by(schedule.c.name).limit(limit)
     if after is not None:
         query = query.where(schedule.c.name > after)
-    return [schedule_row(row) for row in tx.conn.execute(query)]
+    return [kept for _, kept in readable(tx.conn.execute(query))]
 
 
 def pause(tx: Tx, tenant: str, name: str, paused: bool) -> ScheduleRow:
@@ -154,12 +159,33 @@ def _one(tx: Tx, query: Select[Any], name: str) -> Row[Any]:
     return row
 
 
+def readable(rows: Iterable[Row[Any]]) -> Iterator[tuple[Row[Any], ScheduleRow]]:
+    """Rows with their schedules; one that cannot be read is told of, and keeps no other from its time."""
+    for row in rows:
+        try:
+            yield row, schedule_row(row)
+        except WrongState as error:
+            log.error(LogEvent.SCHEDULE_UNREADABLE, schedule=row.name, tenant=row.tenant, error=error.message)
+
+
 def schedule_row(row: Row[Any]) -> ScheduleRow:
-    """A schedule from its row."""
+    """A schedule from its row.
+
+    Raises:
+        WrongState: what another version has stored cannot be read.
+    """
+    try:
+        spec = ScheduleSpec.model_validate_json(row.spec)
+    except ValidationError as error:
+        fault = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(map(str, fault["loc"]))
+        raise WrongState(
+            f"the schedule {row.name!r} cannot be read ({where}: {fault['msg']}): hand it in again, or delete it"
+        ) from error
     return ScheduleRow(
         id=row.id,
         tenant=row.tenant,
-        spec=ScheduleSpec.model_validate_json(row.spec),
+        spec=spec,
         start=row.start,
         due_at=None if row.due_at is None else when(row.due_at),
         created_by=row.created_by,

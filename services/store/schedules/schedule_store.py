@@ -102,7 +102,10 @@ class ScheduleStore:
 
     async def due(self, limit: int = 100) -> tuple[float, list[DueSchedule]]:
         """This moment by the store's clock, and schedules whose time has come."""
-        return await self._db.read(lambda tx: (tx.now, firing.due(tx, limit)))
+        now, (schedules, unreadable) = await self._db.read(lambda tx: (tx.now, firing.due(tx, limit)))
+        if unreadable:
+            await self._db.write(lambda tx: firing.set_aside(tx, limit))
+        return now, schedules
 
     async def next_due_in_s(self) -> float | None:
         """Seconds until the next firing; None where none comes."""

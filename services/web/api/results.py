@@ -57,7 +57,13 @@ _ACCEPTED = {
 def result_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     """The routes of results."""
     router = APIRouter(prefix="/v1", tags=["results"], route_class=LazyRoute)
+    _add_results(router, deps, authenticator)
+    _add_newest(router, deps, authenticator)
+    _add_changes(router, deps, authenticator)
+    return router
 
+
+def _add_results(router: APIRouter, deps: GatewayDeps, authenticator: Authenticator) -> None:
     @router.get(
         "/jobs/{job}/results",
         summary="Read a job's results",
@@ -111,6 +117,8 @@ def result_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
                 headers["Shoal-Next"] = following
         return await written_results(row, lines, form, headers, columns, lists, formulas=formulas)
 
+
+def _add_newest(router: APIRouter, deps: GatewayDeps, authenticator: Authenticator) -> None:
     @router.get(
         "/schedules/{name}/results",
         summary="Read the results of a schedule's newest good run",
@@ -133,6 +141,8 @@ def result_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         headers = {"Shoal-Job": ids.job_id(row.id)}
         return await written_results(row, await job_lines(deps, row), form, headers, columns, lists, formulas=formulas)
 
+
+def _add_changes(router: APIRouter, deps: GatewayDeps, authenticator: Authenticator) -> None:
     @router.get(
         "/jobs/{job}/changes",
         summary="Read what changed since an earlier run",
@@ -180,8 +190,6 @@ def result_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
             headers["Content-Disposition"] = f'attachment; filename="{ids.job_id(row.id)}-changes.{form}"'
         table = partial(results_table, row, CHANGES_LEADING, CHANGES_TRAILING)
         return await written(table, _closed_after(differences, form), form, headers, formulas=formulas)
-
-    return router
 
 
 async def earlier_run(deps: GatewayDeps, row: JobRow, caller: Caller, since: str) -> JobRow:

@@ -52,7 +52,7 @@ class Letters:
     to: list[str] = field(default_factory=list)
 
     async def handle_RCPT(self, server: SMTP, session: Session, envelope: Envelope, address: str, options: Any) -> str:
-        if address.startswith("nobody@"):
+        if address.startswith("unknown@"):
             return "550 no such person"
         envelope.rcpt_tos.append(address)
         return "250 OK"
@@ -125,9 +125,9 @@ async def test_no_password_goes_to_a_mail_server_that_offers_no_encryption() -> 
 async def test_a_letter_that_one_of_its_addresses_did_not_get_is_not_called_delivered() -> None:
     with mail_server() as (letters, mail):
         async with world(names=NAMES, rules=RULES) as w:
-            people = {"by": "email", "to": "ops@example.com, nobody@example.com", **EVERY_END}
+            people = {"by": "email", "to": "ops@example.com, unknown@example.com", **EVERY_END}
             ended = await _ended(w, people, mail=mail)
-    assert ended == [("dead", "the others have it; nobody@example.com: SMTP 550: no such person")]
+    assert ended == [("dead", "the others have it; unknown@example.com: SMTP 550: no such person")]
     assert letters.to == ["ops@example.com"]
 
 
@@ -170,7 +170,7 @@ async def test_people_whom_a_tenant_could_not_tell_are_refused(body: dict[str, A
 async def test_what_no_mail_server_takes_is_told_and_given_up() -> None:
     with mail_server() as (letters, mail):
         async with world(names=NAMES, rules=RULES) as w:
-            unknown = await _ended(w, {"by": "email", "to": "nobody@example.com", **EVERY_END}, mail=mail)
+            unknown = await _ended(w, {"by": "email", "to": "unknown@example.com", **EVERY_END}, mail=mail)
     async with world(names=NAMES, rules=RULES) as w:
         unset = await _ended(w, {"by": "email", "to": "ops@example.com", **EVERY_END})
     assert unknown == [("dead", "SMTP 550: no such person")] and letters.got == []
