@@ -9,7 +9,7 @@ import pytest
 
 from shoal.agent.support.moments import loop_time
 from shoal.services.browsers.pools.local_pool import LocalPool
-from shoal.services.browsers.pools.pool import WorkerHandle
+from shoal.services.browsers.pools.pool import WorkerHandle, WorkerLost
 from shoal.services.dispatch import dispatcher as module
 from shoal.services.dispatch.actor import counted_start
 from shoal.services.store.restarts import Restarts
@@ -20,7 +20,11 @@ from tests.cluster_world import EXTRACT, LOOP, shop, world
 async def test_a_dispatcher_that_dies_again_and_again_starts_more_slowly_each_time() -> None:
     store = await open_store("sqlite://")
     try:
-        begun = [await counted_start(store, "main", again=n > 0) for n in range(3)]
+        begun, times = list[Restarts](), [loop_time()]
+        for n in range(3):
+            begun.append(await counted_start(store, "main", again=n > 0))
+            times.append(loop_time())
+        assert times[2] - times[1] >= 0.2 and times[3] - times[2] >= 0.4
         assert [(restarts.n, restarts.soon) for restarts in begun] == [(0, 0), (1, 1), (2, 2)]
         assert begun[2].why and begun[2].at
         assert (await counted_start(store, "other", again=True)).n == 0, "each has its own count"
@@ -63,3 +67,22 @@ async def test_a_worker_that_dies_at_its_start_is_not_started_without_end(monkey
         told = (await w.store.states("dispatcher/"))["dispatcher/main"][0]
         assert told["workers_lost"]["restarts"] >= 2 and told["workers_lost"]["why"]
         assert told["restarts"]["restarts"] == 0
+
+
+async def test_a_worker_that_cannot_be_started_is_tried_ever_more_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_HOUSEKEEPING_S", 0.05)
+    tries, started = list[float](), LocalPool.start
+
+    async def start(pool: LocalPool) -> WorkerHandle:
+        tries.append(loop_time())
+        if len(tries) < 5:
+            raise WorkerLost("there is no Chromium")
+        return await started(pool)
+
+    async with world(shop(1)) as w:
+        await w.final(await w.submit(loop=LOOP, extract=EXTRACT))
+        monkeypatch.setattr(LocalPool, "start", start)
+        await w.pool.workers[0].lose()
+        assert (await w.final(await w.submit(loop=LOOP, extract=EXTRACT))).counts.completed == 1
+    pauses = [later - earlier for earlier, later in pairwise(tries)]
+    assert all(pause >= least for pause, least in zip(pauses, (0.2, 0.4, 0.8, 1.6), strict=True)), pauses

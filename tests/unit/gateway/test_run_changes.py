@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.agent.types import FieldCandidate, Outcome, Record
+from shoal.agent.types import FieldCandidate, Incomplete, Outcome, Record
 from shoal.services.store import ids
 from shoal.services.web.results.compared_runs import ComparedRuns, WhichRun
 from shoal.services.web.results.record_keys import Key, likely_keys
@@ -114,6 +114,14 @@ async def test_nothing_went_where_a_run_read_less_than_there_is(here: World, cut
     assert (told["same"], line["change"]) == (1, "unclear") and "may not have read it" in line["why"]
     _, (line,) = await changes(here, old, f"?since={job}")
     assert line["change"] == "unclear"
+
+
+async def test_nothing_went_where_a_list_is_known_to_lack_something(here: World) -> None:
+    await ran(here, {"a": 1, "b": 2})
+    short = replace(completed({"sku": "a", "price": 1}), incomplete=Incomplete(1, 2))
+    new = await ran(here, {"a": short})
+    _, (line,) = await changes(here, new)
+    assert line["change"] == "unclear" and "is known to lack something" in line["why"]
 
 
 async def test_a_value_that_was_not_sure_enough_is_no_change(here: World) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,7 +14,7 @@ import pytest
 from shoal.services.sinks.files import FilesTarget
 from shoal.services.sinks.folder import FolderPlace
 from shoal.services.sinks.writer import LEASE_S
-from shoal.services.store.jobs.sink_records import SinkState
+from shoal.services.store.jobs.sink_records import SinkRow, SinkState
 from shoal.services.store.records import DeliveryFilter
 from tests.gateway_world import completed, failed, loop_of
 from tests.sink_world import SinkWorld, json_lines, product, sink_world
@@ -149,6 +150,39 @@ async def test_items_that_a_retry_completes_are_written_with_the_others_once(tmp
         await w.gateway.run(answer)
         await w.until(job, SinkState.DONE)
         assert [record["sku"] for record in told_records(w)] == ["A0", "A1", "A2"]  # type: ignore[index]
+
+
+async def test_nothing_is_written_of_a_job_that_was_begun_again_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with sink_world(tmp_path, writing=False) as w:
+        values, bad = ["0", "1"], {"1"}
+        job = int((await w.gateway.submit(sinks=[of(w)], loop={"values": values}))[1:])
+        answer = loop_of(
+            values,
+            lambda work: failed() if work.item.value in bad else completed(product(int(work.item.value))),  # type: ignore[union-attr]
+        )
+        await w.gateway.run(answer)
+        bad.clear()
+        sinks, claimed = w.gateway.store.sinks, asyncio.Event()
+        claim = sinks.claim
+
+        async def begun_again(room: int, **how: Any) -> list[SinkRow]:
+            rows = await claim(room, **how)
+            if rows and not claimed.is_set():
+                await w.gateway.store.retry(job)
+                claimed.set()
+            return rows
+
+        monkeypatch.setattr(sinks, "claim", begun_again)
+        writer = w.start()
+        await asyncio.wait_for(claimed.wait(), 60)
+        await w.gateway.store.changed(1.0)  # the attempt ends without a word
+        assert list(w.folder.iterdir()) == []
+        await w.gateway.run(answer)
+        await w.until(job, SinkState.DONE)
+        await w.stop(writer)
+        assert [record["sku"] for record in told_records(w)] == ["A0", "A1"]  # type: ignore[index]
 
 
 async def test_an_older_job_that_is_late_does_not_take_the_pointer(tmp_path: Path) -> None:

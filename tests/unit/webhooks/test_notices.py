@@ -197,6 +197,12 @@ async def test_a_chat_is_told_by_an_address_that_is_a_stored_secret(tmp_path: Pa
     assert "ended" in json.loads(body)["text"]
 
 
+async def test_a_gateway_without_stored_secrets_says_so() -> None:
+    async with world(names=NAMES, rules=RULES) as w:
+        ended = await _ended(w, {"by": "slack", "to": "secret:hook", **EVERY_END})
+    assert ended == [("dead", "no folder of secrets is configured (SHOAL_SECRETS_DIR)")]
+
+
 async def test_no_notice_goes_where_the_operator_does_not_want_it() -> None:
     async with receiving() as receiver, world(names=NAMES, rules=RULES) as w:
         people = {"by": "discord", "to": f"{receiver.url}/hook", **EVERY_END}
