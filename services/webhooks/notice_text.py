@@ -57,7 +57,7 @@ def notice_text(body: Mapping[str, Json], public_url: str) -> NoticeText:
 def chat_body(channel: str, notice: NoticeText) -> dict[str, Json]:
     """The JSON that the incoming webhook of a chat takes, in the public format of each.
 
-    What pages and callers wrote is shown as text: none of it becomes a link with other words, or calls anybody.
+    What pages and callers wrote is shown as text: none of it becomes a link with other words, or calls people.
     """
     text = f"{notice.subject}\n{notice.text}"
     if channel == "discord":

@@ -74,7 +74,7 @@ def announce(tx: Tx, messages: Iterable[WebhookMessage], default: TenantPeople |
 
 
 def tenant_notify(tx: Tx, tenants: Collection[str]) -> TenantPeople:
-    """Whom tenants tell of jobs that do not say so themselves; tenants that tell nobody are left out."""
+    """Whom tenants tell of jobs that do not say so themselves; tenants without any are left out."""
     rows = tx.rows("tenant_notify", names=tx.many(sorted(_OF_TENANT + name for name in tenants))) if tenants else ()
     kept = {row.name.removeprefix(_OF_TENANT): _PEOPLE.validate_json(row.data) for row in rows}
     return {tenant: people for tenant, people in kept.items() if people}

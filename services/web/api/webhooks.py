@@ -99,7 +99,7 @@ def webhook_routes(deps: GatewayDeps, authenticator: Authenticator, checker: Spe
         openapi_extra=body_of(NotifyBody, "application/json"),
     )
     async def set_notify(request: Request, caller: Caller = Depends(guard(authenticator, "control"))) -> Response:
-        """Holds for jobs that run, too; an empty list: nobody is told."""
+        """Holds for jobs that run, too; an empty list: no people are told."""
         require_type(request, JSON_TYPES)
         people = (await body_as(request, NotifyBody, deps.options.body_limit)).notify
         await checker.check_notify(people, caller.tenant)

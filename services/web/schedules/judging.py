@@ -8,7 +8,7 @@ from dataclasses import replace
 import structlog
 
 from shoal.agent.status import Status
-from shoal.services.errors import NotFound
+from shoal.services.errors import NotFound, WrongState
 from shoal.services.events import LogEvent
 from shoal.services.schedules.bands import Deviation, OutsideCounter, expectation, judge
 from shoal.services.schedules.figures import FigureCounter, values_of
@@ -41,9 +41,16 @@ class Judge:
             return
         done = Judged(run.schedule, run.at.timestamp(), job.id, job.tenant, None, None)
         if job.status is Status.COMPLETED and job.archive is None:
-            row = await self._store.schedules.by_number(run.schedule)
-            done = await self._measured(run, job, done, row.spec.bands)
+            done = await self._measured(run, job, done, await self._bands(run))
         await self._keep(done, job.status.value)
+
+    async def _bands(self, run: RunRow) -> BandsSpec:
+        """What its schedule allows; the default where that was stored by another version and cannot be read."""
+        try:
+            return (await self._store.schedules.by_number(run.schedule)).spec.bands
+        except WrongState as error:
+            log.error(LogEvent.SCHEDULE_UNREADABLE, schedule=run.schedule, error=error.message)
+            return BandsSpec()
 
     async def _keep(self, done: Judged, ended: str) -> None:
         if await self._store.schedules.judged(done):

@@ -323,7 +323,7 @@ async def _write(pieces: AsyncIterator[bytes], out: str, form: Form) -> None:
 class _GrowingFile:
     """A file that grows as `FILE.part` beside its place, and takes its place when it is whole.
 
-    So nobody takes half an export for a whole one, and what was there before stays until then.
+    So half an export is not taken for a whole one, and what was there before stays until then.
 
     Raises:
         BadUsage: nothing can be written there.
