@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import typer
 
 from scripts.generated import deliver
-from shoal.services.cli.app import app
+from shoal.services.cli.command_table import ENTRIES, imported
 from shoal.services.metrics import CATALOGUE
 
 CLI_HEAD = """# The command line
@@ -44,16 +44,15 @@ KNOWN_BY = {
 
 def cli_page() -> str:
     """The page of commands."""
-    return CLI_HEAD + "".join(_commands(typer.main.get_command(app), "shoal"))
+    return CLI_HEAD + "".join(part for name in ENTRIES for part in _commands(imported(name), f"shoal {name}"))
 
 
-def _commands(group: Any, name: str) -> Iterator[str]:
-    for verb, command in group.commands.items():
-        full = f"{name} {verb}"
-        if hasattr(command, "commands"):
-            yield from _commands(command, full)
-        else:
-            yield from _command(full, command)
+def _commands(command: Any, name: str) -> Iterator[str]:
+    if not hasattr(command, "commands"):
+        yield from _command(name, command)
+        return
+    for verb, inner in command.commands.items():
+        yield from _commands(inner, f"{name} {verb}")
 
 
 def _command(name: str, command: Any) -> Iterator[str]:

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
-from shoal.services.cli.commands import eval as evaluation
-from shoal.services.cli.commands.cluster import (
-    inference,
-    keys,
-    part_commands,
-    secrets,
-    sites,
-    up,
-    webhooks,
-    workers,
-)
-from shoal.services.cli.commands.job import changing, export, jobs, questions, run, schedules, trying, workflows
-from shoal.services.cli.commands.pages import page
-from shoal.services.cli.ending import EXPECTED
-from shoal.services.cli.running import ended
+from shoal.services.cli.command_table import CommandTable
 
 app = typer.Typer(
     name="shoal",
+    cls=CommandTable,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Shoal: browser automation on a cluster. Records go to stdout, everything else to stderr.\n\n"
@@ -44,26 +32,12 @@ def options(
         raise typer.Exit
 
 
-_PANELS = (
-    ("Begin", (up, run, trying, page)),
-    ("Jobs", (jobs, changing, schedules, questions, workflows, export)),
-    ("What jobs use", (secrets, sites, webhooks)),
-    ("Cluster", (workers, keys, part_commands, inference, evaluation)),
-)
-"""Groups of commands, as the help shows them."""
-for _panel, _parts in _PANELS:
-    _commands, _groups = len(app.registered_commands), len(app.registered_groups)
-    for _part in _parts:
-        _part.add_to(app)
-    for _command in app.registered_commands[_commands:]:
-        _command.rich_help_panel = _panel
-    for _group in app.registered_groups[_groups:]:
-        _group.rich_help_panel = _panel
-
-
 def main() -> None:
     """Entry point of the command `shoal`."""
     try:
         app()
-    except EXPECTED as error:
-        sys.exit(ended(error).exit_code)
+    except Exception as error:
+        # Imported by every command that can end with such an error, and by nothing that the help needs.
+        if not isinstance(error, import_module("shoal.services.cli.ending").EXPECTED):
+            raise
+        sys.exit(import_module("shoal.services.cli.running").ended(error).exit_code)

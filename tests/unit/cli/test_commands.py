@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shlex
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -15,14 +15,12 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-import typer
 from typer.testing import Result
 
 from shoal import api
 from shoal.agent.types import Basis, Computation, Incomplete, Outcome, Quotation
 from shoal.agent.worker_messages import Work
 from shoal.embedded import spec_checker
-from shoal.services.cli.app import app
 from shoal.services.cli.commands.job import jobs
 from shoal.services.cli.connection import client_or_cluster
 from shoal.services.settings import Settings, load_settings
@@ -474,19 +472,6 @@ def test_keys_are_made_listed_and_revoked(shoal: Shoal) -> None:
     assert json.loads(shoal("keys", "revoke", str(listed[0]["id"]), "--json").stdout)["revoked_at"]
     assert "There is no API key 99" in shoal("keys", "revoke", "99", code=2).stderr
     assert "there is no scope 'root'" in shoal("keys", "create", "x", "--scope", "root", code=2).stderr.lower()
-
-
-def test_every_command_speaks_json() -> None:
-    group = typer.main.get_command(app)
-
-    def commands(one: Any) -> Iterator[Any]:
-        inner = getattr(one, "commands", {}).values()
-        yield from (found for each in inner for found in commands(each)) if inner else (one,)
-
-    silent = {
-        one.name for one in commands(group) if "--json" not in {opt for param in one.params for opt in param.opts}
-    }
-    assert silent == set()
 
 
 def test_migrate_brings_a_new_database_up(shoal: Shoal, tmp_path: Path) -> None:

@@ -1,0 +1,62 @@
+"""The table of commands says what its modules add, and the help imports none of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from shoal.services.cli.command_table import ENTRIES, imported
+
+ROOT = Path(__file__).parents[3]
+COMMANDS = ROOT / "services" / "cli" / "commands"
+
+
+def test_every_command_speaks_json() -> None:
+    silent = {
+        command.name
+        for name in ENTRIES
+        for command in _leaves(imported(name))
+        if "--json" not in {opt for param in command.params for opt in param.opts}
+    }
+    assert silent == set()
+
+
+def _leaves(command: Any) -> Iterator[Any]:
+    inner = getattr(command, "commands", {}).values()
+    yield from (leaf for each in inner for leaf in _leaves(each)) if inner else (command,)
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_the_table_of_commands_says_what_each_command_says(name: str) -> None:
+    told = (imported(name).help or "").partition("\n\n")[0]
+    assert ENTRIES[name].help == " ".join(told.split())
+
+
+def test_every_command_that_a_module_adds_is_in_the_table() -> None:
+    holder = typer.Typer()
+    for module in {entry.module for entry in ENTRIES.values()}:
+        import_module(f"shoal.services.cli.commands.{module}").add_to(holder)
+    assert set(typer.main.get_group(holder).commands) == set(ENTRIES)
+    texts = {
+        ".".join(file.relative_to(COMMANDS).with_suffix("").parts)
+        for file in COMMANDS.rglob("*.py")
+        if "def add_to(" in file.read_text("utf-8")
+    }
+    assert texts == {entry.module for entry in ENTRIES.values()}
+
+
+def test_the_help_imports_no_command() -> None:
+    look = "from shoal.services.cli.app import app; app(['--help'], standalone_mode=False)"
+    look = f"import sys; {look}; print(*sys.modules)"
+    said = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True, cwd=ROOT)
+    loaded = said.stdout.splitlines()[-1].split()
+    ours = {name for name in loaded if name.startswith("shoal.") and not name.startswith("shoal.services.cli")}
+    assert ours == {"shoal.services"}
+    assert not {"httpx", "pydantic", "ray", "playwright", "lxml", "boto3"} & set(loaded)
