@@ -229,13 +229,22 @@ class AsyncClient:
         return Job.model_validate(await self._api.job(job))
 
     async def jobs(
-        self, *, status: Sequence[Status | str] = (), labels: Mapping[str, str] | None = None, limit: int = 100
+        self,
+        *,
+        status: Sequence[Status | str] = (),
+        labels: Mapping[str, str] | None = None,
+        text: str | None = None,
+        limit: int = 100,
     ) -> list[JobSummary]:
-        """The newest `limit` jobs, newest first: those with one of these statuses and with all of these labels."""
+        """The newest `limit` jobs, newest first: those with one of these statuses and with all of these labels.
+
+        Args:
+            text: only those with all of these words in name, goal, address or labels.
+        """
         pairs = [f"{name}:{value}" for name, value in (labels or {}).items()]
 
         async def read(**page: Json) -> Mapping[str, Json]:
-            return await self._api.jobs(status=[str(state) for state in status], label=pairs, **page)
+            return await self._api.jobs(status=[str(state) for state in status], label=pairs, text=text, **page)
 
         jobs, _ = await rows(read, "jobs", limit)
         return [JobSummary.model_validate(row) for row in jobs]

@@ -177,6 +177,7 @@ class JobSummary(Reply):
     id: str
     tenant: str
     status: Status
+    name: str | None = Field(None, description="what people call it; None: nothing")
     url: str
     goal: str | None
     labels: Mapping[str, str]

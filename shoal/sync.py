@@ -146,10 +146,15 @@ class Client:
         return self._thread.run(self._client.job(job))
 
     def jobs(
-        self, *, status: Sequence[Status | str] = (), labels: Mapping[str, str] | None = None, limit: int = 100
+        self,
+        *,
+        status: Sequence[Status | str] = (),
+        labels: Mapping[str, str] | None = None,
+        text: str | None = None,
+        limit: int = 100,
     ) -> list[JobSummary]:
         """See `AsyncClient.jobs`."""
-        return self._thread.run(self._client.jobs(status=status, labels=labels, limit=limit))
+        return self._thread.run(self._client.jobs(status=status, labels=labels, text=text, limit=limit))
 
     def cancel(self, job: str) -> Job:
         """See `AsyncClient.cancel`."""

@@ -222,6 +222,12 @@ class JobSpec(SpecPart):
         description="where the records are written once the job is completed, beside its results",
     )
     priority: int = Field(0, ge=-100, le=100, description="10 more is twice the share within a tenant")
+    name: str | None = Field(
+        None,
+        min_length=1,
+        max_length=200,
+        description="what people call the job, in lists and on its page; it may be that of other jobs, too",
+    )
     labels: dict[str, str] = Field(default_factory=dict, description="the caller's own names and values, to filter by")
     idempotency_key: str | None = Field(
         None,
@@ -235,6 +241,11 @@ class JobSpec(SpecPart):
         if self.goal is None and self.extract is None and self.loop is None and self.policy != "person":
             raise ValueError("needs at least one of `goal`, `extract` and `loop`")
         return self
+
+    @property
+    def title(self) -> str:
+        """Its name, or what it is to do, in the words that say it best."""
+        return self.name or self.goal or (self.extract.goal if self.extract is not None else None) or self.url
 
     @property
     def has_helper(self) -> bool:

@@ -16,7 +16,7 @@ from tests.store_world import BROKEN, DONE, World, spec
 S = Status
 
 
-async def test_jobs_are_found_by_words_of_their_goal_address_and_labels(w: World) -> None:
+async def test_jobs_are_found_by_words_of_their_name_goal_address_and_labels(w: World) -> None:
     async def add(host: str, tenant: str = "acme", **fields: object) -> int:
         one = spec(url=f"https://{host}/lamps", **fields)
         (done,) = await w.store.submit([NewJob(tenant, one, host)])
@@ -38,6 +38,8 @@ async def test_jobs_are_found_by_words_of_their_goal_address_and_labels(w: World
     assert await found(site="shop") == []
     assert await found("lamps", tenant="acme") == [words, lamps]
     assert await found("lamps", site="shop.example", labels={"team": "Red"}) == [lamps]
+    named = await add("third.example", name="Every Morning", goal="tables")
+    assert await found("morning every") == await found("MORNING tables") == [named]
 
 
 async def test_jobs_are_found_by_the_time_of_their_submission(w: World) -> None:

@@ -45,10 +45,7 @@ class Trace:
         """File and name of each, without those that enclose it."""
         called = [(Path(code.co_filename), code.co_qualname) for code in self.calls]
         return [
-            (
-                _place(file),
-                name.replace(".<locals>.", ".").removeprefix("submit_routes.").removeprefix("result_routes."),
-            )
+            (_place(file), name.rpartition(".<locals>.")[2])
             for file, name in called
             if ROOT in file.parents and file.relative_to(ROOT).parts[0] not in ("tests", ".venv")
         ]

@@ -149,7 +149,7 @@ job_words = Table(
     # By which jobs are looked up. Not in `job`: its rows are written with every group of outcomes.
     Column("job", Id, ForeignKey("job.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
     Column("host", Text, nullable=False),  # of its first page
-    Column("words", Text, nullable=False),  # goals, address and labels, in lower case
+    Column("words", Text, nullable=False),  # name, goals, address and labels, in lower case
 )
 Index("job_words_host", job_words.c.host, job_words.c.job)
 

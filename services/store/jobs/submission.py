@@ -168,8 +168,8 @@ def _encodes(text: str) -> bool:
 
 
 def words_of(spec: JobSpec) -> str:
-    """The words by which people look a job up: goals, address and labels, in lower case."""
+    """The words by which people look a job up: name, goals, address and labels, in lower case."""
     goal = spec.extract.goal if spec.extract is not None else None
-    parts = [part for part in (spec.goal, goal, spec.url) if part]
+    parts = [part for part in (spec.name, spec.goal, goal, spec.url) if part]
     parts += [f"{name}:{value}" for name, value in spec.labels.items()]
     return "\n".join(parts).lower()[:_MOST_WORDS].replace("\0", " ")

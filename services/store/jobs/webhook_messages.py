@@ -118,7 +118,7 @@ def _notice_events(message: WebhookMessage) -> list[str]:
 def _put_notice(tx: Tx, message: WebhookMessage, people: NotifySpec, event: str) -> None:
     """Adds to the notice about the same work that still waits, or begins another."""
     place = {"about": codec.lineage_of(message.tenant, message.spec), "channel": people.by, "url": people.to}
-    entry = {**_body(tx, message), "type": event, "about": message.spec.goal or message.spec.url}
+    entry = {**_body(tx, message), "type": event, "about": message.spec.title}
     waiting = tx.run("waiting_notice", **place).one_or_none()
     if waiting is not None:
         body = codec.load_json(waiting.body)

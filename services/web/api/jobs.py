@@ -72,7 +72,9 @@ def job_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         caller: Caller = Depends(guard(authenticator, "read")),
         status: list[Status] = Query(default=[], description="only these statuses"),
         label: list[str] = Query(default=[], description="only jobs with this label, as `name:value`"),
-        text: str = Query("", max_length=300, description="only jobs with these words in goal, address or labels"),
+        text: str = Query(
+            "", max_length=300, description="only jobs with these words in name, goal, address or labels"
+        ),
         site: str = Query("", max_length=300, description="only jobs that start on this host"),
         since: AwareDatetime | None = Query(None, description="only jobs submitted then or later (ISO 8601)"),
         until: AwareDatetime | None = Query(None, description="only jobs submitted before (ISO 8601)"),

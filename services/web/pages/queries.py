@@ -23,7 +23,7 @@ LONGEST = 300
 class JobQuery:
     """Which jobs a list shows, as an address says it; "" is no limit."""
 
-    q: str = ""  # words of goal, address and labels
+    q: str = ""  # words of name, goal, address and labels
     status: str = ""
     site: str = ""  # host
     label: str = ""  # name:value

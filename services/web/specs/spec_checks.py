@@ -44,6 +44,7 @@ _OF_PARTS = frozenset(
 )
 """Keywords whose value is a schema, or a list of them."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_HAS_CONTROL = "must not contain line breaks or other control characters"
 _NOT_IN_HOSTS = re.compile(r"[\x00-\x20\x7f#/<>?@\\^|%\"`{}]")
 _NUMBER_AT_END = re.compile(r"(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$")
 _LINK = re.compile(r"https?://\S+$", re.IGNORECASE)
@@ -78,7 +79,7 @@ def login_addresses(spec: JobSpec) -> Iterator[Found]:
 def address_fault(url: str) -> str | None:
     """Why no browser could open `url`, an http(s) URL; None when one could."""
     if _CONTROL.search(url):
-        return "must not contain line breaks or other control characters"
+        return _HAS_CONTROL
     parts = urlsplit(url)
     host = parts.hostname or ""
     plain = plain_host(host)
@@ -117,8 +118,11 @@ def _of_numbers(spec: JobSpec) -> Iterator[Found]:
 
 
 def _of_words(spec: JobSpec) -> Iterator[Found]:
-    if _blank(spec.goal):
-        yield "goal", "must not be blank"
+    for name in ("name", "goal"):
+        if _blank(getattr(spec, name)):
+            yield name, "must not be blank"
+    if spec.name is not None and _CONTROL.search(spec.name):
+        yield "name", _HAS_CONTROL
     extract = spec.extract
     if extract is None:
         return

@@ -49,6 +49,7 @@ def test_run_prints_records_to_stdout_and_progress_to_stderr(served: Served, sho
     result = shoal(
         *("run", "find the names", "--url", "https://shop.example/", "--loop-values", str(values)),
         *("--schema", str(schema), "--data", '{"who": "me"}', "--label", "team=x", "--no-robots", "--max-items", "9"),
+        *("--name", "The names"),
         code=4,
     )
     assert records(result.stdout) == [{"name": "a"}, {"name": "b"}, None, {"name": "d"}]
@@ -61,6 +62,10 @@ def test_run_prints_records_to_stdout_and_progress_to_stderr(served: Served, sho
     assert job.spec.extract is not None
     assert job.spec.extract.json_schema == json.loads(schema.read_text())
     assert (job.spec.data, job.spec.labels, job.spec.politeness.robots) == ({"who": "me"}, {"team": "x"}, False)
+    assert job.spec.name == "The names"
+    for words, lines in (("names THE", 1), ("letters", 0)):
+        listed = shoal("jobs", "--text", words, "--gateway", served.url).stdout
+        assert listed.count("The names") == lines, listed
 
 
 def test_show_tells_what_an_answer_rests_on_and_steers_no_terminal(served: Served, shoal: Shoal) -> None:

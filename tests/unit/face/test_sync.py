@@ -44,6 +44,14 @@ async def test_the_blocking_client_works_where_a_loop_runs(served: Served) -> No
         assert client.jobs() == []
 
 
+def test_jobs_are_called_by_their_names_and_found_by_them(served: Served) -> None:
+    with Client(served.url) as client:
+        named, _ = client.submit({**SPEC, "name": "Kettles"}), client.submit(SPEC)
+        assert [(job.id, job.name) for job in client.jobs(text="kettles")] == [(named.id, "Kettles")]
+        assert [job.name for job in client.jobs()] == [None, "Kettles"]
+        assert client.job(named.id).name == "Kettles"
+
+
 async def test_results_come_while_the_job_runs_in_the_order_of_the_items(served: Served) -> None:
     values, here = ["a", "b", "c", "d"], served.world
 

@@ -275,6 +275,6 @@ class Bars:
 
 
 def _title(row: JobRow) -> str:
-    what = row.spec.goal or row.spec.url
+    what = row.spec.title
     short = what if len(what) <= _TITLE_CHARS else what[: _TITLE_CHARS - 1] + "…"
     return f"{ids.job_id(row.id)} {short}".replace("[", "\\[")

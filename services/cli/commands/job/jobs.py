@@ -150,6 +150,9 @@ def _opened(file: str) -> BinaryIO:
 def jobs(
     status: Annotated[list[str] | None, typer.Option(help="Only jobs with this status; may be given often.")] = None,
     label: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Only jobs with this label.")] = None,
+    text: Annotated[
+        str, typer.Option(metavar="WORDS", help="Only jobs with these words in name, goal, address or labels.")
+    ] = "",
     limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
     gateway: Gateway = "",
     as_json: AsJson = False,
@@ -159,12 +162,13 @@ def jobs(
     async def work() -> Exit:
         labels = [f"{name}:{value}" for name, value in pairs_from("--label", label or []).items()]
         async with client_of(settings_of_process(), gateway) as client:
-            listed, more = await rows(partial(client.jobs, status=status or [], label=labels), "jobs", limit)
+            read = partial(client.jobs, status=status or [], label=labels, text=text or None)
+            listed, more = await rows(read, "jobs", limit)
         if as_json:
             for job in listed:
                 _print_json(job)
             return Exit.DONE
-        headers = ("job", "status", "items", "done", "failed", "created", "goal or address")
+        headers = ("job", "status", "items", "done", "failed", "created", "name, goal or address")
         print_table(headers, map(_job_cells, map(JobSummary.model_validate, listed)))
         if more:
             tell(f"there are more; --limit shows them ({limit} now)")
@@ -208,7 +212,7 @@ def _job_cells(job: JobSummary) -> tuple[str, ...]:
     bad = counts.final - counts.completed
     return (
         *(job.id, _standing(job), f"{counts.expected:,}", f"{counts.completed:,}", f"{bad:,}"),
-        *(f"{created:%Y-%m-%d %H:%M:%S}", (job.goal or job.url)[:60]),
+        *(f"{created:%Y-%m-%d %H:%M:%S}", (job.name or job.goal or job.url)[:60]),
     )
 
 

@@ -57,6 +57,7 @@ def run(
     deadline: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="The job must end within this time.")
     ] = None,
+    name: Annotated[str, typer.Option(metavar="WORDS", help="What the job is called in lists.")] = "",
     label: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="A label; may be given often.")] = None,
     screenshots: Annotated[Screenshots | None, typer.Option(help="Which screenshots are kept.")] = None,
     robots: Annotated[bool, typer.Option(help="Obey robots.txt.")] = True,
@@ -74,6 +75,7 @@ def run(
             raise BadUsage("--spec: a job spec is a JSON object")
         _put(asked, "goal", goal)
         _put(asked, "url", url)
+        _put(asked, "name", name)
         _put(asked, "data", json_from("--data", data) if data else None)
         _put(asked, "policy", policy)
         _put(asked, "learn", learn)

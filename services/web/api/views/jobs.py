@@ -47,6 +47,7 @@ class JobSummary(View):
     id: JobId
     tenant: str
     status: Status
+    name: str | None = Field(None, description="what people call it; null: nothing")
     url: str = Field(description="where it starts")
     goal: str | None
     labels: dict[str, str]
@@ -178,7 +179,8 @@ def _job_fields(row: JobRow) -> dict[str, Json]:
         "root_session",
     )
     times = ("created_at", "started_at", "finished_at")
-    asked = {"url": row.spec.url, "goal": row.spec.goal, "labels": row.spec.labels, "priority": row.priority}
+    spec = row.spec
+    asked = {"name": spec.name, "url": spec.url, "goal": spec.goal, "labels": spec.labels, "priority": row.priority}
     return {**{name: getattr(row, name) for name in own + times}, **asked}
 
 

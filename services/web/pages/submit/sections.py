@@ -30,7 +30,7 @@ _SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("limits", "Limits", ("max_steps", "deadline_s", "max_attempts", "repeatable", "priority", "sample")),
     ("browser", "Browser and sites", ("browser", "politeness")),
     ("evidence", "Screenshots, traces and webhook", ("artifacts", "webhook")),
-    ("labels", "Labels", ("labels", "idempotency_key")),
+    ("labels", "Name and labels", ("name", "labels", "idempotency_key")),
 )
 
 

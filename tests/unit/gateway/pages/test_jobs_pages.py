@@ -60,6 +60,21 @@ async def test_the_list_shows_what_is_looked_for_and_says_it_in_its_address(here
         assert (await here.client.get(f"/?{wrong}")).status_code == 400, wrong
 
 
+async def test_a_job_with_a_name_is_called_by_it_wherever_it_is_shown(here: World) -> None:
+    job = await here.submit(name=f"Prices {EVIL}", goal="Read every lamp")
+    shown = "Prices &lt;script&gt;alert(1)&lt;/script&gt;&#34;&#39;&amp;"
+    assert f'<a href="/jobs/{job}">{shown}</a>' in (await here.client.get("/?q=prices")).text
+    page = (await here.client.get(f"/jobs/{job}")).text
+    assert f"<h1>{shown}</h1>" in page and '<p class="wrap">Read every lamp</p>' in page
+    for part in ("records", "history"):
+        assert shown in (await here.client.get(f"/jobs/{job}/{part}")).text, part
+    (listed_job,) = (await here.client.get("/v1/jobs?text=prices")).json()["jobs"]
+    looked_at = (await here.client.get(f"/v1/jobs/{job}")).json()
+    assert listed_job["name"] == looked_at["name"] == looked_at["spec"]["name"] == f"Prices {EVIL}"
+    session = looked_at["root_session"]
+    assert f"<h1>{shown}</h1>" in (await here.client.get(f"/sessions/{session}")).text
+
+
 async def test_the_rate_is_of_the_last_minutes_and_what_cannot_be_told_is_said() -> None:
     now = [1_700_000_000.0]
     values = [f"v{n}" for n in range(20)]
