@@ -32,6 +32,8 @@ FINAL: frozenset[Status] = frozenset(
     {Status.COMPLETED, Status.TERMINATED, Status.FAILED, Status.UNSURE, Status.CANCELED}
 )
 """States that the system itself never leaves."""
+RETRIED: frozenset[Status] = frozenset({Status.FAILED, Status.TERMINATED, Status.CANCELED})
+"""Those of them from which the owner's command `retry` queues a session again."""
 
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.QUEUED: frozenset({Status.RUNNING, Status.PAUSED, Status.CANCELED, Status.FAILED}),

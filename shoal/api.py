@@ -141,6 +141,10 @@ class Api:
         """Says what became of an unsure session: `done` or `retry`."""
         return await self._json("POST", f"/v1/sessions/{_part(session)}/settle", json={"how": how})
 
+    async def retry_session(self, session: str) -> dict[str, Json]:
+        """Queues one failed, terminated or canceled session again."""
+        return await self._json("POST", f"/v1/sessions/{_part(session)}/retry")
+
     async def questions(self, **query: Json) -> dict[str, Json]:
         """What running sessions wait to be told."""
         return await self._json("GET", "/v1/questions", params=_given(query))

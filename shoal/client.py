@@ -452,6 +452,15 @@ class AsyncClient:
         """
         return SessionDetail.model_validate(await self._api.settle(session, how))
 
+    async def retry_session(self, session: str) -> SessionDetail:
+        """Queues one failed, terminated or canceled session again, alone; its job goes on, where it had ended.
+
+        Raises:
+            Conflict: it is none of these, or unsure (see `settle`); it is a loop with items that are to be retried; or
+                its job or loop is being ended, retried or summed up.
+        """
+        return SessionDetail.model_validate(await self._api.retry_session(session))
+
     async def artifact(self, artifact: str) -> tuple[bytes, str]:
         """The bytes of an artifact and their content type.
 

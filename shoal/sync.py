@@ -227,6 +227,10 @@ class Client:
         """See `AsyncClient.settle`."""
         return self._thread.run(self._client.settle(session, how))
 
+    def retry_session(self, session: str) -> SessionDetail:
+        """See `AsyncClient.retry_session`."""
+        return self._thread.run(self._client.retry_session(session))
+
     def artifact(self, artifact: str) -> tuple[bytes, str]:
         """See `AsyncClient.artifact`."""
         return self._thread.run(self._client.artifact(artifact))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 from sqlalchemy import text
 
-from shoal.agent.status import FINAL, Status
+from shoal.agent.status import FINAL, RETRIED, Status
 from shoal.agent.types import Checkpoint, Outcome
 from shoal.services.errors import WrongState
 from shoal.services.store.jobs import ending
@@ -26,7 +26,6 @@ from tests.store_world import BROKEN, World, links, loop, world
 S = Status
 T = TypeVar("T")
 
-RETRIED = (S.FAILED, S.TERMINATED, S.CANCELED)
 LIMITS = (None, 1, 2)
 FIRST, PART = 2, 2  # so that a loop of five is stored in three pieces
 SLICE = 2  # so that what ends a loop of five leaves something over, and others come between
@@ -52,7 +51,7 @@ class Session:
 
 class StoreMachine(RuleBasedStateMachine):
     """Submit, claim, finish, fan out in pieces, mark, die, cancel, be late, stop, sweep, pause, resume, retry, settle,
-    widen, narrow: in any order, through two stores on one database."""
+    widen, narrow, retry one alone: in any order, through two stores on one database."""
 
     url = "sqlite://"
     held = Bundle("held")
@@ -230,6 +229,25 @@ class StoreMachine(RuleBasedStateMachine):
         session.status = S.COMPLETED if how == "done" else S.QUEUED
         if how == "retry":
             self.open_again(session.parent)
+
+    @rule(data=st.data())
+    def retry_one(self, data: st.DataObject) -> None:
+        if not self.sessions:
+            return
+        id = data.draw(st.sampled_from(sorted(set(self.sessions) - self.pending_children)))
+        session = self.sessions[id]
+        ending = session.job in self.canceled | self.late and not self.is_over(session.job)
+        again = id in self.reopening.get(session.job, ())
+        loop = any(self.sessions[child].status in RETRIED for child in session.children)
+        if session.status not in RETRIED or ending or again or loop or self.sums_up(session.parent):
+            self.refused(self.w.store.retry_session(id))
+            return
+        if self.is_over(session.job):
+            self.canceled.discard(session.job)
+            self.late.discard(session.job)
+        self.do(self.other.retry_session(id))
+        session.status = S.QUEUED
+        self.open_again(session.parent)
 
     @rule(data=st.data(), limit=st.sampled_from(LIMITS))
     def set_concurrency(self, data: st.DataObject, limit: int | None) -> None:

@@ -63,7 +63,11 @@ ENTRIES: dict[str, CommandEntry] = {
     "cancel": CommandEntry("Jobs", "job.jobs", "Cancel a job; what runs is stopped."),
     "pause": CommandEntry("Jobs", "job.jobs", "Hold a job back; running sessions stop at their next checkpoint."),
     "resume": CommandEntry("Jobs", "job.jobs", "Let a paused job go on."),
-    "retry": CommandEntry("Jobs", "job.jobs", "Queue a job's failed, terminated and canceled items again."),
+    "retry": CommandEntry(
+        "Jobs",
+        "job.changing",
+        "Queue a job's failed, terminated and canceled items again, or one session, such as s12, alone.",
+    ),
     "change": CommandEntry("Jobs", "job.changing", "Change the limits of a job while it runs."),
     "settle": CommandEntry(
         "Jobs",

@@ -27,6 +27,7 @@ from tests.store_contract.reading import *  # noqa: F403
 from tests.store_contract.replays import *  # noqa: F403
 from tests.store_contract.resolve_unsure import *  # noqa: F403
 from tests.store_contract.retrying import *  # noqa: F403
+from tests.store_contract.retrying_one import *  # noqa: F403
 from tests.store_contract.robots import *  # noqa: F403
 from tests.store_contract.runs import *  # noqa: F403
 from tests.store_contract.same_records import *  # noqa: F403

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
-from shoal.agent.status import FINAL, Status
+from shoal.agent.status import FINAL, RETRIED, Status
 from shoal.services.store.records import DeliveryState
 
 
@@ -42,7 +42,7 @@ _SHOWN = {state: Status.__members__.get(state.name, Status.QUEUED) for state in 
 _COLUMNS = {state: state.name.lower() for state in State}
 QUEUED_STATES = (State.QUEUED, State.DELAYED, State.HELD)
 FINAL_STATES = tuple(sorted(State[status.name] for status in FINAL))
-RETRIED_STATES = (State.FAILED, State.TERMINATED, State.CANCELED)
+RETRIED_STATES = tuple(sorted(State[status.name] for status in RETRIED))
 DELIVERY_STATES = tuple(DeliveryState)
 """States of deliveries by the number in their column."""
 

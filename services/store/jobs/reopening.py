@@ -73,8 +73,13 @@ class Parent:
 def begin(tx: Tx, job: LockedJob, most: int) -> Reopened:
     """Opens a first slice of a job that was over. The caller has reopened the job itself, and saves it."""
     job.retry_below = _ABOVE_ALL
-    tx.run("end_learning_of", job=job.id, why="the job was retried while the loop learned")
+    end_learning(tx, job)
     return reopen(tx, job, most)
+
+
+def end_learning(tx: Tx, job: LockedJob) -> None:
+    """Nothing more is learned in the loops of a job that was over while they learned: they hold no item back."""
+    tx.run("end_learning_of", job=job.id, why="the job was retried while the loop learned")
 
 
 def reopen(tx: Tx, job: LockedJob, most: int) -> Reopened:

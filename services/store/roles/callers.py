@@ -30,7 +30,7 @@ from shoal.services.store.records import (
     UnsureAnswer,
 )
 from shoal.services.store.roles.on_database import OnDatabase
-from shoal.services.store.sessions import resolve_unsure
+from shoal.services.store.sessions import resolve_unsure, retry_session
 
 
 class Commands(OnDatabase):
@@ -150,6 +150,21 @@ class Commands(OnDatabase):
 
         def work(tx: Tx) -> SessionDetail:
             resolve_unsure.resolve_session(tx, session, how, tenant)
+            return reading.session_detail(tx, session, tenant)
+
+        return await self._db.write(work)
+
+    async def retry_session(self, session: int, *, tenant: str | None = None) -> SessionDetail:
+        """One failed, terminated or canceled session is queued again with fresh attempts; its siblings stay as they
+        are. A job that was over is reopened, with the loops that the session is in.
+
+        Raises:
+            WrongState: it is not one of these; its job is archived, is being ended or retried; it is a loop with items
+                that are to be retried; or its loop is being stopped or summed up at this moment.
+        """
+
+        def work(tx: Tx) -> SessionDetail:
+            retry_session.retry_session(tx, session, tenant)
             return reading.session_detail(tx, session, tenant)
 
         return await self._db.write(work)

@@ -52,7 +52,7 @@ class SettleBody(BaseModel):
 
 
 def change_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
-    """PATCH of a job, and the answer for an unsure session."""
+    """PATCH of a job, the answer for an unsure session, and another try of one session."""
     router = APIRouter(prefix="/v1", route_class=LazyRoute)
 
     @router.patch(
@@ -83,6 +83,19 @@ def change_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         require_type(request, JSON_TYPES)
         body = await body_as(request, SettleBody, deps.options.body_limit)
         detail = await deps.store.resolve_unsure(ids.parse_session(session), body.how, tenant=caller.sees)
+        return Response(SessionDetailView.of_detail(detail).json_bytes(), media_type=JSON)
+
+    @router.post(
+        "/sessions/{session}/retry",
+        response_model=SessionDetailView,
+        tags=["sessions"],
+        summary="Queue one failed, terminated or canceled session again",
+    )
+    async def retry_session(session: str, caller: Caller = Depends(guard(authenticator, "control"))) -> Response:
+        """It has fresh attempts; its siblings stay as they are. Its job goes on, where it had ended. 409 where it is
+        none of these, or unsure, which is settled first.
+        """
+        detail = await deps.store.retry_session(ids.parse_session(session), tenant=caller.sees)
         return Response(SessionDetailView.of_detail(detail).json_bytes(), media_type=JSON)
 
     return router

@@ -11,7 +11,7 @@ from typer.testing import Result
 
 from shoal.agent.types import Checkpoint
 from shoal.services.store import ids
-from tests.gateway_world import completed
+from tests.gateway_world import completed, failed, loop_of
 from tests.unit.cli.conftest import Served, serve
 
 Shoal = Callable[..., Result]
@@ -44,6 +44,17 @@ def test_settle_shows_the_evidence_before_anything_is_said(served: Served, shoal
     assert "not 'maybe'" in shoal("settle", session, "maybe", code=2).stderr
     assert json.loads(shoal("settle", session, "done", "--json").stdout)["status"] == "completed"
     assert "not unsure" in shoal("settle", session, "retry", code=2).stderr
+
+
+def test_retry_takes_a_job_or_one_session_of_it(served: Served, shoal: Shoal) -> None:
+    job = served.submit(loop={"values": ["a", "b"]})
+    served.do(served.world.run(loop_of(["a", "b"], lambda work: failed())))
+    told = shoal("retry", "s2").stderr
+    assert f"s2 of {job} is queued" in told
+    assert "s2 is queued and cannot be retried" in shoal("retry", "s2", code=2).stderr
+    served.do(served.world.run(loop_of(["a", "b"], lambda work: completed())))
+    assert f"{job} completed in part: 2 items, 1 completed, 1 failed" in shoal("show", job).stdout
+    assert f"{job} queued: 2 items, 1 completed" in shoal("retry", job).stderr
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 import shoal
+from shoal.agent.status import Status
 from shoal.agent.types import Outcome
 from shoal.agent.worker_messages import Work
 from shoal.client import AsyncClient
@@ -50,6 +51,16 @@ def test_jobs_are_called_by_their_names_and_found_by_them(served: Served) -> Non
         assert [(job.id, job.name) for job in client.jobs(text="kettles")] == [(named.id, "Kettles")]
         assert [job.name for job in client.jobs()] == [None, "Kettles"]
         assert client.job(named.id).name == "Kettles"
+
+
+def test_one_session_is_tried_again(served: Served) -> None:
+    with Client(served.url) as client:
+        job = client.submit(SPEC)
+        served.do(served.world.run(lambda work: failed()))
+        session = client.job(job.id).root_session
+        assert client.retry_session(session).status is Status.QUEUED
+        with pytest.raises(shoal.Conflict, match="queued and cannot be retried"):
+            client.retry_session(session)
 
 
 async def test_results_come_while_the_job_runs_in_the_order_of_the_items(served: Served) -> None:

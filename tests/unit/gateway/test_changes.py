@@ -1,4 +1,4 @@
-"""Changing a running job, settling unsure sessions, over HTTP."""
+"""Changing a running job, settling unsure sessions, trying one session again, over HTTP."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest_asyncio
 
 from shoal.agent.types import Checkpoint
 from shoal.services.store import ids
-from tests.gateway_world import World, api_world, completed, fan_out
+from shoal.services.store.records import AuditFilter
+from tests.gateway_world import World, api_world, completed, failed, fan_out, loop_of
 
 PAYING = Checkpoint(url="https://shop.example/pay", pending_action="click('pay')")
 
@@ -93,10 +94,39 @@ async def test_an_unsure_session_that_is_tried_again_runs_without_its_mark(here:
     assert (await here.client.get(f"/v1/jobs/{job}")).json()["status"] == "completed"
 
 
+async def test_one_item_is_tried_again_alone_and_the_audit_log_has_it() -> None:
+    async with api_world(auth=True) as here:
+        headers = {"Authorization": f"Bearer {await here.key('read', 'submit', 'control', 'admin')}"}
+        spec = {"url": "https://shop.example/", "loop": {"values": ["a", "b"]}}
+        job = (await here.client.post("/v1/jobs", json=spec, headers=headers)).json()["id"]
+        await here.run(loop_of(["a", "b"], lambda work: failed()))
+        rows = (await here.client.get(f"/v1/jobs/{job}/sessions", headers=headers)).json()["sessions"]
+        items = [row for row in rows if row["item"]]
+        assert [row["status"] for row in items] == ["failed", "failed"]
+        answer = await here.client.post(f"/v1/sessions/{items[1]['id']}/retry", headers=headers)
+        assert (answer.status_code, answer.json()["status"]) == (200, "queued"), answer.text
+        again = await here.client.post(f"/v1/sessions/{items[1]['id']}/retry", headers=headers)
+        assert (again.status_code, again.json()["code"]) == (409, "wrong_state")
+        (work,) = await here.claim()
+        assert ids.session_id(work.session) == items[1]["id"]
+        entries = await here.store.audit(AuditFilter())
+        assert ("POST /v1/sessions/{session}/retry", items[1]["id"]) in [(e.action, e.subject) for e in entries]
+
+
+async def test_an_unsure_session_is_to_be_settled_before_it_is_tried_again(here: World) -> None:
+    _, session = await unsure(here)
+    answer = await here.client.post(f"/v1/sessions/{session}/retry")
+    assert answer.status_code == 409 and "settle it first" in answer.json()["detail"]
+
+
 async def test_who_may_only_look_neither_changes_nor_settles() -> None:
     async with api_world(auth=True) as here:
         headers = {"Authorization": f"Bearer {await here.key('read', 'submit')}"}
-        for method, path in (("PATCH", "/v1/jobs/j1"), ("POST", "/v1/sessions/s1/settle")):
+        for method, path in (
+            ("PATCH", "/v1/jobs/j1"),
+            ("POST", "/v1/sessions/s1/settle"),
+            ("POST", "/v1/sessions/s1/retry"),
+        ):
             answer = await here.client.request(method, path, json={"how": "done"}, headers=headers)
             assert (answer.status_code, answer.json()["code"]) == (403, "not_allowed")
 

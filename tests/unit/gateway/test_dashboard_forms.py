@@ -11,7 +11,7 @@ import pytest_asyncio
 from shoal.agent.types import Checkpoint
 from shoal.services.store import ids
 from shoal.services.store.records import Delivered, DeliveryFilter, DeliveryState
-from tests.gateway_world import World, completed, fan_out, world
+from tests.gateway_world import World, completed, failed, fan_out, world
 
 EVIL = "<script>alert(1)</script>"
 QUESTION = {
@@ -70,7 +70,11 @@ async def test_a_limit_out_of_bounds_is_explained_in_our_words(here: World) -> N
 
 
 @pytest.mark.parametrize(
-    "path", ["/jobs/j1/change", "/sessions/s1/settle", "/questions/x", "/webhooks/resend", "/webhooks/w1/resend"]
+    "path",
+    [
+        *("/jobs/j1/change", "/sessions/s1/settle", "/sessions/s1/retry"),
+        *("/questions/x", "/webhooks/resend", "/webhooks/w1/resend"),
+    ],
 )
 async def test_a_forged_form_changes_nothing(here: World, path: str) -> None:
     await here.submit()
@@ -90,6 +94,22 @@ async def test_an_unsure_session_is_settled_where_its_evidence_stands(here: Worl
     answer = await here.client.post(f"{path}/settle", data={"token": await token(here, path), "how": "done"})
     assert answer.status_code == 303
     assert "was this done?" not in (await here.client.get(path)).text
+
+
+async def test_a_failed_session_is_tried_again_on_its_page(here: World) -> None:
+    job = await here.submit()
+    await here.run(lambda work: failed())
+    path = f"/sessions/{(await here.client.get(f'/v1/jobs/{job}')).json()['root_session']}"
+    page = (await here.client.get(path)).text
+    assert f'action="{path}/retry"' in page
+    answer = await here.client.post(f"{path}/retry", data={"token": await token(here, path)})
+    assert (answer.status_code, answer.headers["location"]) == (303, path), answer.text
+    page = (await here.client.get(path)).text
+    assert f'action="{path}/retry"' not in page
+    await here.run(lambda work: completed())
+    assert f'action="{path}/retry"' not in (await here.client.get(path)).text
+    refused = await here.client.post(f"{path}/retry", data={"token": await token(here, "/?q=x")})
+    assert refused.status_code == 409 and "is completed and cannot be retried" in refused.text
 
 
 async def test_a_question_is_answered_on_the_page_of_what_needs_you(here: World) -> None:

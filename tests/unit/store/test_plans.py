@@ -40,6 +40,7 @@ def test_open_jobs_are_read_from_an_index_that_holds_no_others() -> None:
         ("reseating", "session_reseating"),
         ("retrying", "job_retrying"),
         ("retriable", "session_retriable (job=? AND id<?)"),
+        ("retriable_in", "session_retriable (job=? AND id>? AND id<?)"),
         ("resume_emptied", "session_emptied (job=? AND id>?)"),
         ("begun_in", "session_leased (job=?)"),
         ("begun_in", "session_waiting (job=?)"),

@@ -1,4 +1,4 @@
-"""Commands by which an owner changes what runs: change, settle."""
+"""Commands by which an owner changes what runs, or has ended: change, retry, settle."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ _NONE = "none"
 def add_to(app: typer.Typer) -> None:
     """Adds these commands to `app`."""
     app.command()(change)
+    app.command()(retry)
     app.command()(settle)
 
 
@@ -62,6 +63,30 @@ def change(
             f"  concurrency {changed.concurrency or _NONE}, deadline {row['deadline_at'] or _NONE}, "
             f"tokens {changed.job_tokens or _NONE}, priority {changed.priority}"
         )
+        return Exit.DONE
+
+    finish(work())
+
+
+def retry(
+    what: Annotated[str, typer.Argument(metavar="JOB|SESSION", help="Id of the job or session, such as j12 or s12.")],
+    gateway: Gateway = "",
+    as_json: AsJson = False,
+) -> None:
+    """Queue a job's failed, terminated and canceled items again, or one session, such as s12, alone."""
+
+    async def work() -> Exit:
+        alone = what.startswith("s")
+        async with client_of(settings_of_process(), gateway) as client:
+            row = await (client.retry_session(what) if alone else client.control(what, "retry"))
+        if as_json:
+            print(json.dumps(row, ensure_ascii=False))
+        elif alone:
+            shown = SessionDetail.model_validate(row)
+            tell(f"{shown.id} of {shown.job} is {shown.status}")
+        else:
+            for line in summary(Job.model_validate(row)):
+                tell(line)
         return Exit.DONE
 
     finish(work())

@@ -59,7 +59,6 @@ def add_to(app: typer.Typer) -> None:
         ("cancel", "Cancel a job; what runs is stopped."),
         ("pause", "Hold a job back; running sessions stop at their next checkpoint."),
         ("resume", "Let a paused job go on."),
-        ("retry", "Queue a job's failed, terminated and canceled items again."),
     ):
         app.command(verb, help=sentence)(_control(verb))
 

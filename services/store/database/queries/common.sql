@@ -230,8 +230,8 @@ update session set state = :state, fence = fence + 1, attempt = 0, losses = 0, p
   seats = :seats, stopped = false, ready_at = null
 where id = :id
 
--- name: unsure
--- A session with what resolving it needs; its job is locked.
+-- name: session_to_reopen
+-- A session with what settling it, or trying it again, needs; its job is locked.
 select id, job, parent, domain, state, children, checkpoint, outcome from session where id = :id
 
 -- name: resolve_as_done
@@ -240,8 +240,8 @@ update session set state = {COMPLETED}, fence = fence + 1, outcome = :outcome,
   checkpoint = case when children > 0 then checkpoint end
 where id = :id
 
--- name: resolve_as_retry
--- Queues an unsure session again, with fresh attempts, from before the action that was in doubt.
+-- name: reopen_session
+-- Queues a session again that was over, with fresh attempts, from a checkpoint.
 update session set state = :state, fence = fence + 1, attempt = 0, losses = 0, ready_at = null,
   checkpoint = :checkpoint
 where id = :id
@@ -693,6 +693,12 @@ select id from job indexed by job_retrying where retry_below is not null
 -- The last failed, terminated and canceled sessions of a job, of those below an id.
 select id, parent, depth, state, children, domain from session indexed by session_retriable
 where state in ({TERMINATED}, {FAILED}, {CANCELED}) and job = :job and id < :below order by id desc limit :n
+
+-- name: retriable_in
+-- A failed, terminated or canceled child of a loop, in a range of ids, where there is one.
+select id from session indexed by session_retriable
+where state in ({TERMINATED}, {FAILED}, {CANCELED}) and job = :job and id between :first and :last and parent = :parent
+limit 1
 
 -- name: resume_emptied
 -- Lets those parents of a job go on, from an id on, that wait for nothing.

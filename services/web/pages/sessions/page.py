@@ -7,7 +7,7 @@ from typing import Literal
 from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from shoal.agent.status import FINAL
+from shoal.agent.status import FINAL, RETRIED
 from shoal.services.store import ids
 from shoal.services.web.api.drafts import NAME, draft_shown, keep_draft
 from shoal.services.web.api.questions import open_questions
@@ -55,6 +55,10 @@ def add_session_page(
             lost_draft=lost_draft,
             can_keep=caller.may("control") and job.tenant == caller.tenant,
             can_control=caller.may("control"),
+            can_retry=caller.may("control")
+            and detail.row.status in RETRIED
+            and not detail.row.children
+            and job.archive is None,
         )
 
     @router.post("/sessions/{session}/settle")
@@ -71,6 +75,18 @@ def add_session_page(
         await deps.store.resolve_unsure(number, how, tenant=caller.sees)
         there = "/attention" if back == "attention" else f"/sessions/{ids.session_id(number)}"
         return RedirectResponse(there, status_code=303)
+
+    @router.post("/sessions/{session}/retry")
+    async def retry(
+        request: Request,
+        session: str,
+        token: str = Form(""),
+        caller: Caller = Depends(let_in(login_check, "control")),
+    ) -> Response:
+        login_check.check_form(request, token)
+        number = ids.parse_session(session)
+        await deps.store.retry_session(number, tenant=caller.sees)
+        return RedirectResponse(f"/sessions/{ids.session_id(number)}", status_code=303)
 
     @router.post("/sessions/{session}/workflow")
     async def workflow(
