@@ -83,7 +83,7 @@ def masked(value: Json, *, name: str = "", hide: bool = False) -> Json:
 
 def masked_row(text: str) -> str:
     """A loop's value as it is shown: the details of a row are masked, any other value stays as it is."""
-    row = _row(text)
+    row = row_of(text)
     if row is None:
         return text
     shown = masked(row)
@@ -101,7 +101,7 @@ def secrets_in(value: Json, *, name: str = "", hide: bool = False) -> Iterator[s
             yield from secrets_in(part, name=name, hide=hide)
     elif hide and value not in (None, "") and not isinstance(value, bool) and not is_reference(value):
         yield str(value)
-    elif isinstance(value, str) and (row := _row(value)) is not None:
+    elif isinstance(value, str) and (row := row_of(value)) is not None:
         yield from secrets_in(row)
 
 
@@ -152,7 +152,7 @@ def _mask_values(loop: Json) -> None:
         loop = loop.get("loop")
 
 
-def _row(text: str) -> Json:
+def row_of(text: str) -> Json:
     """The object or list that a text spells out; None for any other text."""
     if not text.lstrip().startswith(("{", "[")):
         return None

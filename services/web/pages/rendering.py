@@ -21,6 +21,7 @@ from shoal.services.web.http import problems
 from shoal.services.web.http.api_keys import Caller, Scope
 from shoal.services.web.http.lazy_route import LazyRoute
 from shoal.services.web.pages.filters import FILTERS
+from shoal.services.web.pages.item_rows import details, item_name, named_values
 from shoal.services.web.pages.login import LoginCheck, LoginNeeded
 
 HERE = Path(__file__).parent
@@ -47,6 +48,7 @@ class Pages:
             loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
         )
         self._environment.filters.update(FILTERS)
+        self._environment.filters.update(details=details, item_name=item_name, named_values=named_values)
         self._environment.globals.update(
             job_id=ids.job_id,
             session_id=ids.session_id,

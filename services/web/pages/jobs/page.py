@@ -22,6 +22,7 @@ from shoal.services.web.api.views.jobs import LearningView
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.live.event_feed import EventFeed
+from shoal.services.web.pages.item_rows import item_columns
 from shoal.services.web.pages.jobs.change_form import changes_of
 from shoal.services.web.pages.jobs.records import RecordQuery, matching, record_query
 from shoal.services.web.pages.jobs.view_models import failed_sessions, failures, first_results, paced
@@ -79,6 +80,7 @@ def _add_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
             more_failures=more_failures,
             results=await first_results(store, row),
             sessions=rows,
+            items=item_columns(session.item for session in rows),
             waits=await explained(store, row, rows),
             chosen=sessions,
             code=code,

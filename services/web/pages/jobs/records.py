@@ -15,6 +15,7 @@ from shoal.agent.support.json_value import Json
 from shoal.services.store import ids
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.pages.item_rows import ItemColumns, item_columns
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.queries import LONGEST, one_of, statuses_of
 from shoal.services.web.pages.rendering import Pages, let_in
@@ -67,6 +68,7 @@ class RecordTable:
     columns: Sequence[str]
     hidden: int  # columns that did not fit
     lines: Sequence[Line]
+    items: ItemColumns  # of these lines
     found: int | None  # lines that match; None: not counted
     all_read: bool  # False: the job has more lines than were looked at
     following: str | None  # query of the next page
@@ -184,7 +186,8 @@ def _table(
             columns.update(dict.fromkeys(record if isinstance(record, Mapping) else ("record",)))
     names = tuple(columns)
     hidden = max(0, len(names) - COLUMNS_SHOWN)
-    return RecordTable(names[:COLUMNS_SHOWN], hidden, lines, count, all_read, following)
+    items = item_columns(line["item"] for line in lines)
+    return RecordTable(names[:COLUMNS_SHOWN], hidden, lines, items, count, all_read, following)
 
 
 def matches(line: Line, asked: RecordQuery) -> bool:

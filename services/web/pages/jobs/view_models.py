@@ -14,6 +14,7 @@ from shoal.services.store.records import Counts, JobRow, ResultRow, SessionRow
 from shoal.services.store.store import Store
 from shoal.services.web.api.jobs import Verb
 from shoal.services.web.pages.filters import span
+from shoal.services.web.pages.item_rows import ItemColumns, item_columns, item_name
 
 FAILED = (Status.FAILED, Status.TERMINATED, Status.UNSURE)
 CODES_READ = 5_000
@@ -147,7 +148,7 @@ class FailedPage:
     """Where a session ended without reaching its goal."""
 
     session: int
-    url: str  # of the page, or the item's value where none was opened
+    url: str  # of the page, or the item in words where none was opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +195,7 @@ async def failed_sessions(
 
 def _page(row: SessionRow) -> FailedPage:
     url = row.outcome.url if row.outcome is not None else ""
-    return FailedPage(row.id, url or (row.item.value if row.item is not None else row.domain))
+    return FailedPage(row.id, url or (item_name(row.item) if row.item is not None else row.domain))
 
 
 def _reason(row: SessionRow) -> tuple[str, str]:
@@ -211,6 +212,7 @@ class ResultTable:
 
     columns: tuple[str, ...]
     hidden: int  # columns that did not fit
+    items: ItemColumns
     rows: Sequence[ResultRow]
     more: bool
 
@@ -236,6 +238,7 @@ async def first_results(store: Store, job: JobRow) -> ResultTable:
             data = row.record.value
             columns.update(dict.fromkeys(data if isinstance(data, Mapping) else ("record",)))
     names = tuple(columns)
-    return ResultTable(
-        names[:COLUMNS_SHOWN], max(0, len(names) - COLUMNS_SHOWN), rows[:RESULTS_SHOWN], len(rows) > RESULTS_SHOWN
-    )
+    shown = rows[:RESULTS_SHOWN]
+    hidden = max(0, len(names) - COLUMNS_SHOWN)
+    items = item_columns(row.item for row in shown)
+    return ResultTable(names[:COLUMNS_SHOWN], hidden, items, shown, len(rows) > RESULTS_SHOWN)

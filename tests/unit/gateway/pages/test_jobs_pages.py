@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
+from markupsafe import escape
 
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
@@ -73,6 +74,33 @@ async def test_a_job_with_a_name_is_called_by_it_wherever_it_is_shown(here: Worl
     assert listed_job["name"] == looked_at["name"] == looked_at["spec"]["name"] == f"Prices {EVIL}"
     session = looked_at["root_session"]
     assert f"<h1>{shown}</h1>" in (await here.client.get(f"/sessions/{session}")).text
+
+
+async def test_items_that_are_rows_have_a_column_for_each_detail(here: World) -> None:
+    rows = [{"name": f"Ada {EVIL}", "mail": "ada@x.example", "pin password": "4711"}, {"name": "Bob", "seat": None}]
+    values = [*(json.dumps(row) for row in rows), "just words"]
+    job = await here.submit(loop={"values": values}, data={"who": {"first": "Eve", "password": "hunter2"}, "ages": [1]})
+    await here.run(loop_of(values, lambda work: completed({"n": 1})))
+    page = (await here.client.get(f"/jobs/{job}")).text
+    records = (await here.client.get(f"/jobs/{job}/records")).text
+    for text in (page, records):
+        heads = re.findall(r">item · ([^<]+)</th>", text)
+        assert heads[:4] == ["name", "mail", "pin password", "seat"]
+        ada = re.search(r'data-name="item" title="[^"]*">1</td>(.*?)<td>', text, re.S)
+        assert ada is not None
+        assert re.findall(r">([^<]*)</td>", ada[1])[:3] == [f"Ada {escape(EVIL)}"[:140], "ada@x.example", "(hidden)"]
+        assert 'colspan="5" title="just words">just words</td>' in text
+        assert "{&#34;" not in text.partition("Job spec")[0]
+    data = re.search(r'aria-label="Data of the job">(.*?)</table>', page, re.S)
+    assert data is not None
+    assert re.findall(r'<th scope="row">([^<]*)</th><td class="wrap">([^<]*)</td>', data[1]) == [
+        *(("who.first", "Eve"), ("who.password", "(hidden)")),
+        ("ages", "[1]"),
+    ]
+    sessions = (await here.client.get(f"/v1/jobs/{job}/sessions")).json()["sessions"]
+    own = (await here.client.get(f"/sessions/{sessions[1]['id']}")).text
+    assert f"<h1>Ada {escape(EVIL)} · ada@x.example · (hidden)</h1>" in own
+    assert '<th scope="row">mail</th><td class="wrap">ada@x.example</td>' in own
 
 
 async def test_the_rate_is_of_the_last_minutes_and_what_cannot_be_told_is_said() -> None:
