@@ -148,7 +148,7 @@ DECORATED = BUSY.replace("<button", "<div class=sp></div><button").replace("oncl
 
 
 async def test_a_page_that_is_busy_is_looked_at_when_it_is_done(context: Context) -> None:
-    found = await show(context, BUSY % 900)
+    found = await show(context, BUSY % 1500)
     assert (await context.act(Action("click", {"bid": found["Search"]}))).error is None
     seen = await context.observe()
     assert "new entry" in compact(seen.elements)

@@ -17,10 +17,11 @@ from tests.patience import chromium
 from tests.sites.registry import cache
 
 AXE = "axe-core@4.10.3"
-COLOURS = ("color-contrast", "link-in-text-block")
-LAYOUT = ("scrollable-region-focusable",)
+DARK_AND_NARROW = ("color-contrast", "link-in-text-block", "scrollable-region-focusable")
 """Rules of axe-core that a scheme or a width can change. That a page fits its width is asked by tests themselves."""
-NARROW = 600
+
+VIEWS = ((1280, "light"), (390, "dark"))
+"""Widths and schemes that a page is looked at in. Colours do not depend on the width, nor the layout on colours."""
 
 
 @dataclass
@@ -70,12 +71,11 @@ def axe_source() -> str:
 async def serious_faults(page: Page, axe: str) -> list[str]:
     """What axe-core finds on a page that keeps people out: rule and place, of serious and critical findings.
 
-    A wide page in the light scheme is asked all rules, which costs seconds of CPU. The dark scheme differs in its
-    colours alone, a narrow window in its layout alone: there only rules about these are asked.
+    A page in the light scheme is asked all rules, which costs seconds of CPU; one in the dark scheme those of
+    `DARK_AND_NARROW`.
     """
-    assert page.viewport_size is not None
     dark = await page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
-    rules = COLOURS if dark else LAYOUT if page.viewport_size["width"] < NARROW else ()
+    rules = DARK_AND_NARROW if dark else ()
     await page.evaluate(axe)
     options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
     found = await page.evaluate("options => axe.run(document, options)", options)

@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
-from tests.integration.dashboard.served import axe_source, serious_faults
+from tests.integration.dashboard.served import VIEWS, axe_source, serious_faults
 from tests.integration.dashboard.test_workflow_page import Shop
 from tests.live_world import live_world
 from tests.patience import PATIENCE_S, chromium
@@ -171,8 +171,7 @@ async def test_limits_are_set_and_taken_away_and_what_is_no_limit_or_host_is_ref
     assert [line for line in complaints if "400" not in line] == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
 async def test_the_pages_fit_and_keep_nobody_out(here: Shop, width: int, scheme: str) -> None:
     long = "a-very-long-host-name-that-goes-on-and-on.subdomain.of.another.one.example"
     await here.live.world.client.patch(f"/v1/sites/{long}", json={"concurrency": 2, "paused": True})

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Locator, Page, expect
 
-from tests.integration.dashboard.served import axe_source, serious_faults
+from tests.integration.dashboard.served import VIEWS, axe_source, serious_faults
 from tests.integration.dashboard.test_workflow_page import PAGES, Shop, shop
 from tests.live_world import live_world
 from tests.patience import chromium
@@ -282,8 +282,7 @@ async def test_a_place_of_a_field_is_added_and_said_how_often_it_is_on_each_page
     assert (await page.title(), complaints) == ("Edit shop · Shoal", [])
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
 async def test_the_dialog_fits_and_keeps_nobody_out(here: Shop, width: int, scheme: str) -> None:
     page, complaints = await here.page("/new", width, scheme)
     dialog = await tried(page, job(here, "/kettle", SCHEMA))

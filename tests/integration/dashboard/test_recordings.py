@@ -16,7 +16,7 @@ from playwright.async_api import Page, expect
 
 from shoal.agent.types import ArtifactRef
 from tests.gateway_world import World, completed
-from tests.integration.dashboard.served import axe_source, serious_faults, served_site
+from tests.integration.dashboard.served import VIEWS, axe_source, serious_faults, served_site
 from tests.integration.dashboard.test_traces import of_session
 from tests.live_world import Live, live_world
 from tests.loopback import served
@@ -225,21 +225,20 @@ async def test_the_player_keeps_nobody_out_and_looks_right(tmp_path: Path) -> No
     async with live_world(tmp_path, pages, lambda body: "") as live, chromium() as browser:
         session = await recorded_session(live)
         (artifact, _) = (await of_session(live, tmp_path, session))["recording"]
-        for width in (1280, 390):
-            for scheme in ("light", "dark"):
-                context = await browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-                page = await context.new_page()
-                await page.goto(f"{live.url}/sessions/{session}/recordings/{artifact}")
-                await expect(page.locator("#replay-state")).to_have_text("Paused")
-                await look(page, f"player-{width}-{scheme}")
-                assert await serious_faults(page, axe) == []
-                assert await page.evaluate("document.documentElement.scrollWidth") <= width
-                await page.goto(f"{live.url}/sessions/{session}")
-                await page.get_by_text("Recording of the pages").click()
-                player = page.frame_locator("iframe[title='Player of the recording']")
-                await expect(player.locator("#replay-state")).to_have_text("Paused")
-                await look(page, f"session-{width}-{scheme}")
-                await context.close()
+        for width, scheme in VIEWS:
+            context = await browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            page = await context.new_page()
+            await page.goto(f"{live.url}/sessions/{session}/recordings/{artifact}")
+            await expect(page.locator("#replay-state")).to_have_text("Paused")
+            await look(page, f"player-{width}-{scheme}")
+            assert await serious_faults(page, axe) == []
+            assert await page.evaluate("document.documentElement.scrollWidth") <= width
+            await page.goto(f"{live.url}/sessions/{session}")
+            await page.get_by_text("Recording of the pages").click()
+            player = page.frame_locator("iframe[title='Player of the recording']")
+            await expect(player.locator("#replay-state")).to_have_text("Paused")
+            await look(page, f"session-{width}-{scheme}")
+            await context.close()
 
 
 async def look(page: Page, name: str) -> None:

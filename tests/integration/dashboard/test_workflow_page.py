@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
-from tests.integration.dashboard.served import axe_source, serious_faults
+from tests.integration.dashboard.served import VIEWS, axe_source, serious_faults
 from tests.integration.dashboard.test_traces import of_session
 from tests.live_world import Live, live_world
 from tests.patience import chromium
@@ -207,8 +207,7 @@ async def test_a_form_is_filled_and_not_sent(here: Shop) -> None:
     await expect(page.locator("[data-tried]")).to_contain_text("item: this is no JSON")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
 async def test_the_page_fits_and_keeps_nobody_out(here: Shop, width: int, scheme: str) -> None:
     page, complaints = await here.page("/workflows/shop", width, scheme)
     await page.get_by_label("Begin at").select_option("read")
@@ -286,8 +285,7 @@ async def test_a_node_is_edited_tested_on_a_live_page_and_saved_as_a_draft(here:
     assert complaints == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
 async def test_the_editor_fits_and_keeps_nobody_out(here: Shop, width: int, scheme: str) -> None:
     for node in ("send", "kind"):
         page, complaints = await here.page(f"/workflows/shop/edit?version=1&node={node}", width, scheme)

@@ -31,6 +31,7 @@ from shoal.agent.workflows.learning.origin import Sources
 from shoal.agent.workflows.misses import MissReason
 from tests.integration.workflows.test_optional_step import replayed
 from tests.loopback import served
+from tests.model_server import until
 from tests.patience import PATIENCE_S
 from tests.sites.registry import serving
 from tests.sites.registry.cache import Unreachable
@@ -172,6 +173,7 @@ async def test_what_was_done_in_frames_and_shadow_roots_is_done_again(
             assert bool(node.target.frame) == bool(where[0]) and node.target.origin == ""
         filling = actions(made.version)[0]
         assert [(condition.kind, condition.value) for condition in filling.post] == [("value", "{name}")]
+        await until(lambda: len(site.typed) == 2)  # the last of them may still be on its way
         site.typed.clear()
         status, policy = await replayed(browser, made.version, f"{site.address}{path}", "Cy")
         assert (status, policy.report.misses) == (Status.COMPLETED, ())

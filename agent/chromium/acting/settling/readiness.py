@@ -19,7 +19,8 @@ _QUIET_S, _SETTLE_S = 0.05, 1.5
 READY_S = 2.5
 """How long a page may go on with what it loads before it is looked at as it is."""
 _STILL_S = 0.8
-"""A mark that stays the same for so long, while no data are under way, belongs to the page's design."""
+"""A mark of a page that was opened belongs to its design if it stays the same for so long while no data are under way.
+A mark that an action brought is waited for as long as anything is."""
 _POLL_S = 0.1
 
 # A spinner or a skeleton is known by what it does: it moves without end. A caret that blinks does so, too, but is thin.
@@ -62,11 +63,12 @@ class Readiness:
                         while settled is not (tab := current()):
                             settled = tab
                             await tab.settled(_QUIET_S)
-            return await self._idle(current(), min(READY_S, limit_s / 2))
+            budget_s = min(READY_S, limit_s / 2)
+            return await self._idle(current(), budget_s, budget_s if acted else _STILL_S)
         return ""
 
-    async def _idle(self, tab: Tab, budget_s: float) -> str:
-        """Returns once nothing is in progress, or after `budget_s`; in words, what still was."""
+    async def _idle(self, tab: Tab, budget_s: float, still_s: float) -> str:
+        """Returns once nothing is in progress or changes for `still_s`, or after `budget_s`; told is what still was."""
         ends, still_since = time.monotonic() + budget_s, time.monotonic()
         before: _Marks | None = None
         while True:
@@ -77,7 +79,7 @@ class Readiness:
             now = time.monotonic()
             if marks != before or under_way or marks["empty"]:
                 before, still_since = marks, now
-            if now >= ends or now - still_since >= _STILL_S:
+            if now >= ends or now - still_since >= still_s:
                 self._endless.update(under_way)
                 await tab.read(_MARKS, True)
                 return _told(marks, under_way) if now >= ends else ""
