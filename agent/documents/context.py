@@ -105,6 +105,7 @@ class DocumentReading:
     reader: DocumentReader = read_here
     own: OwnReading | None = None  # of pages whose documents do not count: what they request themselves is read
     sampled: bool = False  # a browser reads the page in any case, and both are compared
+    audited: bool = False  # the policy holds what the document says to the page
     document: RawDocument | None = None  # the page's, where it came already
 
 
@@ -182,12 +183,11 @@ class DocumentContext:
             self._read_raw = None
             return await (await self._opened()).goto(url, timeout_s=timeout_s)
         self._url = url
-        self._mode = self._reading.trust.begin(sampled=self._reading.sampled)
+        self._mode = self._reading.trust.begin(sampled=self._reading.sampled, audited=self._reading.audited)
         visitor = self._reading.trust.visitor
         if self._mode is not Mode.DOCUMENT or visitor is None:
             return await (await self._opened()).goto(url, timeout_s=timeout_s)
-        landing = await self._document_at(url, visitor, timeout_s)
-        return landing if landing is not None else await self._again()
+        return await self._document_at(url, visitor, timeout_s) or await self._again()
 
     async def _document_at(self, url: str, visitor: Visitor, timeout_s: float | None) -> Landing | None:
         """Where the document is from; None where a browser has to open it.

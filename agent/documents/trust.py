@@ -79,11 +79,12 @@ class DocumentTrust:
         """Whether documents of some build count."""
         return not self.refused and any(build.agreed >= SAMPLES for build in self._builds.values())
 
-    def begin(self, *, sampled: bool = False) -> Mode:
+    def begin(self, *, sampled: bool = False, audited: bool = False) -> Mode:
         """How the next page is to be read; each is followed by one call of `end`.
 
         Args:
             sampled: a browser opens it in any case, so that both can be compared.
+            audited: what its document says is held to its page in any case.
         """
         if self.refused:
             return Mode.PAGE
@@ -91,6 +92,9 @@ class DocumentTrust:
             share = max(AUDITS_PER_READING, _EARLY / (self._begun + _EARLY))
             self._begun += 1
             self._owed += share
+            if audited:
+                self._owed -= 1
+                return Mode.DOCUMENT
             if sampled or (self._owed > 0 and self._chance.random() < share):
                 self._owed -= 1
                 return self._sample()
@@ -171,4 +175,8 @@ class TrustedSites:
         Args:
             own_requests: of what its pages request themselves, where their documents do not count.
         """
-        return self._sites.setdefault((job, host, own_requests), DocumentTrust())
+        key = job, host, own_requests
+        known = self._sites.get(key)
+        if known is None:
+            known = self._sites[key] = DocumentTrust()
+        return known

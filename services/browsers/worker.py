@@ -9,8 +9,8 @@ import asyncio
 import errno
 import socket
 import time
-from collections import Counter, deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -78,54 +78,86 @@ class _Held:
     task: asyncio.Task[Outcome] | None = None  # None while it waits for a slot
 
 
+@dataclass(slots=True)
+class _Run:
+    places: Slots  # at the job's site
+    waiting: deque[Work] = field(default_factory=deque)
+    under_way: int = 0  # begun and not over: each has a place, or waits for a slot of the browser
+
+
 class DocumentRuns:
-    """Sessions that wait for their turn, by job. Of each job as many are under way as its domain has places."""
+    """Sessions that wait for their turn, by job. Of each job as many are at its site as that has places."""
 
     def __init__(self) -> None:
-        self._waiting: dict[int, deque[Work]] = {}
-        self._under_way: Counter[int] = Counter()
+        self._runs: dict[int, _Run] = {}
 
     def put(self, work: Work) -> None:
         """One more waits."""
-        self._waiting.setdefault(work.job, deque()).append(work)
+        run = self._runs.setdefault(work.job, _Run(Slots(work.width)))
+        run.waiting.append(work)
+        run.places.resize(work.width)  # as the newest claim says
 
     def begin(self) -> Iterator[Work]:
         """Those whose turn it is; each is under way from now on."""
-        for job, waiting in list(self._waiting.items()):
-            width = waiting[-1].width  # as the newest claim says
-            while waiting and self._under_way[job] < width:
-                self._under_way[job] += 1
-                yield waiting.popleft()
-            if not waiting:
-                del self._waiting[job]
+        for run in list(self._runs.values()):
+            while run.waiting and run.places.take():
+                run.under_way += 1
+                yield run.waiting.popleft()
 
     def ended(self, job: int) -> None:
         """One of a job is over."""
-        self._under_way[job] -= 1
-        if not self._under_way[job]:
-            del self._under_way[job]
+        run = self._runs[job]
+        run.under_way -= 1
+        run.places.give_back()
+        self._forget(job)
+
+    async def aside(self, job: int, slots: Slots, freed: Callable[[], None]) -> None:
+        """Takes a slot for a session that is under way. Until it has one, others have its place at the site.
+
+        Args:
+            freed: called when the place is free.
+        """
+        if slots.take():
+            return
+        places = self._runs[job].places
+        places.give_back()
+        freed()
+        try:
+            await slots.wait()
+            try:
+                await places.wait()
+            except asyncio.CancelledError:
+                slots.give_back()
+                raise
+        except asyncio.CancelledError:
+            places.take_anyway()  # its end gives it back
+            raise
 
     def remove(self, sessions: Collection[int]) -> list[Work]:
         """Takes out those of some sessions that wait."""
-        removed = [work for waiting in self._waiting.values() for work in waiting if work.session in sessions]
+        removed = [work for run in self._runs.values() for work in run.waiting if work.session in sessions]
         for work in removed:
-            self._waiting[work.job].remove(work)
-            if not self._waiting[work.job]:
-                del self._waiting[work.job]
+            self._runs[work.job].waiting.remove(work)
+            self._forget(work.job)
         return removed
+
+    def _forget(self, job: int) -> None:
+        run = self._runs[job]
+        if not run.waiting and not run.under_way:
+            del self._runs[job]
 
     def sessions(self, job: int | None = None) -> list[int]:
         """Sessions that wait, of one job or of all."""
-        waiting = self._waiting.values() if job is None else [self._waiting.get(job, deque())]
-        return [work.session for some in waiting for work in some]
+        runs = [run for number, run in self._runs.items() if job in (None, number)]
+        return [work.session for run in runs for work in run.waiting]
 
     @property
     def under_way(self) -> int:
         """Sessions that have begun and are not over."""
-        return self._under_way.total()
+        return sum(run.under_way for run in self._runs.values())
 
     def __len__(self) -> int:
-        return sum(map(len, self._waiting.values()))
+        return sum(len(run.waiting) for run in self._runs.values())
 
 
 class Worker:
@@ -219,7 +251,8 @@ class Worker:
         try:
             async with AsyncExitStack() as stack:
                 owner, way_out = self._parts.owner, partial(self._parts.context, work)
-                lazy = LazyBrowser(owner, self._slots, way_out) if work.width else None
+                slot = partial(self._runs.aside, work.job, self._slots, self._fill_slots)
+                lazy = LazyBrowser(owner, self._slots, slot, way_out) if work.width else None
                 browser: Browser = await stack.enter_async_context(lazy or owner.lend())
                 navigation_guard = self._parts.navigation_guard(work, held.journal)
                 reading = self._document_reading(work, navigation_guard)
@@ -280,7 +313,8 @@ class Worker:
         if trust.refused and not trust.turned_away and (own := OwnReading.of(work.spec, work.item)) is not None:
             trust = self._sites.of(work.job, host_of(work.item.value), own_requests=True)
         # A model reads the page, too, at the same moment.
-        opened = work.learned is LearnedUse.AUDIT and not self._parts.policy(work.spec).instant
+        audited = work.learned is LearnedUse.AUDIT
+        opened = audited and not self._parts.policy(work.spec).instant
         if trust.refused or (opened and own is None):
             return None
 
@@ -288,7 +322,17 @@ class Worker:
             self._metrics_delta.add("shoal_documents", outcome.value)
 
         reader = self._parts.document_reader
-        return DocumentReading(work.spec, client, trust, navigation_guard, told, reader, own, sampled=opened)
+        return DocumentReading(
+            work.spec,
+            client,
+            trust,
+            navigation_guard,
+            told,
+            reader,
+            own,
+            sampled=opened,
+            audited=audited and not opened,
+        )
 
     # --- the dispatcher's side -----------------------------------------------------------------------
 

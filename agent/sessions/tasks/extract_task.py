@@ -102,7 +102,10 @@ def _refuse_other_site(attempt: Attempt) -> None:
     item, page = attempt.state.item, attempt.page
     if item is None or not item.is_link:
         return
-    landed = [page.landings.get(item.value, item.value), *([page.url] if not attempt.steps_taken else [])]
+    landed = {page.landings.get(item.value, item.value), *([page.url] if not attempt.steps_taken else [])}
+    landed.discard(item.value)
+    if not landed:
+        return
     spec = attempt.work.spec
     own = (spec.url, *([spec.login.url] if spec.login is not None else []))
     named = Sites(tuple(map(named_site, spec.sites)))

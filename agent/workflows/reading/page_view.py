@@ -25,6 +25,7 @@ FACTS_JS = (Path(__file__).parent / "facts.js").read_text(encoding="utf-8")
 _SHORT = 24
 """Characters of a text that may be a value; a longer one is prose."""
 _MOST_PLACES = 10_000
+_MOST_ASKED = 64
 NO_VALUE = "none"
 """The wording of a text that stands where a value is missing."""
 VIEW_JS = f"(arg) => JSON.stringify({{places: ({PLACES_JS})(arg.places), facts: ({FACTS_JS})(arg.facts)}})"
@@ -85,22 +86,24 @@ def asked_of(
     places: Sequence[FieldPlace], selectors: Sequence[str] = (), *, rendered: bool = False, texts: bool = False
 ) -> dict[str, Any]:
     """What `VIEW_JS` is asked of a page, or a document in its stead; arguments as in `view_of`."""
-    in_page = {place_key(place): place for place in places if place.kind != "json"}
+    fields, paths = _spelled(places)
     return {
-        "places": {
-            "fields": {
-                key: {"kind": place.kind, "query": place.query, "attribute": place.attribute}
-                for key, place in in_page.items()
-            },
-            "records": None,
-            "many": False,
-            "near": False,
-            "json": len(in_page) < len(places),
-        },
+        "places": {"fields": fields, "records": None, "many": False, "near": False, "json": bool(paths)},
         "facts": {"selectors": list(selectors), "texts": texts},
-        "paths": {place_key(place): place.query for place in places if place.kind == "json"},
+        "paths": paths,
         "rendered": rendered,
     }
+
+
+@once_each(_MOST_ASKED)
+def _spelled(places: Sequence[FieldPlace]) -> tuple[dict[str, Json], dict[str, str]]:
+    """Places in the page and paths into its JSON, as a page is asked for them; nothing changes these."""
+    fields: dict[str, Json] = {
+        place_key(place): {"kind": place.kind, "query": place.query, "attribute": place.attribute}
+        for place in places
+        if place.kind != "json"
+    }
+    return fields, {place_key(place): place.query for place in places if place.kind == "json"}
 
 
 async def view_of(

@@ -225,7 +225,7 @@ class BrowserOwner:
 
 
 class Slots:
-    """A browser's slots. Sessions of runs wait in line for one where a document is not enough."""
+    """Places for sessions: those of a browser, or of one job at its site. Some sessions wait in line for one."""
 
     def __init__(self, n: int) -> None:
         self._free = n
@@ -237,12 +237,22 @@ class Slots:
         """Slots in use."""
         return self._all - self._free
 
+    def resize(self, n: int) -> None:
+        """There are `n` from now on. Those in use beyond that stay so until they are given back."""
+        self._free += n - self._all
+        self._all = n
+        self._serve()
+
     def take(self) -> bool:
         """Takes a free slot that no session waits for; False where there is none."""
-        if not self._free or self._line:
+        if self._free <= 0 or self._line:
             return False
         self._free -= 1
         return True
+
+    def take_anyway(self) -> None:
+        """Takes a slot even where none is free, for one that gives it back at once."""
+        self._free -= 1
 
     async def wait(self) -> None:
         """Takes the next slot that gets free."""
@@ -262,7 +272,10 @@ class Slots:
     def give_back(self) -> None:
         """A slot is free again."""
         self._free += 1
-        while self._line and self._free:
+        self._serve()
+
+    def _serve(self) -> None:
+        while self._line and self._free > 0:
             place = self._line.popleft()
             if not place.done():
                 self._free -= 1

@@ -16,12 +16,20 @@ class LazyBrowser:
     """A `Browser` that takes a slot and is lent at the first context, until the session is over.
 
     Args:
+        slot: takes a slot, which is given back to `slots`.
         way_out: the options of the session's context, with its own way out; asked for with the browser.
     """
 
-    def __init__(self, owner: BrowserOwner, slots: Slots, way_out: Callable[[], Awaitable[ContextOptions]]) -> None:
+    def __init__(
+        self,
+        owner: BrowserOwner,
+        slots: Slots,
+        slot: Callable[[], Awaitable[None]],
+        way_out: Callable[[], Awaitable[ContextOptions]],
+    ) -> None:
         self._owner = owner
         self._slots = slots
+        self._slot = slot
         self._way_out = way_out
         self._stack = AsyncExitStack()
         self.lent: Browser | None = None
@@ -36,7 +44,7 @@ class LazyBrowser:
 
     async def _browser(self) -> Browser:
         if self.lent is None:
-            await self._slots.wait()
+            await self._slot()
             self._stack.callback(self._slots.give_back)
             self.lent = await self._stack.enter_async_context(self._owner.lend())
         return self.lent

@@ -43,6 +43,9 @@ _WEAK = 5
 """So many times as often are the records of a version audited that has weak fields, at first."""
 _BORNE_OUT = 20
 """So many right audits of a version bear its weak fields out."""
+_DOUBTED = round(_BORNE_OUT / (AUDITED * _WEAK))
+"""Items of a loop among which so many are audited. Items are claimed long before the audits of earlier ones are over;
+without this bound a quick loop would audit most of its items so often."""
 _RIGHT = "_right "
 """With a version behind it, among a loop's figures: right audits of what it has read."""
 _MOST_REOPENED = 10_000
@@ -109,6 +112,8 @@ class Learned:
     spec: JobSpec  # of the job, with the workflow where there is one
     phase: Phase
     share: float = 0.0  # of the items that are audited
+    doubted: int = 0  # items, the loop's first, of which `doubted_share` is audited
+    doubted_share: float = 0.0
     again: Set[int] = frozenset()  # sessions that are audited, too, since other items have their records
 
     def use(self, job: int, session: int, item: LoopItem | None) -> LearnedUse:
@@ -117,8 +122,13 @@ class Learned:
             return LearnedUse.TEACH
         if self.phase is Phase.SHADOW:
             return LearnedUse.SHADOW
-        audited = session in self.again or (item is not None and is_audited(job, item.index, self.share))
+        audited = session in self.again or (
+            item is not None and is_audited(job, item.index, self._share_at(item.index))
+        )
         return LearnedUse.AUDIT if audited else LearnedUse.REPLAY
+
+    def _share_at(self, index: int) -> float:
+        return max(self.share, self.doubted_share) if index < self.doubted else self.share
 
 
 def audited_share(items: int) -> float:
@@ -130,13 +140,17 @@ def audited_share(items: int) -> float:
     return max(usual, min(_MOST_AUDITED, _LEAST_AUDITS / max(items, 1)))
 
 
-def _doubted_share(row: Row[Any], version: Mapping[str, Any]) -> float:
-    """The share that is audited now: more than the uniform one while weak fields of the version are not borne out."""
-    share = audited_share(row.items)
+def _doubted(row: Row[Any], version: Mapping[str, Any]) -> int:
+    """How many of the loop's first items are audited more, since the version has weak fields that are not borne out.
+
+    All are, where the loop has learned anew: its version reads none of the first ones.
+    """
     fields = [field for branch in version.get("branches", ()) for field in branch["fields"]]
     right = json.loads(row.figures).get(f"{_RIGHT}{row.version}", 0)
     weak = any(field.get("weak") or field.get("may_be_null") for field in fields)
-    return max(share, AUDITED * _WEAK) if weak and right < _BORNE_OUT else share
+    if not weak or right >= _BORNE_OUT:
+        return 0
+    return row.items if row.rounds else _DOUBTED
 
 
 def learned_by(tx: Tx, loops: Iterable[int], specs: Mapping[int, JobSpec]) -> dict[int, Learned]:
@@ -156,8 +170,14 @@ def _learned(row: Row[Any], spec: JobSpec) -> Learned:
         return Learned(spec, phase)
     workflow = codec.load_json(row.body)
     (version,) = workflow["versions"]
-    share, again = _doubted_share(row, version), frozenset(Batch.of(row.batch).again)
-    return Learned(spec.model_copy(update={"workflow": workflow}), phase, share, again)
+    return Learned(
+        spec.model_copy(update={"workflow": workflow}),
+        phase,
+        share=audited_share(row.items),
+        doubted=_doubted(row, version),
+        doubted_share=AUDITED * _WEAK,
+        again=frozenset(Batch.of(row.batch).again),
+    )
 
 
 @dataclass(frozen=True, slots=True)

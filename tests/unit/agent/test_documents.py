@@ -205,6 +205,14 @@ def test_readings_are_repeated_in_a_browser_often_at_first_and_never_less_than_a
     assert set(modes) == {Mode.SAMPLE, Mode.DOCUMENT}
 
 
+def test_a_page_that_is_audited_needs_no_sample_beside_it_and_counts_as_one() -> None:
+    trust = trusting(read('<b class="price">5</b>'))
+    assert {trust.begin(audited=True) for _ in range(20)} == {Mode.DOCUMENT}
+    assert {trust.begin() for _ in range(100)} == {Mode.DOCUMENT}, "the audits are more than samples would be"
+    untried = DocumentTrust(random.Random(0))
+    assert untried.begin(audited=True) is Mode.SAMPLE, "no document stands for its page yet"
+
+
 def test_not_all_sessions_sample_at_once() -> None:
     trust = DocumentTrust(random.Random(0))
     modes = [trust.begin() for _ in range(8)]

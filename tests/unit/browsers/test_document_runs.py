@@ -42,6 +42,48 @@ def test_of_each_job_as_many_are_under_way_as_its_newest_claim_says() -> None:
     assert (runs.sessions(1), len(runs), runs.under_way) == ([5, 6], 2, 4)
 
 
+async def test_a_session_that_waits_for_a_slot_lets_others_of_its_run_to_the_site_and_comes_before_the_next() -> None:
+    runs, slots, freed = DocumentRuns(), Slots(1), list[int]()
+    for n in range(3):
+        runs.put(item(n, width=1))
+    assert slots.take()
+    assert [work.session for work in runs.begin()] == [0]
+    first = asyncio.ensure_future(runs.aside(1, slots, lambda: freed.extend(work.session for work in runs.begin())))
+    await asyncio.sleep(0)
+    assert freed == [1], "its place at the site is another's while it waits"
+    slots.give_back()
+    await asyncio.sleep(0)
+    assert not first.done(), "it has its slot, and the site has one place"
+    runs.ended(1)
+    assert list(runs.begin()) == [], "the place is for the one that has waited"
+    async with asyncio.timeout(18):
+        await first
+    assert (slots.busy, runs.under_way, len(runs)) == (1, 1, 1)
+    runs.ended(1)
+    assert [work.session for work in runs.begin()] == [2]
+
+
+@pytest.mark.parametrize("has_slot", [False, True])
+async def test_a_session_that_is_stopped_while_it_waits_leaves_its_place_and_its_slot(has_slot: bool) -> None:
+    runs, slots = DocumentRuns(), Slots(1)
+    for n in range(3):
+        runs.put(item(n, width=1))
+    assert slots.take() and [work.session for work in runs.begin()] == [0]
+    waiting = asyncio.ensure_future(runs.aside(1, slots, lambda: None))
+    await asyncio.sleep(0)
+    assert [work.session for work in runs.begin()] == [1]
+    if has_slot:
+        slots.give_back()
+        await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    runs.ended(1)  # as the end of each session says
+    assert slots.busy == (not has_slot)
+    assert list(runs.begin()) == [], "session 1 has the one place"
+    runs.ended(1)
+    assert [work.session for work in runs.begin()] == [2]
+
+
 async def test_a_slot_goes_to_who_waits_in_line_and_none_is_lost_with_a_waiter_that_is_stopped() -> None:
     slots = Slots(1)
     assert slots.take() and not slots.take()
