@@ -14,6 +14,7 @@ from pathlib import Path
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import AgentError, ElementMissing
+from shoal.agent.read.values.phrases import fold
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import names_secret
 from shoal.agent.types import Action, ActionResult
@@ -34,7 +35,7 @@ _SHORTEST = 3
 """Characters of a typed text that is looked for inside of other texts."""
 _VARIES = re.compile(r"[0-9]{3}")
 """Texts with such numbers are of one run only: an order's number, a date."""
-_WORDS = re.compile(r"[a-z0-9]+")
+_WORDS = re.compile(r"[^\W_]+")
 _MOST_SAID = 5
 
 
@@ -135,7 +136,8 @@ class HandBook:
 
     async def _write(self, page: Context, result: ActionResult, pointed: Pointed, told: Mapping[str, Json]) -> None:
         """A field was written into: one action for all that is typed there."""
-        path, secret = str(told["path"]), told["kind"] == "secret" or names_secret(f"{told['name']} {told['label']}")
+        path, label = str(told["path"]), pointed.element.target.name if pointed.element is not None else ""
+        secret = told["kind"] == "secret" or names_secret(f"{told['name']} {label}")
         now = None if secret else await self._now(page, path)
         if now is not None:
             self._learn(str(now["value"]))
@@ -147,7 +149,7 @@ class HandBook:
         if told["kind"] == "select" and (told["many"] or now is None):
             self.lost.append(f"step {len(self.actions) + 1} (select_option): what was chosen is not known")
             return
-        param = self._parameter(str(told["label"]) or str(told["name"]), path, pointed, secret=secret)
+        param = self._parameter(label or str(told["name"]), path, pointed, secret=secret)
         chooses = pointed.element is not None and pointed.element.chooses
         if told["kind"] == "select" or chooses:
             self._note("select_option", {"options": ""}, pointed, result, origins={"options": param})
@@ -157,8 +159,8 @@ class HandBook:
 
     def _parameter(self, label: str, path: str, pointed: Pointed, *, secret: bool = False) -> Origin:
         """Where the value of a field is from in a later run: a part of its data of the field's name."""
-        base = "_".join(_WORDS.findall(label.lower())[:4]) or "value"
-        base = base if not base[0].isdigit() else f"_{base}"
+        base = "_".join(_WORDS.findall(fold(label))[:4]) or "value"
+        base = base if base[0].isascii() and base[0].isalpha() else f"_{base}"
         name, number = base, 2
         while name in self._names.values():
             name, number = f"{base}_{number}", number + 1

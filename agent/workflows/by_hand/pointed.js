@@ -24,8 +24,6 @@
   else if (el.tagName === 'SELECT') { kind = 'select'; value = squash([...el.selectedOptions].map((one) => one.label).join(', ')); }
   else if ((el.tagName === 'INPUT' && !/^(submit|button|reset|image)$/.test(type)) || el.tagName === 'TEXTAREA') { kind = 'field'; value = el.value; }
   else if (el.isContentEditable) { kind = 'field'; value = el.innerText; }
-  const label = (el.labels && el.labels.length ? squash(el.labels[0].textContent) : '') || squash(el.getAttribute('aria-label')) ||
-    squash(el.getAttribute('placeholder')) || el.getAttribute('name') || el.id || '';
   return {kind, path: ['html', ...steps].join(' > '), value, checked: !!el.checked, many: kind === 'select' && el.multiple, long: el.tagName === 'TEXTAREA' || el.isContentEditable,
-    name: el.getAttribute('name') || '', label: label.slice(0, 80)};
+    name: el.getAttribute('name') || el.id || ''};
 }

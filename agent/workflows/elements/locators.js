@@ -31,7 +31,9 @@
   const given = (node) => node.localName === 'slot' ? node.assignedNodes({flatten: true}).map(textOf).join(' ') : [...node.childNodes].map(textOf).join(' ');
   const slotted = (node) => node.localName === 'slot' || (node.querySelector && node.querySelector('slot'));
   const textOf = (node) => root !== document && slotted(node) ? given(node) : node.textContent;
-  const labelOf = (el) => el.labels && el.labels.length ? squash([...el.labels].map((one) => [...one.childNodes].filter((node) => node !== el && !(node.contains && node.contains(el))).map(textOf).join(' ') || textOf(one)).join(' ')) : '';
+  // The text of a label without that of the control in it: a select's options are no part of its name.
+  const besides = (node, el) => node === el || /^(SELECT|TEXTAREA)$/.test(node.nodeName) ? '' : node.contains(el) ? [...node.childNodes].map((one) => besides(one, el)).join(' ') : textOf(node);
+  const labelOf = (el) => squash([...(el.labels || [])].map((one) => besides(one, el)).join(' '));
   function accessibleName(el) {
     const by = (el.getAttribute('aria-labelledby') || '').split(/\s+/).map((id) => id && root.getElementById(id)).filter(Boolean);
     if (by.length) return squash(by.map((one) => one.textContent).join(' '));

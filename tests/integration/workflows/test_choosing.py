@@ -93,6 +93,27 @@ async def test_an_older_version_that_fills_the_field_chooses_in_it_or_sends_noth
         assert "no option 'Zug'; there are: none" in policy.report.misses[0].told
 
 
+LABELLED = """<!doctype html><label>Country <select name=c><option>Choose<option>Germany<option>France</select></label>
+<label><span>Town of birth <select name=t><option>Any<option>Bern</select></span></label>
+<label for=s>Size</label><select id=s name=z><option>Small<option>Large</select><b id=k>Kind</b>
+<select aria-labelledby=k name=y><option>One<option>Two</select><select name=bare><option>One<option>Two</select>"""
+
+
+async def test_the_parameter_of_a_select_is_called_like_its_label_alone(page: Context) -> None:
+    with site({"/": LABELLED}) as address:
+        await page.goto(f"{address}/")
+        book = HandBook()
+        for name, key in (("c", "G"), ("t", "B"), ("z", "L"), ("y", "T"), ("bare", "T")):
+            await page.read("(css) => document.querySelector(css).focus()", f"select[name={name}]")
+            action = Action("keyboard_type", {"text": key})
+            pointed = await book.before(page, action)
+            await book.after(page, await page.act(action), pointed)
+        noted = await book.book(page)
+    assert [origin.path for action in noted.actions for origin in action.origins.values()] == [
+        *("$.country", "$.town_of_birth", "$.size", "$.kind", "$.bare")
+    ]
+
+
 async def test_what_a_person_chooses_is_noted_as_one_choice(page: Context) -> None:
     with site({"/": PAGE.replace("ATTRIBUTES", ARIA)}) as address:
         await page.goto(f"{address}/")

@@ -30,8 +30,9 @@ class Desk:
 
     def __call__(self, script: str, arg: Any) -> Any:
         if "arg.describe" in script:
+            called = {"family": "role_name", "value": self.element["label"], "role": "textbox", "n": 1}
             ways = [
-                {"family": "role_name", "value": self.element["label"], "role": "textbox", "n": 1},
+                *([called] if called["value"] else []),
                 {"family": "css", "value": f"#{self.element['name']}", "role": "", "n": 1},
             ]
             told = {"role": "textbox", "name": self.element["label"], "ways": ways, "around": self.around}
@@ -43,7 +44,7 @@ class Desk:
 
 def element(kind: str, name: str, label: str, value: str = "", **more: Any) -> dict[str, Any]:
     told = {"kind": kind, "path": f"html > {name}", "value": value, "checked": False, "many": False, "long": False}
-    return {**told, "name": name, "label": label, **more}
+    return {**told, "name": name, "label": label, **more}  # `label`: its accessible name, for `describe`
 
 
 async def page_of(desk: Desk) -> Context:
@@ -68,6 +69,18 @@ async def draft_of(book: HandBook, page: Context) -> dict[str, Any]:
     read_workflow(data)
     made: dict[str, Any] = json.loads(data)["versions"][0]
     return made
+
+
+@pytest.mark.parametrize(
+    ("label", "parameter"),
+    [("Größe (cm)", "grosse_cm"), ("Ваше имя", "_ваше_имя"), ("2nd name", "_2nd_name"), ("", "who"), ("…", "value")],
+)
+async def test_a_parameter_is_called_like_its_field(label: str, parameter: str) -> None:
+    desk, book = Desk(), HandBook()
+    page = await page_of(desk)
+    await typed(book, page, desk, element("field", "who", label, "Ada"), "Ada")
+    (param,) = (await draft_of(book, page))["params"]
+    assert (param["name"], param["path"]) == (parameter, f"$.{parameter}")
 
 
 async def test_what_is_typed_becomes_parameters_and_is_written_nowhere() -> None:
