@@ -12,7 +12,7 @@ from pydantic import Field
 from shoal.agent.artifact_kind import ArtifactKind
 from shoal.agent.replay_detail import ReplayDetail
 from shoal.agent.status import Status
-from shoal.agent.support.json_value import Json
+from shoal.agent.support.json_value import Json, row_of
 
 TaskType = Literal["navigate", "extract", "loop", "answer"]
 Button = Literal["left", "middle", "right"]  # of a mouse
@@ -415,6 +415,18 @@ class LoopItem:
     label: str = ""  # what the page calls it (the link's text), "" when unknown
     page: str = ""  # of a row: the address of the page where it stood; "" for the job's own address
     turns: int = 0  # of a row: how often scripts turned that page, or made it grow, before the row stood there
+
+    @property
+    def row(self) -> dict[str, Json] | None:
+        """The details of an item that is an object in JSON text; None for any other item."""
+        row = None if self.is_link else row_of(self.value)
+        return row if isinstance(row, dict) else None
+
+
+def details_of(data: Json, item: LoopItem | None) -> dict[str, Json]:
+    """What a session is given to fill in: the details of `data`, and over them those of an item that is a row."""
+    given = data if isinstance(data, Mapping) else {}
+    return {**given, **((item.row if item is not None else None) or {})}
 
 
 @dataclass(frozen=True, slots=True)

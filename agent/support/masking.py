@@ -13,7 +13,7 @@ from dataclasses import replace
 from urllib.parse import unquote_plus
 
 from shoal.agent.spec import JobSpec
-from shoal.agent.support.json_value import Json
+from shoal.agent.support.json_value import Json, row_of
 from shoal.agent.types import LoopItem
 
 HIDDEN = "(hidden)"
@@ -150,17 +150,6 @@ def _mask_values(loop: Json) -> None:
         if "values" in loop:
             loop["values"] = [masked_row(value) for value in loop["values"]]
         loop = loop.get("loop")
-
-
-def row_of(text: str) -> Json:
-    """The object or list that a text spells out; None for any other text."""
-    if not text.lstrip().startswith(("{", "[")):
-        return None
-    try:
-        row = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
-        return None
-    return row if isinstance(row, dict | list) else None
 
 
 def may_open(name: str) -> bool:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
 
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import GoalNeedsModel
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.status import Status
-from shoal.agent.support.json_value import Json
-from shoal.agent.types import LoopItem, Task, TaskType
+from shoal.agent.types import LoopItem, Task, TaskType, details_of
 
 OPEN = "open what the page calls"
 SEND = "fill in and send the form"
@@ -35,33 +32,16 @@ def next_plan(state: SessionState) -> Plan:
         if state.children is None and not _done(state, "loop"):
             return _loop_plan(state)
         return _achieved("the loop is done")
-    if form_data(state) and not _done(state, "navigate", SEND):
+    if details_of(spec.data, state.item) and not _done(state, "navigate", SEND):
         return _plan("navigate", SEND, "the details are given and the form is not sent yet")
     if spec.extract is not None and not _done(state, "extract"):
         return _plan("extract", EXTRACT, "the page that holds the record is open", require_extraction=True)
     return _achieved("every step of the job was taken")
 
 
-def form_data(state: SessionState) -> dict[str, Json]:
-    """The details to fill in: the job's, and over them those of an item that is a row of data itself."""
-    given = state.spec.data if isinstance(state.spec.data, Mapping) else {}
-    return {**given, **(item_row(state.item) or {})}
-
-
-def item_row(item: LoopItem | None) -> dict[str, Json] | None:
-    """The details of an item that is an object in JSON text; None for any other item."""
-    if item is None or item.is_link or not item.value.lstrip().startswith("{"):
-        return None
-    try:
-        row = json.loads(item.value)
-    except json.JSONDecodeError:
-        return None
-    return row if isinstance(row, dict) else None
-
-
 def to_open(item: LoopItem | None) -> str:
     """What the page calls the item that has to be opened; "" when there is nothing to open."""
-    if item is None or item.is_link or item_row(item) is not None:
+    if item is None or item.is_link or item.row is not None:
         return ""
     return item.value
 

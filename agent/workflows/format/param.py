@@ -23,8 +23,9 @@ class Param(WorkflowPart):
 
     name: str = Field(pattern=NAME, description="by which arguments refer to it")
     source: Source = Field(
-        description="where its value is from: `data` of the job, the `loop`'s item, a stored `secret`, a one-time code "
-        "(`otp`), an `earlier` result of the same run, or a `constant` that a person may change"
+        description="where its value is from: the job's `data`, with the details of the loop's row over them as in "
+        "forms, the `loop`'s item, a stored `secret`, a one-time code (`otp`), an `earlier` result of the same run, or "
+        "a `constant` that a person may change"
     )
     path: str = Field(
         "",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from shoal.agent.support.json_value import Json
-from shoal.agent.support.masking import row_of
+from shoal.agent.support.json_value import Json, row_of
 from shoal.agent.types import LoopItem
 from shoal.services.web.pages.filters import value
 

@@ -221,6 +221,9 @@ def test_one_run_of_a_job_teaches_by_where_its_values_came_from() -> None:
         ("text", "Sent"),
     ], "what a page says of one run alone is no condition for others"
     values = values_of(made.version, {"name": "Eve"}, None, ())
+    row = LoopItem(0, '{"name": "Zoe", "size": 4}', False)
+    assert values_of(made.version, {"name": "Eve"}, row, ()) == {"name": "Zoe"}, "a loop's row goes over the job's data"
+    assert values_of(made.version, {"name": "Eve"}, LoopItem(0, "https://x.example/", True), ()) == values
     assert values == {"name": "Eve"}
 
 
