@@ -87,6 +87,22 @@ async def test_the_rate_of_a_job_follows_what_ends(site: Site) -> None:
     assert complaints == []
 
 
+async def test_the_map_appears_on_the_page_of_a_job_that_was_just_handed_in(site: Site) -> None:
+    values = [f"v{n}" for n in range(3)]
+    job = await site.world.submit(url="https://map.example/", goal="be drawn", loop={"values": values})
+    page, complaints = await site.page(f"/jobs/{job}")
+    await page.evaluate("window.since = 'the load'")
+    cells = page.locator("canvas[data-map-of]")
+    await expect(page.locator("[data-live=progress]")).to_contain_text("0 of 1 items final")
+    await expect(cells).to_have_count(0)
+    while mine := [work for work in await site.world.claim() if f"j{work.job}" == job]:
+        await site.world.finish(mine, loop_of(values, lambda work: completed({"n": 1})))
+    await expect(cells).to_have_attribute("data-drawn", "3")
+    await expect(cells).to_have_attribute("aria-label", "Map of 3 items: 3 completed")
+    assert await page.evaluate("window.since") == "the load"
+    assert complaints == []
+
+
 async def test_the_map_of_a_job_that_runs_follows_it(site: Site) -> None:
     job = await site.world.submit(url="https://live.example/", goal="watch me", loop={"values": ["a", "b"]})
     answer = loop_of(["a", "b"], lambda work: completed({"n": 1}))

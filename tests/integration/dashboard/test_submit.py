@@ -70,6 +70,51 @@ async def test_a_job_is_written_in_the_form_with_faults_at_their_fields_and_hand
     assert complaints == []
 
 
+async def test_details_are_a_table_of_names_and_values_that_keeps_what_they_are(site: Site) -> None:
+    page, complaints = await site.page("/new?preset=form")
+    await page.get_by_label("url required", exact=True).first.fill("https://shop.example/")
+    await page.locator('textarea[name="goal"]').fill("order")
+    table = page.locator('[data-path="data"] .schema')
+    await table.get_by_label("Value of name").fill('Ada "the first"')
+    for name, kind in (("zip", "text"), ("seats", "number"), ("gift", "yes or no"), ("sizes", "JSON")):
+        await table.get_by_role("button", name="Add a detail").click()
+        await page.keyboard.type(name)
+        await page.keyboard.press("Tab")
+        if kind in ("text", "number"):
+            await table.get_by_label(f"Value of {name}", exact=True).fill("0123" if name == "zip" else "3")
+        await table.get_by_label(f"Kind of {name}", exact=True).select_option(kind)
+    await table.get_by_label("Value of gift").select_option("yes")
+    await table.get_by_label("Value of sizes").fill('{"s": [1, null]}')
+    await table.get_by_label("Kind of zip").select_option("number")
+    await expect(table.get_by_role("alert")).to_have_text('zip stays a text: "0123" is no number.')
+    await table.get_by_label("Value of seats").fill("many")
+    await page.keyboard.press("Tab")
+    await expect(table.get_by_role("alert")).to_have_text('seats stays 3: "many" is no number.')
+    await table.get_by_label("Name of the detail").nth(1).fill("name")
+    await page.keyboard.press("Tab")
+    await expect(table.get_by_role("alert")).to_have_text("There is a detail name already.")
+    await table.get_by_role("button", name="Add a detail").click()
+    await table.get_by_role("button", name="Remove detail").click()
+    await expect(page.locator("#verdict")).to_have_text("Valid: it can be handed in.")
+    await page.get_by_role("button", name="Hand in").click()
+    spec = await spec_of(site, page)
+    wanted = {"name": 'Ada "the first"', "zip": "0123", "seats": 3, "gift": True, "sizes": {"s": [1, None]}}
+    assert spec["data"] == wanted
+    await expect(page.locator("summary", has_text="Data")).to_be_visible()
+    assert complaints == []
+
+
+async def test_details_that_are_no_table_stay_as_they_were_written(site: Site) -> None:
+    page, complaints = await site.page("/new")
+    for text in ('["a", "b"]', '{"number": 12345678901234567890, "price": 1.0}'):
+        await page.locator("#json").fill(f'{{"url": "https://a.example/", "goal": "read", "data": {text}}}')
+        await expect(page.locator('[data-path="data"]')).to_contain_text("no table of names and values")
+        await expect(page.locator("#verdict")).to_have_text("Valid: it can be handed in.")
+    await page.locator('textarea[name="goal"]').fill("read on")
+    await expect(page.locator("#json")).to_have_value(re.compile("12345678901234567890"))
+    assert complaints == []
+
+
 async def test_the_form_follows_the_json_and_the_json_the_form(site: Site) -> None:
     page, complaints = await site.page("/new")
     text = {"url": "https://a.example/", "goal": "read", "gaol": 1, "loop": {"values": ["a", "b"]}}

@@ -4,12 +4,6 @@
 (() => {
   const WHOLE = "#whole";
 
-  function element(name, properties = {}, ...children) {
-    const made = Object.assign(document.createElement(name), properties);
-    made.append(...children);
-    return made;
-  }
-
   async function asked(file, mapping) {
     const query = mapping ? `?mapping=${encodeURIComponent(JSON.stringify(mapping))}` : "";
     const token = document.querySelector("#job-form [name=token]").value;

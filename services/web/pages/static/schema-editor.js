@@ -5,12 +5,6 @@
   const TYPES = ["string", "number", "integer", "boolean", "array", "object"];
   const KEPT = "other";
 
-  function element(name, properties = {}, ...children) {
-    const made = Object.assign(document.createElement(name), properties);
-    made.append(...children);
-    return made;
-  }
-
   function attach(source) {
     if (source.dataset.attached !== undefined) return;
     source.dataset.attached = "";

@@ -6,6 +6,13 @@ const POLL_EVERY_MS = 2500;
 const JOB_AT_MOST_EVERY_MS = 1000;
 const page = document.body.dataset;
 
+// A new element with some properties and what it holds; the other scripts make theirs by it too.
+function element(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}
+
 // Gives whether all of it is current.
 async function refresh() {
   const answer = await fetch(location.href, { headers: { Accept: "text/html" }, credentials: "same-origin" });
@@ -21,6 +28,13 @@ async function refresh() {
     // What a person is doing in a part is not taken away from under their hands, nor what they have begun to write.
     if (part.contains(document.activeElement) || isWrittenIn(part)) all = false;
     else part.replaceChildren(...next.childNodes);
+  }
+  // What a script of its own keeps current is taken over once, when it is there.
+  for (const part of document.querySelectorAll("[data-once]")) {
+    const next = fresh.querySelector(`[data-once="${CSS.escape(part.dataset.once)}"]`);
+    if (part.children.length || !next?.children.length) continue;
+    part.replaceChildren(...next.childNodes);
+    document.dispatchEvent(new Event("shoal:appeared"));
   }
   return all;
 }
