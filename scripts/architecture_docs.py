@@ -29,6 +29,7 @@ MEANING = {
     "services/cli": "the command line: speaks HTTP to a gateway; `up` starts a cluster here",
     "services/cluster": "the embedded cluster, and each part alone: starts and ends the other parts",
     "services/dispatch": "fair order, politeness, leases, group commits, size of the pool",
+    "services/demo": "a small shop that the egress filter answers for, and the job that reads it",
     "services/doctor.py": "`shoal doctor`: what is missing on this machine",
     "services/evaluation": "suites, arena, checks, reports of `shoal eval`",
     "services/inference": "starts vLLM, reads its metrics, says how many model-bound sessions may run",

@@ -95,7 +95,7 @@ class Live:
 
 @asynccontextmanager
 async def live_world(
-    folder: Path, pages: Mapping[str, str], agent: Callable[[Any], Any], **options: Any
+    folder: Path, pages: Mapping[str, str], agent: Callable[[Any], Any], *, reach: Reach = REACH, **options: Any
 ) -> AsyncIterator[Live]:
     """Everything over a site of these pages, by path; what they POST is heard."""
     heard: list[str] = []
@@ -123,14 +123,14 @@ async def live_world(
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    options = {"live_url": url, "help_token": TOKEN, "rules": SpecRules(REACH, people=True), **options}
+    options = {"live_url": url, "help_token": TOKEN, "rules": SpecRules(reach, people=True), **options}
     with served(Handler) as site:
         artifacts = open_artifacts(str(folder / "artifacts"))
         async with serving(ModelServer(agent)) as model, world(artifacts=artifacts, **options) as made:
             config = uvicorn.Config(made.app, log_config=None, lifespan="off", timeout_graceful_shutdown=1)
             server = uvicorn.Server(config)
             serving_task = asyncio.create_task(server.serve(sockets=[listener]))
-            dispatcher = await _dispatcher(folder, made, model.url, url)
+            dispatcher = await _dispatcher(folder, made, model.url, url, reach)
             try:
                 yield Live(url, made, model, dispatcher, site + "/", heard)
             finally:
@@ -141,11 +141,11 @@ async def live_world(
                 listener.close()
 
 
-async def _dispatcher(folder: Path, made: World, model_url: str, gateway: str) -> Dispatcher:
+async def _dispatcher(folder: Path, made: World, model_url: str, gateway: str, reach: Reach) -> Dispatcher:
     config = WorkerConfig(
         slots=2,
         artifacts_url=str(folder / "artifacts"),
-        reach=REACH,
+        reach=reach,
         context=PATIENT,
         model=ModelSettings(base_urls=(model_url,), model="scripted", timeout_s=60),
         help_url=gateway,

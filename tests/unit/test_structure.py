@@ -76,6 +76,7 @@ MAY = {
         "shoal.services.artifacts",
         "shoal.services.addresses",
         "shoal.services.answers",
+        "shoal.services.demo",
         "shoal.services.live_messages",
         "shoal.services.errors",
         "shoal.services.events",
@@ -178,6 +179,7 @@ MAY = {
         "shoal.agent.workflows.exchange",
         "shoal.agent.workflows.format",
         "shoal.agent.workflows.judging",
+        "shoal.services.demo",
         "shoal.services.store",
         "shoal.services.artifacts",
         "shoal.services.addresses",
@@ -217,6 +219,7 @@ MAY = {
         "shoal.services.webhooks",
         "shoal.services.cluster",
     },
+    "shoal.services.demo": {"shoal.agent.support.json_value"},
     "shoal.services.doctor": {
         "shoal.agent.browser",
         "shoal.agent.chromium.process",

@@ -41,6 +41,7 @@ from shoal.services.browsers.network.relay import (
     pass_response_head,
     reset,
 )
+from shoal.services.demo import shop
 from shoal.services.events import LogEvent
 from shoal.services.names import HostNames
 
@@ -130,6 +131,8 @@ class EgressProxy:
         Raises:
             EgressRefused: one of them is forbidden, or the name itself is.
         """
+        if host == shop.HOST:
+            return ()  # it has no address: the proxy itself answers
         literal = literal_address(plain_host(host))
         addresses = (str(literal),) if literal is not None else await self._names.addresses(host, owner)
         reason = self._reach.refusal(host, port, addresses)
@@ -170,6 +173,11 @@ class EgressProxy:
             request = _parsed(head)
         except (asyncio.LimitOverrunError, _BadRequest):
             await self._answer((reader, writer), 400, "invalid", "This is no request that a proxy can pass on.")
+            return
+        if request.host == shop.HOST and not request.tunnel:
+            self.outcomes["passed"] += 1
+            status, page = shop.answer(request.path.decode("ascii"))
+            await self._send((reader, writer), f"{status.value} {status.phrase}", "text/html", page)
             return
         try:
             if listener.excess:
@@ -222,12 +230,16 @@ class EgressProxy:
     async def _answer(self, browser: Streams, status: int, outcome: str, text: str) -> None:
         """An answer of the proxy's own, and the end of the connection."""
         self.outcomes[outcome] += 1
-        body = f"{text}\n".encode()
-        reader, writer = browser
         reasons = {400: "Bad Request", 403: REFUSED_REASON, 502: "Bad Gateway", 504: "Gateway Timeout"}
+        head = f"{status} {reasons[status]}\r\n{EGRESS_HEADER}: {outcome}"
+        await self._send(browser, head, "text/plain", f"{text}\n")
+
+    async def _send(self, browser: Streams, head: str, media_type: str, text: str) -> None:
+        """An answer that no site gave, and the end of the connection."""
+        body = text.encode()
+        reader, writer = browser
         writer.write(
-            f"HTTP/1.1 {status} {reasons[status]}\r\n{EGRESS_HEADER}: {outcome}\r\n"
-            f"Content-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
+            f"HTTP/1.1 {head}\r\nContent-Type: {media_type}; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
             "Cache-Control: no-store\r\nConnection: close\r\n\r\n".encode()
             + body
         )

@@ -37,6 +37,7 @@ from shoal.services.browsers.session_parts.browser_owner import BrowserOwner
 from shoal.services.browsers.session_parts.measured_model import MeasuredModel
 from shoal.services.browsers.session_parts.webhook_helper import ANSWER_BYTES, WebhookHelper
 from shoal.services.browsers.worker import Worker
+from shoal.services.demo.shop import is_demo
 from shoal.services.machine import own_networks
 from shoal.services.metrics_delta import MetricsDelta
 
@@ -108,7 +109,7 @@ class RealParts:
 
     async def context(self, work: Work, *, opened: bool = True) -> ContextOptions:
         context = of_tenant(self._config.context, work.tenant)
-        if not self._filtered or not opened:
+        if not opened or not (self._filtered or is_demo(work.spec.url)):
             return context
         listener = self._listeners.get((work.session, work.fence))
         if listener is None:

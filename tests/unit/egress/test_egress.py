@@ -80,6 +80,21 @@ async def test_private_addresses_are_refused_in_every_spelling(host: str) -> Non
     assert proxy.outcomes == {"refused": 2}
 
 
+async def test_the_demo_shop_is_answered_without_a_name_an_address_or_a_connection() -> None:
+    names = FixedNames()
+    async with EgressProxy(Reach(), names=names) as proxy:
+        list_page = await talk(proxy, b"GET http://shop.shoal.test/ HTTP/1.1\r\n\r\n")
+        product = await talk(proxy, b"GET http://shop.shoal.test/products/4?x=1 HTTP/1.1\r\n\r\n")
+        missing = [
+            await talk(proxy, b"GET http://shop.shoal.test/%s HTTP/1.1\r\n\r\n" % path)
+            for path in (b"products/13", b"products/%31", b"robots.txt", b"products/1/")
+        ]
+        assert await proxy.checked("shop.shoal.test", 80) == () and names.asked == 0
+    assert list_page.startswith(b"HTTP/1.1 200 OK\r\n") and list_page.count(b'href="/products/') == 12
+    assert b"<h1>Copper pan</h1>" in product and EGRESS_HEADER.encode() not in product
+    assert all(answer.startswith(b"HTTP/1.1 404 Not Found\r\n") for answer in missing)
+
+
 async def test_a_site_cannot_pose_as_the_filter() -> None:
     async def forger(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")

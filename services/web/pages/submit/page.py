@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import HIDDEN, shown_spec
+from shoal.services.demo import shop
 from shoal.services.errors import BadInput, NotFound, ServiceError
 from shoal.services.store import ids
 from shoal.services.web.api.submitter import Submitter
@@ -93,6 +94,16 @@ def add_submit_page(
         if inputs.one(KEY) and "idempotency_key" not in checked.draft.spec:
             key = f"{inputs.one(KEY)[:64]}-{hashlib.sha256(body).hexdigest()[:32]}"  # a second click is the same job
         done = await submitter.submit(body, caller, idempotency_key=key)
+        return RedirectResponse(f"/jobs/{ids.job_id(done.job)}", status_code=303)
+
+    @router.post("/new/demo")
+    async def demo(
+        request: Request, token: str = Form(""), caller: Caller = Depends(let_in(login_check, "submit"))
+    ) -> Response:
+        """Hands in a job that works everywhere: see `shop`."""
+        login_check.check_form(request, token)
+        body = json.dumps(shop.JOB).encode()
+        done = await submitter.submit(body, caller, idempotency_key="demo")  # a second click is the same job
         return RedirectResponse(f"/jobs/{ids.job_id(done.job)}", status_code=303)
 
     @router.post("/new/check")

@@ -1,0 +1,1 @@
+"""A first job that works everywhere."""
