@@ -417,16 +417,9 @@ class LoopItem:
     turns: int = 0  # of a row: how often scripts turned that page, or made it grow, before the row stood there
 
     @property
-    def row(self) -> dict[str, Json] | None:
-        """The details of an item that is an object in JSON text; None for any other item."""
-        row = None if self.is_link else row_of(self.value)
-        return row if isinstance(row, dict) else None
-
-
-def details_of(data: Json, item: LoopItem | None) -> dict[str, Json]:
-    """What a session is given to fill in: the details of `data`, and over them those of an item that is a row."""
-    given = data if isinstance(data, Mapping) else {}
-    return {**given, **((item.row if item is not None else None) or {})}
+    def row(self) -> Json:
+        """The object or list that the item is as JSON text; None for any other item."""
+        return None if self.is_link else row_of(self.value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,3 +19,8 @@ def row_of(text: str) -> Json:
     except (json.JSONDecodeError, RecursionError):
         return None
     return row if isinstance(row, dict | list) else None
+
+
+def laid_over(data: Json, row: Json) -> dict[str, Json]:
+    """The parts of `data`, and over them those of `row`; a value that is no object has none."""
+    return {name: part for given in (data, row) if isinstance(given, dict) for name, part in given.items()}

@@ -410,7 +410,7 @@ MOST_FILES = 16
 MOST_LINES = 500
 LONG = {
     "agent/errors.py": 560,
-    "agent/types.py": 540,
+    "agent/types.py": 545,
     "services/settings.py": 860,
     "services/store/records.py": 560,
     "services/store/database/tables.py": 560,

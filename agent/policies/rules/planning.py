@@ -8,7 +8,8 @@ from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import GoalNeedsModel
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.status import Status
-from shoal.agent.types import LoopItem, Task, TaskType, details_of
+from shoal.agent.support.json_value import Json, laid_over
+from shoal.agent.types import LoopItem, Task, TaskType
 
 OPEN = "open what the page calls"
 SEND = "fill in and send the form"
@@ -32,16 +33,21 @@ def next_plan(state: SessionState) -> Plan:
         if state.children is None and not _done(state, "loop"):
             return _loop_plan(state)
         return _achieved("the loop is done")
-    if details_of(spec.data, state.item) and not _done(state, "navigate", SEND):
+    if details_of(state) and not _done(state, "navigate", SEND):
         return _plan("navigate", SEND, "the details are given and the form is not sent yet")
     if spec.extract is not None and not _done(state, "extract"):
         return _plan("extract", EXTRACT, "the page that holds the record is open", require_extraction=True)
     return _achieved("every step of the job was taken")
 
 
+def details_of(state: SessionState) -> dict[str, Json]:
+    """The details to fill in: the job's, and over them those of an item that is a row of data itself."""
+    return laid_over(state.spec.data, state.item.row if state.item is not None else None)
+
+
 def to_open(item: LoopItem | None) -> str:
     """What the page calls the item that has to be opened; "" when there is nothing to open."""
-    if item is None or item.is_link or item.row is not None:
+    if item is None or item.is_link or isinstance(item.row, dict):
         return ""
     return item.value
 

@@ -18,9 +18,9 @@ from shoal.agent.policies.rules.lists.following import read_whole_list
 from shoal.agent.policies.rules.lists.opening import decide_opening
 from shoal.agent.policies.rules.lists.rows import decide_row, extract_row, wait_for_turn
 from shoal.agent.policies.rules.page_changes import wait_for_change
-from shoal.agent.policies.rules.planning import OPEN, SEND, next_plan, to_open
+from shoal.agent.policies.rules.planning import OPEN, SEND, details_of, next_plan, to_open
 from shoal.agent.support.masking import is_reference
-from shoal.agent.types import LoopItem, Step, details_of
+from shoal.agent.types import LoopItem, Step
 
 _QUIET_S = 0.2
 _CHANGE_S = 2.0
@@ -71,7 +71,7 @@ class RulesPolicy:
         locale = state.spec.browser.locale
         decision = decide_filling(
             replace(page, lang=locale) if locale else page,  # who wrote the job wrote its details
-            details_of(state.spec.data, state.item) if goal == SEND else state.spec.data,
+            details_of(state) if goal == SEND else state.spec.data,
             steps,
             goal=state.spec.goal or "",
             error_codes=state.spec.error_codes,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from shoal.agent.support.json_paths import JsonPathFault, values_at
-from shoal.agent.support.json_value import Json, row_of
-from shoal.agent.types import LoopItem, Record, details_of
+from shoal.agent.support.json_value import Json, laid_over
+from shoal.agent.types import LoopItem, Record
 from shoal.agent.workflows.format.param import Param, value_hash
 from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.learning.origin import transformed
@@ -39,9 +39,10 @@ def _value(param: Param, data: Json, item: LoopItem | None, records: Sequence[Re
         case "otp":
             return ""
         case "data":
-            return _at(param.path, data if item is None or item.row is None else details_of(data, item))
+            row = item.row if item is not None else None
+            return _at(param.path, laid_over(data, row) if isinstance(row, dict) else data)
         case "loop":
-            return _at(param.path, item.value if (row := row_of(item.value)) is None else row) if item else None
+            return _at(param.path, item.value if item.row is None else item.row) if item is not None else None
         case "earlier":
             values = [r.value.get(param.path) for r in reversed(records) if isinstance(r.value, Mapping)]
             return next((value for value in values if value is not None), None)

@@ -15,14 +15,14 @@ from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules import RulesPolicy
 from shoal.agent.policies.rules.lists.list_end import LIST_END_JS
 from shoal.agent.policies.rules.lists.onward import find_button, is_page_of, next_step, same_list
-from shoal.agent.policies.rules.planning import EXTRACT, OPEN, SEND, next_plan
+from shoal.agent.policies.rules.planning import EXTRACT, OPEN, SEND, details_of, next_plan
 from shoal.agent.read.links.choosing import distinct
 from shoal.agent.read.links.list_page import ListPage, list_page_of
 from shoal.agent.read.links.page_links import ListRow
 from shoal.agent.read.links.ways_on import ListControl
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.types import ChildrenSummary, Element, LoopItem, Task, details_of
+from shoal.agent.types import ChildrenSummary, Element, LoopItem, Task
 from tests.page_answers import page_answer
 
 SCHEMA = {"schema": {"type": "object", "properties": {"name": {"type": "string"}}}}
@@ -86,7 +86,7 @@ def test_an_item_that_is_a_row_of_data_fills_the_form_and_opens_nothing() -> Non
     item = LoopItem(0, '{"name": "Ann", "age": 4}', False)
     here = state(item, depth=1, goal="send", data={"name": "?", "kind": "x"}, loop={"values": ["{}"]})
     assert next_plan(here).plan == SEND
-    assert details_of(here.spec.data, here.item) == {"name": "Ann", "kind": "x", "age": 4}
+    assert details_of(here) == {"name": "Ann", "kind": "x", "age": 4}
 
 
 @pytest.mark.parametrize(
