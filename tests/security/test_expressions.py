@@ -40,7 +40,7 @@ _AT_START = {
         "shoal.services.store.database.queries._LOCK",
     ),
     *("shoal.agent.actions.dialects.browsergym._NEXT_CALL", "shoal.agent.documents.html.elements._NONE"),
-    *("shoal.agent.documents.document._DOCTYPE", "shoal.agent.policies.rules.fields.fetched._CODE"),
+    *("shoal.agent.documents.document._DOCTYPE", "shoal.agent.read.shown.fetched._CODE"),
     *(
         "shoal.agent.page.media._FROM",
         "shoal.agent.read.lists.pieces._NO_TARGET",

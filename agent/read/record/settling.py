@@ -15,16 +15,14 @@ from difflib import SequenceMatcher
 from shoal.agent.read.field import Field
 from shoal.agent.read.record.main_matter import MainMatter
 from shoal.agent.read.record.main_text import longest_text
-from shoal.agent.read.record.node_values import STOCK
-from shoal.agent.read.record.shown_rows import ShownRows
-from shoal.agent.read.record.shown_values import ShownValues
+from shoal.agent.read.record.shown_rows import ShownRows, shown_entry
 from shoal.agent.read.record.witnesses import Testimony, Witness, WitnessKind, same
 from shoal.agent.read.values.amounts import has_check_digit
 from shoal.agent.read.values.days import day_is_shown
-from shoal.agent.read.vocabulary import ENUMERATIONS, property_named
+from shoal.agent.read.vocabulary import property_named
 from shoal.agent.read.words import entry_key, folded, letters, likeness_of_texts
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Reason, Sureness
+from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
 
 _WEIGHTS: Mapping[WitnessKind, float] = {
     "node": 4.0,
@@ -33,19 +31,15 @@ _WEIGHTS: Mapping[WitnessKind, float] = {
     "node-other": 1.6,
     "main": 1.6,
     "meta": 1.5,
-    "label": 1.2,
     "url": 1.2,
     "strict": 1.0,
-    "heading": 1.0,
-    "time": 1.0,
-    "list": 1.0,
-    "named": 0.8,
 }
 _OF_RECORD = frozenset[WitnessKind]({"node", "twin"})
-_SHOWN_KINDS = frozenset[WitnessKind]({"named", "label", "heading", "list", "time"})
 _TITLES = ("name", "headline")
 _GOOD = 0.85
 _CODES = frozenset({"sku", "mpn", "productID", "identifier"})
+_TELLING = 3
+"""Characters of a title that another one holds by more than chance."""
 _NEARLY = 0.8
 """Likeness from which two readings of a main text agree."""
 
@@ -79,6 +73,20 @@ class Claim:
         """True for a name or headline."""
         return self.prop in _TITLES
 
+    def agrees(self, told: Json) -> bool:
+        """True when `told` says the same; one title may hold the other."""
+        if same(self.value, told):
+            return True
+        if not self.is_title or not isinstance(told, str):
+            return False
+        mine, its = folded(str(self.value)), folded(told)
+        return min(len(mine), len(its)) >= _TELLING and (mine in its or its in mine)
+
+    def as_candidate(self, why: Reason) -> FieldCandidate:
+        """The value as a record lists what it does not give."""
+        first = self.witnesses[0]
+        return FieldCandidate(self.value, first.syntax or first.kind, first.where, "weak", why)
+
 
 @dataclass(frozen=True, slots=True)
 class Settled:
@@ -95,14 +103,32 @@ class Settled:
         """True where the structured data of the record state it."""
         return bool(self.claim.kinds & _OF_RECORD)
 
+    @property
+    def source(self) -> FieldSource:
+        """Where the value comes from."""
+        first = self.claim.witnesses[0]
+        seen = self.claim.shown and self.sureness != "weak"
+        return FieldSource(first.syntax or first.kind, first.where, seen, self.sureness, self.why)
 
-def settle(asked: Field, testimony: Testimony) -> Settled | None:
-    """The best supported value of a field; None where no place of the page states one."""
-    is_body = asked.name in testimony.bodies
-    claims = _claims(asked, testimony, is_body)
+    @property
+    def candidates(self) -> tuple[FieldCandidate, ...]:
+        """The value and those that speak against it."""
+        return tuple(claim.as_candidate(self.why) for claim in (self.claim, *self.rivals))
+
+
+def settle(asked: Field, name: str, testimony: Testimony, told: Json) -> Settled | None:
+    """The value of a field that its witnesses bear out best; None where it has none.
+
+    Args:
+        name: by which the field's witnesses are known.
+        told: what the shown places state, None for nothing: it bears out the same value.
+    """
+    is_body = name in testimony.bodies
+    claims = _claims(asked, name, testimony, is_body)
     if not claims:
         return None
     best, strong = claims[0], "node" in claims[0].kinds and not testimony.crowded
+    best.shown = best.shown or (told is not None and best.agrees(told))
     if asked.kind == "day":
         best.shown = day_is_shown(str(best.value), testimony.view.shown_text.lower(), testimony.view.lang)
     rivals = tuple(
@@ -125,10 +151,10 @@ def settle(asked: Field, testimony: Testimony) -> Settled | None:
 # --- claims -------------------------------------------------------------------------------------------
 
 
-def _claims(asked: Field, testimony: Testimony, is_body: bool) -> list[Claim]:
+def _claims(asked: Field, name: str, testimony: Testimony, is_body: bool) -> list[Claim]:
     """The values stated for a field, the best supported first."""
     claims: list[Claim] = []
-    for witness in testimony.witnesses[asked.name]:
+    for witness in testimony.witnesses.get(name, ()):
         if is_body and witness.kind not in ("main", "node", "twin", "node-other"):
             continue
         claim = next((known for known in claims if same(known.value, witness.value)), None)
@@ -178,11 +204,8 @@ def _against(best: Claim, claim: Claim, asked: Field, strong: bool) -> bool:
             return False
     if claim.kinds & _OF_RECORD:
         return True
-    if claim.kinds == {"heading"} and best.kinds & {"meta", "heading", "node"}:
-        return False
     if asked.kind == "day" or asked.is_number:
-        told = bool(claim.kinds & {"meta", "main"}) or ("label" in claim.kinds and not (strong and best.shown))
-        return told or claim.score >= 0.6 * best.score
+        return bool(claim.kinds & {"meta", "main"}) or claim.score >= 0.6 * best.score
     return not strong and claim.score >= 0.5 * best.score
 
 
@@ -201,10 +224,7 @@ def _sure_of_list(best: Claim, rivals: Sequence[Claim], strong: bool, view: Main
     entries = [str(entry) for entry in best.value]
     rows = ShownRows(view)
     share, more = _share_shown(entries, view, rows), _entries_beside(entries, view)
-    if not ("list" in best.kinds and strong):
-        more = more or _rows_say_more(entries, rows)
-    elif more:
-        more = _rows_say_more(entries, rows)
+    more = more or _rows_say_more(entries, rows)
     if rivals or more or (len(entries) == 1 and _says_a_list(entries[0], view)):
         return "weak", Reason.CONTRADICTED
     if not best.kinds & _OF_RECORD:
@@ -239,14 +259,14 @@ def _says_a_list(entry: str, view: MainMatter) -> bool:
 def _entries_beside(entries: Sequence[str], view: MainMatter) -> bool:
     """True when lists of the page that hold the entries hold further ones, which the value lacks."""
     known = {key for entry in entries if (key := entry_key(entry))}
-    shown, boxes = ShownValues(view), Counter[int]()
+    boxes = Counter[int]()
     for item in view.page.root.iter("li"):
         parent = item.getparent()
-        if parent is not None and entry_key(shown.entry(item)) in known:
+        if parent is not None and entry_key(shown_entry(item, view)) in known:
             boxes[view.page.number(parent)] += 1
     for number, count in boxes.items():
         box = view.page.elements[number]
-        there = [key for item in box.iterchildren("li") if (key := entry_key(shown.entry(item)))]
+        there = [key for item in box.iterchildren("li") if (key := entry_key(shown_entry(item, view)))]
         if count < 2 or count < 0.4 * len(there):
             continue
         for key in there:
@@ -289,7 +309,7 @@ def _sure_of_scalar(best: Claim, rivals: Sequence[Claim], strong: bool, asked: F
     kinds, prop, value = best.kinds, best.prop, best.value
     independent = kinds - {"main"} if "meta" in kinds else kinds
     checked = prop.startswith(("gtin", "isbn")) and has_check_digit(str(value))
-    support = len(independent) + bool(best.shown and kinds - _SHOWN_KINDS) + checked
+    support = len(independent) + best.shown + checked
     coded = prop in _CODES or prop.startswith("gtin")
     seen = Reason.BORNE_OUT if best.shown else Reason.AGREED
     if rivals or _holds_label(best, asked):
@@ -298,12 +318,9 @@ def _sure_of_scalar(best: Claim, rivals: Sequence[Claim], strong: bool, asked: F
         return ("certain", seen) if support >= 2 else ("weak" if coded else "likely", Reason.UNSEEN)
     if coded and not kinds & _OF_RECORD:
         return "weak", Reason.ONE_PLACE
-    if "named" in kinds and set(ENUMERATIONS) & property_named(prop).ranges and value in STOCK:
-        return "likely", Reason.BY_FORM
-    labelled = "label" in kinds and (best.shown or asked.kind == "boolean")
-    if "sum" in kinds or labelled or (best.is_title and "meta" in kinds):
+    if "sum" in kinds or (best.is_title and "meta" in kinds):
         return "likely", Reason.ONE_PLACE
-    telling = bool(kinds & {"meta", "twin", "node-other", "label", "url"})
+    telling = bool(kinds & {"meta", "twin", "node-other", "url"})
     if best.fit >= _GOOD and (support >= 3 or (support >= 2 and telling)):
         return "likely", seen
     return "weak", Reason.LOOSE_NAME if best.fit < _GOOD else Reason.ONE_PLACE

@@ -23,6 +23,14 @@ _MOST_WORDS = 0.9
 """Share of an entry's words that a row must hold; it must hold all its numbers."""
 
 
+_BULLETS = re.compile(r"^[▢□☐•\-–\s]+")
+
+
+def shown_entry(item: HtmlElement, view: MainMatter) -> str:
+    """The text of a list's entry without its bullet."""
+    return _BULLETS.sub("", view.text(item)) if view.shown(item) else ""
+
+
 class ShownRows:
     """The rows of a page's shown text. Made once for the lists of a record."""
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shoal.agent.extraction.place import StatedByPlaces, stated
-from shoal.agent.policies.rules.fields.no_values import is_placeholder
 from shoal.agent.read.schema import Property
+from shoal.agent.read.shown.no_values import is_placeholder
 from shoal.agent.read.values.conversion import ValueHints
 from shoal.agent.read.values.phrases import squash
 from shoal.agent.support.json_value import Json

@@ -6,19 +6,19 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from shoal.agent.decisions.extract import lacking
 from shoal.agent.errors import FieldsMissing, GoalNeedsModel
+from shoal.agent.page.page import Page
 from shoal.agent.policies.policy import Extraction, SessionState
-from shoal.agent.policies.rules.facts.facts import Facts, facts_of
 from shoal.agent.policies.rules.facts.page_tree import MOST_ELEMENTS, drawn_page, is_large
-from shoal.agent.policies.rules.fields.candidates import name_stems, wanted_words
-from shoal.agent.policies.rules.fields.fields import page_reader, read_record
 from shoal.agent.policies.rules.fields.list_reading import page_list
 from shoal.agent.policies.rules.lists.empty_list import judged_empty
-from shoal.agent.read.record.record import PageRecord
-from shoal.agent.read.record.record import read_record as read_page
+from shoal.agent.read.facts.facts import Facts, facts_of
+from shoal.agent.read.record.record import PageReader
 from shoal.agent.read.schema import Property, properties_of
+from shoal.agent.read.shown.places import name_stems, wanted_words
 from shoal.agent.read.values.phrases import phrase
 from shoal.agent.support.moments import utc_now
 from shoal.agent.types import Record
@@ -75,26 +75,32 @@ async def extract_page(state: SessionState) -> Extraction:
 
 async def _look(state: SessionState, properties: Sequence[Property]) -> tuple[Facts, Extraction]:
     extract = state.spec.extract
-    many, accept = extract is not None and extract.many, extract.accept if extract is not None else "likely"
+    accept = extract.accept if extract is not None else "likely"
     locale, stamp = state.spec.browser.locale or "", utc_now()
     page = await drawn_page(state.page)
-    facts = await asyncio.to_thread(facts_of, page, name_stems(properties))
-    if many and is_large(page):
-        why = f"the page has more than {MOST_ELEMENTS:,} elements, and was not read"
-        return facts, Extraction((), complete=False, why=why, missing=tuple(prop.name for prop in properties))
-    if many:
-        told = await asyncio.to_thread(page_list, page, properties, locale, stamp, accept)
-        return facts, told if told.records else await judged_empty(state, told)
-    stated = PageRecord() if is_large(page) else await asyncio.to_thread(read_page, page, properties)
-    read = read_record(page_reader(facts, locale, (), stated.nodes), properties, accept, stated)
+    if extract is not None and extract.many:
+        return await _look_at_list(state, page, properties)
+    reader = await asyncio.to_thread(partial(PageReader, page, properties, locale, places_alone=is_large(page)))
+    read = await asyncio.to_thread(reader.read, accept)
     if any(source.sureness != "certain" for source in read.sources.values()) or read.missing:
         answers = await state.page.fetched_json()
-        reader = page_reader(facts, locale, answers, stated.nodes) if answers else None
-        read = read_record(reader, properties, accept, stated) if reader is not None else read
+        read = await asyncio.to_thread(reader.read, accept, answers) if answers else read
     if not read.sources and not read.candidates:
-        return facts, Extraction((), missing=read.missing)
-    record = Record(read.value, read.sources, facts.url, stamp, read.candidates)
-    return facts, Extraction((record,), missing=read.missing)
+        return reader.facts, Extraction((), missing=read.missing)
+    record = Record(read.value, read.sources, reader.facts.url, stamp, read.candidates)
+    return reader.facts, Extraction((record,), missing=read.missing)
+
+
+async def _look_at_list(state: SessionState, page: Page, properties: Sequence[Property]) -> tuple[Facts, Extraction]:
+    extract = state.spec.extract
+    accept = extract.accept if extract is not None else "likely"
+    facts = await asyncio.to_thread(facts_of, page, name_stems(properties))
+    if is_large(page):
+        why = f"the page has more than {MOST_ELEMENTS:,} elements, and was not read"
+        return facts, Extraction((), complete=False, why=why, missing=tuple(prop.name for prop in properties))
+    locale = state.spec.browser.locale or ""
+    told = await asyncio.to_thread(page_list, page, properties, locale, utc_now(), accept)
+    return facts, told if told.records else await judged_empty(state, told)
 
 
 def _may_still_come(extraction: Extraction, facts: Facts, properties: Sequence[Property]) -> bool:

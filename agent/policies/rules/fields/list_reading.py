@@ -11,7 +11,6 @@ from shoal.agent.grounding.part_claims import failure_told
 from shoal.agent.page.page import Page
 from shoal.agent.page.selectors import Selectors
 from shoal.agent.policies.policy import Extraction
-from shoal.agent.policies.rules.fields.choosing import SURENESS_ORDER
 from shoal.agent.read.field import Field
 from shoal.agent.read.lists.column import Column
 from shoal.agent.read.lists.elements import is_cell, is_table
@@ -21,6 +20,7 @@ from shoal.agent.read.lists.records import ListReading, ListRecord, read_list
 from shoal.agent.read.lists.runs import table_header
 from shoal.agent.read.lists.structured import structured_list
 from shoal.agent.read.schema import Property
+from shoal.agent.read.shown.choosing import SURENESS_ORDER
 from shoal.agent.read.values.conversion import Raw, ValueHints, convert
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldCandidate, FieldSource, Reason, Record, Sureness

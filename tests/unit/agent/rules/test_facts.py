@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.agent.page.from_html import page_from_html
-from shoal.agent.policies.rules.facts.facts import Facts, facts_of
+from shoal.agent.read.facts.facts import Facts, facts_of
 
 URL = "https://shop.example/lamp"
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from shoal.agent.browser import FetchedJson
-from shoal.agent.policies.rules.facts.facts import Facts
-from shoal.agent.policies.rules.facts.fetched import subject_values
-from shoal.agent.policies.rules.facts.page_parts import Heading
+from shoal.agent.read.facts.facts import Facts
+from shoal.agent.read.facts.fetched import subject_values
+from shoal.agent.read.facts.page_parts import Heading
 
 HEADING = Heading(1, "Blue lamp", "h1", order=1)
 

@@ -10,11 +10,11 @@ import pytest
 
 from shoal.agent.grounding.claims import stated_count
 from shoal.agent.grounding.part_claims import failure_told, is_last_page, page_told, part_told
-from shoal.agent.policies.rules.facts.facts import Facts
-from shoal.agent.policies.rules.facts.page_parts import Anchor, Heading, LabeledValue, NamedElement
-from shoal.agent.policies.rules.fields.fields import page_reader, read_record
+from shoal.agent.read.facts.facts import Facts
+from shoal.agent.read.facts.page_parts import Anchor, Heading, LabeledValue, NamedElement
 from shoal.agent.read.record.nodes import FoundNode
 from shoal.agent.read.schema import Property, properties_of
+from shoal.agent.read.shown.reader import page_reader, read_record
 from shoal.agent.read.values.phrases import likeness, phrase
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from shoal.agent.policies.rules.fields.choosing import FieldAnswer
 from shoal.agent.policies.rules.fields.tree_reading import joined
+
 from shoal.agent.read.schema import properties_of
+from shoal.agent.read.shown.choosing import FieldAnswer
 from shoal.agent.types import FieldCandidate, FieldSource, Reason
 from tests.unit.read.pages import NUMBER, TEXT, record_of
 

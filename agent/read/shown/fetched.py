@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from shoal.agent.policies.rules.facts.entity import path_phrase
-from shoal.agent.policies.rules.facts.fetched import FetchedValue
-from shoal.agent.policies.rules.fields.candidates import StatedCandidate, fit_of
-from shoal.agent.policies.rules.fields.choosing import GOOD_FIT, FieldAnswer
-from shoal.agent.policies.rules.fields.visible_text import VisibleText
+from shoal.agent.read.facts.fetched import FetchedValue, path_phrase
 from shoal.agent.read.schema import Property
+from shoal.agent.read.shown.choosing import GOOD_FIT, FieldAnswer
+from shoal.agent.read.shown.places import Place, fit_of
+from shoal.agent.read.shown.visible_text import VisibleText
 from shoal.agent.read.values.conversion import Raw, ValueHints, convert
 from shoal.agent.read.values.phrases import squash
 from shoal.agent.support.json_value import Json
@@ -56,7 +55,7 @@ def _best(prop: Property, values: Sequence[FetchedValue], reading: ValueHints) -
     for fetched in values:
         href = fetched.text if fetched.text.startswith(("http://", "https://", "/")) and " " not in fetched.text else ""
         raw = Raw(fetched.text, href=href, structured=True)
-        fit = fit_of(prop, StatedCandidate("request", fetched.where, raw, path_phrase(fetched.path), visible=False))
+        fit = fit_of(prop, Place("request", fetched.where, raw, path_phrase(fetched.path), visible=False))
         value = convert(prop, raw, reading) if fit.own and fit.likeness >= GOOD_FIT else None
         if value is not None:
             fitting.append((fit.likeness - 0.03 * fetched.path.count("."), fetched, value))

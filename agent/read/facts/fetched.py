@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote
 
 from shoal.agent.browser import FetchedJson
-from shoal.agent.policies.rules.facts.facts import Facts
+from shoal.agent.read.facts.facts import Facts
 from shoal.agent.read.values.phrases import phrase, squash
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import address_parts
@@ -160,3 +160,9 @@ def _values(node: Mapping[str, Json], path: str, depth: int) -> Iterator[tuple[s
                 yield at, name  # "brand": {"id": 7, "name": "Acme"} says who the brand is, and more about the brand
             elif not any(phrase(str(own)) == ("id",) for own in value):
                 yield from _values(value, at, depth + 1)
+
+
+def path_phrase(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words of a path's last key, and of its last two."""
+    keys = path.split(".")
+    return phrase(keys[-1]), phrase(" ".join(keys[-2:]))

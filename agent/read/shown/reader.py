@@ -1,4 +1,4 @@
-"""Fields of one record: for each property the best candidate that converts, how sure, and from where."""
+"""Fields by the shown places of a page or block: for each the best place whose text converts, and how sure it is."""
 
 from __future__ import annotations
 
@@ -7,12 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from shoal.agent.browser import FetchedJson
-from shoal.agent.policies.rules.facts.facts import Facts
-from shoal.agent.policies.rules.facts.fetched import FetchedValue, subject_values
-from shoal.agent.policies.rules.fields.candidates import (
+from shoal.agent.read.facts.facts import Facts
+from shoal.agent.read.facts.fetched import FetchedValue, subject_values
+from shoal.agent.read.schema import Property
+from shoal.agent.read.shown.choosing import (
+    ENOUGH,
+    GOOD_FIT,
+    MOST_CANDIDATES,
+    FieldAnswer,
+    Scored,
+    answer,
+)
+from shoal.agent.read.shown.fetched import with_fetched
+from shoal.agent.read.shown.no_values import is_no_value, without_label
+from shoal.agent.read.shown.places import (
     PRICED,
     Fit,
-    StatedCandidate,
+    Place,
+    block_candidates,
     candidates_of,
     fit_of,
     likeness_to,
@@ -20,22 +32,7 @@ from shoal.agent.policies.rules.fields.candidates import (
     text_of_record,
     wanted_words,
 )
-from shoal.agent.policies.rules.fields.choosing import (
-    ENOUGH,
-    GOOD_FIT,
-    MOST_CANDIDATES,
-    SURENESS_ORDER,
-    FieldAnswer,
-    Scored,
-    answer,
-)
-from shoal.agent.policies.rules.fields.fetched import with_fetched
-from shoal.agent.policies.rules.fields.no_values import is_no_value, without_label
-from shoal.agent.policies.rules.fields.tree_reading import joined
-from shoal.agent.policies.rules.fields.visible_text import VisibleText
-from shoal.agent.read.record.nodes import FoundNode
-from shoal.agent.read.record.record import PageRecord
-from shoal.agent.read.schema import Property
+from shoal.agent.read.shown.visible_text import VisibleText
 from shoal.agent.read.values.conversion import Raw, ValueHints, convert
 from shoal.agent.read.values.currencies import read_currency
 from shoal.agent.read.values.numbers import looks_like_rating, read_price
@@ -51,36 +48,23 @@ _TOLD_BY_FORM = ("availability", "rating", "price", "currency")
 """Kinds of values that a line states without a label."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadRecord:
-    """What one page or block states of a record."""
-
-    value: dict[str, Json] = field(default_factory=dict)
-    sources: dict[str, FieldSource] = field(default_factory=dict)
-    missing: tuple[str, ...] = ()  # fields that are not given
-    candidates: dict[str, tuple[FieldCandidate, ...]] = field(default_factory=dict)  # of missing fields
-
-
 @dataclass(slots=True)
 class FieldReader:
     """Reads fields from the candidates of one page or one block."""
 
-    candidates: Sequence[StatedCandidate]
+    candidates: Sequence[Place]
     reading: ValueHints
     shown: VisibleText
     facts: Facts | None = None  # the page, for what only a page has: sections, lines of text, a title
     fetched: Sequence[FetchedValue] = ()  # what its scripts fetched about its subject
     names: frozenset[Phrase] = frozenset()  # what the fields of the schema are called
     _by_word: dict[str, list[int]] = field(default_factory=dict)
-    _by_path: dict[str, list[int]] = field(default_factory=dict)
     _boxes: Counter[str] = field(default_factory=Counter)  # how many fields of the schema a block of facts names
 
     def __post_init__(self) -> None:
         for place, candidate in enumerate(self.candidates):
             for word in {word for label in candidate.labels for word in label}:
                 self._by_word.setdefault(word, []).append(place)
-            if candidate.path:
-                self._by_path.setdefault(candidate.path, []).append(place)
 
     def expect(self, properties: Sequence[Property]) -> None:
         """Notes what the schema asks for: a block that names several of its fields is about the record."""
@@ -93,18 +77,13 @@ class FieldReader:
             }
             self._boxes.update(boxes)
 
-    def _possible(self, prop: Property) -> list[StatedCandidate]:
-        """The candidates that share a word or a path with the property: a page has hundreds that do not."""
+    def _possible(self, prop: Property) -> list[Place]:
+        """The places that share a word with the property: a page has hundreds that do not."""
         places = {place for word in wanted_words(prop) for place in self._by_word.get(word, ())}
-        if prop.concept:
-            paths = (*prop.concept.paths, *prop.concept.metas)
-            places |= {place for path in paths for place in self._by_path.get(path, ())}
         return [self.candidates[place] for place in sorted(places)]
 
     def read(self, prop: Property) -> FieldAnswer:
         """The value of `prop`; no value when the page does not state it, or not clearly."""
-        if prop.properties and (not prop.types or "object" in prop.types):
-            return self._object(prop)
         if prop.items is not None and "array" in prop.types:
             return self._array(prop, prop.items)
         scored = self._scored(prop)
@@ -154,7 +133,7 @@ class FieldReader:
                 scored.append(Scored(score + self._standing(prop, candidate), candidate, value, fit))
         return scored
 
-    def _standing(self, prop: Property, candidate: StatedCandidate) -> float:
+    def _standing(self, prop: Property, candidate: Place) -> float:
         """What the place of a candidate adds to its score.
 
         A line "Name: …" among other lines that the schema asks for names the record, and then not the heading does,
@@ -165,22 +144,6 @@ class FieldReader:
             return added
         edited = candidate.how == "control" and not candidate.asking
         return added + (0.07 if edited or self._boxes[candidate.box] > 1 else -0.1)
-
-    def _object(self, prop: Property) -> FieldAnswer:
-        answers = {part.name: self.read(part) for part in prop.properties}
-        parts = {name: (told.value, told.source) for name, told in answers.items() if told.source is not None}
-        if not parts or any(part.required and part.name not in parts for part in prop.properties):
-            return FieldAnswer(
-                candidates=tuple(candidate for told in answers.values() for candidate in told.candidates)[
-                    :MOST_CANDIDATES
-                ]
-            )
-        sources = [source for _, source in parts.values()]
-        least = max(sources, key=lambda origin: SURENESS_ORDER.index(origin.sureness))
-        source = replace(
-            sources[0], confirmed=all(origin.confirmed for origin in sources), sureness=least.sureness, why=least.why
-        )
-        return FieldAnswer({name: value for name, (value, _) in parts.items()}, source)
 
     def _array(self, prop: Property, items: Property) -> FieldAnswer:
         """A list: all values at the best place, what a select offers, or the lines or commas of the one text there."""
@@ -199,7 +162,7 @@ class FieldReader:
             each for each in scored if each.candidate.how == best.candidate.how and best.score - each.score < _CLOSE
         ]
         values = list(dict.fromkeys(each.value for each in same))
-        if len(values) == 1 and isinstance(values[0], str) and not best.candidate.structured:
+        if len(values) == 1 and isinstance(values[0], str):
             values = _listed(best.candidate.raw.text) if item.format == "" and not best.candidate.raw.href else values
         shown = all(self.shown.has(item, value) for value in values)
         sureness, reason = _of_list(best, shown)
@@ -254,10 +217,8 @@ class FieldReader:
 
 
 def _of_list(best: Scored, shown: bool) -> tuple[Sureness, Reason]:
-    if best.fit.likeness < GOOD_FIT or not (best.candidate.structured or best.candidate.visible):
+    if best.fit.likeness < GOOD_FIT or not best.candidate.visible:
         return "weak", Reason.LOOSE_NAME
-    if best.candidate.structured and shown:
-        return "certain", Reason.BORNE_OUT
     return "likely", Reason.ONE_PLACE if shown else Reason.UNSEEN
 
 
@@ -280,48 +241,20 @@ def _is_amount(line: str, lang: str) -> bool:
     )
 
 
-def page_reader(
-    facts: Facts, locale: str = "", answers: Sequence[FetchedJson] = (), nodes: Sequence[FoundNode] = ()
-) -> FieldReader:
+def page_fields(facts: Facts, locale: str = "", answers: Sequence[FetchedJson] = ()) -> FieldReader:
     """The reader of a page's own record.
 
     Args:
         locale: helps where the page does not say its language.
         answers: what its scripts fetched.
-        nodes: its structured data of the record.
     """
     reading = ValueHints(facts.lang or locale, facts.url)
-    candidates = candidates_of(facts, nodes)
-    return FieldReader(
-        candidates,
-        reading,
-        VisibleText(text_of_record(facts), reading, candidates),
-        facts,
-        subject_values(answers, facts),
-    )
+    candidates = candidates_of(facts)
+    shown = VisibleText(text_of_record(facts), reading, candidates)
+    return FieldReader(candidates, reading, shown, facts, subject_values(answers, facts))
 
 
-def read_record(
-    reader: FieldReader, properties: Sequence[Property], accept: Sureness = "likely", stated: PageRecord = PageRecord()
-) -> ReadRecord:
-    """The record: each field with its source, or with the candidates that are less sure than `accept`.
-
-    A field that may be null and was not found is null; it is reported as missing all the same.
-
-    Args:
-        stated: what the page's tree states of the same record.
-    """
-    reader.expect(properties)
-    record, missing = ReadRecord(), []
-    for prop in properties:
-        told = joined(reader.read(prop), stated, prop).held_to(accept)
-        if told.source is not None:
-            record.value[prop.name] = told.value
-            record.sources[prop.name] = told.source
-            continue
-        missing.append(prop.name)
-        if told.candidates:
-            record.candidates[prop.name] = told.candidates
-        if prop.nullable:
-            record.value[prop.name] = None
-    return replace(record, missing=tuple(missing))
+def block_fields(block: Facts, hints: ValueHints) -> FieldReader:
+    """The reader of one repeated block."""
+    candidates = block_candidates(block)
+    return FieldReader(candidates, hints, VisibleText(block.text, hints, candidates))

@@ -11,11 +11,11 @@ from lxml.html import HtmlElement
 from shoal.agent.page import marks as m
 from shoal.agent.page.page import Page
 from shoal.agent.page.selectors import Selectors
-from shoal.agent.policies.rules.facts.labels import Labels
-from shoal.agent.policies.rules.facts.page_parts import Anchor, Around, Heading, NamedElement, Taken
-from shoal.agent.policies.rules.facts.surroundings import HEADINGS, Surroundings
-from shoal.agent.policies.rules.facts.tables import Grids, is_row, is_table
-from shoal.agent.policies.rules.facts.texts import LONGEST_TEXT, SKIPPED, clean, one_line
+from shoal.agent.read.facts.labels import Labels
+from shoal.agent.read.facts.page_parts import Anchor, Around, Heading, NamedElement, Taken
+from shoal.agent.read.facts.surroundings import HEADINGS, Surroundings
+from shoal.agent.read.facts.tables import Grids, is_row, is_table
+from shoal.agent.read.facts.texts import LONGEST_TEXT, SKIPPED, clean, one_line
 from shoal.agent.read.values.phrases import phrase
 from shoal.agent.read.word_lists.labels import AROUND
 

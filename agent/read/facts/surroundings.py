@@ -11,8 +11,8 @@ from urllib.parse import urldefrag, urljoin
 from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
-from shoal.agent.policies.rules.facts.tables import Grids, cells_of, is_head, is_row, table_of
-from shoal.agent.policies.rules.facts.texts import leaves, one_line
+from shoal.agent.read.facts.tables import Grids, cells_of, is_head, is_row, table_of
+from shoal.agent.read.facts.texts import leaves, one_line
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _NO_CARDS = frozenset(

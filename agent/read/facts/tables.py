@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lxml.html import HtmlElement
 
-from shoal.agent.policies.rules.facts.texts import one_line
+from shoal.agent.read.facts.texts import one_line
 
 _CELL_ROLES = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
 _HEAD_ROLES = frozenset({"columnheader", "rowheader"})

@@ -1,9 +1,7 @@
-"""Which of several places gives a field's value, how sure it is, and what is no answer because places differ.
+"""Which of several shown places gives a field's value, how sure it is, and what is no answer because places differ.
 
-Structured data that the visible page bears out is certain, and so is what two kinds of places say. One good place is
-likely. The rest is weak. Where structured data and the visible page disagree, the visible text wins for typed and short
-values, and is not confirmed: people see the page, and stale markup is common. Equally good places that differ are no
-answer.
+What two kinds of places say is certain. One good place is likely. The rest is weak. Equally good places that differ
+are no answer.
 """
 
 from __future__ import annotations
@@ -12,25 +10,22 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from shoal.agent.policies.rules.facts.facts import Facts
-from shoal.agent.policies.rules.fields.candidates import Fit, StatedCandidate
-from shoal.agent.policies.rules.fields.visible_text import VisibleText
+from shoal.agent.read.facts.facts import Facts
 from shoal.agent.read.schema import Property
+from shoal.agent.read.shown.places import Fit, Place
+from shoal.agent.read.shown.visible_text import VisibleText
 from shoal.agent.read.values.phrases import place_in_title, squash
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
 
 ENOUGH = 0.5
 """The least score of what may be a value."""
-_STRONG = 0.78  # from here on what is visible may overrule what is not
 _CLOSE = 0.03  # scores nearer than this are equal
 _BIGGER = 1.15  # a font larger by this factor is meant to be seen first
-_SHORT = 80  # characters of a string that may be compared with structured data
 GOOD_FIT = 0.85  # the least likeness of a name that is not only similar
 _LONG = 200  # characters of a text that a class name alone does not prove
 _CHAPTER = re.compile(r"^(?:\d+(?:\.\d+)*|[A-Z](?:\.\d+)+)\.?\s+(?=\S)")
 """The number of a chapter, which headings have and titles of documents do not: "5.2 ", "A.1 "."""
-_TELLING = 3  # characters of a text that are found in a page by more than chance
 MOST_CANDIDATES = 5
 Narrower = Callable[[Sequence["Scored"]], list["Scored"]]
 _CLASS_SYNONYMS = ("name", "author", "brand")
@@ -42,7 +37,7 @@ class Scored:
     """A candidate whose text converts."""
 
     score: float
-    candidate: StatedCandidate
+    candidate: Place
     value: Json
     fit: Fit
 
@@ -92,18 +87,15 @@ def answer(prop: Property, scored: Sequence[Scored], shown: VisibleText, page: F
         own and prop.concept and prop.concept.kind == "text"
     ):  # another field of the page may bear the synonym: a "summary" beside a "description"
         scored = [option for option in scored if option.fit.own]
-    visible = choose(
-        [option for option in scored if not option.candidate.structured and option.candidate.visible], shown, prop
-    )
-    machine = choose([option for option in scored if option.candidate.structured], shown, prop)
-    if machine == visible == Choice():
-        hidden = [option for option in scored if not option.candidate.structured and not option.candidate.visible]
-        machine = choose(hidden, shown, prop)
-    if machine.best is not None:
-        return _settled(prop, machine.best, visible, shown)
+    visible = choose([option for option in scored if option.candidate.visible], shown, prop)
     if visible.best is not None:
         return _seen(prop, visible.best, scored, shown, page)
-    rivals = {_key(rival.value): rival for rival in reversed((*visible.rivals, *machine.rivals))}
+    hidden = Choice() if visible.rivals else choose(scored, shown, prop)
+    if hidden.best is not None:
+        if shown.has(prop, hidden.best.value):
+            return _given(hidden.best, "likely", Reason.BORNE_OUT, confirmed=True)
+        return _given(hidden.best, "weak", Reason.UNSEEN, confirmed=False)
+    rivals = {_key(rival.value): rival for rival in reversed((*visible.rivals, *hidden.rivals))}
     listed = sorted(rivals.values(), key=lambda rival: (-rival.score, rival.candidate.order))
     return FieldAnswer(candidates=tuple(rival.as_candidate(Reason.AMBIGUOUS) for rival in listed[:MOST_CANDIDATES]))
 
@@ -130,30 +122,10 @@ def choose(scored: Sequence[Scored], shown: VisibleText, prop: Property) -> Choi
     return Choice(rivals=tuple(equal))
 
 
-def _settled(prop: Property, machine: Scored, visible: Choice, shown: VisibleText) -> FieldAnswer:
-    """Structured data, or what is hidden, against what is visible."""
-    seen = [option for option in (visible.best, *visible.rivals) if option is not None]
-    agreeing = next((option for option in seen if _agree(machine.value, option.value)), None)
-    if agreeing is not None:
-        # The page's own tags for search engines add the site's name: the visible text is the value.
-        given = agreeing if machine.candidate.how == "meta" and agreeing.fit.likeness >= GOOD_FIT else machine
-        return _given(given, "certain", Reason.BORNE_OUT, confirmed=True)
-    if shown.has(prop, machine.value):
-        telling = not isinstance(machine.value, str) or len(machine.value) >= _TELLING
-        sureness: Sureness = "certain" if telling and machine.candidate.structured else "likely"
-        return _given(machine, sureness, Reason.BORNE_OUT, confirmed=True)
-    best = visible.best
-    short = best is not None and (not isinstance(best.value, str) or len(best.value) <= _SHORT)
-    if best is not None and best.score >= _STRONG and (short or machine.candidate.how == "meta"):
-        return _given(best, _by_place(prop, best)[0], Reason.CONTRADICTED, confirmed=False)
-    good = machine.candidate.structured and machine.fit.likeness >= GOOD_FIT
-    return _given(machine, "likely" if good else "weak", Reason.UNSEEN, confirmed=False)
-
-
 def _seen(
     prop: Property, best: Scored, scored: Sequence[Scored], shown: VisibleText, page: Facts | None
 ) -> FieldAnswer:
-    """The answer of a visible place that no structured data speaks about."""
+    """The answer of a visible place."""
     sureness, reason = _by_place(prop, best)
     if best.candidate.level and page is not None:
         borne_out = _bears_out(page.title, str(best.value)) if best.value else False
@@ -205,7 +177,7 @@ def _by_place(prop: Property, scored: Scored) -> tuple[Sureness, Reason]:
     return "likely", Reason.ONE_PLACE
 
 
-def _independent(candidate: StatedCandidate, other: StatedCandidate) -> bool:
+def _independent(candidate: Place, other: Place) -> bool:
     """Whether two places were written apart: a heading and a line of facts, not an element and what it stands in."""
     return bool(candidate.level) != bool(other.level) and "selector" not in (candidate.how, other.how)
 
@@ -237,10 +209,3 @@ def _largest(scored: Sequence[Scored]) -> list[Scored]:
     return (
         [option for option in scored if option.candidate.size == big] if rest and big >= _BIGGER * max(rest) > 0 else []
     )
-
-
-def _agree(value: Json, other: Json) -> bool:
-    if isinstance(value, str) and isinstance(other, str):
-        first, second = squash(value), squash(other)
-        return first == second or (min(len(first), len(second)) > 2 and (first in second or second in first))
-    return _key(value) == _key(other)

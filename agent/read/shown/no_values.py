@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from shoal.agent.policies.rules.fields.candidates import StatedCandidate
 from shoal.agent.read.schema import Property
+from shoal.agent.read.shown.places import Place
 from shoal.agent.read.values.conversion import Raw
 from shoal.agent.read.values.phrases import Phrase, fold, phrase, squash
 from shoal.agent.read.word_lists.concepts import CONCEPTS
@@ -19,7 +19,7 @@ _SPEAKING = ("availability", "currency", "rating")
 
 
 def is_no_value(
-    prop: Property, candidate: StatedCandidate, value: Json, names: Collection[Phrase], *, in_row: bool = False
+    prop: Property, candidate: Place, value: Json, names: Collection[Phrase], *, in_row: bool = False
 ) -> bool:
     """Whether `value` only says what something is called, or that nothing is there.
 
@@ -27,7 +27,7 @@ def is_no_value(
         names: what the fields of the schema are called.
         in_row: it stands in one of many records. A cell of a row is under a header, and names nothing beside it.
     """
-    if not isinstance(value, str) or candidate.structured:
+    if not isinstance(value, str):
         return False
     text = value.strip()
     if ("term",) in candidate.labels:  # what is explained may be a sign: ">>>", "--"

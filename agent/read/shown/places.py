@@ -1,4 +1,4 @@
-"""Every place of a page that could hold a field's value, with what it is called and how far it can be trusted."""
+"""Every place of the shown page that could hold a field's value, with what it is called."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from shoal.agent.policies.rules.facts.entity import StatedByEntity, path_phrase, structured
-from shoal.agent.policies.rules.facts.facts import Facts
-from shoal.agent.policies.rules.facts.page_parts import LabeledValue, NamedElement
-from shoal.agent.read.record.nodes import FoundNode
+from shoal.agent.read.facts.facts import Facts
+from shoal.agent.read.facts.page_parts import LabeledValue, NamedElement
 from shoal.agent.read.schema import Property
 from shoal.agent.read.values.conversion import Raw
 from shoal.agent.read.values.phrases import (
@@ -21,19 +19,15 @@ from shoal.agent.read.values.phrases import (
     best_likeness,
     phrase,
 )
-from shoal.agent.read.word_lists.concepts import CONCEPTS, LOOSE_SYNONYMS, META_ABOUT_THE_PAGE
+from shoal.agent.read.word_lists.concepts import CONCEPTS, LOOSE_SYNONYMS
 from shoal.agent.read.word_lists.labels import AROUND, NAMING_DATA, STRUCK_WORDS
 
 TRUST: Mapping[str, float] = {
-    "json-ld": 0.99,
-    "microdata": 0.97,
-    "rdfa": 0.97,
     "table": 0.93,
     "definition-list": 0.93,
     "control": 0.93,
     "label": 0.92,
     "heading": 0.97,
-    "meta": 0.88,
     "request": 0.85,
     "selector": 0.85,
     "column": 0.0,
@@ -62,14 +56,13 @@ _NAME_WORDS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class StatedCandidate:
+class Place:
     """One value that the page states, and its names."""
 
-    how: str  # json-ld, microdata, rdfa, meta, table, definition-list, control, label, heading, selector
-    where: str  # selector, or path in the structured data
+    how: str  # table, definition-list, control, label, heading, selector, column, request
+    where: str  # selector, or path in fetched JSON
     raw: Raw
     labels: tuple[Phrase, ...]  # what the page calls it
-    path: str = ""  # in structured data
     visible: bool = True
     struck: bool = False
     aside: bool = False
@@ -85,18 +78,11 @@ class StatedCandidate:
     level: int = 0  # of a heading
     under: int = 0  # the level of the heading that it stands under, 0 for none or the page's own
 
-    @property
-    def structured(self) -> bool:
-        """Written for machines."""
-        return self.how in ("json-ld", "microdata", "rdfa", "meta")
 
-
-def candidates_of(facts: Facts, nodes: Sequence[FoundNode]) -> list[StatedCandidate]:
-    """All candidates of a page, in no particular order. `nodes` are its structured data of the record."""
-    candidates = [_of_stated(value) for value in structured(nodes)]
-    candidates += _of_meta(facts)
+def candidates_of(facts: Facts) -> list[Place]:
+    """All candidates of a page, in no particular order."""
     own = _own_name(facts)
-    candidates += [_of_pair(pair, own) for pair in facts.pairs]
+    candidates = [_of_pair(pair, own) for pair in facts.pairs]
     candidates += [candidate for element in facts.named for candidate in _of_named(element, own)]
     candidates += _of_headings(facts)
     return _placed(candidates, facts)
@@ -109,7 +95,7 @@ def text_of_record(facts: Facts) -> str:
     return "\n".join((facts.plain_text, *(text for around, text in facts.set_apart if not _is_foreign(around, own))))
 
 
-def _placed(candidates: list[StatedCandidate], facts: Facts) -> list[StatedCandidate]:
+def _placed(candidates: list[Place], facts: Facts) -> list[Place]:
     """The candidates with the level of the heading that each stands under."""
     headings = sorted(
         (heading.order, heading.level) for heading in facts.headings if heading.visible and not heading.region
@@ -123,7 +109,7 @@ def _placed(candidates: list[StatedCandidate], facts: Facts) -> list[StatedCandi
     ]
 
 
-def block_candidates(block: Facts) -> list[StatedCandidate]:
+def block_candidates(block: Facts) -> list[Place]:
     """The candidates of one repeated block, relative to it."""
     named = tuple(block.named)
     own = _own_name(block) or next((_name(link.text) for link in named if link.tag == "a" and link.text), ())
@@ -173,19 +159,15 @@ class Fit:
     """How well the names of a place fit a property, whatever the place is."""
 
     likeness: float  # 0 to 1
-    own: bool  # by the property's own name, or by where schema.org puts it; else by a synonym
+    own: bool  # by the property's own name; else by a synonym
 
 
-def fit_of(prop: Property, candidate: StatedCandidate) -> Fit:
+def fit_of(prop: Property, candidate: Place) -> Fit:
     """How well the candidate is called what the property asks for."""
     concept = prop.concept
     if candidate.struck and not (concept and concept.name == "old_price"):
         return Fit(0.0, own=False)
     loose = _LOOSELY if concept and concept.kind == "text" and not _LOOSE_WORDS.isdisjoint(prop.phrases) else 1.0
-    if concept and candidate.path in concept.paths:
-        return Fit(loose * (1.0 - 0.02 * concept.paths.index(candidate.path)), own=loose == 1.0)
-    if concept and candidate.how == "meta" and candidate.path in concept.metas:
-        return Fit(loose * (1.0 - 0.03 * concept.metas.index(candidate.path)), own=loose == 1.0)
     labels = _value_names(prop, candidate)
     own = max((best_likeness(prop.phrases, label) for label in labels), default=0.0)
     synonym = 0.0
@@ -194,11 +176,10 @@ def fit_of(prop: Property, candidate: StatedCandidate) -> Fit:
         synonym = loose * _CONCEPT * max((best_likeness(_names(concept.names), label) for label in same), default=0.0)
         # A page with "Name: X" and another heading: a `name` is X, while a `title` is the heading.
         synonym *= 0.94 if candidate.how == "heading" else 1.0
-    nested = 0.93 ** candidate.path.count(".") if candidate.path and candidate.how != "meta" else 1.0
-    return Fit(max(own, synonym) * nested, own=own >= synonym)
+    return Fit(max(own, synonym), own=own >= synonym)
 
 
-def _value_names(prop: Property, candidate: StatedCandidate) -> Sequence[Phrase]:
+def _value_names(prop: Property, candidate: Place) -> Sequence[Phrase]:
     """The candidate's names, without the class names that say that the element only names the value."""
     if candidate.how != "selector":
         return candidate.labels
@@ -209,7 +190,7 @@ def _value_names(prop: Property, candidate: StatedCandidate) -> Sequence[Phrase]
     return [label for label in candidate.labels if not naming & set(label)]
 
 
-def likeness_to(prop: Property, candidate: StatedCandidate, fit: Fit | None = None) -> float:
+def likeness_to(prop: Property, candidate: Place, fit: Fit | None = None) -> float:
     """How well the candidate is what the property asks for, by its names and by where it stands; 0 to 1."""
     score = (fit or fit_of(prop, candidate)).likeness * TRUST[candidate.how]
     if candidate.aside:
@@ -233,33 +214,8 @@ def _names(names: tuple[str, ...]) -> tuple[Phrase, ...]:
     return _NAMES[names]
 
 
-def _of_stated(stated: StatedByEntity) -> StatedCandidate:
-    labels = (phrase(stated.label),) if stated.label else path_phrase(stated.path)
-    raw = Raw(stated.text, href=stated.href, structured=True)
-    return StatedCandidate(stated.how, stated.where, raw, labels, stated.path, visible=False)
-
-
-def _of_meta(facts: Facts) -> Iterator[StatedCandidate]:
-    for name, contents in facts.meta.items():
-        if name in META_ABOUT_THE_PAGE or name.startswith(
-            ("twitter:card", "twitter:creator", "twitter:site", "fb:", "msapplication")
-        ):
-            continue
-        last = name.split(":", 1)[-1] if ":" in name else name
-        for content in contents:
-            href = content if content.startswith(("http://", "https://", "/")) else ""
-            yield StatedCandidate(
-                "meta",
-                f'meta[property="{name}"]' if ":" in name else f'meta[name="{name}"]',
-                Raw(content, href=href, structured=True),
-                (phrase(last),),
-                path=name,
-                visible=False,
-            )
-
-
-def _of_pair(pair: LabeledValue, own: Phrase = (), *, of_block: bool = False) -> StatedCandidate:
-    return StatedCandidate(
+def _of_pair(pair: LabeledValue, own: Phrase = (), *, of_block: bool = False) -> Place:
+    return Place(
         pair.how,
         pair.selector,
         Raw(pair.text, (), pair.exact, pair.link, named=True, bare=pair.before_badges),
@@ -278,7 +234,7 @@ def _of_pair(pair: LabeledValue, own: Phrase = (), *, of_block: bool = False) ->
     )
 
 
-def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> Iterator[StatedCandidate]:
+def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> Iterator[Place]:
     """The element by its id and classes, and by each of its data.
 
     Args:
@@ -297,7 +253,7 @@ def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> 
     if element.names and tag in ("time", "address", "img"):
         labels.append(phrase(tag))
     aria_label = element.aria_label if element.aria_label != element.text else ""
-    frame = StatedCandidate(
+    frame = Place(
         "selector",
         element.selector,
         Raw(
@@ -319,7 +275,7 @@ def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> 
         yield frame
     for name, value in element.data:
         if name not in NAMING_DATA and value:
-            yield StatedCandidate(
+            yield Place(
                 "selector",
                 f"{element.selector}[data-{name}]",
                 Raw(value, href=value if "/" in value else "", structured=True),
@@ -365,7 +321,7 @@ def _without_name(words: Phrase, own: Phrase) -> Phrase:
     return words
 
 
-def _of_headings(facts: Facts) -> Iterator[StatedCandidate]:
+def _of_headings(facts: Facts) -> Iterator[Place]:
     """The first heading of the highest level, as the record's name."""
     own = [
         headline
@@ -375,7 +331,7 @@ def _of_headings(facts: Facts) -> Iterator[StatedCandidate]:
     own.sort(key=lambda headline: (headline.region != "", headline.level, headline.order))
     top = [headline for headline in own if headline.level == own[0].level][:3] if own else []
     for place, heading in enumerate(top):
-        yield StatedCandidate(
+        yield Place(
             "heading",
             heading.selector,
             Raw(whole_text(heading.text, heading.tip), href=heading.link),
@@ -386,7 +342,7 @@ def _of_headings(facts: Facts) -> Iterator[StatedCandidate]:
         )
 
 
-def _of_link(block: Facts, named: Sequence[NamedElement]) -> Iterator[StatedCandidate]:
+def _of_link(block: Facts, named: Sequence[NamedElement]) -> Iterator[Place]:
     """Where a block leads: the link of its heading, else its first link with text, else its first link."""
     heads = [(heading.selector, heading.link) for heading in block.headings if heading.link]
     links = sorted(
@@ -395,7 +351,7 @@ def _of_link(block: Facts, named: Sequence[NamedElement]) -> Iterator[StatedCand
     )
     texts = [(link.selector, link.link) for link in links]
     for where, href in (heads + texts)[:1]:
-        yield StatedCandidate("selector", where, Raw("", href=href), (("url",), ("link",)))
+        yield Place("selector", where, Raw("", href=href), (("url",), ("link",)))
 
 
 def whole_text(shown: str, tip: str) -> str:
@@ -404,7 +360,7 @@ def whole_text(shown: str, tip: str) -> str:
     return tip if cut != shown and tip.startswith(cut) else shown
 
 
-def section_candidates(facts: Facts, prop: Property) -> list[StatedCandidate]:
+def section_candidates(facts: Facts, prop: Property) -> list[Place]:
     """Values that a section's id gives: `id="part-x"` is the `part` "x" when its heading shows "x".
 
     What the address names by its fragment comes first, whatever its heading says; then the outermost section.
@@ -417,7 +373,7 @@ def section_candidates(facts: Facts, prop: Property) -> list[StatedCandidate]:
         # Where the address names the section its id holds, whatever the heading makes of it.
         if value and (anchor.named or re.search(rf"(?<![\w.]){re.escape(value)}(?![\w.]*\w)", anchor.text)):
             candidates.append(
-                StatedCandidate(
+                Place(
                     "selector",
                     anchor.selector,
                     Raw(value),

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from functools import cached_property
 
-from shoal.agent.policies.rules.fields.candidates import StatedCandidate
 from shoal.agent.read.schema import Property
+from shoal.agent.read.shown.places import Place
 from shoal.agent.read.values.conversion import ValueHints
 from shoal.agent.read.values.currencies import read_currency
 from shoal.agent.read.values.numbers import decimal_of, number_tokens, read_price
@@ -20,7 +20,7 @@ from shoal.agent.support.json_value import Json
 class VisibleText:
     """What the record's visible text says, for finding values again."""
 
-    def __init__(self, text: str, reading: ValueHints, candidates: Sequence[StatedCandidate] = ()) -> None:
+    def __init__(self, text: str, reading: ValueHints, candidates: Sequence[Place] = ()) -> None:
         self._text = text
         self._reading = reading
         self._candidates = candidates

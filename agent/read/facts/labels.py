@@ -11,10 +11,10 @@ from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
 from shoal.agent.page.selectors import Selectors
-from shoal.agent.policies.rules.facts.page_parts import Around, LabeledValue, Taken
-from shoal.agent.policies.rules.facts.surroundings import HEADINGS, Surroundings
-from shoal.agent.policies.rules.facts.tables import Grids, cells_of, is_head, table_of
-from shoal.agent.policies.rules.facts.texts import LONGEST_TEXT, SKIPPED, clean, leaves, one_line
+from shoal.agent.read.facts.page_parts import Around, LabeledValue, Taken
+from shoal.agent.read.facts.surroundings import HEADINGS, Surroundings
+from shoal.agent.read.facts.tables import Grids, cells_of, is_head, table_of
+from shoal.agent.read.facts.texts import LONGEST_TEXT, SKIPPED, clean, leaves, one_line
 
 _MOST = 800
 _LONGEST_LABEL = 60

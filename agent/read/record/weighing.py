@@ -1,0 +1,92 @@
+"""What the shown places state of a field, against what structured data, meta elements and the main text state.
+
+Where both say the same, the value is as sure as the surer of them says. Where they differ, structured data of the
+record win that the page bears out, and are not confirmed; else the value is doubted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shoal.agent.read.field import Field
+from shoal.agent.read.record.settling import Settled
+from shoal.agent.read.shown.choosing import MOST_CANDIDATES, SURENESS_ORDER, FieldAnswer
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import FieldCandidate, FieldSource, Reason
+
+_LONG = 400
+"""Characters from which a text is a main text."""
+
+
+def weighed(told: FieldAnswer, settled: Settled | None, asked: Field) -> FieldAnswer:
+    """One field's answer by the shown places, with what its other witnesses state."""
+    if settled is None:
+        return told
+    value, source = settled.claim.value, settled.source
+    if told.source is None:
+        if source.sureness == "weak":
+            return FieldAnswer(candidates=_distinct(*told.candidates, *settled.candidates))
+        return FieldAnswer(value, source, told.candidates)
+    if settled.claim.agrees(told.value):
+        return _agreed(told, settled)
+    if settled.claim.is_title and not _names_record(told.source, settled):
+        return told
+    if not _outweighs(told.source, settled, asked):
+        return told
+    better = settled.of_record or told.source.sureness == "weak" or _is_beyond_places(asked, value)
+    if source.sureness == "weak" or not better:
+        return FieldAnswer(candidates=_distinct(_candidate(told), *settled.candidates))
+    if settled.claim.is_title:
+        return FieldAnswer(value, source, _distinct(_candidate(told)))
+    return FieldAnswer(value, _doubted(source), _distinct(_candidate(told), *told.candidates))
+
+
+def _agreed(told: FieldAnswer, settled: Settled) -> FieldAnswer:
+    """As sure as the surer of both, and no surer than this kind of value may be."""
+    assert told.source is not None
+    surer = min((settled.source, told.source), key=lambda each: SURENESS_ORDER.index(each.sureness))
+    if SURENESS_ORDER.index(surer.sureness) < SURENESS_ORDER.index(settled.most):
+        surer = replace(surer, sureness=settled.most)
+    # Meta elements add the site's name to a title: the shown text is the value.
+    by_place = surer is told.source or (settled.claim.is_title and not settled.of_record)
+    return FieldAnswer(told.value if by_place else settled.claim.value, surer)
+
+
+def _names_record(told: FieldSource, settled: Settled) -> bool:
+    """True where structured data name the record otherwise than its heading, and the page shows that name as well."""
+    return settled.of_record and (settled.claim.shown or told.sureness == "weak")
+
+
+def _outweighs(told: FieldSource, settled: Settled, asked: Field) -> bool:
+    """True where what the other witnesses state counts against what the shown places state.
+
+    A number that people see counts for more than one in structured data, which may be stale. What those witnesses leave
+    in doubt counts against lists, and where they contradict each other.
+    """
+    stale = settled.sureness != "certain" and not settled.claim.shown
+    if asked.is_number and stale and told.confirmed:
+        return False
+    if settled.sureness == "weak":
+        contradicted = settled.why is Reason.CONTRADICTED and told.sureness != "certain"
+        return asked.kind == "list" or contradicted
+    return True
+
+
+def _is_beyond_places(asked: Field, value: Json) -> bool:
+    """True for values that no single place states as well: lists, addresses, long texts."""
+    return asked.kind in ("list", "address") or (isinstance(value, str) and len(value) > _LONG)
+
+
+def _doubted(source: FieldSource) -> FieldSource:
+    """The source of a value that a shown place contradicts."""
+    return FieldSource(source.how, source.where, False, "likely", Reason.CONTRADICTED)
+
+
+def _candidate(told: FieldAnswer) -> FieldCandidate:
+    assert told.source is not None
+    return FieldCandidate(told.value, told.source.how, told.source.where, "weak", Reason.CONTRADICTED)
+
+
+def _distinct(*candidates: FieldCandidate) -> tuple[FieldCandidate, ...]:
+    by_value = {repr(candidate.value): candidate for candidate in reversed(candidates)}
+    return tuple(reversed(by_value.values()))[:MOST_CANDIDATES]
