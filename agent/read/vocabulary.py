@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from shoal.agent.read.names import OTHER_NAMES
+from shoal.agent.read.word_lists.concepts import CONCEPTS
 from shoal.agent.read.words import is_plural, tokens
 
 Types = tuple[str, ...]
@@ -120,7 +121,13 @@ for _old, _prop in PROPERTIES.items():
     for _new in _prop.superseded_by:
         _SUPERSEDES[_new].append(_old)
 
-_OTHERS = tuple((frozenset(tokens(name)), targets) for name, targets in OTHER_NAMES.items())
+_OTHERS: Mapping[frozenset[str], tuple[str, ...]] = {
+    frozenset(tokens(name)): targets
+    for name, targets in (
+        *((name, concept.props) for concept in reversed(CONCEPTS) for name in concept.names),
+        *OTHER_NAMES.items(),
+    )
+}
 
 
 def _name_weight(word: str) -> float:
@@ -154,9 +161,9 @@ def fit(field: str, name: str, types: Types) -> float:
     rest, said_rest = asked - own or asked, said - own or said
     if rest == said_rest or rest == said - inherited or asked == said - inherited:
         return 0.97
-    for other, targets in _OTHERS:
-        if name in targets and rest == other:
-            return 0.96 - 0.02 * targets.index(name)
+    targets = _OTHERS.get(rest, ())
+    if name in targets:
+        return 0.96 - 0.02 * targets.index(name)
     return max(_fit_of_words(rest, said, said_rest), _fit_of_comment(field, rest, prop))
 
 

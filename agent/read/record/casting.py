@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import urljoin
 
 from shoal.agent.read.field import Field
 from shoal.agent.read.record.nodes import PageNodes, property_of, types_of, values_of
@@ -17,6 +16,7 @@ from shoal.agent.read.values.durations import SECONDS, read_seconds
 from shoal.agent.read.vocabulary import ENUMERATIONS, property_named
 from shoal.agent.read.words import folded, one_line, plain_text
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.web_addresses import joined
 
 Wanted = Literal["number", "text", "address"]
 
@@ -107,7 +107,7 @@ class Casting:
         text = said.strip() if isinstance(said, str) else ""
         if text.startswith(("data:", "javascript:", "#")) or " " in text or not _LINKED.match(text):
             return None
-        return urljoin(self.base, html.unescape(text))
+        return joined(self.base, html.unescape(text)) or None
 
     def _day(self, value: Json) -> str | None:
         said = self._principal(value, "text") if isinstance(value, Mapping) else value

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import accumulate
-from urllib.parse import urljoin
 
 from lxml import etree, html
 
 from shoal.agent.page.page import Page
 from shoal.agent.read.words import folded, letters, one_line
+from shoal.agent.support.web_addresses import joined
 
 _APART = re.compile(
     r"comment|respond|related|recommend|sidebar|similar|also|carousel|upsell|cross-?sell|footer|nav(bar|igation)?$|^nav"
@@ -30,7 +30,7 @@ class MainMatter:
     def __init__(self, page: Page) -> None:
         self.page = page
         base = page.root.find(".//base[@href]")
-        self.base = urljoin(page.url, base.get("href", "")) if base is not None else page.url
+        self.base = joined(page.url, base.get("href", "")) if base is not None else page.url
         self.lang = (page.root.get("lang") or "en")[:2].lower()
         self._pieces: list[str] = []
         self._starts = [0] * len(page.elements)

@@ -12,7 +12,7 @@ from shoal.agent.read.field import Field
 from shoal.agent.read.record.settling import Settled
 from shoal.agent.read.shown.choosing import MOST_CANDIDATES, SURENESS_ORDER, FieldAnswer
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import FieldCandidate, FieldSource, Reason
+from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
 
 _LONG = 400
 """Characters from which a text is a main text."""
@@ -29,10 +29,8 @@ def weighed(told: FieldAnswer, settled: Settled | None, asked: Field) -> FieldAn
         return FieldAnswer(value, source, told.candidates)
     if settled.claim.agrees(told.value):
         return _agreed(told, settled)
-    if settled.claim.is_title and not _names_record(told.source, settled):
-        return told
     if not _outweighs(told.source, settled, asked):
-        return told
+        return _beside(told, settled)
     better = settled.of_record or told.source.sureness == "weak" or _is_beyond_places(asked, value)
     if source.sureness == "weak" or not better:
         return FieldAnswer(candidates=_distinct(_candidate(told), *settled.candidates))
@@ -52,6 +50,14 @@ def _agreed(told: FieldAnswer, settled: Settled) -> FieldAnswer:
     return FieldAnswer(told.value if by_place else settled.claim.value, surer)
 
 
+def _beside(told: FieldAnswer, settled: Settled) -> FieldAnswer:
+    """What the shown places state, not confirmed where structured data of the record state something else."""
+    if told.source is None or not settled.of_record or settled.source.sureness == "weak":
+        return told
+    sureness = told.source.sureness if told.source.sureness == "weak" else "likely"
+    return FieldAnswer(told.value, _doubted(told.source, sureness), _distinct(*settled.candidates, *told.candidates))
+
+
 def _names_record(told: FieldSource, settled: Settled) -> bool:
     """True where structured data name the record otherwise than its heading, and the page shows that name as well."""
     return settled.of_record and (settled.claim.shown or told.sureness == "weak")
@@ -63,6 +69,8 @@ def _outweighs(told: FieldSource, settled: Settled, asked: Field) -> bool:
     A number that people see counts for more than one in structured data, which may be stale. What those witnesses leave
     in doubt counts against lists, and where they contradict each other.
     """
+    if settled.claim.is_title and not _names_record(told, settled):
+        return False
     stale = settled.sureness != "certain" and not settled.claim.shown
     if asked.is_number and stale and told.confirmed:
         return False
@@ -77,9 +85,9 @@ def _is_beyond_places(asked: Field, value: Json) -> bool:
     return asked.kind in ("list", "address") or (isinstance(value, str) and len(value) > _LONG)
 
 
-def _doubted(source: FieldSource) -> FieldSource:
-    """The source of a value that a shown place contradicts."""
-    return FieldSource(source.how, source.where, False, "likely", Reason.CONTRADICTED)
+def _doubted(source: FieldSource, sureness: Sureness = "likely") -> FieldSource:
+    """The source of a value that another witness contradicts."""
+    return FieldSource(source.how, source.where, False, sureness, Reason.CONTRADICTED)
 
 
 def _candidate(told: FieldAnswer) -> FieldCandidate:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from shoal.agent.browser import FetchedJson
 from shoal.agent.read.facts.facts import Facts
 from shoal.agent.read.facts.fetched import FetchedValue, subject_values
+from shoal.agent.read.field import Field
 from shoal.agent.read.schema import Property
 from shoal.agent.read.shown.choosing import (
     ENOUGH,
@@ -35,6 +36,7 @@ from shoal.agent.read.shown.places import (
 from shoal.agent.read.shown.visible_text import VisibleText
 from shoal.agent.read.values.conversion import Raw, ValueHints, convert
 from shoal.agent.read.values.currencies import read_currency
+from shoal.agent.read.values.durations import SECONDS, read_seconds
 from shoal.agent.read.values.numbers import looks_like_rating, read_price
 from shoal.agent.read.values.phrases import Phrase, phrase
 from shoal.agent.read.values.stock import stock_line
@@ -113,7 +115,7 @@ class FieldReader:
     def _scored(self, prop: Property) -> list[Scored]:
         scored = []
         for candidate in section_candidates(self.facts, prop) if self.facts is not None else ():
-            value = convert(prop, candidate.raw, self.reading)
+            value = self._value(prop, candidate.raw)
             if value is not None:
                 scored.append(Scored(_SECTION, candidate, value, Fit(1.0, own=True)))
         for candidate in self._possible(prop):
@@ -127,11 +129,21 @@ class FieldReader:
             raw = without_label(candidate.raw, prop)
             if raw != candidate.raw:  # its own text names the field: "Model SON-6722"
                 fit = Fit(max(fit.likeness, GOOD_FIT), own=True)
-            value = convert(prop, raw, self.reading)
+            value = self._value(prop, raw)
             in_row = self.facts is None
             if value is not None and not is_no_value(prop, candidate, value, self.names, in_row=in_row):
                 scored.append(Scored(score + self._standing(prop, candidate), candidate, value, fit))
         return scored
+
+    def _value(self, prop: Property, raw: Raw) -> Json:
+        """`raw` as the property asks for it, a length of time in the unit that it asks for."""
+        asked = Field(prop)
+        if asked.is_number and asked.time_unit and not raw.structured:
+            seconds = read_seconds(raw.text, self.reading.lang[:2] or "en")
+            if seconds:
+                amount = seconds / SECONDS[asked.time_unit]
+                return int(amount) if amount == int(amount) else amount if asked.kind == "number" else None
+        return convert(prop, raw, self.reading)
 
     def _standing(self, prop: Property, candidate: Place) -> float:
         """What the place of a candidate adds to its score.
@@ -180,7 +192,7 @@ class FieldReader:
         for line in self.shown.lines:
             # A line that ends with a colon names what follows it: "changeset 73:" before a link.
             if not line.endswith((":", "：")) and self._speaks(prop, kind, line):
-                value = convert(prop, without_label(Raw(line), prop), self.reading)
+                value = self._value(prop, without_label(Raw(line), prop))
                 if value is not None:
                     by_value.setdefault(repr(value), (value, line))
         if len(by_value) != 1:

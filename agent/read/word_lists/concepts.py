@@ -1,6 +1,6 @@
 """What pages state of common things: how schemas, labels, schema.org and meta tags name it.
 
-A concept joins the names that a schema may use with the places and labels where pages put such a value. What is not
+A concept joins the names that schemas and labels use with the properties of schema.org. What is not
 listed here is matched by its own words.
 """
 
@@ -21,8 +21,7 @@ class Concept:
     name: str
     kind: Kind  # how its value is read
     names: tuple[str, ...]  # what schemas and labels call it
-    paths: tuple[str, ...] = ()  # where schema.org puts it, best first
-    metas: tuple[str, ...] = ()  # meta tags, best first
+    props: tuple[str, ...] = ()  # properties of schema.org that it is, best first
 
 
 CONCEPTS: tuple[Concept, ...] = (
@@ -37,7 +36,6 @@ CONCEPTS: tuple[Concept, ...] = (
             """
         ),
         word_list("name, headline, title"),
-        word_list("og:title, twitter:title, title, dc.title, citation_title"),
     ),
     Concept(
         "price",
@@ -49,8 +47,7 @@ CONCEPTS: tuple[Concept, ...] = (
             piece, price each, stuckpreis, preis pro stuck, prix unitaire, cena za kus
             """
         ),
-        word_list("offers.price, offers.priceSpecification.price, price, offers.lowPrice"),
-        word_list("product:price:amount, og:price:amount, product:sale_price:amount"),
+        word_list("price, lowPrice"),
     ),
     Concept(
         "old_price",
@@ -62,8 +59,7 @@ CONCEPTS: tuple[Concept, ...] = (
             price before, was
             """
         ),
-        word_list("offers.highPrice"),
-        word_list("product:original_price:amount"),
+        word_list("highPrice"),
     ),
     Concept(
         "currency",
@@ -74,8 +70,7 @@ CONCEPTS: tuple[Concept, ...] = (
             monnaie, preiswaehrung
             """
         ),
-        word_list("offers.priceCurrency, offers.priceSpecification.priceCurrency, priceCurrency"),
-        word_list("product:price:currency, og:price:currency"),
+        word_list("priceCurrency"),
     ),
     Concept(
         "availability",
@@ -88,8 +83,7 @@ CONCEPTS: tuple[Concept, ...] = (
             dostepnosc, en stock
             """
         ),
-        word_list("offers.availability, availability"),
-        word_list("product:availability, og:availability"),
+        word_list("availability"),
     ),
     Concept(
         "rating",
@@ -101,8 +95,7 @@ CONCEPTS: tuple[Concept, ...] = (
             valutazione, beoordeling, sterne, ocena
             """
         ),
-        word_list("aggregateRating.ratingValue, reviewRating.ratingValue, ratingValue"),
-        word_list("product:rating:value, rating"),
+        word_list("ratingValue"),
     ),
     Concept(
         "review_count",
@@ -114,7 +107,7 @@ CONCEPTS: tuple[Concept, ...] = (
             reviews count, num reviews, recenze
             """
         ),
-        word_list("aggregateRating.reviewCount, aggregateRating.ratingCount, reviewCount, ratingCount"),
+        word_list("reviewCount, ratingCount"),
     ),
     Concept(
         "sku",
@@ -128,14 +121,12 @@ CONCEPTS: tuple[Concept, ...] = (
             """
         ),
         word_list("sku, productID, mpn"),
-        word_list("product:retailer_item_id, product:retailer_part_no"),
     ),
     Concept(
         "gtin",
         "gtin",
         word_list("gtin, ean, upc, barcode, gtin13, ean13, isbn, isbn13"),
-        word_list("gtin13, gtin, gtin12, gtin14, gtin8, isbn, offers.gtin13"),
-        word_list("product:ean, product:upc, product:isbn, books:isbn, book:isbn"),
+        word_list("gtin13, gtin, gtin12, gtin14, gtin8, isbn"),
     ),
     Concept(
         "brand",
@@ -146,8 +137,7 @@ CONCEPTS: tuple[Concept, ...] = (
             fabricante, znacka, vyrobce, merk, producent, produttore
             """
         ),
-        word_list("brand.name, brand, manufacturer.name, manufacturer"),
-        word_list("product:brand, og:brand"),
+        word_list("brand, manufacturer"),
     ),
     Concept(
         "description",
@@ -159,7 +149,6 @@ CONCEPTS: tuple[Concept, ...] = (
             """
         ),
         word_list("description, abstract"),
-        word_list("og:description, description, twitter:description"),
     ),
     Concept(
         "author",
@@ -170,8 +159,7 @@ CONCEPTS: tuple[Concept, ...] = (
             posted by, von, par
             """
         ),
-        word_list("author.name, author, creator.name, creator"),
-        word_list("author, article:author, citation_author, dc.creator, book:author"),
+        word_list("author, creator"),
     ),
     Concept(
         "date",
@@ -184,7 +172,6 @@ CONCEPTS: tuple[Concept, ...] = (
             """
         ),
         word_list("datePublished, releaseDate, dateCreated, uploadDate, startDate"),
-        word_list("article:published_time, date, citation_publication_date, dc.date, pubdate"),
     ),
     Concept(
         "modified",
@@ -196,7 +183,6 @@ CONCEPTS: tuple[Concept, ...] = (
             """
         ),
         word_list("dateModified"),
-        word_list("article:modified_time, og:updated_time, last-modified"),
     ),
     Concept(
         "image",
@@ -207,15 +193,13 @@ CONCEPTS: tuple[Concept, ...] = (
             product image, afbeelding, foto, img
             """
         ),
-        word_list("image.url, image.contentUrl, image, thumbnailUrl"),
-        word_list("og:image:secure_url, og:image, twitter:image"),
+        word_list("image, thumbnailUrl"),
     ),
     Concept(
         "url",
         "url",
         word_list("url, link, product url, page url, permalink, href, web address"),
-        word_list("url, mainEntityOfPage.@id, @id"),
-        word_list("og:url"),
+        word_list("url, mainEntityOfPage"),
     ),
     Concept(
         "category",
@@ -226,26 +210,25 @@ CONCEPTS: tuple[Concept, ...] = (
             category
             """
         ),
-        word_list("category.name, category, articleSection, genre"),
-        word_list("article:section, product:category"),
+        word_list("category, articleSection, genre"),
     ),
     Concept(
         "email",
         "text",
         word_list("email, e mail, email address, mail, courriel"),
-        word_list("email, contactPoint.email"),
+        word_list("email"),
     ),
     Concept(
         "phone",
         "text",
         word_list("phone, telephone, phone number, tel, telefon, telefono, mobile, telefonnummer, rufnummer"),
-        word_list("telephone, contactPoint.telephone"),
+        word_list("telephone"),
     ),
     Concept(
         "weight",
         "text",
         word_list("weight, gewicht, poids, peso, hmotnost, vaha, net weight, item weight, waga"),
-        word_list("weight.value, weight"),
+        word_list("weight"),
     ),
     Concept(
         "color", "text", word_list("color, colour, farbe, couleur, barva, colore, kleur, kolor"), word_list("color")
@@ -266,7 +249,7 @@ CONCEPTS: tuple[Concept, ...] = (
         "publisher",
         "text",
         word_list("publisher, verlag, editeur, editorial, nakladatel, editore, uitgever"),
-        word_list("publisher.name, publisher"),
+        word_list("publisher"),
     ),
     Concept(
         "pages",
@@ -278,7 +261,7 @@ CONCEPTS: tuple[Concept, ...] = (
         "location",
         "text",
         word_list("location, place, venue, ort, standort, lieu, lugar, misto, luogo, job location"),
-        word_list("location.name, location.address.addressLocality, jobLocation.address.addressLocality, location"),
+        word_list("location, addressLocality"),
     ),
     Concept(
         "company",
@@ -289,7 +272,7 @@ CONCEPTS: tuple[Concept, ...] = (
             empresa, societe, arbeitgeber, hiring organization
             """
         ),
-        word_list("hiringOrganization.name, worksFor.name, organizer.name"),
+        word_list("hiringOrganization, worksFor, organizer"),
     ),
 )
 
@@ -305,12 +288,3 @@ NOT_ENTITIES = word_list(
     """
 )
 """Types of schema.org that describe the site or a part of the page rather than what the page is about."""
-
-META_ABOUT_THE_PAGE = word_list(
-    """
-    viewport, generator, robots, theme-color, referrer, og:type, og:site_name, og:locale, x-ua-compatible,
-    content-type, format-detection, apple-mobile-web-app-title, application-name, csrf-token, googlebot,
-    content-security-policy, refresh, color-scheme, og:image:width, og:image:height, og:image:alt
-    """
-)
-"""Meta tags that state nothing about what the page is about."""

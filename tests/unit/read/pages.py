@@ -7,7 +7,7 @@ from typing import Any
 from shoal.agent.page.from_html import page_from_html
 from shoal.agent.read.lists.fields import ListField
 from shoal.agent.read.lists.records import ListReading, read_list
-from shoal.agent.read.record.record import PageRecord, read_record
+from shoal.agent.read.record.record import ReadRecord, read_record
 from shoal.agent.read.schema import properties_of
 
 TEXT = {"type": "string"}
@@ -20,15 +20,10 @@ MINUTES = {"type": "integer", "description": "minutes"}
 URL = "https://site.example/pages/1"
 
 
-def record_of(html: str, /, **fields: Any) -> PageRecord:
+def record_of(html: str, /, **fields: Any) -> ReadRecord:
     """The record of a page."""
     page = page_from_html(html.encode(), URL, charset="utf-8")
     return read_record(page, properties_of({"type": "object", "properties": fields}))
-
-
-def given(record: PageRecord) -> dict[str, Any]:
-    """The values that are not doubted."""
-    return {name: each.claim.value for name, each in record.settled.items() if each.sureness != "weak"}
 
 
 def list_of(html: str, /, **fields: Any) -> ListReading:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.unit.read.pages import ADDRESS, DAY, LINES, MINUTES, NUMBER, TEXT, given, record_of
+from tests.unit.read.pages import ADDRESS, DAY, LINES, MINUTES, NUMBER, TEXT, record_of
 
 
 def json_ld(*nodes: object) -> str:
@@ -24,6 +24,7 @@ SOUP = {
     "image": {"@type": "ImageObject", "url": "/soup.jpg"},
     "aggregateRating": {"@type": "AggregateRating", "ratingValue": "4.6", "reviewCount": 12},
 }
+MUG = {"@type": "Product", "name": "Blue mug", "offers": {"price": "7.50", "priceCurrency": "EUR"}}
 SHOWN = "<h1>Leek soup</h1><p>For 4 bowls</p><ul><li>2 leeks<li>1 potato</ul>"
 
 
@@ -31,7 +32,7 @@ class TestTheNodeOfTheRecord:
     def test_is_the_one_that_states_most_of_the_schema(self):
         article = {"@type": "Article", "headline": "Leek soup", "author": "A. Cook", "datePublished": "2024-01-02"}
         page = json_ld(article, SOUP) + SHOWN
-        assert given(record_of(page, title=TEXT, servings=TEXT, ingredients=LINES)) == {
+        assert record_of(page, title=TEXT, servings=TEXT, ingredients=LINES).value == {
             "title": "Leek soup",
             "servings": "4 bowls",
             "ingredients": ["2 leeks", "1 potato"],
@@ -45,14 +46,14 @@ class TestTheNodeOfTheRecord:
             ]
         }
         page = json_ld(graph) + "<h1>Night trains</h1><p>By Ada Rail</p>"
-        assert given(record_of(page, title=TEXT, author=TEXT)) == {"title": "Night trains", "author": "Ada Rail"}
+        assert record_of(page, title=TEXT, author=TEXT).value == {"title": "Night trains", "author": "Ada Rail"}
 
     def test_may_be_microdata(self):
         page = """<div itemscope itemtype="https://schema.org/Product"><h1 itemprop="name">Blue mug</h1>
             <div itemprop="offers" itemscope itemtype="https://schema.org/Offer">
             <span itemprop="price" content="7.50">7,50 €</span>
             <meta itemprop="priceCurrency" content="EUR"></div></div>"""
-        assert given(record_of(page, name=TEXT, price=NUMBER, currency=TEXT)) == {
+        assert record_of(page, name=TEXT, price=NUMBER, currency=TEXT).value == {
             "name": "Blue mug",
             "price": 7.5,
             "currency": "EUR",
@@ -64,39 +65,39 @@ class TestTheNodeOfTheRecord:
             soup", "recipeYield": "4 bowls",} /*]]>*/</script>"""
             + SHOWN
         )
-        assert given(record_of(page, title=TEXT, servings=TEXT))["servings"] == "4 bowls"
+        assert record_of(page, title=TEXT, servings=TEXT).value["servings"] == "4 bowls"
 
 
 class TestValues:
     def test_are_read_in_the_unit_that_is_asked_for(self):
         page = json_ld({**SOUP, "totalTime": "PT1H10M"}) + SHOWN
-        assert given(record_of(page, total_time=MINUTES, title=TEXT))["total_time"] == 70
+        assert record_of(page, total_time=MINUTES, title=TEXT).value["total_time"] == 70
 
     def test_a_total_that_is_not_stated_is_the_sum_of_the_times(self):
-        assert given(record_of(json_ld(SOUP) + SHOWN, total_time=MINUTES, title=TEXT))["total_time"] == 70
+        assert record_of(json_ld(SOUP) + SHOWN, total_time=MINUTES, title=TEXT).value["total_time"] == 70
 
     def test_addresses_are_absolute(self):
         page = '<meta property="og:image" content="/soup.jpg">' + json_ld(SOUP) + SHOWN
         record = record_of(page, image=ADDRESS, title=TEXT)
-        assert given(record)["image"] == "https://site.example/soup.jpg"
-        assert record.settled["image"].sureness == "certain"
+        assert record.value["image"] == "https://site.example/soup.jpg"
+        assert record.sources["image"].sureness == "certain"
 
     def test_a_placeholder_is_no_picture(self):
         page = json_ld({**SOUP, "image": "data:image/gif;base64,R0lGOD"}) + SHOWN
-        assert "image" not in record_of(page, image=ADDRESS, title=TEXT).settled
+        assert "image" not in record_of(page, image=ADDRESS, title=TEXT).value
 
     def test_a_structure_states_its_value(self):
-        assert given(record_of(json_ld(SOUP) + SHOWN, rating=NUMBER, title=TEXT))["rating"] == 4.6
+        assert record_of(json_ld(SOUP) + SHOWN, rating=NUMBER, title=TEXT).value["rating"] == 4.6
 
     def test_the_number_of_things_is_a_count(self):
         record = record_of(json_ld(SOUP) + SHOWN, reviews={"type": "integer"}, title=TEXT)
-        assert given(record)["reviews"] == 12
+        assert record.value["reviews"] == 12
 
 
 class TestSureness:
     def test_a_value_that_is_stated_and_shown_is_certain(self):
         record = record_of(json_ld(SOUP) + SHOWN, title=TEXT, servings=TEXT)
-        assert {name: each.sureness for name, each in record.settled.items()} == {
+        assert {name: each.sureness for name, each in record.sources.items()} == {
             "title": "certain",
             "servings": "certain",
         }
@@ -105,25 +106,27 @@ class TestSureness:
         other = '<div itemscope itemtype="https://schema.org/Recipe"><h2 itemprop="name">Leek soup</h2>'
         other += '<i itemprop="recipeYield">6 bowls</i></div>'
         record = record_of(json_ld(SOUP) + SHOWN + other, title=TEXT, servings=TEXT)
-        assert record.settled["servings"].sureness == "weak"
-        assert {candidate.value for candidate in record.candidates_of("servings")} == {"4 bowls", "6 bowls"}
+        assert "servings" not in record.value
+        assert {candidate.value for candidate in record.candidates["servings"]} == {"4 bowls", "6 bowls"}
 
     def test_a_list_that_lacks_entries_which_the_page_shows_is_doubted(self):
         page = json_ld(SOUP) + "<h1>Leek soup</h1><ul><li>2 leeks<li>1 potato<li>300 ml of the very best stock</ul>"
-        assert record_of(page, ingredients=LINES, title=TEXT).settled["ingredients"].sureness == "weak"
+        assert record_of(page, ingredients=LINES, title=TEXT).missing == ("ingredients",)
 
-    @pytest.mark.parametrize(("code", "sureness"), [("4006381333931", "certain"), ("4006381333932", "weak")])
+    @pytest.mark.parametrize(("code", "sureness"), [("4006381333931", "certain"), ("4006381333932", None)])
     def test_a_code_is_certain_by_its_check_digit_alone(self, code, sureness):
         page = json_ld({"@type": "Product", "name": "Blue mug", "gtin13": code}) + "<h1>Blue mug</h1>"
-        assert record_of(page, name=TEXT, gtin=TEXT).settled["gtin"].sureness == sureness
+        source = record_of(page, name=TEXT, gtin=TEXT).sources.get("gtin")
+        assert (source.sureness if source is not None else None) == sureness
 
     def test_a_person_is_never_certain(self):
         page = json_ld({"@type": "Article", "headline": "Trains", "author": "Ada Rail"}) + "<h1>Trains</h1>Ada Rail"
         page += '<meta name="author" content="Ada Rail">'
-        assert record_of(page, title=TEXT, author=TEXT).settled["author"].sureness == "likely"
+        assert record_of(page, title=TEXT, author=TEXT).sources["author"].sureness == "likely"
 
     def test_what_no_place_states_is_not_given(self):
-        assert "calories" not in record_of(json_ld(SOUP) + SHOWN, title=TEXT, calories=NUMBER).settled
+        record = record_of(json_ld(SOUP) + SHOWN, title=TEXT, calories=NUMBER)
+        assert ("calories" in record.value, "calories" in record.candidates) == (False, False)
 
 
 class TestWithoutStructuredData:
@@ -132,7 +135,7 @@ class TestWithoutStructuredData:
     def test_a_main_text_is_read_without_what_stands_around_it(self):
         page = f"<html><body><nav>Home News</nav><article><h1>Night trains</h1>{self.TEXT}</article>"
         page += "<footer>Imprint and more</footer></body></html>"
-        body = given(record_of(page, title=TEXT, body=TEXT))["body"]
+        body = record_of(page, title=TEXT, body=TEXT).value["body"]
         assert "Sentence number 7" in body
         assert "Imprint" not in body
 
@@ -141,12 +144,12 @@ class TestWithoutStructuredData:
             </head><body><article><h1>Night trains</h1>
             <time datetime="2024-05-31">31 May 2024</time>{self.TEXT}</article>
             </body></html>"""
-        assert given(record_of(page, title=TEXT, date=DAY, body=TEXT))["date"] == "2024-05-31"
+        assert record_of(page, title=TEXT, date=DAY, body=TEXT).value["date"] == "2024-05-31"
 
     def test_a_labelled_value_is_read(self):
         page = """<h1>Blue mug</h1><meta property="og:title" content="Blue mug">
             <table><tr><th>Brand</th><td>Clayworks</td></tr><tr><th>Weight</th><td>300 g</td></tr></table>"""
-        assert given(record_of(page, name=TEXT, brand=TEXT))["brand"] == "Clayworks"
+        assert record_of(page, name=TEXT, brand=TEXT).value["brand"] == "Clayworks"
 
 
 class TestListsThatThePageShowsOtherwise:
@@ -163,7 +166,7 @@ class TestListsThatThePageShowsOtherwise:
     def test_are_borne_out_by_rows_with_the_same_words(self, rows: str):
         page = json_ld({**SOUP, "recipeIngredient": ["225.0g leeks", "1 1/2 cups flour"]}) + f"<h1>Leek soup</h1>{rows}"
         record = record_of(page, title=TEXT, ingredients=LINES)
-        assert given(record)["ingredients"] == ["225.0g leeks", "1 1/2 cups flour"]
+        assert record.value["ingredients"] == ["225.0g leeks", "1 1/2 cups flour"]
 
     @pytest.mark.parametrize(
         "rows",
@@ -176,13 +179,13 @@ class TestListsThatThePageShowsOtherwise:
     )
     def test_are_doubted_where_no_row_says_an_entry(self, rows: str):
         page = json_ld({**SOUP, "recipeIngredient": ["225.0g leeks", "1 1/2 cups flour"]}) + f"<h1>Leek soup</h1>{rows}"
-        assert "ingredients" not in given(record_of(page, title=TEXT, ingredients=LINES))
+        assert "ingredients" not in record_of(page, title=TEXT, ingredients=LINES).value
 
     @pytest.mark.parametrize("amount", ["225", "225.0"])
     def test_are_doubted_where_one_text_says_what_several_rows_say(self, amount: str):
         node = {**SOUP, "recipeIngredient": [f"{amount} g leeks, 1 potato"]}
         page = json_ld(node) + "<h1>Leek soup</h1><div><ul><li>225 g leeks<li>1 potato</ul></div>"
-        assert "ingredients" not in given(record_of(page, title=TEXT, ingredients=LINES))
+        assert "ingredients" not in record_of(page, title=TEXT, ingredients=LINES).value
 
     def test_are_doubted_where_rows_have_amounts_that_they_lack(self):
         node = {**SOUP, "recipeIngredient": ["leeks", "potato", "salt"]}
@@ -191,11 +194,79 @@ class TestListsThatThePageShowsOtherwise:
             for name, amount in (("leeks", "2 pieces"), ("potato", "1"), ("salt", "a pinch"))
         )
         page = json_ld(node) + f"<h1>Leek soup</h1>{rows}"
-        assert "ingredients" not in given(record_of(page, title=TEXT, ingredients=LINES))
+        assert "ingredients" not in record_of(page, title=TEXT, ingredients=LINES).value
 
     def test_the_number_of_a_step_is_no_amount(self):
         steps = ["Wash the leeks", "Cut them", "Cook them well"]
         node = {**SOUP, "recipeInstructions": [{"@type": "HowToStep", "text": step} for step in steps]}
         rows = "".join(f"<div><b>{number}</b> {step}</div>" for number, step in enumerate(steps, 1))
         page = json_ld(node) + f"<h1>Leek soup</h1>{rows}"
-        assert given(record_of(page, title=TEXT, instructions=LINES))["instructions"] == steps
+        assert record_of(page, title=TEXT, instructions=LINES).value["instructions"] == steps
+
+
+class TestShownPlacesBesideStructuredData:
+    def page(self, shown: str, **stated: object) -> str:
+        return json_ld({**MUG, **stated}) + f"<h1>Blue mug</h1>{shown}"
+
+    def test_what_both_say_is_certain(self):
+        record = record_of(self.page("<p class=price>7,50 €</p>"), name=TEXT, price=NUMBER)
+        assert record.value == {"name": "Blue mug", "price": 7.5}
+        assert {name: (each.how, each.sureness, each.confirmed) for name, each in record.sources.items()} == {
+            "name": ("json-ld", "certain", True),
+            "price": ("json-ld", "certain", True),
+        }
+
+    def test_what_one_of_them_says_is_given(self):
+        record = record_of(self.page("<dl><dt>Brand<dd>Clayworks</dl>", sku="M-7"), name=TEXT, brand=TEXT, price=NUMBER)
+        assert record.value == {"name": "Blue mug", "brand": "Clayworks", "price": 7.5}
+        assert record.sources["brand"].how == "definition-list" and not record.sources["price"].confirmed
+
+    def test_structured_data_that_the_page_bears_out_win_and_are_not_certain(self):
+        shown = "<table><tr><th>Price<td>70 €</table><p>Members pay 7.50</p>"
+        record = record_of(self.page(shown), name=TEXT, price=NUMBER)
+        assert record.value["price"] == 7.5
+        assert (record.sources["price"].sureness, record.sources["price"].confirmed) == ("likely", False)
+
+    def test_a_number_that_the_page_does_not_show_may_be_stale(self):
+        record = record_of(self.page("<table><tr><th>Price<td>9.90 €</table>"), name=TEXT, price=NUMBER)
+        assert (record.value["price"], record.sources["price"].how) == (9.9, "table")
+
+    def test_offers_that_differ_are_no_price_unless_one_is_shown(self):
+        offers = [{"price": "9"}, {"price": "12"}]
+        assert record_of(self.page("", offers=offers), name=TEXT, price=NUMBER).missing == ("price",)
+        shown = record_of(self.page("<p class=price>€12.00</p>", offers=offers), name=TEXT, price=NUMBER)
+        assert shown.value["price"] == 12
+
+    def test_the_heading_names_the_record_where_structured_data_name_something_that_is_not_shown(self):
+        other = record_of(json_ld({**MUG, "name": "MUG-BLUE-7"}) + "<h1>Blue mug</h1>", name=TEXT, price=NUMBER)
+        assert (other.value["name"], other.sources["name"].how) == ("Blue mug", "heading")
+
+    @pytest.mark.parametrize(("name", "given"), [("author", {"author": "Ada Quill"}), ("twitter:creator", {})])
+    def test_the_handle_of_a_network_is_no_author(self, name: str, given: dict[str, str]) -> None:
+        text = "Ada Quill" if name == "author" else "@adaquill"
+        assert (
+            record_of(f'<meta name="{name}" content="{text}"><p>A tale, told by {text}</p>', author=TEXT).value == given
+        )
+
+    def test_what_a_page_writes_for_an_address_and_is_none_is_no_value(self):
+        page = self.page("SKU: J-1", url="http://[#a", image="http://[", sku="J-1")
+        assert record_of(page, image=ADDRESS, sku=TEXT).value == {"sku": "J-1"}
+
+    def test_a_structure_that_hangs_from_the_node_is_an_object(self):
+        maker = {"@type": "Brand", "name": "Clayworks", "url": "https://clay.example/"}
+        brand = {"type": "object", "properties": {"name": TEXT, "url": ADDRESS}}
+        record = record_of(self.page("", brand=maker), name=TEXT, brand=brand)
+        assert record.value == {"name": "Blue mug", "brand": {"name": "Clayworks", "url": "https://clay.example/"}}
+
+    def test_what_is_missing_is_null_only_where_null_is_allowed(self):
+        record = record_of("<p>nothing</p>", price={"type": ["number", "null"]}, sku=TEXT)
+        assert (record.value, record.sources, record.missing) == ({"price": None}, {}, ("price", "sku"))
+
+    def test_alternatives_and_nested_objects_are_read_from_labels(self):
+        money = {"type": "object", "properties": {"amount": NUMBER, "currency": TEXT}}
+        weight, stock = {"anyOf": [NUMBER, {"type": "null"}]}, {"enum": ["in_stock", "sold_out"]}
+        rows = (("Preis", "1.299,00 €"), ("Gewicht", "2,5 kg"), ("Verfügbarkeit", "Ausverkauft"))
+        table = "".join(f"<tr><th>{label}<td>{value}" for label, value in rows)
+        record = record_of(f"<html lang=de><table>{table}</table>", price=money, weight=weight, stock=stock)
+        assert record.missing == ()
+        assert record.value == {"price": {"amount": 1299, "currency": "EUR"}, "weight": 2.5, "stock": "sold_out"}

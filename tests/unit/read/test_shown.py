@@ -1,8 +1,7 @@
-"""Fields matched against facts."""
+"""Fields matched with the shown places of a page."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,10 +10,9 @@ import pytest
 from shoal.agent.grounding.claims import stated_count
 from shoal.agent.grounding.part_claims import failure_told, is_last_page, page_told, part_told
 from shoal.agent.read.facts.facts import Facts
-from shoal.agent.read.facts.page_parts import Anchor, Heading, LabeledValue, NamedElement
-from shoal.agent.read.record.nodes import FoundNode
+from shoal.agent.read.facts.page_parts import Anchor, LabeledValue, NamedElement
 from shoal.agent.read.schema import Property, properties_of
-from shoal.agent.read.shown.reader import page_reader, read_record
+from shoal.agent.read.shown.reader import page_fields
 from shoal.agent.read.values.phrases import likeness, phrase
 
 
@@ -26,13 +24,15 @@ def pair(label: str, text: str, **more: Any) -> LabeledValue:
     return LabeledValue("table", label, text, "td", order=1)._replace(**more)
 
 
-def read(
-    properties: dict[str, Any], jsonld: Sequence[Any] = (), **facts: Any
-) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-    page = Facts(**{"url": "http://example.test/p", "said_lang": "en", **facts})
-    nodes = [FoundNode(node, "json-ld", "script[0]", "") for node in jsonld]
-    found = read_record(page_reader(page, nodes=nodes), properties_of({"type": "object", "properties": properties}))
-    return found.value, found.sources, list(found.missing)
+def read(properties: dict[str, Any], **facts: Any) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+    """Values, sources, and names of the fields that are not given."""
+    asked = properties_of({"type": "object", "properties": properties})
+    reader = page_fields(Facts(**{"url": "http://example.test/p", "said_lang": "en", **facts}))
+    reader.expect(asked)
+    answers = {prop.name: reader.read(prop).held_to("likely") for prop in asked}
+    given = {name: told for name, told in answers.items() if told.source is not None}
+    values = {name: told.value for name, told in given.items()}
+    return values, {name: told.source for name, told in given.items()}, [name for name in answers if name not in given]
 
 
 def test_likeness_of_names() -> None:
@@ -54,12 +54,6 @@ def test_a_page_cannot_fill_the_memory_of_names_by_long_labels() -> None:
     assert len(phrase("picture" * 10_000)[0]) == 60
 
 
-@pytest.mark.parametrize(("name", "given"), [("author", {"author": "Ada Quill"}), ("twitter:creator", {})])
-def test_the_handle_of_a_network_is_no_author(name: str, given: dict[str, str]) -> None:
-    text = "Ada Quill" if name == "author" else "@adaquill"
-    assert read({"author": {"type": "string"}}, meta={name: [text]})[0] == given
-
-
 def test_old_prices_and_prices_of_others_are_no_prices() -> None:
     number = {"price": {"type": "number"}}
     assert read(number, named=[named("price", "€5"), named("price", "€9", struck=True)])[0] == {"price": 5}
@@ -71,53 +65,6 @@ def test_two_equally_good_values_are_no_answer_unless_one_is_shown_larger() -> N
     number = {"price": {"type": "number"}}
     assert read(number, named=[named("price", "€5"), named("price", "€9")])[2] == ["price"]
     assert read(number, named=[named("price", "€5", font_size=28), named("price", "€9")])[0] == {"price": 5}
-
-
-def test_what_is_missing_is_null_only_where_null_is_allowed() -> None:
-    value, sources, missing = read({"price": {"type": ["number", "null"]}, "sku": {"type": "string"}})
-    assert value == {"price": None}
-    assert sources == {}
-    assert missing == ["price", "sku"]
-
-
-def test_references_alternatives_and_nested_objects() -> None:
-    money = {"amount": {"type": "number"}, "currency": {"type": "string"}}
-    schema = {
-        "type": "object",
-        "$defs": {"money": {"type": "object", "properties": money}},
-        "properties": {
-            "price": {"$ref": "#/$defs/money"},
-            "weight": {"anyOf": [{"type": "number"}, {"type": "null"}]},
-            "stock": {"enum": ["in_stock", "sold_out"]},
-        },
-    }
-    pairs = [pair("Preis", "1.299,00 €"), pair("Gewicht", "2,5 kg"), pair("Verfügbarkeit", "Ausverkauft")]
-    facts = Facts("http://example.test/", said_lang="de", pairs=pairs)
-    found = read_record(page_reader(facts), properties_of(schema))
-    assert found.missing == ()
-    assert found.value == {"price": {"amount": 1299, "currency": "EUR"}, "weight": 2.5, "stock": "sold_out"}
-
-
-def test_structured_data_of_the_record_are_borne_out_by_the_text() -> None:
-    node = {"@type": "Product", "name": "Jug", "offers": {"price": "9", "priceCurrency": "EUR"}}
-    heading = Heading(1, "Jug", "h1", order=1)
-    wanted = {"name": {"type": "string"}, "price": {"type": "number"}}
-    value, sources, _ = read(wanted, [node], headings=[heading], plain_text="Jug\n€9.00")
-    assert value == {"name": "Jug", "price": 9}
-    assert sources["price"].how == "json-ld" and sources["price"].confirmed
-
-
-def test_what_a_page_writes_for_an_address_and_is_none_is_no_value() -> None:
-    node = {"@type": "Product", "name": "Jug", "url": "http://[#a", "image": "http://[", "sku": "J-1"}
-    asked = {"image": {"type": "string", "format": "uri"}, "sku": {"type": "string"}}
-    value, _, missing = read(asked, [node], headings=[Heading(1, "Jug", "h1", order=1)], plain_text="Jug\nJ-1")
-    assert (value, missing) == ({"sku": "J-1"}, ["image"])
-
-
-def test_offers_that_differ_are_no_price_unless_one_is_shown() -> None:
-    node = {"@type": "Product", "name": "Jug", "offers": [{"price": "9"}, {"price": "12"}]}
-    assert read({"price": {"type": "number"}}, [node])[2] == ["price"]
-    assert read({"price": {"type": "number"}}, [node], plain_text="Jug\n€12.00")[0] == {"price": 12}
 
 
 def test_the_part_that_the_address_names_comes_first() -> None:
@@ -261,3 +208,9 @@ def test_a_line_that_ends_with_a_colon_names_what_follows_and_is_no_value() -> N
     wanted = {"changeset": {"type": "string"}}
     value, sources, missing = read(wanted, plain_text="changeset 73:\nc470695b14f0\ndraft")
     assert (value, sources, missing) == ({}, {}, ["changeset"])
+
+
+def test_a_length_of_time_is_given_in_the_unit_that_is_asked_for() -> None:
+    minutes = {"cook_time": {"type": "integer", "description": "minutes"}}
+    for said, value in (("1 hour", 60), ("1 hour 30 minutes", 90), ("2 days", 2_880), ("45", 45)):
+        assert read(minutes, pairs=[pair("Cook time", said)])[0] == {"cook_time": value}
