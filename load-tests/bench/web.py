@@ -88,12 +88,9 @@ def read(folder: Path, row: Row) -> Reading:
         schema = {"type": "object", "properties": properties, "required": list(row["fields"][:1])}
         found = read_list(page, [ListField(prop) for prop in properties_of(schema)])
         return Reading(records=[dict(record.values) for record in found.records], seconds=time.process_time() - began)
-    settled = read_record(page, properties_of({"type": "object", "properties": SCHEMAS[row["kind"]]})).settled
-    return Reading(
-        {name: each.claim.value for name, each in settled.items() if each.sureness != "weak"},
-        {name: each.sureness for name, each in settled.items()},
-        seconds=time.process_time() - began,
-    )
+    record = read_record(page, properties_of({"type": "object", "properties": SCHEMAS[row["kind"]]}))
+    sureness = {name: source.sureness for name, source in record.sources.items()}
+    return Reading(record.value, sureness, seconds=time.process_time() - began)
 
 
 def _read(task: tuple[Path, Row]) -> Reading:

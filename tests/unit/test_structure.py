@@ -297,7 +297,7 @@ ROOMS: Mapping[str, Mapping[str, str]] = {
         "page": "errors support",
         "policies": "actions browser decisions errors grounding models observe page read "
         "replay_detail sessions spec status support types worker_messages workflows",
-        "read": "page schemas spec support types",
+        "read": "browser grounding page schemas spec support types",
         "replay_detail": "support",
         "results": "evaluate schemas support types",
         "schemas": "support",

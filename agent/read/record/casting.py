@@ -11,6 +11,7 @@ from typing import Literal
 from shoal.agent.read.field import Field
 from shoal.agent.read.record.nodes import PageNodes, property_of, types_of, values_of
 from shoal.agent.read.values.amounts import read_amount
+from shoal.agent.read.values.dates import read_date
 from shoal.agent.read.values.days import read_day
 from shoal.agent.read.values.durations import SECONDS, read_seconds
 from shoal.agent.read.vocabulary import ENUMERATIONS, property_named
@@ -64,7 +65,7 @@ class Casting:
             case "address":
                 return self._first(self._address(value) for value in stated)
             case "day":
-                return self._first(self._day(value) for value in stated)
+                return self._first(self._day(value, field) for value in stated)
             case "text":
                 return self._text(stated, field, prop)
         return None
@@ -109,9 +110,12 @@ class Casting:
             return None
         return joined(self.base, html.unescape(text)) or None
 
-    def _day(self, value: Json) -> str | None:
+    def _day(self, value: Json, field: Field) -> str | None:
         said = self._principal(value, "text") if isinstance(value, Mapping) else value
-        return read_day(str(said), self.lang) if said is not None else None
+        if said is None:
+            return None
+        timed = field.prop.format == "date-time"
+        return read_date(str(said), self.lang, with_time=True) if timed else read_day(str(said), self.lang)
 
     def _text(self, stated: Sequence[Json], field: Field, prop: str) -> Json:
         long = prop in ("articleBody", "text")

@@ -314,6 +314,8 @@ def _sure_of_scalar(best: Claim, rivals: Sequence[Claim], strong: bool, asked: F
     seen = Reason.BORNE_OUT if best.shown else Reason.AGREED
     if rivals or _holds_label(best, asked):
         return "weak", Reason.CONTRADICTED if rivals else Reason.LOOSE_NAME
+    if coded and not any(map(str.isdigit, str(value))):
+        return "weak", Reason.LOOSE_NAME
     if strong and best.fit >= _GOOD:
         return ("certain", seen) if support >= 2 else ("weak" if coded else "likely", Reason.UNSEEN)
     if coded and not kinds & _OF_RECORD:

@@ -66,13 +66,13 @@ def _names_record(told: FieldSource, settled: Settled) -> bool:
 def _outweighs(told: FieldSource, settled: Settled, asked: Field) -> bool:
     """True where what the other witnesses state counts against what the shown places state.
 
-    A number that people see counts for more than one in structured data, which may be stale. What those witnesses leave
-    in doubt counts against lists, and where they contradict each other.
+    A number, or a yes, that people see counts for more than one in structured data, which may be stale. What those
+    witnesses leave in doubt counts against lists, and where they contradict each other.
     """
     if settled.claim.is_title and not _names_record(told, settled):
         return False
     stale = settled.sureness != "certain" and not settled.claim.shown
-    if asked.is_number and stale and told.confirmed:
+    if (asked.is_number or asked.kind == "boolean") and stale and told.confirmed:
         return False
     if settled.sureness == "weak":
         contradicted = settled.why is Reason.CONTRADICTED and told.sureness != "certain"
