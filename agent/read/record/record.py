@@ -50,7 +50,7 @@ class PageReader:
     def read(self, accept: Sureness = "likely", answers: Sequence[FetchedJson] = ()) -> ReadRecord:
         """The record, with what the page's scripts fetched as a further witness."""
         shown = page_fields(self.facts, self._locale, answers)
-        return _Reading(shown, self._testimony).record(self._properties, accept)
+        return _RecordReading(shown, self._testimony).record(self._properties, accept)
 
 
 def read_record(page: Page, properties: Sequence[Property], accept: Sureness = "likely") -> ReadRecord:
@@ -67,7 +67,8 @@ def read_blocks(
     """
     hints = ValueHints(facts.lang or locale, facts.url)
     read = {
-        place: _Reading(block_fields(block, hints)).record(properties, accept) for place, block in facts.blocks.items()
+        place: _RecordReading(block_fields(block, hints)).record(properties, accept)
+        for place, block in facts.blocks.items()
     }
     for prop in properties:
         given = [record for record in read.values() if prop.name in record.sources]
@@ -79,7 +80,7 @@ def read_blocks(
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _RecordReading:
     """One reading of a page or a block."""
 
     shown: FieldReader

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from shoal.agent.read.facts.facts import Facts
 from shoal.agent.read.schema import Property
-from shoal.agent.read.shown.places import Fit, Place
+from shoal.agent.read.shown.places import Fit, ShownPlace
 from shoal.agent.read.shown.visible_text import VisibleText
 from shoal.agent.read.values.phrases import place_in_title, squash
 from shoal.agent.support.json_value import Json
@@ -37,7 +37,7 @@ class Scored:
     """A candidate whose text converts."""
 
     score: float
-    candidate: Place
+    candidate: ShownPlace
     value: Json
     fit: Fit
 
@@ -177,7 +177,7 @@ def _by_place(prop: Property, scored: Scored) -> tuple[Sureness, Reason]:
     return "likely", Reason.ONE_PLACE
 
 
-def _independent(candidate: Place, other: Place) -> bool:
+def _independent(candidate: ShownPlace, other: ShownPlace) -> bool:
     """Whether two places were written apart: a heading and a line of facts, not an element and what it stands in."""
     return bool(candidate.level) != bool(other.level) and "selector" not in (candidate.how, other.how)
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from shoal.agent.read.facts.fetched import FetchedValue, path_phrase
 from shoal.agent.read.schema import Property
 from shoal.agent.read.shown.choosing import GOOD_FIT, FieldAnswer
-from shoal.agent.read.shown.places import Place, fit_of
+from shoal.agent.read.shown.places import ShownPlace, fit_of
 from shoal.agent.read.shown.visible_text import VisibleText
 from shoal.agent.read.values.conversion import Raw, ValueHints, convert
 from shoal.agent.read.values.phrases import squash
@@ -55,7 +55,7 @@ def _best(prop: Property, values: Sequence[FetchedValue], reading: ValueHints) -
     for fetched in values:
         href = fetched.text if fetched.text.startswith(("http://", "https://", "/")) and " " not in fetched.text else ""
         raw = Raw(fetched.text, href=href, structured=True)
-        fit = fit_of(prop, Place("request", fetched.where, raw, path_phrase(fetched.path), visible=False))
+        fit = fit_of(prop, ShownPlace("request", fetched.where, raw, path_phrase(fetched.path), visible=False))
         value = convert(prop, raw, reading) if fit.own and fit.likeness >= GOOD_FIT else None
         if value is not None:
             fitting.append((fit.likeness - 0.03 * fetched.path.count("."), fetched, value))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import replace
 
 from shoal.agent.read.schema import Property
-from shoal.agent.read.shown.places import Place
+from shoal.agent.read.shown.places import ShownPlace
 from shoal.agent.read.values.conversion import Raw
 from shoal.agent.read.values.phrases import Phrase, fold, phrase, squash
 from shoal.agent.read.word_lists.concepts import CONCEPTS
@@ -14,12 +15,14 @@ from shoal.agent.read.word_lists.value_words import NO_VALUE
 from shoal.agent.support.json_value import Json
 
 _PLACEHOLDERS = frozenset(squash(text) for text in NO_VALUE)
+_CODES = ("sku", "gtin")
+"""Concepts whose values have a figure, unless a label says that another text is one."""
 _SPEAKING = ("availability", "currency", "rating")
 """Kinds whose values may be the field's own name: "In stock" is a value of `in_stock`."""
 
 
 def is_no_value(
-    prop: Property, candidate: Place, value: Json, names: Collection[Phrase], *, in_row: bool = False
+    prop: Property, candidate: ShownPlace, value: Json, names: Collection[Phrase], *, in_row: bool = False
 ) -> bool:
     """Whether `value` only says what something is called, or that nothing is there.
 
@@ -33,6 +36,8 @@ def is_no_value(
     if ("term",) in candidate.labels:  # what is explained may be a sign: ">>>", "--"
         return not text
     if is_placeholder(text):
+        return True
+    if candidate.how == "selector" and prop.concept and prop.concept.name in _CODES and not re.search(r"\d", text):
         return True
     if candidate.how == "control":
         return False

@@ -56,7 +56,7 @@ _NAME_WORDS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ShownPlace:
     """One value that the page states, and its names."""
 
     how: str  # table, definition-list, control, label, heading, selector, column, request
@@ -79,7 +79,7 @@ class Place:
     under: int = 0  # the level of the heading that it stands under, 0 for none or the page's own
 
 
-def candidates_of(facts: Facts) -> list[Place]:
+def candidates_of(facts: Facts) -> list[ShownPlace]:
     """All candidates of a page, in no particular order."""
     own = _own_name(facts)
     candidates = [_of_pair(pair, own) for pair in facts.pairs]
@@ -95,7 +95,7 @@ def text_of_record(facts: Facts) -> str:
     return "\n".join((facts.plain_text, *(text for around, text in facts.set_apart if not _is_foreign(around, own))))
 
 
-def _placed(candidates: list[Place], facts: Facts) -> list[Place]:
+def _placed(candidates: list[ShownPlace], facts: Facts) -> list[ShownPlace]:
     """The candidates with the level of the heading that each stands under."""
     headings = sorted(
         (heading.order, heading.level) for heading in facts.headings if heading.visible and not heading.region
@@ -109,7 +109,7 @@ def _placed(candidates: list[Place], facts: Facts) -> list[Place]:
     ]
 
 
-def block_candidates(block: Facts) -> list[Place]:
+def block_candidates(block: Facts) -> list[ShownPlace]:
     """The candidates of one repeated block, relative to it."""
     named = tuple(block.named)
     own = _own_name(block) or next((_name(link.text) for link in named if link.tag == "a" and link.text), ())
@@ -162,7 +162,7 @@ class Fit:
     own: bool  # by the property's own name; else by a synonym
 
 
-def fit_of(prop: Property, candidate: Place) -> Fit:
+def fit_of(prop: Property, candidate: ShownPlace) -> Fit:
     """How well the candidate is called what the property asks for."""
     concept = prop.concept
     if candidate.struck and not (concept and concept.name == "old_price"):
@@ -179,7 +179,7 @@ def fit_of(prop: Property, candidate: Place) -> Fit:
     return Fit(max(own, synonym), own=own >= synonym)
 
 
-def _value_names(prop: Property, candidate: Place) -> Sequence[Phrase]:
+def _value_names(prop: Property, candidate: ShownPlace) -> Sequence[Phrase]:
     """The candidate's names, without the class names that say that the element only names the value."""
     if candidate.how != "selector":
         return candidate.labels
@@ -190,7 +190,7 @@ def _value_names(prop: Property, candidate: Place) -> Sequence[Phrase]:
     return [label for label in candidate.labels if not naming & set(label)]
 
 
-def likeness_to(prop: Property, candidate: Place, fit: Fit | None = None) -> float:
+def likeness_to(prop: Property, candidate: ShownPlace, fit: Fit | None = None) -> float:
     """How well the candidate is what the property asks for, by its names and by where it stands; 0 to 1."""
     score = (fit or fit_of(prop, candidate)).likeness * TRUST[candidate.how]
     if candidate.aside:
@@ -214,8 +214,8 @@ def _names(names: tuple[str, ...]) -> tuple[Phrase, ...]:
     return _NAMES[names]
 
 
-def _of_pair(pair: LabeledValue, own: Phrase = (), *, of_block: bool = False) -> Place:
-    return Place(
+def _of_pair(pair: LabeledValue, own: Phrase = (), *, of_block: bool = False) -> ShownPlace:
+    return ShownPlace(
         pair.how,
         pair.selector,
         Raw(pair.text, (), pair.exact, pair.link, named=True, bare=pair.before_badges),
@@ -234,7 +234,7 @@ def _of_pair(pair: LabeledValue, own: Phrase = (), *, of_block: bool = False) ->
     )
 
 
-def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> Iterator[Place]:
+def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> Iterator[ShownPlace]:
     """The element by its id and classes, and by each of its data.
 
     Args:
@@ -253,7 +253,7 @@ def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> 
     if element.names and tag in ("time", "address", "img"):
         labels.append(phrase(tag))
     aria_label = element.aria_label if element.aria_label != element.text else ""
-    frame = Place(
+    frame = ShownPlace(
         "selector",
         element.selector,
         Raw(
@@ -275,7 +275,7 @@ def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> 
         yield frame
     for name, value in element.data:
         if name not in NAMING_DATA and value:
-            yield Place(
+            yield ShownPlace(
                 "selector",
                 f"{element.selector}[data-{name}]",
                 Raw(value, href=value if "/" in value else "", structured=True),
@@ -321,7 +321,7 @@ def _without_name(words: Phrase, own: Phrase) -> Phrase:
     return words
 
 
-def _of_headings(facts: Facts) -> Iterator[Place]:
+def _of_headings(facts: Facts) -> Iterator[ShownPlace]:
     """The first heading of the highest level, as the record's name."""
     own = [
         headline
@@ -331,7 +331,7 @@ def _of_headings(facts: Facts) -> Iterator[Place]:
     own.sort(key=lambda headline: (headline.region != "", headline.level, headline.order))
     top = [headline for headline in own if headline.level == own[0].level][:3] if own else []
     for place, heading in enumerate(top):
-        yield Place(
+        yield ShownPlace(
             "heading",
             heading.selector,
             Raw(whole_text(heading.text, heading.tip), href=heading.link),
@@ -342,7 +342,7 @@ def _of_headings(facts: Facts) -> Iterator[Place]:
         )
 
 
-def _of_link(block: Facts, named: Sequence[NamedElement]) -> Iterator[Place]:
+def _of_link(block: Facts, named: Sequence[NamedElement]) -> Iterator[ShownPlace]:
     """Where a block leads: the link of its heading, else its first link with text, else its first link."""
     heads = [(heading.selector, heading.link) for heading in block.headings if heading.link]
     links = sorted(
@@ -351,7 +351,7 @@ def _of_link(block: Facts, named: Sequence[NamedElement]) -> Iterator[Place]:
     )
     texts = [(link.selector, link.link) for link in links]
     for where, href in (heads + texts)[:1]:
-        yield Place("selector", where, Raw("", href=href), (("url",), ("link",)))
+        yield ShownPlace("selector", where, Raw("", href=href), (("url",), ("link",)))
 
 
 def whole_text(shown: str, tip: str) -> str:
@@ -360,7 +360,7 @@ def whole_text(shown: str, tip: str) -> str:
     return tip if cut != shown and tip.startswith(cut) else shown
 
 
-def section_candidates(facts: Facts, prop: Property) -> list[Place]:
+def section_candidates(facts: Facts, prop: Property) -> list[ShownPlace]:
     """Values that a section's id gives: `id="part-x"` is the `part` "x" when its heading shows "x".
 
     What the address names by its fragment comes first, whatever its heading says; then the outermost section.
@@ -373,7 +373,7 @@ def section_candidates(facts: Facts, prop: Property) -> list[Place]:
         # Where the address names the section its id holds, whatever the heading makes of it.
         if value and (anchor.named or re.search(rf"(?<![\w.]){re.escape(value)}(?![\w.]*\w)", anchor.text)):
             candidates.append(
-                Place(
+                ShownPlace(
                     "selector",
                     anchor.selector,
                     Raw(value),

@@ -24,7 +24,7 @@ from shoal.agent.read.shown.no_values import is_no_value, without_label
 from shoal.agent.read.shown.places import (
     PRICED,
     Fit,
-    Place,
+    ShownPlace,
     block_candidates,
     candidates_of,
     fit_of,
@@ -45,6 +45,7 @@ from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
 
 _SECTION = 1.0  # an id that names the field, its value shown in the same section
 _CLOSE = 0.03  # scores nearer than this are equal
+_LONG_ENTRY = 20  # characters of an entry that another one holds by more than chance
 _FACTS = ("table", "definition-list", "label", "control")
 _TOLD_BY_FORM = ("availability", "rating", "price", "currency")
 """Kinds of values that a line states without a label."""
@@ -54,7 +55,7 @@ _TOLD_BY_FORM = ("availability", "rating", "price", "currency")
 class FieldReader:
     """Reads fields from the candidates of one page or one block."""
 
-    candidates: Sequence[Place]
+    candidates: Sequence[ShownPlace]
     reading: ValueHints
     shown: VisibleText
     facts: Facts | None = None  # the page, for what only a page has: sections, lines of text, a title
@@ -79,7 +80,7 @@ class FieldReader:
             }
             self._boxes.update(boxes)
 
-    def _possible(self, prop: Property) -> list[Place]:
+    def _possible(self, prop: Property) -> list[ShownPlace]:
         """The places that share a word with the property: a page has hundreds that do not."""
         places = {place for word in wanted_words(prop) for place in self._by_word.get(word, ())}
         return [self.candidates[place] for place in sorted(places)]
@@ -145,7 +146,7 @@ class FieldReader:
                 return int(amount) if amount == int(amount) else amount if asked.kind == "number" else None
         return convert(prop, raw, self.reading)
 
-    def _standing(self, prop: Property, candidate: Place) -> float:
+    def _standing(self, prop: Property, candidate: ShownPlace) -> float:
         """What the place of a candidate adds to its score.
 
         A line "Name: …" among other lines that the schema asks for names the record, and then not the heading does,
@@ -176,6 +177,8 @@ class FieldReader:
         values = list(dict.fromkeys(each.value for each in same))
         if len(values) == 1 and isinstance(values[0], str):
             values = _listed(best.candidate.raw.text) if item.format == "" and not best.candidate.raw.href else values
+        if any(_holds_another(value, values) for value in values):
+            return FieldAnswer()
         shown = all(self.shown.has(item, value) for value in values)
         sureness, reason = _of_list(best, shown)
         return FieldAnswer(
@@ -226,6 +229,13 @@ class FieldReader:
             rest = without_label(Raw(line), prop).text
             return rest != line and len(rest.split()) == 1 and any(sign.isdigit() for sign in rest)
         return False
+
+
+def _holds_another(value: Json, values: Sequence[Json]) -> bool:
+    """True for a text that another one of the list is a longer part of: elements within each other are no entries."""
+    return isinstance(value, str) and any(
+        isinstance(other, str) and len(other) > _LONG_ENTRY and other != value and other in value for other in values
+    )
 
 
 def _of_list(best: Scored, shown: bool) -> tuple[Sureness, Reason]:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from shoal.agent.read.schema import Property
-from shoal.agent.read.shown.places import Place
+from shoal.agent.read.shown.places import ShownPlace
 from shoal.agent.read.values.conversion import ValueHints
 from shoal.agent.read.values.currencies import read_currency
 from shoal.agent.read.values.numbers import decimal_of, number_tokens, read_price
@@ -20,7 +20,7 @@ from shoal.agent.support.json_value import Json
 class VisibleText:
     """What the record's visible text says, for finding values again."""
 
-    def __init__(self, text: str, reading: ValueHints, candidates: Sequence[Place] = ()) -> None:
+    def __init__(self, text: str, reading: ValueHints, candidates: Sequence[ShownPlace] = ()) -> None:
         self._text = text
         self._reading = reading
         self._candidates = candidates

@@ -214,3 +214,18 @@ def test_a_length_of_time_is_given_in_the_unit_that_is_asked_for() -> None:
     minutes = {"cook_time": {"type": "integer", "description": "minutes"}}
     for said, value in (("1 hour", 60), ("1 hour 30 minutes", 90), ("2 days", 2_880), ("45", 45)):
         assert read(minutes, pairs=[pair("Cook time", said)])[0] == {"cook_time": value}
+
+
+def test_elements_within_each_other_are_no_entries_of_a_list() -> None:
+    wanted = {"ingredients": {"type": "array", "items": {"type": "string"}}}
+    first, second = "220 g of fresh home-made dough", "60 g of the very best pizza sauce"
+    assert read(wanted, named=[named("ingredient", first), named("ingredient", second)])[0] == {
+        "ingredients": [first, second]
+    }
+    assert read(wanted, named=[named("ingredients", f"{first} {second}"), named("ingredients", first)])[0] == {}
+
+
+def test_a_code_has_a_figure_unless_a_label_says_so() -> None:
+    sku = {"sku": {"type": "string"}}
+    assert read(sku, named=[named("sku", "Default Title")])[0] == {}
+    assert read(sku, pairs=[pair("SKU", "ABBEY")])[0] == {"sku": "ABBEY"}
