@@ -15,6 +15,7 @@ from playwright.async_api import Error as PlaywrightError
 from shoal.agent.browser import NO_BYPASS, BrowserHealth, Context, ContextOptions
 from shoal.agent.chromium.acting.acting_context import ActingContext
 from shoal.agent.chromium.acting.raw_traces import RawTraces
+from shoal.agent.chromium.acting.reach.form_guard import FormGuard
 from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.context_pool import ContextPool, SpareContext, empty
 from shoal.agent.chromium.context_reset import close_quietly
@@ -63,6 +64,7 @@ class ChromiumBrowser:
         self._contexts: set[Context] = set()
         self._shelf: ContextPool[SpareContext] = ContextPool()
         self._pages = RawPages(browser)
+        self.form_guard = FormGuard(self._pages)
         self._bare: ContextPool[ReadPage] = ContextPool()
         self.fetching = FetchingSites()
         self._started_at = time.time()

@@ -146,7 +146,8 @@ class Attempt:
         self.ask_person = options.hooks.ask_user
         self.logged_in_by = options.storage_state
         self.logging_in = False
-        self.page = LazyContext(deps.browser, options, start_url(work), deps.navigation_guard, deps.page)
+        begins, carried = start_url(work), self.sites.carried
+        self.page = LazyContext(deps.browser, options, begins, deps.navigation_guard, deps.page, carried)
         self.page.pages_only = deps.policy.instant
         self.state = SessionState(
             spec=work.spec,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from shoal.agent.browser import (
 )
 from shoal.agent.documents.context import DocumentContext
 from shoal.agent.documents.document import RawDocument
-from shoal.agent.errors import NavigationError, NotAPage
+from shoal.agent.errors import NavigationError, NotAPage, SiteRefused
 from shoal.agent.fault_table import EGRESS_FAULTS, http_fault
 from shoal.agent.policies.rules.facts.document_page import draw_saved
 from shoal.agent.sessions.dependencies import NavigationGuard
@@ -41,7 +41,8 @@ class LazyContext:
 
     The browser's context is made at the first call that needs it, so that a session which only has to sum up its
     finished loop costs no browser. Pages opened by address pass the navigation guard first, and a page that answers
-    with an HTTP error raises: a policy never mistakes an error page for the page that it wanted.
+    with an HTTP error raises: a policy never mistakes an error page for the page that it wanted. An address that would
+    carry what was typed to another site raises, too.
     """
 
     def __init__(
@@ -51,11 +52,13 @@ class LazyContext:
         start_url: str,
         navigation_guard: NavigationGuard,
         context: Context | None = None,
+        carried: Callable[[str], SiteRefused | None] = lambda _: None,
     ) -> None:
         self._browser = browser
         self._options = options
         self._start_url = start_url
         self._navigation_guard = navigation_guard
+        self.carried = carried  # why the job's sites keep an address that a page gave from being opened
         self._context = context  # one that is given is open already, and stays open
         self._lent = context is not None
         self._came = asyncio.Event()  # the context is there
@@ -112,6 +115,8 @@ class LazyContext:
         self._came.set()
 
     async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
+        if (refused := self.carried(url)) is not None:
+            raise refused
         if self._context is None:
             await self._make()
         else:

@@ -34,7 +34,7 @@ from shoal.agent.chromium.acting.effect_watch import LOOK_S, EffectWatch
 from shoal.agent.chromium.acting.effects import Moment, named_bid
 from shoal.agent.chromium.acting.open_document import open_document
 from shoal.agent.chromium.acting.open_tabs import OpenTabs
-from shoal.agent.chromium.acting.reach.form_guard import FormGuard
+from shoal.agent.chromium.acting.reach.form_guard import SentForms
 from shoal.agent.chromium.acting.reach.harmless import harmless
 from shoal.agent.chromium.acting.reach.prospects import prospect
 from shoal.agent.chromium.acting.screencast import screencast
@@ -98,7 +98,8 @@ class ActingContext:
             accept=options.accept_dialogs, asks=options.hooks.answer_dialog, waits=self.limits.uncounted
         )
         self._action_context = ChromiumActionContext(self, driver, browser.folder)
-        self._effects, self._forms = EffectWatch(self, self._action_context), FormGuard(options.sites)
+        self._effects = EffectWatch(self, self._action_context)
+        self._forms = SentForms(options.sites)
         self._blocking: asyncio.Task[None] | None = None  # in the tab that came last
         self._recorder: Recorder | None = None
         self._follow_tab(tab)
@@ -355,7 +356,7 @@ class ActingContext:
                     await self.tab.navigation()
                     await self.tab.traffic()  # what the action asks servers for is told by open requests
                     if primitive.sends != "never":
-                        await self._forms.watch(self.tab)
+                        await self._browser.form_guard.watch(self._forms, self.tab)
             # Of an action that opens a page it is known beforehand that nothing stays as it was.
             inside = primitive.limit != "navigation"
             before = await self._effects.moment(bid, inside, first=True) if primitive.changes else None
@@ -466,6 +467,7 @@ class ActingContext:
         self.tab.tell_fetching(self._browser.fetching)
         self._closed = True
         await self._browser.take_back(self, not_reusable)
+        await self._browser.form_guard.leave(self._forms)
         await self.files.close()
         await self._action_context.close()
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from shoal.agent.chromium.acting.raw_traces import RawTraces
+from shoal.agent.chromium.acting.reach.form_guard import FormGuard
 from shoal.agent.chromium.call_deadlines import BrowserProcess
 from shoal.agent.chromium.devtools.fetching_sites import FetchingOwner
 
@@ -15,6 +16,7 @@ class ActingOwner(BrowserProcess, FetchingOwner, Protocol):
 
     folder: Path | None  # that the browser can read; None: it reads everything
     traces: RawTraces  # what its contexts record
+    form_guard: FormGuard  # holds back forms of its contexts
 
     async def take_back(self, context: Any, not_reusable: str) -> None:
         """A session is done with `context`: it is emptied for the next one, or closed where it is `not_reusable`.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -146,8 +146,12 @@ class RawPages:
         self._sessions: dict[str, RawSession] = {}
         browser.on("disconnected", self._on_disconnected)
 
-    async def _root(self) -> CDPSession:
-        """The session with the browser itself, opened once."""
+    async def root(self) -> CDPSession:
+        """The session with the browser itself, opened once.
+
+        Raises:
+            playwright.async_api.Error: the browser is gone.
+        """
         if self._opening is None or (self._opening.done() and self._opening.exception() is not None):
             self._opening = asyncio.ensure_future(self._open_root())
         return await asyncio.shield(self._opening)
@@ -178,7 +182,29 @@ class RawPages:
         Raises:
             playwright.async_api.Error: the browser is gone.
         """
-        return str((await (await self._root()).send("Browser.getVersion"))["product"])
+        return str((await (await self.root()).send("Browser.getVersion"))["product"])
+
+    async def targets(self) -> list[dict[str, Any]]:
+        """All pages of the browser, and frames in processes of their own, as DevTools tells them.
+
+        Raises:
+            playwright.async_api.Error: the browser is gone.
+        """
+        wanted = [{"type": "page"}, {"type": "iframe"}]
+        said = await (await self.root()).send("Target.getTargets", {"filter": wanted})
+        targets: list[dict[str, Any]] = said["targetInfos"]
+        return targets
+
+    async def frames(self, target: str) -> frozenset[str]:
+        """DevTools' ids of all frames of a target; none where it is gone."""
+        try:
+            root = await self.root()
+            session = await self.attach(root, target)
+            tree = (await session.send("Page.getFrameTree"))["frameTree"]
+            await root.send("Target.detachFromTarget", {"sessionId": session.name})
+        except PlaywrightError:
+            return frozenset()
+        return frozenset(_frames(tree))
 
     async def open(self, proxy: str | None = None) -> RawPage:
         """An empty page in a new browser context, with a way out of its own by `proxy`; downloads are refused there.
@@ -186,7 +212,7 @@ class RawPages:
         Raises:
             playwright.async_api.Error: the browser is gone.
         """
-        root = await self._root()
+        root = await self.root()
         way = {"proxyServer": proxy, "proxyBypassList": NO_BYPASS} if proxy else {}
         made = await root.send("Target.createBrowserContext", {"disposeOnDetach": True, **way})
         context = made["browserContextId"]
@@ -208,6 +234,12 @@ class RawPages:
         name = (await root.send("Target.attachToTarget", {"targetId": frame, "flatten": False}))["sessionId"]
         session = self._sessions[name] = RawSession(root, name)
         return session
+
+
+def _frames(tree: dict[str, Any]) -> Iterator[str]:
+    yield tree["frame"]["id"]
+    for child in tree.get("childFrames", ()):
+        yield from _frames(child)
 
 
 async def _dispose(root: CDPSession, context: str) -> None:

@@ -47,7 +47,10 @@ async def gather(items: AsyncIterable[LoopItem], journal: Journal) -> tuple[tupl
 
 
 async def loop_values(state: SessionState, page: LazyContext, policy: Policy, plan: Plan) -> AsyncGenerator[LoopItem]:
-    """The loop's items, numbered from 0: none that a page or a model makes of a link that leaves the web."""
+    """The loop's items, numbered from 0.
+
+    A page or a model makes none of a link that leaves the web, or that carries what was typed to another site.
+    """
     loop = state.loop
     limit = loop.max_items if loop else None
     given = loop is not None and loop.values is not None  # what the caller names fails under its own name
@@ -55,6 +58,9 @@ async def loop_values(state: SessionState, page: LazyContext, policy: Policy, pl
     async for item in _found(state, policy, plan):
         if item.is_link and not given and not is_web(item.value):
             state.left_out += 1
+            continue
+        if item.is_link and not given and (refused := page.carried(item.value)) is not None:
+            state.cut = state.cut or f"an item was left out: {refused.message}"
             continue
         if not given and not item.is_link and page.opened and page.url != state.spec.url:
             item = replace(item, page=page.url)

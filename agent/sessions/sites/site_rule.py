@@ -37,8 +37,11 @@ _CARRIED_CHARS = 6
 
 
 def site_rule(work: Work) -> SiteRule:
-    """The rule for one attempt of a session. What an earlier one typed, the site may still know."""
-    spec, before = work.spec, work.checkpoint is not None
+    """The rule for one attempt of a session.
+
+    What an earlier one or the session of its loop typed, the site may know.
+    """
+    spec, before = work.spec, work.checkpoint is not None or work.depth > 0
     sites = sites_of_job(spec, work.item, work.depth)
     return SiteRule(sites, named_addresses(words_of(spec, work.item)), set(texts_of(spec.data) if before else ()))
 
@@ -81,13 +84,18 @@ class SiteRule:
         self.typed.update(text for name in _TYPED if name in args for text in texts_of(args[name]))
 
     def _composed(self, url: str, *, listed: bool) -> SiteRefused | None:
-        if url == BLANK or self.sites.cover(url) or bare_address(url) in self.named:
-            return None
-        if not listed:
+        if not (url == BLANK or listed or self._is_known(url)):
             return self._refused(url, "no link of this page leads to that address, and the job does not name it")
-        if self._carries(url):
-            return self._refused(url, "the address carries what was typed before")
-        return None
+        return self.carried(url)
+
+    def carried(self, url: str) -> SiteRefused | None:
+        """Why an address that a page gave is neither opened nor taken as an item; None where it may be."""
+        if url == BLANK or self._is_known(url) or not self._carries(url):
+            return None
+        return self._refused(url, "the address carries what was typed before")
+
+    def _is_known(self, url: str) -> bool:
+        return self.sites.cover(url) or bare_address(url) in self.named
 
     def _carries(self, url: str) -> bool:
         """Whether a text that was typed stands in the address, in any of the usual spellings, or with other marks."""

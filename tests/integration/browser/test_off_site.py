@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator
 from http.server import BaseHTTPRequestHandler
@@ -17,6 +18,7 @@ from shoal.agent.support.sites.prospect import Prospect
 from shoal.agent.support.sites.sites import sites_of
 from shoal.agent.types import Action
 from tests.loopback import served
+from tests.model_server import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -162,16 +164,54 @@ SCRIPT = """<div role=button tabindex=0 id=go>Go</div><script>go.onclick = () =>
   document.forms[0].action = '{other}/collect'; document.forms[0].submit(); }}</script>"""
 
 
-@pytest.mark.parametrize("way", ["script", "redirect"])
+OPENED = """<div role=button tabindex=0 id=go>Go</div><script>go.onclick = () => window.open('/form')</script>"""
+INSIDE = "<iframe src=/form width=400 height=100></iframe>"
+REDIRECTED = {
+    "redirect": FORM.format(name="Go"),
+    "window": FORM.format(name="Go").replace("<form", "<form target=_blank"),
+    "window without opener": FORM.format(name="Go").replace("<form", "<form target=_blank rel=noopener"),
+    "named frame": FORM.format(name="Go").replace("<form", "<form target=inner") + "<iframe name=inner></iframe>",
+    "frame": INSIDE,
+    "window that sends by itself": OPENED,
+    "frame of a window": OPENED.replace("/form", "/around"),
+}
+
+
+@pytest.mark.parametrize("way", ["script", *REDIRECTED])
 async def test_a_form_is_kept_from_the_other_site_whoever_sends_it_there(kept: Context, two: Two, way: str) -> None:
-    redirected = FORM.format(name="Go")
-    page = two.page("/", redirected if way == "redirect" else FORM.format(name="No") + SCRIPT.format(other=two.other))
+    by_script = FORM.format(name="No") + SCRIPT.format(other=two.other)
+    page = two.page("/", REDIRECTED.get(way, by_script))
+    sending = "<script>document.forms[0].submit()</script>" if "of a" in way or "by itself" in way else ""
+    two.page("/form", FORM.format(name="Go") + sending)
+    two.page("/around", INSIDE)
     await kept.goto(page)
+    await kept.settle()
     result = await kept.act(Action("click", {"bid": (await ids(kept))["Go"]}))
+    if sending:  # by the window itself, once it is there: told at the next action
+        async with asyncio.timeout(30):
+            while result.error is None:
+                result = await kept.act(Action("scroll", {"dx": 0, "dy": 1}))
     assert result.error is not None and result.error.code == SiteNotSentTo.code, result
     assert "localhost" in result.error.message and "`sites`" in result.error.message
-    assert [host for host, _ in two.taken] == (["127.0.0.1"] if way == "redirect" else [])
-    assert kept.url == page, "the page stays"
+    assert [host for host, _ in two.taken] == ([] if way == "script" else ["127.0.0.1"])
+    assert kept.url == page or "window" in way, "the page stays"
+
+
+async def test_a_form_of_another_session_goes_where_that_one_may_send(
+    kept: Context, browser: Browser, two: Two
+) -> None:
+    """Both contexts are of one browser, and both are watched."""
+    free = await browser.new_context(ContextOptions(sites=sites_of([two.own, two.other])))
+    try:
+        for context in (kept, free):
+            await context.goto(two.page("/", FORM.format(name="Go")))
+        assert (await kept.act(Action("click", {"bid": (await ids(kept))["Go"]}))).error is not None
+        two.taken.clear()
+        assert (await free.act(Action("click", {"bid": (await ids(free))["Go"]}))).error is None
+        await until(lambda: len(two.taken) == 2)
+        assert [host for host, _ in two.taken] == ["127.0.0.1", "localhost"]
+    finally:
+        await free.close()
 
 
 async def test_a_form_reaches_its_own_site_and_its_page_may_lead_elsewhere(kept: Context, two: Two) -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from shoal.agent.decisions.plan import Plan
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import AgentError, FormIncomplete, NothingWorks, ServerBusy
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.policies.rules.lists.onward import open_next
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.sites.prospect import Prospect
 from shoal.agent.testing import FakePage
 from shoal.agent.testing.browser_double import body
-from shoal.agent.types import Action, Element, Step
+from shoal.agent.types import Action, Element, LoopItem, Step
 from tests.cluster_world import PlainPolicy
 from tests.unit.session.test_once import marks
 from tests.unit.session.test_session import URL, run, work
@@ -75,6 +77,34 @@ async def test_an_address_that_is_no_link_is_not_opened() -> None:
     composed = Action("goto", {"url": f"{AWAY}?card=4111"})
     _, browser, _ = await run(work(goal="buy", data={"a": 1}), PAGES, policy=Does(composed))
     assert browser.performed == []
+
+
+class Collects(Does):
+    """Types, then collects the links of the page and of the next one that the page names."""
+
+    async def plan(self, state: SessionState) -> Plan:
+        return Plan(plan="type", task_type="navigate") if not state.history else Plan(plan="each", task_type="loop")
+
+    async def collect(self, state: SessionState, plan: Plan) -> AsyncIterator[LoopItem]:
+        for index, link in enumerate(await state.page.read("links")):
+            yield LoopItem(index, link, is_link=True)
+        state.cut = state.cut or await open_next(state, await state.page.read("next"))
+
+
+@pytest.mark.parametrize(("typed", "left"), [((TYPE,), 1), ((), 2)], ids=["typed before", "nothing typed"])
+@pytest.mark.parametrize("at", ["links", "next"])
+async def test_a_list_carries_nothing_that_was_typed_to_another_site(typed: tuple[Action], left: int, at: str) -> None:
+    told = f"{AWAY}?card=4111-1111-1111-1111"
+    read = {"links": [f"{URL}1", told if at == "links" else AWAY], "next": told if at == "next" else URL}
+    pages = {URL: FakePage(read=read, actions={"fill 1": ""}), told: FakePage(read=read)}
+    loop: Json = {"from": {"select": "a"}}
+    outcome, browser, _ = await run(work(goal="buy", data={"a": 1}, loop=loop), pages, policy=Collects(*typed))
+    assert outcome.fan_out is not None
+    assert len(outcome.fan_out.items) == (left if at == "links" else 2)
+    assert (told in browser.visits) is (at == "next" and not typed), "and opened where nothing was typed"
+    (*_, collected) = outcome.fan_out.checkpoint.history
+    cut = collected.result.get("cut", "") if isinstance(collected.result, dict) else ""
+    assert ("evil.example" in cut and "`sites`" in cut) is bool(typed), "told where it was left out"
 
 
 @pytest.mark.parametrize("error", [FormIncomplete, NothingWorks])

@@ -7,49 +7,34 @@ and a site may answer a form with a redirect (307, 308) that sends it on.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any
 
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.chromium.acting.tab import Tab
+from shoal.agent.chromium.devtools.raw_pages import RawPages
 from shoal.agent.errors import SiteNotSentTo
 from shoal.agent.support.sites.sites import Sites, site_of
 
 _READS = frozenset({"GET", "HEAD"})
 
 
-class FormGuard:
-    """Of one context: looks at each document that its pages ask for, and lets no form go elsewhere.
+class SentForms:
+    """Forms that the pages of one context send.
 
     Args:
         sites: to which forms may go; None: to all.
     """
 
     def __init__(self, sites: Sites | None) -> None:
-        self._sites = sites
-        self._tabs: set[Tab] = set()
-        self._sessions: set[CDPSession] = set()
-        self._answering: set[asyncio.Task[None]] = set()
+        self.sites = sites
         self._held = ""  # where the last form would have gone that was held back
 
-    async def watch(self, tab: Tab) -> None:
-        """Has to come before an action that may send something: looks at all documents of the tab from now on."""
-        if self._sites is None:
-            return
-        if tab not in self._tabs:
-            self._tabs.add(tab)
-            # A session of its own: another use of `Fetch` in the tab's would answer for this one.
-            await self._follow(await tab.page.context.new_cdp_session(tab.page))
-        for session in (await tab.worlds()).sessions[1:]:  # of frames in other processes
-            await self._follow(session)
-
-    async def _follow(self, session: CDPSession) -> None:
-        if session in self._sessions:
-            return
-        self._sessions.add(session)
-        session.on("Fetch.requestPaused", lambda event: self._paused(session, event))
-        await session.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
+    def hold(self, url: str) -> None:
+        """Notes that a form was held back that would have gone to `url`."""
+        self._held = url
 
     def check(self) -> None:
         """Raises SiteNotSentTo where a form was held back since the last call."""
@@ -58,23 +43,83 @@ class FormGuard:
             site = str(site_of(url) or url[:80])
             raise SiteNotSentTo(
                 f"a form was about to go to {site}, which is not among the sites that this job may act on "
-                f"({self._sites}), and was held back. Where it is wanted, name it in `sites` of the job",
+                f"({self.sites}), and was held back. Where it is wanted, name it in `sites` of the job",
                 site=site,
             )
 
-    def _paused(self, session: CDPSession, event: dict[str, Any]) -> None:
-        task = asyncio.ensure_future(self._answer(session, event))
+
+class FormGuard:
+    """Of one browser: looks at each document that its pages ask for, and holds back forms of watched contexts.
+
+    It asks the browser itself, which tells of a window that a site opens from the window's first request on. A session
+    with the window's page would begin behind that request.
+    """
+
+    def __init__(self, pages: RawPages) -> None:
+        self._pages = pages
+        self._watched: dict[SentForms, str] = {}  # with DevTools' id of the browser context
+        self._root: CDPSession | None = None  # once it was listened to
+        self._switching = asyncio.Lock()
+        self._answering: set[asyncio.Task[None]] = set()
+
+    async def watch(self, forms: SentForms, tab: Tab) -> None:
+        """Looks at all documents of the context of `tab` from now on; has to come before what may send something."""
+        if forms.sites is None or forms in self._watched:
+            return
+        told = await (await tab.session()).send("Target.getTargetInfo")
+        async with self._switching:
+            root = await self._pages.root()
+            if self._root is not root:
+                root.on("Fetch.requestPaused", lambda event: self._paused(root, event))
+                self._root = root
+            if not self._watched:
+                await root.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
+            self._watched[forms] = told["targetInfo"]["browserContextId"]
+
+    async def leave(self, forms: SentForms) -> None:
+        """The context is closed. Never raises."""
+        async with self._switching:
+            if self._watched.pop(forms, None) is not None and not self._watched and self._root is not None:
+                with contextlib.suppress(PlaywrightError):  # the browser is gone
+                    await self._root.send("Fetch.disable")
+
+    def _paused(self, root: CDPSession, event: dict[str, Any]) -> None:
+        task = asyncio.ensure_future(self._answer(root, event))
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
 
-    async def _answer(self, session: CDPSession, event: dict[str, Any]) -> None:
+    async def _answer(self, root: CDPSession, event: dict[str, Any]) -> None:
         method, url = event["request"]["method"], event["request"]["url"]
         asked: dict[str, Any] = {"requestId": event["requestId"]}
         call = "Fetch.continueRequest"
-        if method not in _READS and self._sites is not None and not self._sites.cover(url):
-            self._held, call = url, "Fetch.failRequest"
-            asked["errorReason"] = "Aborted"  # the page stays; another reason would put an error page in its place
+        if "redirectedRequestId" in event and method not in _READS:
+            # Without its address again, Chromium (150) ends a form that is sent on to another host by
+            # ERR_INVALID_ARGUMENT.
+            asked["url"] = url + event["request"].get("urlFragment", "")
         try:
-            await session.send(call, asked)
+            if method not in _READS and (sender := await self._closed_to(url, event["frameId"])) is not None:
+                sender.hold(url)
+                call = "Fetch.failRequest"
+                # The page stays; another reason would put an error page in its place.
+                asked = {"requestId": event["requestId"], "errorReason": "Aborted"}
+            await root.send(call, asked)
         except PlaywrightError:
             return  # the page was closed or went elsewhere: the request is gone as well
+
+    async def _closed_to(self, url: str, frame: str) -> SentForms | None:
+        """The forms of the context that has the frame, where they may not go to `url`."""
+        closed = {
+            context: forms
+            for forms, context in self._watched.items()
+            if forms.sites is not None and not forms.sites.cover(url)
+        }
+        if not closed:
+            return None
+        targets = await self._pages.targets()
+        for target in targets:
+            if target["targetId"] == frame:
+                return closed.get(target["browserContextId"])
+        for target in targets:
+            if target["browserContextId"] in closed and frame in await self._pages.frames(target["targetId"]):
+                return closed[target["browserContextId"]]
+        return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl
 
 from shoal.agent.browser import Context
-from shoal.agent.errors import BadSelector, NavigationError, PageMissing
+from shoal.agent.errors import BadSelector, NavigationError, PageMissing, SiteRefused
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.read.links.list_page import ListPage
 from shoal.agent.read.links.ways_on import ListControl
@@ -287,7 +287,7 @@ async def open_next(state: SessionState, url: str) -> str:
         if landing.status >= 400:  # a session's page raises by itself
             error_class = NavigationError if landing.status >= 500 else PageMissing
             raise error_class(f"{url} answered {landing.status}", url=url, status=landing.status)
-    except NavigationError as error:
+    except (NavigationError, SiteRefused) as error:
         if error.retryable and not state.is_last_attempt:
             raise
         return f"the next page could not be opened: {error.message}"

@@ -237,5 +237,13 @@ def test_a_second_attempt_takes_the_job_s_data_for_typed() -> None:
     assert site_rule(work).refusal(Action("click", {"bid": "1"}), link) is not None
 
 
+def test_a_session_of_an_item_takes_the_job_s_data_for_typed() -> None:
+    """Its page may know from the session of the loop what was typed there."""
+    item = LoopItem(0, f"{HERE}/1", is_link=True)
+    work = Work(1, 1, 1, "t", 1, 1, spec(data={"a": "Jane Doe"}), item, None, None, None)
+    link = Prospect((HERE,), links=("https://evil.example/Jane-Doe",))
+    assert site_rule(work).refusal(Action("click", {"bid": "1"}), link) is not None
+
+
 def test_what_is_no_web_address_has_no_site() -> None:
     assert [site_of(url) for url in ("about:blank", "file:///etc/passwd", "javascript:x", "http://[")] == [None] * 4
