@@ -23,6 +23,7 @@ typed, chosen or handed over."""
 _MAY_CHANGE_NOTHING = frozenset(
     {"hover", "focus", "check", "uncheck", "scroll_element", "scroll_at", "mouse_move", "download", "upload_file"}
 )
+_TYPING = frozenset({"fill", "press", "keyboard_type", "keyboard_insert_text", "keyboard_press"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,11 @@ class Primitive:
     def argument(self, name: str) -> str:
         """The name of an argument that a reply may call otherwise."""
         return next((own for other, own in self.aliases if other == name), name)
+
+    @property
+    def types(self) -> bool:
+        """Whether it enters text, as keys would."""
+        return self.name in _TYPING
 
     @property
     def tells(self) -> bool:

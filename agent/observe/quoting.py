@@ -36,6 +36,11 @@ def quoted(text: str) -> str:
     return '"' + _TO_QUOTE.sub(r"\\\g<0>", _ENDS.sub(" ", text)) + '"'
 
 
+def value(text: str) -> str:
+    """What a field holds, between quotes: a new line in it is written as a backslash and `n`."""
+    return '"' + "\\n".join(quoted(part)[1:-1] for part in text.split("\n")) + '"'
+
+
 def held(text: str) -> str:
     """One line inside an element's brackets without quotes, which it does not end."""
     return _TO_HOLD.sub(r"\\\g<0>", _ENDS.sub(" ", text))

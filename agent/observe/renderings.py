@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 import orjson
 
+from shoal.agent.observe import quoting
 from shoal.agent.observe.letters import lettered
 from shoal.agent.observe.quoting import ELEMENT, held, line, plain_name, quoted, words
 from shoal.agent.observe.tree import clickable_elements
@@ -130,6 +131,8 @@ def _write(element: Element, out: _LineCollector) -> None:
         elif element.name and element.tag != "label":
             told = f"{plain_name(element.role)} {line(element.name)}"
             out.add(f"({told})" if element.role == "img" else told)
+        if element.tag in ("progress", "meter"):
+            out.add(f"({plain_name(element.role)} at {line(element.attributes.get('value', 'an unknown part'))})")
         out.add(words(element.text))
         _write_all(element, out)
     elif element.role == "row":
@@ -239,7 +242,7 @@ def control_text(element: Element) -> str:
         parts.append(f"({held(element.text)})")
     value = element.attributes.get("value")
     if value is not None and element.role not in ("button",):
-        parts.append(f"={quoted(value)}")
+        parts.append(f"={quoting.value(value)}")
     if (placeholder := element.attributes.get("placeholder")) and placeholder != element.name and not value:
         parts.append(f"placeholder={held(repr(placeholder))}")
     if element.options:

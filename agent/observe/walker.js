@@ -95,7 +95,8 @@ globalThis.shoalWalker ??= (() => {
     if (letter === undefined) { letter = LETTERS[lastLetter++] || ''; letters.set(frame, letter); }
     return letter;
   };
-  const squeeze = text => text.replace(/\s+/g, ' ').trim();
+  // Marks without a width keep a line of a layout open, and say nothing.
+  const squeeze = text => (/[\u200b\u2060\ufeff]/.test(text) ? text.replace(/[\u200b\u2060\ufeff]+/g, '') : text).replace(/\s+/g, ' ').trim();
   // Cut between characters: an emoji is two of JavaScript's.
   const clip = (text, chars) => text.length > chars ? text.slice(0, chars - 1).replace(/[\ud800-\udbff]$/, '') + '…' : text;
   // The beginning of a text, cut between words where there is one within reach.
@@ -134,13 +135,31 @@ globalThis.shoalWalker ??= (() => {
   const ICON_CLASS = /(^|[\s_-])(icons?|fa[bsrldt]?|bi|mdi|ri|ti|la[bsr]?|glyphicon|material-symbols-\w+|lucide|feather|octicon|codicon|tabler|svg|emoji|sprite)([\s_-]|$)/i;
   const ICON_PX = 64;
   const isSmall = ({ width, height }) => width <= ICON_PX && height <= ICON_PX;
+  // The words of the classes that name an icon, as "icon-trash", "fa fa-trash" or "icon trash" do; others lay it out.
+  const namedIcon = said => {
+    const classes = said.split(/\s+/), marks = classes.filter(one => ICON_CLASS.test(one));
+    return marks.length ? iconWords(marks.join(' ')) || iconWords(classes.filter(one => /^[a-z]+$/.test(one)).join(' ')) : '';
+  };
   const iconClass = element => {
     const said = element.getAttribute('class') || '';
-    return ICON_CLASS.test(said) || (!element.childNodes.length && isSmall(element.getBoundingClientRect())) ? iconWords(said) : '';
+    return namedIcon(said) || (!ICON_CLASS.test(said) && !element.childNodes.length && isSmall(element.getBoundingClientRect()) ? iconWords(said.split(/\s+/).filter(one => !/[a-z]\d|\d[a-z]/i.test(one)).join(' ')) : '');
   };
-  // A letter or word of an icon font that screen readers are told to leave out.
-  const isGlyph = element => element.getAttribute('aria-hidden') === 'true' && !element.firstElementChild && /^[\s\ue000-\uf8ff]*$|^\s*[a-z]+(_[a-z0-9]+)*\s*$/.test(element.textContent) &&
-    (element.tagName === 'I' || ICON_CLASS.test(element.getAttribute('class') || ''));
+  // A letter or word of an icon font, or a picture among the letters, that screen readers are told to leave out. What tells
+  // a state is no decoration.
+  const isGlyph = element => {
+    if (element.getAttribute('aria-hidden') !== 'true' || element.firstElementChild) return false;
+    const text = element.textContent;
+    if (/^\s*\p{Extended_Pictographic}\ufe0f?\s*$/u.test(text) && !TICKED.test(text)) return true;
+    return /^[\s\ue000-\uf8ff]*$|^\s*[a-z]+(_[a-z0-9]+)*\s*$/.test(text) && (element.tagName === 'I' || ICON_CLASS.test(element.getAttribute('class') || ''));
+  };
+  const TICKED = /[\u2705\u2611\u2713\u2714]/, STATE_ICON = /\b(check|tick|done|lock|locked|pinned|star|warning|error|alert|success)\b/;
+  // Whether all that a control says is the word of an icon font, or what screen readers leave out.
+  const ICONS = '[aria-hidden=true], .material-icons, [class*=material-symbols]';
+  const saysIcons = element => {
+    const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    for (let text; (text = texts.nextNode());) if (text.data.trim() && !(text.parentElement !== element && text.parentElement.closest(ICONS))) return false;
+    return true;
+  };
   const iconWords = text => {
     // "fa-solid fa-trash-can" -> "trash can"
     // and jQuery UI's compass, "ui-icon-triangle-1-n" -> "triangle up"
@@ -160,7 +179,7 @@ globalThis.shoalWalker ??= (() => {
       if (words) return words;
     }
     for (const attribute of ['data-icon', 'data-testid', 'data-lucide', 'id', 'class']) {
-      const words = iconWords(svg.getAttribute(attribute) || '');
+      const told = svg.getAttribute(attribute) || '', words = attribute.startsWith('data') ? iconWords(told) : namedIcon(told);
       if (words) return words;
     }
     return shapeOf(svg);
@@ -270,6 +289,13 @@ globalThis.shoalWalker ??= (() => {
     const above = header && header !== cell.parentElement ? header.cells[cell.cellIndex] : null;
     return above?.tagName === 'TH' ? squeeze(above.textContent).slice(0, 60) : '';
   };
+  // Whether a row says two things beside each other, the second more than a mark.
+  const saysTwo = element => {
+    const parts = [...element.children].filter(one => squeeze(one.textContent));
+    if (parts.length !== 2 || !parts.every(one => /\p{L}|\p{N}/u.test(one.textContent))) return false;
+    const [one, other] = parts.map(part => part.getBoundingClientRect());
+    return other.left >= one.right - 1 && other.top < one.bottom && one.top < other.bottom;
+  };
   // Text that stands before a field that has no label, as in table layouts.
   const wordsBefore = element => {
     const column = columnOf(element);
@@ -279,6 +305,7 @@ globalThis.shoalWalker ??= (() => {
       for (let before = node.previousSibling; before; before = before.previousSibling) {
         if (before.nodeType === 1 && (FIELDS.has(before.tagName) || before.querySelector('input,select,textarea'))) return '';
         const text = before.nodeType === 8 ? '' : squeeze(before.textContent || '');
+        if (text && (/:\s*\S/.test(text) || (before.nodeType === 1 && saysTwo(before)))) return ''; // a name with its value
         if (text) return text.length <= 60 ? text.replace(/\s*[:*]+$/, '') : '';
       }
       if (node.parentElement && /^(FORM|BODY|TABLE|FIELDSET)$/.test(node.parentElement.tagName)) return '';
@@ -336,10 +363,40 @@ globalThis.shoalWalker ??= (() => {
   };
   // What only the style of a control tells: greyed out, or another ground than its like siblings have.
   const PALE = 0.6, FEW = 0.25; // of siblings that look otherwise: rows of two colours in turn are more
+  // The classes by which style sheets are told of a state; of one that is on, the style has to show it.
+  const OFF = /(^|[\s-])disabled($|\s)/, ON = /(^|[\s-])(active|selected|pressed|checked|current|toggled)($|\s)/;
+  const DEEP = 4; // groups around a control that may be pale as a whole
+  const palenessOf = element => {
+    let opacity = 1;
+    for (let node = element, deep = 0; node?.nodeType === 1 && deep < DEEP; node = parentOf(node), deep++) opacity *= +getComputedStyle(node).opacity || 1;
+    return opacity;
+  };
+  // The element, or the item around it that holds nothing else.
+  const itemOf = element => {
+    const around = element.parentElement;
+    return around?.childElementCount === 1 && /^(LI|SPAN|DIV|TD)$/.test(around.tagName) && squeeze(around.textContent) === squeeze(element.textContent) ? around : element;
+  };
+  const saidOf = (element, pattern) => [element, itemOf(element)].some(one => pattern.test(one.getAttribute('class') || ''));
+  const PAINTED = ['backgroundColor', 'color', 'borderBottomColor', 'borderTopColor', 'boxShadow', 'fontWeight', 'textDecorationLine', 'backgroundImage'];
+  const standsOut = element => [...new Set([element, itemOf(element)])].some(item => {
+    const own = item.getAttribute('class') || '', others = item.parentElement && ON.test(own) ? [...item.parentElement.children] : [];
+    const other = others.find(one => one !== item && one.tagName === item.tagName && !ON.test(one.getAttribute('class') || '') && !one.matches(':hover'));
+    const inner = one => one === item ? element : one.firstElementChild && item !== element ? one.firstElementChild : one;
+    return other && [[item, other], [element, inner(other)]].some(([a, b]) => { const [one, two] = [getComputedStyle(a), getComputedStyle(b)]; return PAINTED.some(name => one[name] !== two[name]); });
+  });
+  // Whether a style or an icon puts a tick in front of the words of an item.
+  const ticked = element => {
+    if (FIELDS.has(element.tagName) || !squeeze(element.textContent)) return false;
+    if (['::before', '::after'].some(part => TICKED.test(getComputedStyle(element, part).content))) return true;
+    return [...element.querySelectorAll('i, span')].some(one => !one.textContent.trim() && /^(check|tick|checkmark)$/.test(namedIcon(one.getAttribute('class') || '')) &&
+      one.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !/^rgba\(.*, 0\)$/.test(getComputedStyle(one).color));
+  };
   let grounds = new Map(); // of this walk: by parent and tag, the colour that most have
   const looksOf = element => {
     const style = getComputedStyle(element), ground = style.backgroundColor;
-    let bits = style.cursor === 'not-allowed' || (style.opacity > 0 && style.opacity < PALE) ? GREYED : 0;
+    let bits = style.cursor === 'not-allowed' || palenessOf(element) < PALE || saidOf(element, OFF) ? GREYED : 0;
+    if (ticked(element)) bits |= CHECKED;
+    if (!element.matches(':hover') && standsOut(element)) bits |= HIGHLIGHTED;
     const parent = element.parentElement, count = parent?.childElementCount || 0;
     if (small && count > 3 && count <= 200 && !element.matches(':hover')) {
       let usual = grounds.get(parent);
@@ -382,28 +439,41 @@ globalThis.shoalWalker ??= (() => {
       found.value = String(element.value); any = 1;
     } else if (element.isContentEditable && NATIVE.has(tag) === false) {
       const value = formatted(element);
-      if (value) { found.value = clip(value, 500); any = 1; }
+      if (value) { found.value = clip(value, TEXT_CHARS); any = 1; }
     }
     return any ? found : 0;
   };
   // What an editor holds with the marks of Markdown: headings, items and what is bold or slanted look otherwise on a page.
   const MARKS = { B: '**', STRONG: '**', I: '_', EM: '_', CODE: '`', S: '~~', DEL: '~~' };
+  const BOLD = 600; // a weight from which on letters look so
+  // The mark of how an inline part looks otherwise than what is around it, whatever its tag.
+  const markOf = (node, style) => {
+    const own = MARKS[node.tagName], around = getComputedStyle(node.parentElement);
+    if (own) return own;
+    if (+style.fontWeight >= BOLD && +around.fontWeight < BOLD) return '**';
+    if (style.fontStyle === 'italic' && around.fontStyle !== 'italic') return '_';
+    return style.textDecorationLine.includes('line-through') ? '~~' : '';
+  };
   const formatted = editor => {
     const lines = [''];
+    const put = text => { lines[lines.length - 1] += text; };
     const add = node => {
-      if (node.nodeType === 3) { lines[lines.length - 1] += node.data.replace(/\s+/g, ' '); return; }
+      if (node.nodeType === 3) { put(node.data.replace(/\s+/g, ' ')); return; }
       if (node.nodeType !== 1 || SKIP.has(node.tagName)) return;
       if (node.tagName === 'BR') { lines.push(''); return; }
-      const display = getComputedStyle(node).display;
-      if (display === 'none') return;
-      const block = !display.startsWith('inline') && display !== 'contents', mark = squeeze(node.textContent) ? MARKS[node.tagName] || '' : '';
+      if (node.tagName === 'IMG') { put(`![${squeeze(node.alt)}]`); return; }
+      if (node.tagName === 'INPUT' && node.type === 'checkbox') { put(node.checked ? '[x] ' : '[ ] '); return; }
+      const style = getComputedStyle(node);
+      if (style.display === 'none') return;
+      const block = !style.display.startsWith('inline') && style.display !== 'contents' && !/^(TD|TH)$/.test(node.tagName), mark = !block && squeeze(node.textContent) ? markOf(node, style) : '';
       if (block && lines[lines.length - 1].trim()) lines.push('');
       if (/^H[1-6]$/.test(node.tagName)) lines[lines.length - 1] = '#'.repeat(+node.tagName[1]) + ' ';
       else if (node.tagName === 'LI') lines[lines.length - 1] = node.parentElement.tagName === 'OL' ? `${[...node.parentElement.children].indexOf(node) + 1}. ` : '- ';
       else if (node.tagName === 'BLOCKQUOTE') lines[lines.length - 1] = '> ';
-      lines[lines.length - 1] += mark;
+      else if (/^(TD|TH)$/.test(node.tagName) && node.previousElementSibling) put(' | ');
+      put(mark);
       for (const child of node.childNodes) add(child);
-      lines[lines.length - 1] += mark;
+      put(mark);
       if (block) lines.push('');
     };
     for (const child of editor.childNodes) add(child);
@@ -429,8 +499,8 @@ globalThis.shoalWalker ??= (() => {
       if (tag === 'A' || tag === 'AREA') { if (isLink(element)) return 1; }
       else if (tag !== 'INPUT' || element.type !== 'hidden') return 1;
     }
-    if (role && ACTIVE_ROLES.has(role.split(' ')[0])) return 2;
     if (element.isContentEditable && !element.parentElement?.isContentEditable) return 3;
+    if (role && ACTIVE_ROLES.has(role.split(' ')[0])) return 2;
     if ((element.hasAttribute('onclick') || listening.has(element) || delegated.has(element)) && tag !== 'HTML' && tag !== 'BODY') return 4;
     if (element.hasAttribute('tabindex') && element.tabIndex >= 0 && tag !== 'BODY' && tag !== 'IFRAME') return 5;
     if ((tag === 'VIDEO' || tag === 'AUDIO') && element.controls) return 1;
@@ -755,6 +825,7 @@ globalThis.shoalWalker ??= (() => {
   };
 
   const pass = (options, view, plan, modal) => {
+    const hiddenIcons = new WeakSet(); // that screen readers are told to leave out
     const state = { count: 0, native: 0, chars: 0, cut: 0, stopped: false, pruned: false, shown: new WeakMap(), dropped: new Set(), struck: [] };
     const { band, keep, chosen, texts } = plan;
     const limited = keep !== null;
@@ -1050,7 +1121,7 @@ globalThis.shoalWalker ??= (() => {
         return;
       }
       // Around controls that are all there is in it, what listens or can be focused is no control of its own.
-      if (kind >= 4 && kind <= 6 && state.count > before + 1 && wraps(element, kind, inner, box)) {
+      if (state.count > before + 1 && (kind >= 4 && kind <= 6 || (kind <= 2 && sheath(element, inner))) && wraps(element, kind, inner, box)) {
         state.count--;
         if (inner.length === 1) inner[0][7] |= statesOf(element, tag) & ~FOCUSED;
         raise(out, heightOf(inner));
@@ -1062,7 +1133,10 @@ globalThis.shoalWalker ??= (() => {
       let attributes = attributesOf(element, tag), states = statesOf(element, tag);
       // Blocks that have places of their own, or stand in what is only hovered over, are not one name.
       const leaf = state.count === before + 1 && !inner.some(holdsPlaced) && !(kind === 7 && !(states & DRAGGABLE) && inner.length > 1);
-      const joined = leaf ? squeeze(plainText(name ? inner.filter(node => node[0] !== 'svg') : inner)) : '';
+      if (!name && leaf && element.title && saysIcons(element)) name = squeeze(element.title);
+      const said = inner.filter(node => node[0] !== 'svg' || (hiddenIcons.has(node) && STATE_ICON.test(node[3])));
+      const spoken = name || squeeze(plainText(inner.filter(node => node[0] !== 'svg'))) ? inner.filter(node => !hiddenIcons.has(node) || said.includes(node)) : inner;
+      const joined = leaf && !(element.title && name === squeeze(element.title)) ? squeeze(plainText(name ? said : spoken)) : '';
       if (leaf && joined.length <= NAME_CHARS) {
         text = joined; children = [];
         if (!name) name = joined; else if (name === joined) text = '';
@@ -1084,11 +1158,16 @@ globalThis.shoalWalker ??= (() => {
     };
 
     const onlyControls = nodes => nodes.every(node => Array.isArray(node) && (node[9] & CLICKABLE || node[0] === 'svg' || (!node[3] && !node[4] && node[10]?.length && onlyControls(node[10]))));
+    // A link or button around nothing but a button or link: what it says, the inner one says.
+    const sheath = (element, inner) => /^(A|BUTTON)$/.test(element.tagName) || /^(button|link)$/.test(element.getAttribute('role') || '') ? /^(button|link)$/.test(onlyOf(inner)?.[2]) : false;
+    // The only control in a part of a page that holds nothing else.
+    const onlyOf = nodes => nodes.length !== 1 || !Array.isArray(nodes[0]) ? null : nodes[0][9] & CLICKABLE ? nodes[0] : onlyOf(nodes[0][10] || []);
     const OWN_ACTS = DRAGGABLE | DROP_TARGET | CONTEXT_MENU | PLACED;
     const WRAPPER = 0.25; // of what it takes clicks for, the controls in it cover at least so much
     const wraps = (element, kind, inner, box) => {
       if (delegated.has(element) || statesOf(element, upper(element)) & OWN_ACTS || element.getAttribute('aria-label') || element.title || !onlyControls(inner)) return false;
       if (kind === 5) return !(handles(element) & KEYS); // a board that is moved on by keys is a control
+      if (kind <= 2 || /^(checkbox|radio)$/.test(onlyOf(inner)?.[2])) return true; // the row of a box, whose words are the box's label
       const area = nodes => nodes.reduce((sum, node) => sum + (node[9] & CLICKABLE && node[8] ? node[8][2] * node[8][3] : node[10] ? area(node[10]) : 0), 0);
       return area(inner) >= WRAPPER * box.width * box.height;
     };
@@ -1105,7 +1184,9 @@ globalThis.shoalWalker ??= (() => {
       const name = clip(nameOfSvg(svg), 60);
       const box = svg.getBoundingClientRect();
       if (!name || tiny(box)) return;
-      out.push(['svg', 0, 'img', name, '', 0, 0, 0, place(box), flagsOf(box)]);
+      const icon = ['svg', 0, 'img', name, '', 0, 0, 0, place(box), flagsOf(box)];
+      if (svg.closest('[aria-hidden=true]')) hiddenIcons.add(icon);
+      out.push(icon);
       state.chars += name.length + 4;
       out.broken = true;
     };

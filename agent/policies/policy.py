@@ -52,6 +52,7 @@ class SessionState:
     doubt: str = ""  # why the items that were collected may not be those that were meant, or why none were; in words
     decision_from: int = 0  # tokens of this attempt when the running decision began
     proposed: Json = None  # the schema that a model proposed where the job has none
+    spent: Callable[[], Awaitable[None]] | None = None  # is told once `usage` has grown: a killed attempt's counts, too
     act: Callable[[Action], Awaitable[ActionResult]] | None = None  # acts as the session does; None: as the page does
     items_only_read: bool = False  # of a loop's items: nothing is wanted but that their own page is read
     wants_answer: bool = False  # a plan said that the goal asks for something to be told in words

@@ -165,6 +165,7 @@ class Attempt:
             is_last_attempt=work.attempt >= work.spec.max_attempts,
             hidden=hidden,
         )
+        self.state.spent = self.note_usage
         closed_to = "" if work.spec.sample is None else "a try sends nothing, and cannot be taken over"
         self.attendance.begin(self.page, self.state.hidden, closed_to=closed_to, tasks=self.tasks_so_far)
         self.evidence = Evidence(deps.artifact_sink, self.state, self.page)

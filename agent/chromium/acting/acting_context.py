@@ -369,7 +369,7 @@ class ActingContext:
             finally:
                 if before is not None and self._end() is None:
                     changes = await self._effects.changes(before, after, bid, inside=inside, waits=primitive.tells)
-                    self._readiness.acted = True
+                    self._readiness.acted, self._readiness.typed = True, primitive.types
                     if inside:
                         self.tab.acted()
             self._forms.check()

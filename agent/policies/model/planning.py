@@ -10,6 +10,7 @@ from shoal.agent.decisions.plan import Plan
 from shoal.agent.grounding.page_text import PageText
 from shoal.agent.models.reply import ReplyDoubt, ReplyProblem
 from shoal.agent.policies.model.checks.addresses import Given
+from shoal.agent.policies.model.checks.data_used import data_used
 from shoal.agent.policies.model.checks.evidence import GivenValues, quotes
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.status import Status
@@ -53,6 +54,8 @@ def _ended(state: SessionState) -> Plan | None:
         return _reading(state)
     if state.asks and not state.answered:
         return None
+    if state.children is None and not data_used(state):
+        return None  # what was expected came, but nothing of what the job gives was entered: the page is to show it
     return Plan(thoughts=last.reason or "the last mini goal was all that was left", user_goal_achieved=True)
 
 

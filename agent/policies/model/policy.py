@@ -361,7 +361,7 @@ class _PlanOn:
             said = replace(said, answer=reply["answer"]["text"], rests_on=basis)
         plan = sound(said, self._seen.url, state, page=self._page, given=self._given)
         check_loop_values(plan, lambda: known(state, self._page))
-        if plan.user_goal_achieved and not state.history and state.children is None:
+        if plan.user_goal_achieved and state.children is None:
             check_data_used(state, self._page, (), plan)
         return replace(plan, first=self._first(reply, plan))
 

@@ -52,8 +52,6 @@ async def _steps(attempt: Attempt, plan: Plan, steps: list[Step]) -> tuple[Task,
         attempt.steps_taken += 1
         started = time.monotonic()
         decided = decided or await attempt.deps.policy.step(attempt.state, goal, steps)
-        if not attempt.deps.policy.instant:
-            await attempt.note_usage()
         step, final = await take_step(attempt, decided, steps, started)
         task = Task("navigate", goal, Status.COMPLETED, steps=(*steps, step), ends_goal=plan.ends_goal)
         if final is None:

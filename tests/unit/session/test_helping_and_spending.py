@@ -166,8 +166,17 @@ async def test_what_a_step_costs_is_known_before_its_actions_are_done() -> None:
     model = ScriptedModel([json.dumps(begun), json.dumps(step)])
     pages = {URL: FakePage(elements=body(el("4", "button", "Go", role="button")), actions={"click 4": ""})}
     _, _, notes = await run(again, pages, policy=ModelPolicy(model, PlainPolicy()))
-    first, _ = notes.checkpoints[0]
-    assert (first.usage.model_calls, first.history) == (5, before.history)
+    spent = [checkpoint.usage.model_calls for checkpoint, _ in notes.checkpoints]
+    assert spent[:2] == [4, 5], "the plan's call is known before a step is asked for"
+    assert notes.checkpoints[1][0].history == before.history
+
+
+async def test_what_a_reading_costs_is_known_though_no_reply_can_be_used() -> None:
+    """Each call counts at once: a worker may be killed while the next one runs."""
+    read = {**PLAN, "user_goal_achieved": False, "plan": "Read", "task_type": "extract", "require_extraction": True}
+    model = ScriptedModel([json.dumps(read), "no records", "no records"])
+    _, _, notes = await run(work(goal="x", extract=EXTRACT), FORM, policy=ModelPolicy(model, PlainPolicy()))
+    assert [checkpoint.usage.model_calls for checkpoint, _ in notes.checkpoints][:2] == [1, 3]
 
 
 async def test_the_fields_that_a_model_proposed_go_on_in_the_checkpoint() -> None:

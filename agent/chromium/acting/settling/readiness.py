@@ -18,21 +18,28 @@ _QUIET_S, _SETTLE_S = 0.05, 1.5
 """How long a page is to be quiet after an action before it is looked at, and how long that is waited for."""
 READY_S = 2.5
 """How long a page may go on with what it loads before it is looked at as it is."""
+_BLANK_S = 10.0
+"""The same of one that shows nothing at all: a decision on it would be one in vain."""
 _STILL_S = 0.8
 """A mark of a page that was opened belongs to its design if it stays the same for so long while no data are under way.
 A mark that an action brought is waited for as long as anything is."""
 _POLL_S = 0.1
+_PAUSE_S = 0.5
+"""How long scripts wait for a pause in typing before they ask a server: 0.2 to 0.4 s."""
 
-# A spinner or a skeleton is known by what it does: it moves without end. A caret that blinks does so, too, but is thin.
-_MARKS = (Path(__file__).with_name("readiness.js")).read_text(encoding="utf-8").partition("\n")[2]
+# A spinner is known by what it does: it moves without end. A caret that blinks does so, too, but is thin.
+_MARKS = Path(__file__).with_name("readiness.js").read_text(encoding="utf-8").split("\n", 2)[2]
 
 
 class _Marks(TypedDict):
-    """What a page shows of work in progress, in its main document."""
+    """What a page shows of work in progress, in its main document and the frames of its own site."""
 
     empty: bool  # it has scripts, and shows nothing
     names: list[str]  # of the first marks
-    count: int  # of all of them
+    said: int  # marks by which the page says that it is busy, and does not only look so
+    count: int  # of all marks
+    scripted: bool
+    grown: float  # how far bars of progress are, summed up
     nodes: int
 
 
@@ -43,6 +50,7 @@ class Readiness:
         self._endless: set[str] = set()  # addresses whose answer outlasted a wait: they are not waited for again
         self.landed = False  # a page was opened since the last look
         self.acted = False  # an action was taken since then
+        self.typed = False  # the last one entered text: what scripts make of it, they begin after a pause
 
     async def come(self, current: Callable[[], Tab], limit_s: float) -> str:
         """Returns once what was begun since the last look has come; in words, what was still in progress.
@@ -53,7 +61,7 @@ class Readiness:
         """
         if not (self.landed or self.acted):
             return ""
-        acted, self.landed, self.acted = self.acted, False, False
+        acted, typed, self.landed, self.acted = self.acted, self.typed, False, False
         # A page that does not come to rest, or is replaced again and again, is looked at as it is.
         with contextlib.suppress(ActionError, PlaywrightError):
             if acted:
@@ -63,26 +71,36 @@ class Readiness:
                         while settled is not (tab := current()):
                             settled = tab
                             await tab.settled(_QUIET_S)
-            budget_s = min(READY_S, limit_s / 2)
-            return await self._idle(current(), budget_s, budget_s if acted else _STILL_S)
+            still_s = READY_S if acted else _STILL_S
+            return await self._idle(current(), limit_s / 2, still_s, _PAUSE_S if acted and typed else 0.0)
         return ""
 
-    async def _idle(self, tab: Tab, budget_s: float, still_s: float) -> str:
-        """Returns once nothing is in progress or changes for `still_s`, or after `budget_s`; told is what still was."""
-        ends, still_since = time.monotonic() + budget_s, time.monotonic()
+    async def _idle(self, tab: Tab, limit_s: float, still_s: float, pause_s: float) -> str:
+        """Returns once nothing is in progress, or it has taken too long; in words, what still was.
+
+        Args:
+            limit_s: what it may take at most.
+            still_s: after so long without a change, marks belong to the page.
+            pause_s: how long scripts may go on to wait before they begin anything.
+        """
+        began = still_since = time.monotonic()
+        ends, begins = began + min(READY_S, limit_s), began + pause_s
         before: _Marks | None = None
         while True:
             marks: _Marks = await tab.read(_MARKS, False)
-            under_way = self._under_way(tab)
+            under_way, now = self._under_way(tab), time.monotonic()
             if not marks["empty"] and not marks["count"] and not under_way:
-                return ""
-            now = time.monotonic()
-            if marks != before or under_way or marks["empty"]:
+                if now >= begins or not marks["scripted"]:
+                    return ""
+                await asyncio.sleep(_POLL_S)
+                continue
+            if marks != before or under_way or marks["empty"] or marks["said"]:
                 before, still_since = marks, now
-            if now >= ends or now - still_since >= still_s:
+            over = now >= (began + min(_BLANK_S, limit_s) if marks["empty"] else ends)
+            if over or now - still_since >= still_s:
                 self._endless.update(under_way)
                 await tab.read(_MARKS, True)
-                return _told(marks, under_way) if now >= ends else ""
+                return _told(marks, under_way) if over else ""
             await asyncio.sleep(_POLL_S)
 
     def _under_way(self, tab: Tab) -> tuple[str, ...]:

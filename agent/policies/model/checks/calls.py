@@ -56,10 +56,10 @@ def action_types(spec: JobSpec, *, calls: bool) -> tuple[str, ...]:
 
 
 def _chosen(spec: JobSpec) -> tuple[Primitive, ...]:
-    # A question without an answer ends the session: it is offered where the job names who answers, or asks for it.
-    default = tuple(name for name in DEFAULT_SETS if name != "human" or spec.has_helper)
-    sets = spec.action_sets or default
-    return primitives_of((*sets, *_POINTING) if spec.grounding == "coordinates" else sets)
+    sets = spec.action_sets or DEFAULT_SETS
+    chosen = primitives_of((*sets, *_POINTING) if spec.grounding == "coordinates" else sets)
+    # A question without an answer ends the session: it is offered where the job names who answers.
+    return tuple(primitive for primitive in chosen if primitive.group != "human" or spec.has_helper)
 
 
 @cache

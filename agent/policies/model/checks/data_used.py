@@ -14,6 +14,29 @@ _LEAST_CHARS = 2
 """Shorter values stand in nearly every action and on nearly every page."""
 
 
+def data_used(state: SessionState, steps: Sequence[Step] = ()) -> bool:
+    """Whether the job gives no data, or some value of them was part of an action.
+
+    Args:
+        steps: of the running mini goal.
+    """
+    given = _given(state)
+    used = _used(state, steps)
+    return not given or any(text in used for text in given)
+
+
+def _given(state: SessionState) -> set[str]:
+    return {text for text in map(_folded, _leaves(state.spec.data)) if len(text) >= _LEAST_CHARS}
+
+
+def _used(state: SessionState, steps: Sequence[Step]) -> str:
+    """What all actions so far said, and what they were done to."""
+    done = [*(step for task in state.history for step in task.steps), *steps]
+    results = [result for step in done for result in step.results]
+    said = [str(argument) for result in results for argument in result.action.args.values()]
+    return "\n".join(map(_folded, [*said, *(result.action.target for result in results)]))
+
+
 def check_data_used(state: SessionState, page: PageText, steps: Sequence[Step], value: object) -> None:
     """Whether some value of the job's data was part of an action, or stands on the page that was seen.
 
@@ -24,15 +47,8 @@ def check_data_used(state: SessionState, page: PageText, steps: Sequence[Step], 
     Raises:
         ReplyDoubt: the job gives data, and none of them was used.
     """
-    given = {text for text in map(_folded, _leaves(state.spec.data)) if len(text) >= _LEAST_CHARS}
-    if not given:
-        return
-    done = [*(step for task in state.history for step in task.steps), *steps]
-    used = "\n".join(
-        _folded(str(argument)) for step in done for result in step.results for argument in result.action.args.values()
-    )
     shown = _folded(page.whole)
-    if not any(text in used or text in shown for text in given):
+    if not data_used(state, steps) and not any(text in shown for text in _given(state)):
         raise ReplyDoubt(
             "the job gives data, none of which was entered or stands on this page: is what the job wants really done?",
             value,

@@ -150,7 +150,12 @@ class Asker:
             state.usage = state.usage + usage
 
         metered = _Metered(self._model, state)
-        return await ask_for(metered, replace(ask, affinity=_affinity(state)), read, spend, doubt_cut=doubt_cut)
+        before = state.usage
+        try:
+            return await ask_for(metered, replace(ask, affinity=_affinity(state)), read, spend, doubt_cut=doubt_cut)
+        finally:
+            if state.spent is not None and state.usage != before:
+                await state.spent()
 
 
 class _Metered:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from shoal.agent.policies.model import ModelPolicy
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.testing import ScriptedModel
-from shoal.agent.types import ChildrenSummary, LoopItem, Record, Task
+from shoal.agent.types import Action, ActionResult, ChildrenSummary, Effect, LoopItem, Record, Step, Task
 from tests.unit.agent.model.pages import URL, link, page, plain, scene_of, text
 
 SHOWN = page(link("1", "Lamps", "/lamps"), text("We sell no lamps any more."))
@@ -46,6 +47,21 @@ async def planned(*script: Any, spec: dict[str, Any] | None = None, **state: Any
 
 
 # --- what the job says itself --------------------------------------------------------------------------------
+
+
+async def test_a_goal_whose_data_no_action_used_is_not_over_with_its_last_mini_goal() -> None:
+    """What was expected came, but nothing that the job gives was entered: the model looks, and is asked once more."""
+    clicked = Step(0, URL, "", (ActionResult(Action("click", {"bid": "1"}), effect=Effect()),))
+    ended = Task("navigate", "send", Status.COMPLETED, steps=(clicked,), ends_goal=True)
+    done = says(user_goal_achieved=True, plan=None, task_type=None)
+    plan, model = await planned(done, done, spec={"data": {"name": "Grace"}}, history=(ended,))
+    assert plan.user_goal_achieved
+    assert "none of which was entered" in model.asked[1].messages[-1].text
+    chosen = replace(clicked.results[0], action=Action("click", {"bid": "1"}, target="Grace"))
+    used = replace(ended, steps=(replace(clicked, results=(chosen,)),))
+    plan, model = await planned(spec={"data": {"name": "Grace"}}, history=(used,))
+    assert plan.user_goal_achieved
+    assert not model.asked
 
 
 @pytest.mark.parametrize(

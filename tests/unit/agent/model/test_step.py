@@ -79,6 +79,10 @@ def calls(decision: StepDecision) -> list[tuple[str, dict[str, Any]]]:
 # --- from the reply to primitives --------------------------------------------------------------------------
 
 
+CHECKS = {"verification_code_reasoning": "none", "place_to_enter_verification_code": False}
+HELPED = {"help": {"person": True}}
+
+
 @pytest.mark.parametrize(
     ("said", "call"),
     [
@@ -106,7 +110,9 @@ def calls(decision: StepDecision) -> list[tuple[str, dict[str, Any]]]:
 )
 async def test_each_action_type_is_its_primitive(said: dict[str, Any], call: Any) -> None:
     data = {"files": ["a.pdf", "https://x.example/a.pdf"], "street": "High St"}
-    decision, model = await decide(says(said), spec={"data": data, "action_sets": ["all"]})
+    decision, model = await decide(
+        says(said, **CHECKS), spec={"data": data, "action_sets": ["all"], "help": {"person": True}}
+    )
     assert calls(decision) == [call]
     assert decision.actions[0].reasoning == said["reasoning"]
     assert len(model.asked) == 1
@@ -223,14 +229,25 @@ async def test_a_button_that_sends_nothing_needs_no_filled_fields() -> None:
     assert len(model.asked) == 1
 
 
-@pytest.mark.parametrize(("more", "asks"), [({}, False), ({"help": {"person": True}}, True)])
+@pytest.mark.parametrize(
+    ("more", "asks"),
+    [({}, False), (HELPED, True), ({"action_sets": ["all"]}, False), ({"action_sets": ["misc", "human"]}, False)],
+)
 async def test_questions_are_offered_where_somebody_answers_them(more: dict[str, Any], asks: bool) -> None:
-    checks = {"verification_code_reasoning": "none", "place_to_enter_verification_code": False} if asks else {}
+    checks = CHECKS if asks else {}
     _, model = await decide(says(act("WAIT"), **checks), spec=more, calls=call_offers)
     told = model.asked[0].messages[1].text
     assert ("ask_user(" in told) == ("SOLVE_CAPTCHA" in told) == asks
-    assert "keyboard_type(text)" in told
-    assert "keyboard_press(key_comb" in told
+    if "action_sets" not in more:
+        assert "keyboard_type(text)" in told
+        assert "keyboard_press(key_comb" in told
+
+
+async def test_a_required_field_without_a_value_is_given_up_by_its_name_where_nobody_can_be_asked() -> None:
+    said = act("TERMINATE", reasoning='The required field "Newsletter" has no value.')
+    decision, model = await decide(says(said), shown=FORM, spec={"data": {"name": "Ada"}})
+    assert [name for name, _ in calls(decision)] == ["terminate"]
+    assert len(model.asked) == 1
 
 
 GIVES_UP = {"action_type": "CALL", "call": {"name": "report_infeasible", "args": {"reason": "no way"}}}

@@ -1,0 +1,64 @@
+"""When a page is looked at: what says that it is busy, wherever on the page and however drawn."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from shoal.agent.browser import Context
+from shoal.agent.observe.renderings import compact
+from shoal.agent.types import Action
+from tests.integration.browser.test_mended import show
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+_TURNS = "@keyframes turn{to{transform:rotate(1turn)}}"
+_DRAWN = """<svg width=40 height=40><circle cx=20 cy=20 r=9><animateTransform attributeName=transform type=rotate
+from='0 20 20' to='360 20 20' dur=1s repeatCount=indefinite /></circle></svg>"""
+_COUNTING = """<progress value=1 max=99 aria-label=Import></progress><script>
+setInterval(() => { const bar = document.querySelector('progress'); if (bar) bar.value++; }, 150)</script>"""
+_IN_SHADOW = f"""<x-wait></x-wait><script>customElements.define('x-wait', class extends HTMLElement {{ constructor() {{
+super(); this.attachShadow({{mode: 'open'}}).innerHTML =
+`<style>{_TURNS}
+i{{display:block;width:30px;height:30px;animation:turn 1s infinite}}</style><i></i>`; }} }})</script>"""
+_BEHIND = f"""<style>{_TURNS} .ld{{position:relative}} .ld::after{{content:'';position:absolute;width:30px;height:30px;
+animation:turn 1s infinite}}</style><span class=ld></span>"""
+MARKS = {
+    "a drawing that moves by itself": (_DRAWN, 600),
+    "words": ("<p>Loading…</p>", 1400),
+    "a word with dots, in German": ("<div><span>Wird geladen ...</span></div>", 1400),
+    "aria-busy": ("<section aria-busy=true>old rows</section>", 1400),
+    "a bar that grows": (_COUNTING, 1400),
+    "grey boxes": ("<div class='MuiSkeleton-root' style='width:200px;height:20px;background:#eee'></div>", 600),
+    "a component's inside": (_IN_SHADOW, 600),
+    "what a style draws behind": (_BEHIND, 600),
+    "a frame": ("<iframe srcdoc='<p aria-busy=true>Frame</p>'></iframe>", 1400),
+}
+
+
+@pytest.mark.parametrize("name", MARKS)
+async def test_a_page_is_looked_at_once_its_marks_of_work_are_gone(context: Context, name: str) -> None:
+    mark, ms = MARKS[name]
+    late = f"<script>setTimeout(() => {{ busy.innerHTML = '<button>Ready</button>'; }}, {ms})</script>"
+    assert "Ready" in await show(context, f"<h1>Rows</h1><div id=busy>{mark}</div>{late}")
+
+
+SEARCH = """<input aria-label=Find id=query><div id=list>old entry</div><script>let later;
+query.addEventListener('input', () => { clearTimeout(later); later = setTimeout(async () => {
+  await fetch('data:text/plain,x'); list.textContent = 'found ' + query.value; }, 300); })</script>"""
+
+
+async def test_what_a_script_begins_once_typing_has_paused_is_waited_for(context: Context) -> None:
+    found = await show(context, SEARCH)
+    assert (await context.act(Action("fill", {"bid": found["Find"], "value": "ulm"}))).error is None
+    assert "found ulm" in compact((await context.observe()).elements)
+
+
+async def test_a_word_that_says_that_it_is_busy_and_stays_is_waited_for_once_and_named(context: Context) -> None:
+    await context.goto("data:text/html,<h1>Rows</h1><p>Please wait...</p>")
+    assert "Please wait" in (await context.observe()).in_progress
+    started = time.monotonic()
+    await context.act(Action("scroll", {"dx": 0, "dy": 10}))
+    assert (await context.observe()).in_progress == ""
+    assert time.monotonic() - started < 2.4  # a wait anew would take 2.5 s more

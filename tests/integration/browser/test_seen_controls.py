@@ -1,0 +1,94 @@
+"""Names as people read them, one id for one control, and states that a style or an icon tells."""
+
+from __future__ import annotations
+
+import pytest
+
+from shoal.agent.browser import Context
+from shoal.agent.observe.renderings import compact
+from shoal.agent.observe.tree import clickable_elements, walk_elements
+from tests.integration.browser.test_mended import show
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+_PATH = "<path d='M0 0L9 9'/></svg>"
+NAMED = {
+    "Remove page": "<button title='Remove page'><span class=material-icons>delete</span></button>",
+    "Close it": "<button title='Close it'><span aria-hidden=true>×</span></button>",
+    "Save": "<button>Save <span aria-hidden=true>\U0001f4be</span></button>",
+    "Settings": f"<button><svg class='icon icon-cog' aria-hidden=true width=20 height=20>{_PATH} Settings</button>",
+    "trash": "<button><i class='icon text-danger mr-2 icon-trash'></i></button>",
+    "icon of path": f"<button><svg class='w-6 h-6 text-gray-500' width=20 height=20>{_PATH}</button>",
+    "check Wrap lines": f"<button><svg class='icon icon-check' aria-hidden=true>{_PATH} Wrap lines</button>",
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+async def test_a_name_is_what_is_said_before_what_an_icon_is_called(context: Context, name: str) -> None:
+    assert list(await show(context, NAMED[name])) == [name]
+
+
+async def test_an_icon_of_a_library_of_components_is_not_called_by_its_classes(context: Context) -> None:
+    icon = f"<svg class='MuiSvgIcon-root MuiSvgIcon-fontSizeMedium' width=20 height=20>{_PATH}"
+    assert list(await show(context, f"<button>{icon}</button>")) == ["icon of path"]
+
+
+ROWS = """<div class="row a"><span>Name: Ada</span></div><div class="row b"><input id=owner></div>
+<div class=one><span style="display:inline-block;width:90px">City</span><b>Ulm</b></div>
+<div class=two><input id=town></div>
+<div class=three>Street:</div><div><input id=last></div>"""
+
+
+async def test_a_field_is_not_called_by_what_the_row_above_says_of_another(context: Context) -> None:
+    assert list(await show(context, ROWS)) == ["owner", "town", "Street"]
+
+
+ONE = {
+    "a link around a button": "<a href=/x><button>Inner</button></a>",
+    "a button around a link": "<div role=button tabindex=0><a href=/y>Inner</a></div>",
+    "the row of a box": "<ul><li onclick=1><label><input type=checkbox> Inner</label></li></ul>",
+    "a component": """<x-button></x-button><script>customElements.define('x-button', class extends HTMLElement {
+constructor() { super(); this.attachShadow({mode: 'open'}).innerHTML = '<button>Inner</button>'; }
+connectedCallback() { this.tabIndex = 0; this.addEventListener('click', () => {}); } })</script>""",
+}
+
+
+@pytest.mark.parametrize("name", ONE)
+async def test_a_control_in_a_wrapper_has_one_id(context: Context, name: str) -> None:
+    await show(context, ONE[name])
+    assert [one.name for one in clickable_elements((await context.observe()).elements)] == ["Inner"]
+
+
+STATES = """<style>.tb button{background:#fff} .tb .active{background:#ccd} .off{color:#bbb} .sel::before{content:'✓ '}
+tr.selected{background:#def} .same.active{}</style>
+<div class=tb><button class=active>Bold</button><button>Italic</button></div>
+<div><button class="same active">Plain</button><button class=same>Other</button></div>
+<ul><li class=disabled><a href="#" class=off>Undo</a></li><li><a href="#">Redo</a></li></ul>
+<div style="opacity:.4"><button>Pale</button></div>
+<div role=menu><div role=menuitem tabindex=-1 class=sel>Hidden files</div>
+<div role=menuitem tabindex=-1><i class="fa fa-check"></i> Numbers</div>
+<div role=menuitem tabindex=-1><i class="fa fa-check" style="visibility:hidden"></i> Folds</div></div>
+<table><tr class=selected onclick=1><td>one<td>1<tr onclick=1><td>two<td>2</table>
+<progress value=3 max=9></progress>"""
+
+
+async def test_states_are_told_that_a_style_shows_and_not_those_that_it_does_not(context: Context) -> None:
+    await show(context, STATES)
+    seen = await context.observe()
+    told = {one.name: one.states & {"highlighted", "greyed", "checked"} for one in walk_elements(seen.elements)}
+    on, off = {"Bold", "one 1"}, {"Undo", "Pale"}
+    assert {name for name, states in told.items() if "highlighted" in states} == on, compact(seen.elements)
+    assert {name for name, states in told.items() if "greyed" in states} == off, compact(seen.elements)
+    assert {name for name, states in told.items() if "checked" in states} == {"Hidden files", "Numbers"}
+    assert "(progressbar at 3)" in compact(seen.elements)
+
+
+EDITOR = """<div role=textbox contenteditable=true aria-label=Note><div>A <span style="font-weight:700">bold</span> and
+<span style="font-style:italic">slanted</span> word</div><ol><li>one</li><li>two</li></ol>
+<table><tr><td>a</td><td>b</td></tr></table><p><input type=checkbox checked> done</p></div>"""
+
+
+async def test_what_an_editor_holds_is_told_with_its_lines_and_looks(context: Context) -> None:
+    await show(context, EDITOR)
+    text = compact((await context.observe()).elements)
+    assert r'="A **bold** and _slanted_ word\n1. one\n2. two\na | b\n[x] done"' in text, text
