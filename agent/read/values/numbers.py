@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from decimal import Decimal, InvalidOperation
 
-from babel.numbers import NumberFormatError, parse_decimal
+from babel import Locale
+from babel.languages import get_official_languages
+from babel.numbers import NumberFormatError, get_decimal_symbol, parse_decimal
 
-from shoal.agent.read.values.currencies import CODE, CURRENCY_SIGNS
+from shoal.agent.read.values.currencies import CODE, CURRENCY_SIGNS, read_currency
 from shoal.agent.read.values.locales import locale_of
 from shoal.agent.read.values.phrases import fold, squash
 from shoal.agent.read.word_lists.value_words import FORMERLY, OUT_OF, STARS
@@ -16,6 +18,19 @@ _SPACES = " \u00a0\u202f\u2009"
 _NUMBER = re.compile(
     rf"(?<![\w.,])[-−+]?(?:\d{{1,3}}(?:[{_SPACES}'’]\d{{3}})+(?!\d)(?:[.,]\d{{1,2}}(?!\d))?|\d+(?:[.,]\d+)*)"
 )
+_NO_WHOLE = re.compile(r"(?<![\w.,])([.,])(?=\d)")
+"""A decimal sign without a figure before it: `$.99`, `€ ,89`."""
+_FRACTIONS = {"¼": ".25", "½": ".5", "¾": ".75", "⅕": ".2", "⅖": ".4", "⅗": ".6", "⅘": ".8", "⅛": ".125"}
+_FRACTION = re.compile(rf"(?<![\w.,])(?:(\d+)[ \u2009]?)?([{''.join(_FRACTIONS)}])")
+_WIDE = str.maketrans("０１２３４５６７８９，．", "0123456789,.")
+"""Figures and signs that are as wide as a character of Chinese or Japanese."""
+_INDIAN = re.compile(r"-?\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?")
+"""Thousands in lakhs: `1,29,900`."""
+_SIGN = "|".join(map(re.escape, CURRENCY_SIGNS))
+_SIGN_INSIDE = re.compile(rf"(\d) ?({_SIGN})(\d{{2}})(?!\d)|^(\d[\d.,]*) ?({_SIGN}) (\d{{2}})$")
+"""A currency's sign in the place of the decimal sign: `29€99`, and, as all that is said, `5 € 90`."""
+_MINOR = re.compile(r"(\d{1,2}) ?(?:¢|cents?|ct|p)", re.IGNORECASE)
+"""An amount in hundredths of the currency."""
 _GLUED = re.compile(r"\d+(?:[.,'’]\d+)*")
 _PERCENT = re.compile(r"(?<!\d)\d+(?:[.,]\d+)?\s*%")
 _SCALED = re.compile(
@@ -37,14 +52,20 @@ def number_tokens(text: str) -> list[str]:
     return tokens or list(dict.fromkeys(_GLUED.findall(plain)))
 
 
-def decimal_of(token: str, lang: str = "", *, price: bool = False) -> Decimal | None:
-    """The number that `token` writes.
+def decimal_of(token: str, lang: str = "", *, price: bool = False, currency: str = "") -> Decimal | None:
+    """The number that `token` writes; None where that is not clear.
 
-    With both separators the last one is the decimal sign. One alone, before exactly three digits, groups thousands in
-    a price; elsewhere the page's locale decides. `1 299` and `1'299` are grouped.
+    With both separators the last one is the decimal sign. One alone, before exactly three digits, is read by the page's
+    locale. In a price it groups thousands, unless it is the decimal sign where the currency is at home: `£3.355`.
+    `1 299` and `1'299` are grouped.
+
+    Args:
+        currency: ISO 4217 code, where one is known.
     """
     bare = token.replace("−", "-").lstrip("+")
     bare = re.sub(rf"[{_SPACES}'’]", "", bare)
+    if _INDIAN.fullmatch(bare):
+        return Decimal(bare.replace(",", ""))
     dots, commas = bare.count("."), bare.count(",")
     if dots and commas:
         decimal_sign = "." if bare.rfind(".") > bare.rfind(",") else ","
@@ -55,7 +76,12 @@ def decimal_of(token: str, lang: str = "", *, price: bool = False) -> Decimal | 
         if not re.fullmatch(r"-?\d{1,3}([.,]\d{3})+", bare):
             return None
     elif dots or commas:
-        decimal_sign = _lone_separator(bare, "." if dots else ",", lang, price)
+        separator = "." if dots else ","
+        decimal_sign = _lone_separator(bare, separator, lang, price)
+        if price and not decimal_sign and _is_decimal_at_home(separator, currency):
+            if not _is_decimal(separator, locale_of(lang)):
+                return None
+            decimal_sign = separator
     else:
         decimal_sign = ""
     plain = "".join("." if sign == decimal_sign else sign for sign in bare if sign not in ".," or sign == decimal_sign)
@@ -80,6 +106,18 @@ def _lone_separator(bare: str, sign: str, lang: str, price: bool) -> str:
     return "" if sign == "," else sign
 
 
+def _is_decimal_at_home(sign: str, currency: str) -> bool:
+    """Whether a sign separates decimals where a currency is at home: its code begins with that country's."""
+    territory = currency[:2]
+    languages = get_official_languages(territory, de_facto=True) if territory else ()
+    locales = [locale for language in languages if (locale := locale_of(f"{language}-{territory}")) is not None]
+    return bool(locales) and all(_is_decimal(sign, locale) for locale in locales)
+
+
+def _is_decimal(sign: str, locale: Locale | None) -> bool:
+    return locale is not None and get_decimal_symbol(locale) == sign
+
+
 def bare_digits(text: str) -> Decimal:
     """The digits of `text` as one whole number, its sign kept."""
     return Decimal(re.sub(r"[.,]", "", text))
@@ -89,6 +127,7 @@ def read_number(text: str, lang: str = "", *, price: bool = False) -> Decimal | 
     """The one number in `text`; None when there is none or more than one, or when words make it another."""
     if _SCALED.search(text):
         return None
+    text = _written_out(text)
     values = {value for token in number_tokens(text) if (value := decimal_of(token, lang, price=price)) is not None}
     return values.pop() if len(values) == 1 else None
 
@@ -101,12 +140,31 @@ def read_price(text: str, lang: str = "", parts: tuple[str, ...] = ()) -> Decima
             return joined
     if _RANGE.search(text) or _SCALED.search(text) or _SEVERAL.search(fold(text)):
         return None
+    if minor := _MINOR.fullmatch(text.strip()):
+        return Decimal(minor.group(1)) / 100
+    if "¢" in text:
+        return None
+    currency = read_currency(text, lang) or ""
+    text = _SIGN_INSIDE.sub(_sign_after, _written_out(text).strip())
     tokens = number_tokens(text)
     if len(tokens) > 1:
         tokens = [token for token in tokens if _near_currency(token, text)]
         tokens = [token for token in tokens if not _formerly(token, text)] or tokens
-    values = {value for token in tokens if (value := decimal_of(token, lang, price=True)) is not None}
+    values = {
+        value for token in tokens if (value := decimal_of(token, lang, price=True, currency=currency)) is not None
+    }
     return values.pop() if len(values) == 1 else None
+
+
+def _written_out(text: str) -> str:
+    """`text` with common fractions and parts of one as decimals, and figures of one width."""
+    text = _FRACTION.sub(lambda match: (match.group(1) or "0") + _FRACTIONS[match.group(2)], text.translate(_WIDE))
+    return _NO_WHOLE.sub(r"0\1", text)
+
+
+def _sign_after(match: re.Match[str]) -> str:
+    whole, sign, rest = match.group(1, 2, 3) if match.group(1) else match.group(4, 5, 6)
+    return f"{whole}.{rest} {sign}" if "." not in whole and "," not in whole else match.group()
 
 
 def _split_price(parts: tuple[str, ...], lang: str) -> Decimal | None:

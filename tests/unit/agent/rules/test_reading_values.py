@@ -30,6 +30,19 @@ from shoal.agent.read.values.stock import read_stock, stock_line
         ("19,99 € inkl. 19 % MwSt", "de", (), "19.99"),
         ("£12.00 incl. VAT, before £15.00", "en", (), "12.00"),
         ("statt 59,00 € 49,00 €", "de", (), "49.00"),
+        ("€ ,89", "nl", (), "0.89"),
+        ("$.99", "en", (), "0.99"),
+        ("£3.355", "en", (), "3.355"),
+        ("$3.299", "en", (), "3.299"),
+        ("€1.299", "en", (), "1299"),
+        ("29€99", "fr", (), "29.99"),
+        ("5 € 90", "fr", (), "5.90"),
+        ("₹1,29,900", "en", (), "129900"),
+        ("１，２８０円", "ja", (), "1280"),
+        ("CHF 1'299.–", "de", (), "1299"),
+        ("1 299,00 kr", "sv", (), "1299.00"),
+        ("99p", "en", (), "0.99"),
+        ("79 ¢", "en", (), "0.79"),
     ],
 )
 def test_prices(text: str, lang: str, parts: tuple[str, ...], amount: str) -> None:
@@ -37,10 +50,40 @@ def test_prices(text: str, lang: str, parts: tuple[str, ...], amount: str) -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["$5 $7", "from 5 to 9 €", "call us", "", "2 x 3", "$1.2k", "€ 3 Mio.", "3 for $10", "3 für 10 €"]
+    "text",
+    [
+        "$5 $7",
+        "from 5 to 9 €",
+        "call us",
+        "",
+        "2 x 3",
+        "$1.2k",
+        "€ 3 Mio.",
+        "3 for $10",
+        "3 für 10 €",
+        "12€ 11€",
+        "9 ¢ off",
+    ],
 )
 def test_no_price_is_guessed(text: str) -> None:
     assert read_price(text, "en") is None
+
+
+def test_a_lone_separator_of_a_price_is_no_guess_where_page_and_currency_differ() -> None:
+    assert read_price("£3.355", "de") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("1½ cups", "1.5"), ("2 ¾ hours", "2.75"), ("½", "0.5"), (".5 kg", "0.5"), ("1,29,900 km", "129900")],
+)
+def test_fractions_and_lakhs(text: str, number: str) -> None:
+    assert read_number(text, "en") == Decimal(number)
+
+
+@pytest.mark.parametrize("text", ["1 1/2 cups", "⅓ cup"])
+def test_no_fraction_is_rounded_or_cut(text: str) -> None:
+    assert read_number(text, "en") is None
 
 
 @given(
