@@ -148,7 +148,7 @@ def embedded_cluster(settings: Settings, tell: Tell) -> AbstractAsyncContextMana
 def spec_checker(settings: Settings) -> SpecChecker:
     """The check that the gateway of an embedded cluster with these settings makes of each job."""
     rules = replace(
-        import_module("shoal.services.cluster.configs").spec_rules(settings), people=True
+        import_module("shoal.services.cluster.gateway_options").spec_rules(settings), people=True
     )  # its dashboard asks
     names = import_module("shoal.services.names").HostNames()
 

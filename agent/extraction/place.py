@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from shoal.agent.read.schema import Property
-from shoal.agent.read.shown.places import PRICED
+from shoal.agent.read.schema import PRICED, Property
 from shoal.agent.read.values.conversion import Raw, ValueHints, clean, convert
 from shoal.agent.read.values.phrases import squash
 from shoal.agent.read.word_lists.concepts import CONCEPTS

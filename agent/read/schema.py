@@ -38,6 +38,10 @@ class Property:
     description: str = ""
 
 
+PRICED = Property("price", frozenset(), False, False, (("price",),), (), next(c for c in CONCEPTS if c.name == "price"))
+"""What a currency is looked for in."""
+
+
 def properties_of(schema: Mapping[str, Json]) -> tuple[Property, ...]:
     """The properties of a record schema, in its order."""
     return _properties_of(schema_text(schema))

@@ -21,7 +21,7 @@ from shoal.agent.chromium.process.launch import launch
 from shoal.agent.models.openai_compatible import OpenAICompatible
 from shoal.agent.models.settings import ModelSettings
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
-from shoal.agent.policies.rules import RulesPolicy
+from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.sessions import session
 from shoal.agent.sessions.dependencies import SessionDependencies
 from shoal.agent.spec import JobSpec

@@ -30,7 +30,7 @@ from shoal.agent.chromium.process.launch import launch
 from shoal.agent.models.openai_compatible import OpenAICompatible
 from shoal.agent.models.settings import ModelSettings
 from shoal.agent.policies.model import ModelPolicy
-from shoal.agent.policies.rules import RulesPolicy
+from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.sessions import attempt, session
 from shoal.agent.sessions.dependencies import SessionDependencies
 from shoal.agent.sessions.hooks import Upload

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def gateway_alone(settings: Settings) -> AbstractAsyncContextManager[str]:
-    """See `shoal.services.cluster.serving.gateway_alone`."""
-    module = import_module("shoal.services.cluster.serving")
+    """See `shoal.services.cluster.gateway.gateway_alone`."""
+    module = import_module("shoal.services.cluster.gateway")
     return cast("AbstractAsyncContextManager[str]", module.gateway_alone(settings))
 
 

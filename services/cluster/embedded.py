@@ -25,8 +25,8 @@ from shoal.agent.chromium.process.find import find_chromium, said_version
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.browsers.configs import worker_config
 from shoal.services.cluster.address import ADDRESS_FILE, LOCK_FILE, make_data_folder, running_cluster
-from shoal.services.cluster.configs import artifact_store, checked_gateway_options, dispatch_config
-from shoal.services.cluster.gateway_process import kept_gateway
+from shoal.services.cluster.configs import artifact_store, dispatch_config
+from shoal.services.cluster.gateway_keeper import kept_gateway
 from shoal.services.cluster.guard import RayEnded, ended_parts, guarded, while_ray_runs
 from shoal.services.cluster.limits import load_and_cores, start_advice, start_limit_s
 from shoal.services.cluster.local_ray import local_ray
@@ -84,7 +84,6 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
             listening(settings.host, settings.port)
         )  # first: a taken port should be told at once
         settings = _with_cookie_secret(_asking_here(settings, listener))
-        checked_gateway_options(settings)  # what its gateway could not take is told before anything starts
         tell("opening the store")
         store = await patiently(lambda: open_store(settings.store_url), tell)
         stack.push_async_callback(store.close)
@@ -95,6 +94,7 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
         keeper = await stack.enter_async_context(kept_gateway(listener, settings, run_dir.tmp))
         tell("starting Ray")
         await _start_ray(with_sync, run_dir, settings, tell)
+        keeper.check()
         tell("starting the browser workers")
         actor = await stack.enter_async_context(_dispatcher(settings, run_dir))
         await stack.enter_async_context(guarded(actor))

@@ -34,6 +34,12 @@ _NOT_NEEDED = ("start_api_server", "start_monitor", "start_log_monitor")
 """Ray's dashboard (its API server runs though none is asked for), autoscaler and log forwarder: three processes that
 take 350 MiB and half of the start, and nothing uses them on one machine. Ray has no option for this."""
 
+_AGENTS = ("--dashboard_agent_command=", "--runtime_env_agent_command=")
+"""How the raylet is told what to start beside it. One agent serves the dashboard and metrics, the other makes runtime
+environments: 3.4 s of processor time and 130 MiB for what nothing here asks for."""
+_IDLE = "tail -f /dev/null"
+"""In an agent's place: the raylet starts without none of the two, and ends when one of them does."""
+
 _PATIENCE = {
     "RAY_agent_register_timeout_ms": "300000",
     "RAY_gcs_server_port_wait_time_s": "120",
@@ -47,7 +53,7 @@ _RAYLET_S = 120.0
 _LOOK_S = 0.1
 _ANSWER_S = 5
 _AGENT_PORTS = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port")
-"""The ports of the agent for metrics, which does without them where Ray lacks the packages for metrics."""
+"""The ports of the agent for dashboard and metrics. An agent without one says -1."""
 _PORTS = range(10_000, 32_768)
 """Below those that Linux gives to outgoing connections, so that none takes a chosen port before its agent does."""
 _LAST_WORDS = re.compile(r"Check failed: .*|Fatal .*|Aborted.*")
@@ -136,11 +142,10 @@ def last_words(folder: Path) -> str:
 
 @contextmanager
 def raylet_watched(started: list[Node]) -> Iterator[None]:
-    """Ray starts without waiting for its agents, and a raylet that ends is noticed at once. `started` gets the node.
+    """Ray starts without its agents, and a raylet that ends is noticed at once. `started` gets the node.
 
-    The raylet waits 15 s for the files in which its agents tell their ports, and aborts when they come later; on a
-    busy machine they do. No setting of Ray's changes that. Here the ports are chosen before, and their files written.
-    Ray then waits half a minute for a raylet that may have ended long before.
+    The raylet waits 15 s for the files in which its agents tell their ports. Here these are written before. Ray then
+    waits half a minute for a raylet that may have ended long before.
     """
     start = Node.start_raylet
 
@@ -158,10 +163,9 @@ def raylet_watched(started: list[Node]) -> Iterator[None]:
 
 
 def _choose_ports(node: Any) -> None:
-    """Says before the start where the agents will listen. An agent without a port says -1, as it does by itself."""
-    minimal = ray_utils.get_dashboard_dependency_error() is not None
+    """Tells the ports of the agents, which do not run: none but that which the raylet has to be given."""
     for name in (*_AGENT_PORTS, "runtime_env_agent_port"):
-        port = -1 if minimal and name in _AGENT_PORTS else _free_port()
+        port = -1 if name in _AGENT_PORTS else _free_port()
         if port > 0:
             setattr(node._ray_params, name, port)
         persist_port(node._session_dir, node._node_id, name, port)
@@ -218,15 +222,28 @@ def on_loopback() -> Iterator[None]:
 
 @contextmanager
 def vital_parts_only() -> Iterator[None]:
-    """Ray starts without `_NOT_NEEDED`; a later Ray that calls these otherwise starts them as it always did."""
+    """Ray starts without `_NOT_NEEDED` and its agents; a later Ray that calls these otherwise starts them as it always
+    did."""
     kept = {name: getattr(Node, name) for name in _NOT_NEEDED if hasattr(Node, name)}
+    popen = services.ConsolePopen
     for name in kept:
         setattr(Node, name, _start_nothing)
+    setattr(services, "ConsolePopen", partial(_begun_without_agents, popen))  # noqa: B010  as types see it, it cannot
     try:
         yield
     finally:
+        setattr(services, "ConsolePopen", popen)  # noqa: B010
         for name, method in kept.items():
             setattr(Node, name, method)
+
+
+def _begun_without_agents(popen: Any, command: list[str], **named: Any) -> Any:
+    return popen(without_agents(command), **named)
+
+
+def without_agents(command: list[str]) -> list[str]:
+    """A command of Ray's, with an idle process in the place of each agent that it would start."""
+    return [next((f"{name}{_IDLE}" for name in _AGENTS if part.startswith(name)), part) for part in command]
 
 
 @contextmanager

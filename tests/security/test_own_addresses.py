@@ -17,7 +17,7 @@ from shoal.services.addresses import Reach, address_reason, refused_networks
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.network.egress import EgressRefused
 from shoal.services.browsers.session_parts.real_parts import RealParts
-from shoal.services.cluster.configs import spec_rules
+from shoal.services.cluster.gateway_options import spec_rules
 from shoal.services.machine import own_networks
 from shoal.services.names import HostNames
 from shoal.services.settings import Settings

@@ -29,7 +29,8 @@ from shoal.agent.types import CarriedOver, ErrorInfo, FieldSource, LoopItem, Rec
 from shoal.records import Result
 from shoal.services import errors as service_errors
 from shoal.services.browsers.configs import worker_config
-from shoal.services.cluster.configs import dispatch_config, gateway_options
+from shoal.services.cluster.configs import dispatch_config
+from shoal.services.cluster.gateway_options import gateway_options
 from shoal.services.dispatch.status.dispatch_metrics import DispatchMetrics, failure_of
 from shoal.services.inference.configs import admission_config, vllm_options
 from shoal.services.metrics import CATALOGUE

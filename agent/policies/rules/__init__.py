@@ -1,7 +1,1 @@
 """Decides by rules: what a page says by structure, and what the job says by name. No word of any site is in here."""
-
-from __future__ import annotations
-
-from shoal.agent.policies.rules.policy import RulesPolicy
-
-__all__ = ["RulesPolicy"]

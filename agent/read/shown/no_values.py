@@ -9,12 +9,11 @@ from dataclasses import replace
 from shoal.agent.read.schema import Property
 from shoal.agent.read.shown.places import ShownPlace
 from shoal.agent.read.values.conversion import Raw
-from shoal.agent.read.values.phrases import Phrase, fold, phrase, squash
+from shoal.agent.read.values.phrases import Phrase, fold, phrase
+from shoal.agent.read.values.placeholders import is_placeholder
 from shoal.agent.read.word_lists.concepts import CONCEPTS
-from shoal.agent.read.word_lists.value_words import NO_VALUE
 from shoal.agent.support.json_value import Json
 
-_PLACEHOLDERS = frozenset(squash(text) for text in NO_VALUE)
 _CODES = ("sku", "gtin")
 """Concepts whose values have a figure, unless a label says that another text is one."""
 _SPEAKING = ("availability", "currency", "rating")
@@ -50,12 +49,6 @@ def is_no_value(
         return True
     # The head of a list that is drawn with plain boxes: "Name" beside "Status".
     return candidate.how == "label" and said in names
-
-
-def is_placeholder(text: str) -> bool:
-    """Whether `text` stands where a value is missing: "n/a", "TBD", a dash, or nothing at all."""
-    said = text.strip()
-    return not said.strip("-–—_.… /") or squash(said.strip("<>[]() ")) in _PLACEHOLDERS
 
 
 def without_label(raw: Raw, prop: Property) -> Raw:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from shoal.agent.read.facts.facts import Facts
 from shoal.agent.read.facts.page_parts import LabeledValue, NamedElement
-from shoal.agent.read.schema import Property
+from shoal.agent.read.schema import PRICED, Property
 from shoal.agent.read.values.conversion import Raw
 from shoal.agent.read.values.phrases import (
     NEUTRAL_WORDS,
@@ -148,10 +148,6 @@ def name_stems(properties: Sequence[Property]) -> list[str]:
     """Parts of words for `facts_of`: an element whose names hold none of them is no candidate by its names."""
     words = {word for prop in properties for word in wanted_words(prop)}
     return sorted({word[:-1] if word.endswith("y") else word for word in words if len(word) > 1 and word.isascii()})
-
-
-PRICED = Property("price", frozenset(), False, False, (("price",),), (), next(c for c in CONCEPTS if c.name == "price"))
-"""What a currency is looked for in."""
 
 
 @dataclass(frozen=True, slots=True)

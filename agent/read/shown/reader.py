@@ -10,7 +10,7 @@ from shoal.agent.browser import FetchedJson
 from shoal.agent.read.facts.facts import Facts
 from shoal.agent.read.facts.fetched import FetchedValue, subject_values
 from shoal.agent.read.field import Field
-from shoal.agent.read.schema import Property
+from shoal.agent.read.schema import PRICED, Property
 from shoal.agent.read.shown.choosing import (
     ENOUGH,
     GOOD_FIT,
@@ -22,7 +22,6 @@ from shoal.agent.read.shown.choosing import (
 from shoal.agent.read.shown.fetched import with_fetched
 from shoal.agent.read.shown.no_values import is_no_value, without_label
 from shoal.agent.read.shown.places import (
-    PRICED,
     Fit,
     ShownPlace,
     block_candidates,

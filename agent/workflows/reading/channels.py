@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from shoal.agent.extraction.place import StatedByPlaces, stated
 from shoal.agent.read.schema import Property
-from shoal.agent.read.shown.no_values import is_placeholder
 from shoal.agent.read.values.conversion import ValueHints
 from shoal.agent.read.values.phrases import squash
+from shoal.agent.read.values.placeholders import is_placeholder
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldSource, Reason
 from shoal.agent.workflows.format.branch import Channel, ChannelFamily, FieldNode

@@ -17,7 +17,8 @@ import pytest
 from playwright.async_api import Page, expect
 
 from shoal.services.artifacts.memory import MemoryArtifacts
-from shoal.services.cluster.serving import gateway, listening
+from shoal.services.cluster.gateway import gateway
+from shoal.services.cluster.serving import listening
 from shoal.services.settings import Settings
 from shoal.services.store.records import AuditFilter
 from shoal.services.store.store import Store, open_store

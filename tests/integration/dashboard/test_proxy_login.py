@@ -16,7 +16,8 @@ from playwright.async_api import expect
 from starlette.background import BackgroundTask
 
 from shoal.services.artifacts.memory import MemoryArtifacts
-from shoal.services.cluster.serving import gateway, listening, served
+from shoal.services.cluster.gateway import gateway
+from shoal.services.cluster.serving import listening, served
 from shoal.services.settings import Settings
 from shoal.services.store.records import AuditFilter
 from shoal.services.store.store import Store, open_store

@@ -19,7 +19,7 @@ from shoal.agent.browser import Browser, Context, ContextOptions
 from shoal.agent.errors import FieldsMissing, PlaceAmbiguous, PlaceMissing
 from shoal.agent.extraction.extraction import extract_records
 from shoal.agent.policies.policy import Extraction, SessionState
-from shoal.agent.policies.rules import RulesPolicy
+from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec
 from shoal.agent.types import Record
 from tests.integration.extraction.test_places import read, schema

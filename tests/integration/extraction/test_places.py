@@ -11,7 +11,7 @@ from shoal.agent.decisions.extract import check_records
 from shoal.agent.errors import BadSelector, PlaceAmbiguous, PlaceMissing, RecordInvalid
 from shoal.agent.extraction.extraction import extract_records
 from shoal.agent.policies.policy import Extraction, SessionState
-from shoal.agent.policies.rules import RulesPolicy
+from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -15,7 +15,7 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.types import Action, ActionResult, Outcome, Record, Step, Task, Usage
 from shoal.services.browsers.pools.pool import WorkerStats
-from shoal.services.cluster.serving import gateway_alone
+from shoal.services.cluster.gateway import gateway_alone
 from shoal.services.dispatch.status.dispatch_metrics import DispatchMetrics
 from shoal.services.metrics_delta import MetricsDelta
 from shoal.services.settings import Settings

@@ -12,7 +12,7 @@ from shoal.agent.browser import Context
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import BadSelector
 from shoal.agent.policies.policy import SessionState
-from shoal.agent.policies.rules import RulesPolicy
+from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec
 from shoal.agent.types import LoopItem
 from tests.loopback import served

@@ -15,7 +15,7 @@ import pytest
 from shoal.agent.browser import Context
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.policies.policy import Extraction, SessionState
-from shoal.agent.policies.rules import RulesPolicy
+from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec
 from tests.loopback import served
 from tests.priced_parts import PARTS, SCHEMA, parts_table

@@ -9,7 +9,7 @@ import pytest
 from shoal.agent.browser import Context
 from shoal.agent.errors import FieldsMissing
 from shoal.agent.policies.policy import Extraction, SessionState
-from shoal.agent.policies.rules import RulesPolicy
+from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec
 from shoal.agent.types import Reason
 

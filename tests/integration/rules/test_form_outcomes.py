@@ -18,8 +18,8 @@ import pytest
 from shoal.agent.browser import Context
 from shoal.agent.errors import FormIncomplete, FormRefused, FormUnclear
 from shoal.agent.policies.policy import SessionState
-from shoal.agent.policies.rules import RulesPolicy
 from shoal.agent.policies.rules.planning import SEND
+from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec
 from shoal.agent.types import Step
 from tests.loopback import served

@@ -18,7 +18,7 @@ import pytest_asyncio
 from shoal.agent.browser import Context
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.policies.policy import Extraction, SessionState
-from shoal.agent.policies.rules import RulesPolicy
+from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.types import LoopItem, Outcome

@@ -13,7 +13,7 @@ import pytest
 from shoal.agent.browser import Browser
 from shoal.agent.chromium.process.launch import launch
 from shoal.agent.policies.policy import Policy
-from shoal.agent.policies.rules import RulesPolicy
+from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from tests.cluster_world import FakeParts, World, world

@@ -13,7 +13,7 @@ import pytest
 from shoal.agent.browser import Context
 from shoal.agent.errors import FieldsMissing
 from shoal.agent.policies.policy import SessionState
-from shoal.agent.policies.rules import RulesPolicy
+from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.read.word_lists.concepts import CONCEPTS
 from shoal.agent.read.word_lists.labels import AROUND, QUALIFIERS
 from shoal.agent.spec import JobSpec

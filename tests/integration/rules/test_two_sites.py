@@ -8,7 +8,7 @@ import pytest
 
 from shoal.agent.browser import Context
 from shoal.agent.policies.policy import SessionState
-from shoal.agent.policies.rules import RulesPolicy
+from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec
 from shoal.agent.types import Action
 from tests.integration.browser.solvers import bid

@@ -24,7 +24,7 @@ from shoal.agent.models.openai_compatible import OpenAICompatible
 from shoal.agent.models.settings import ModelSettings
 from shoal.agent.policies.model import ModelPolicy
 from shoal.agent.policies.policy import Policy
-from shoal.agent.policies.rules import RulesPolicy
+from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.policies.workflow import WorkflowPolicy
 from shoal.agent.sessions import session
 from shoal.agent.sessions.dependencies import SessionDependencies

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,9 +18,9 @@ import pytest
 
 from shoal.services.cluster.address import running_cluster
 from shoal.services.cluster.embedded import _announced, _only_one
-from shoal.services.cluster.gateway_process import GatewayKeeper, kept_gateway, why_ended
+from shoal.services.cluster.gateway_keeper import GatewayKeeper, kept_gateway, why_ended
 from shoal.services.cluster.serving import listening
-from shoal.services.errors import ClusterFailed
+from shoal.services.errors import BadSetting, ClusterFailed
 from shoal.services.settings import load_settings
 from shoal.services.store.restarts import Restarts
 from shoal.services.store.store import open_store
@@ -115,6 +116,33 @@ async def test_a_gateway_that_cannot_start_says_why(tmp_path: Path) -> None:
         taken.listen()
         async with kept(tmp_path, metrics_port=taken.getsockname()[1]):
             pytest.fail("it started")
+
+
+async def test_settings_that_a_gateway_cannot_take_are_told_as_such_while_other_parts_start(tmp_path: Path) -> None:
+    bad = load_settings(
+        data_dir=tmp_path, cookie_secret="0" * 32, auth="off", login_header="X-User", login_proxies=["127.0.0.1"]
+    )
+    with listening("127.0.0.1", 0) as listener:
+        async with kept_gateway(listener, bad, tmp_path) as keeper:
+            keeper.check()
+            with pytest.raises(BadSetting, match=r"^SHOAL_LOGIN_HEADER needs SHOAL_AUTH=on"):
+                await keeper.url()
+            with pytest.raises(BadSetting):
+                keeper.check()
+
+
+@pytest.mark.parametrize(
+    ("module", "unused"),
+    [
+        ("shoal.services.cluster.embedded", ("fastapi", "xlsxwriter", "shoal.services.web.app")),
+        ("shoal.services.dispatch.learned_step", ("extruct", "trafilatura", "shoal.agent.policies.rules")),
+    ],
+)
+def test_what_a_process_does_not_use_is_not_imported(module: str, unused: tuple[str, ...]) -> None:
+    """The gateway is a process of its own. Items wait while a dispatcher imports what decides of their loop."""
+    looked = f"import sys, {module}; print([name for name in {unused} if name in sys.modules])"
+    told = subprocess.run([sys.executable, "-c", looked], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"
 
 
 async def test_a_gateway_ends_with_the_process_that_started_it(tmp_path: Path) -> None:

@@ -17,8 +17,9 @@ import httpx
 import pytest
 
 from shoal.services.cluster import local_user
+from shoal.services.cluster.gateway import gateway_alone
 from shoal.services.cluster.local_user import can_tell, owner_of
-from shoal.services.cluster.serving import gateway_alone, listening, served
+from shoal.services.cluster.serving import listening, served
 from shoal.services.settings import Settings
 
 pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_NETLINK"), reason="the system does not tell whose sockets are")

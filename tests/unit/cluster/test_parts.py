@@ -12,8 +12,9 @@ from pydantic import SecretStr
 
 from shoal.agent.policies.model import ModelPolicyOptions
 from shoal.services.browsers.configs import model_settings
-from shoal.services.cluster.configs import gateway_options
-from shoal.services.cluster.serving import gateway_alone, listening, served
+from shoal.services.cluster.gateway import gateway_alone
+from shoal.services.cluster.gateway_options import gateway_options
+from shoal.services.cluster.serving import listening, served
 from shoal.services.cluster.supervisor import Supervisor, health_app
 from shoal.services.errors import BadSetting, ClusterFailed, StoreOutdated
 from shoal.services.settings import Settings, load_settings

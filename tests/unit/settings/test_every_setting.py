@@ -12,8 +12,8 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from shoal.services.cluster.configs import gateway_options
-from shoal.services.cluster.serving import gateway_alone
+from shoal.services.cluster.gateway import gateway_alone
+from shoal.services.cluster.gateway_options import gateway_options
 from shoal.services.settings import Settings, load_settings
 from tests.unit.test_reaches_its_end import another
 

@@ -12,10 +12,10 @@ from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import BadSelector, GoalNeedsModel
 from shoal.agent.page.from_html import page_from_html
 from shoal.agent.policies.policy import SessionState
-from shoal.agent.policies.rules import RulesPolicy
 from shoal.agent.policies.rules.lists.list_end import LIST_END_JS
 from shoal.agent.policies.rules.lists.onward import find_button, is_page_of, next_step, same_list
 from shoal.agent.policies.rules.planning import EXTRACT, OPEN, SEND, details_of, next_plan
+from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.read.links.choosing import distinct
 from shoal.agent.read.links.list_page import ListPage, list_page_of
 from shoal.agent.read.links.page_links import ListRow

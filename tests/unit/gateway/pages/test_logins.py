@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from shoal.services.cluster.serving import gateway
+from shoal.services.cluster.gateway import gateway
 from shoal.services.errors import BadSetting
 from shoal.services.settings import Settings
 from shoal.services.store.records import AuditFilter
