@@ -190,8 +190,8 @@ class RawPages:
         Raises:
             playwright.async_api.Error: the browser is gone.
         """
-        wanted = [{"type": "page"}, {"type": "iframe"}]
-        said = await (await self.root()).send("Target.getTargets", {"filter": wanted})
+        kinds = [{"type": "page"}, {"type": "iframe"}]
+        said = await (await self.root()).send("Target.getTargets", {"filter": kinds})
         targets: list[dict[str, Any]] = said["targetInfos"]
         return targets
 

@@ -95,8 +95,8 @@ class Collects(Does):
 @pytest.mark.parametrize("at", ["links", "next"])
 async def test_a_list_carries_nothing_that_was_typed_to_another_site(typed: tuple[Action], left: int, at: str) -> None:
     told = f"{AWAY}?card=4111-1111-1111-1111"
-    read = {"links": [f"{URL}1", told if at == "links" else AWAY], "next": told if at == "next" else URL}
-    pages = {URL: FakePage(read=read, actions={"fill 1": ""}), told: FakePage(read=read)}
+    shown = {"links": [f"{URL}1", told if at == "links" else AWAY], "next": told if at == "next" else URL}
+    pages = {URL: FakePage(read=lambda name, _: shown[name], actions={"fill 1": ""}), told: FakePage()}
     loop: Json = {"from": {"select": "a"}}
     outcome, browser, _ = await run(work(goal="buy", data={"a": 1}, loop=loop), pages, policy=Collects(*typed))
     assert outcome.fan_out is not None
