@@ -29,6 +29,9 @@ class JobEvent(StrEnum):
     """Its root session is final. data: status, counts, usage, error."""
     DEGRADED = "job.degraded"
     """A schedule's run completed, and gave much less, or other things, than those before. data: schedule, reasons."""
+    RECORDS_CHANGED = "records.changed"
+    """A schedule's run gave other records than its last good run. data: schedule, since (the job of that run), changes
+    (how many records appeared, went, changed, and of how many that cannot be told)."""
     SINK_FAILED = "sink.failed"
     """Its records could not be written to one of its sinks: for the first time, or for good. data: sink (its place
     among them, from 0), place, error, given_up, counts."""
@@ -79,6 +82,8 @@ class LogEvent(StrEnum):
     """What another version has stored cannot be read: it does not fire."""
     SCHEDULE_DEGRADED = "schedule.degraded"
     """A run gave much less, or other things, than those before it."""
+    SCHEDULE_UNCOMPARED = "schedule.uncompared"
+    """It is not known what changed since the last good run: its results are gone."""
     RETENTION_WAITS = "retention.waits"
     LIVE_LINK_LOST = "live.link_lost"
     """The way between a session that people look at and their gateway broke; it is made anew while they look."""

@@ -161,12 +161,17 @@ class Evidence:
     async def keep_source(self, records: Sequence[Record], *, unmoved: bool) -> Sequence[Record]:
         """What shows where `records` are from: a picture of the page, or its HTML, as the job wants it.
 
+        Beside the HTML of a page that a browser opened there is a picture, too.
+
         Gives the records with the picture and the places of their fields on it, where the page is `unmoved`: nothing
         was done on it, and no other was opened, since the first of them was read.
         """
         artifacts = self._state.spec.artifacts
         if artifacts.evidence == "document":
             await self._keep_document()
+            if artifacts.screenshots == "all" and self._page.document is None:
+                # A schedule shows people what a page of a degraded run looked like, and before.
+                await self.photograph()
         elif artifacts.screenshots == "all":
             named = any(source.where for record in records for source in record.sources.values())
             places = await field_places(self._page, records) if named and unmoved else None

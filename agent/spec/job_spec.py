@@ -85,8 +85,9 @@ class ArtifactsSpec(SpecPart):
     screenshots: Literal["all", "errors", "none"] = Field("all", description="which sessions keep pictures of pages")
     evidence: Literal["screenshot", "document"] = Field(
         "screenshot",
-        description="what shows later where a record is from: a picture of the page, or its HTML; with `document`, "
-        "pages of a loop may be read without a browser, where that was seen to give the same",
+        description="what shows later where a record is from: a picture of the page, or its HTML "
+        "beside it; with `document`, pages of a loop may be read without a browser, which takes no picture, where that "
+        "was seen to give the same",
     )
     recording: bool = Field(
         False,
@@ -122,6 +123,7 @@ class WebhookSpec(SpecPart):
             "job.finished",
             "job.paused",
             "job.degraded",
+            "records.changed",
             "session.finished",
             "session.unsure",
             "session.waiting",

@@ -13,6 +13,7 @@ NotifyEvent = Literal[
     "job.finished",
     "job.failed",
     "job.degraded",
+    "records.changed",
     "session.waiting",
     "session.unsure",
     "sink.failed",
@@ -39,8 +40,8 @@ class NotifySpec(SpecPart):
         min_length=1,
         fail_fast=True,
         description="what is told: that the job ended (`job.finished`), that it or items of it failed, that its run is "
-        "unlike those before, that a session waits for a person, that one ended unsure, that "
-        "records did not reach a sink",
+        "unlike those before, that it gave other records than the last good run, that a session waits for a person, "
+        "that one ended unsure, that records did not reach a sink",
     )
     every_s: float = Field(
         600.0, ge=0, le=7 * 86_400, description="least seconds between two messages; what happens meanwhile is one"

@@ -20,10 +20,12 @@ _VERBS = {
     "job.finished": "ended",
     "job.failed": "failed, whole or in part",
     "job.degraded": "is unlike its earlier runs",
+    "records.changed": "has other records than the last good run",
     "session.waiting": "waits for a person",
     "session.unsure": "has sessions that ended unsure: a person has to say what became of them",
     "sink.failed": "could not hand its records to a sink",
 }
+_CHANGES = ("appeared", "went", "changed", "unclear")
 _COUNTED = ("completed", "failed", "terminated", "unsure", "canceled")
 
 
@@ -92,6 +94,9 @@ def _line(event: Mapping[str, Json], public_url: str) -> str:
     if counts := event.get("counts"):
         told = ", ".join(f"{counts[name]:,} {name}" for name in _COUNTED if counts.get(name))
         parts.append(f"Items: {told}." if told else "No items.")
+    if changes := event.get("changes"):
+        told = ", ".join(f"{changes[name]:,} {name}" for name in _CHANGES if changes[name])
+        parts.append(f"Changes since {event['since']}: {told}.")
     error = event.get("error")
     if isinstance(error, Mapping) and error.get("message"):
         parts.append(f"Reason: {error['message']}")

@@ -2,76 +2,32 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.embedded import Up
-from tests.loopback import served
+from tests.priced_shop import FIELDS, PricedShop, priced_shop
 
 pytestmark = pytest.mark.timeout(280)
 
-FIELDS = {"name": {"select": "h1"}, "price": {"select": ".price", "reader": "price"}}
 PLAIN = frozenset({3, 13})
 """Products whose pages tell neither ETag nor Last-Modified."""
 
 
-class Shop:
-    """Prices by product, and the requests for their pages: `browser`, `document`, or `unchanged` (304)."""
-
-    def __init__(self) -> None:
-        self.prices: dict[int, float] = {}
-        self.asked: dict[int, list[str]] = {}
-
-    def answer(self, path: str, headers: Any) -> tuple[int, dict[str, str], str]:
-        """Status, headers and body of a page."""
-        if path == "/":
-            links = "".join(f'<li><a class="product" href="/p/{n}">Product {n}</a></li>' for n in self.prices)
-            return 200, {}, f'<!doctype html><html lang="en"><meta charset="utf-8"><h1>All</h1><ul>{links}</ul></html>'
-        n = int(path.removeprefix("/p/")) if path.startswith("/p/") else 0
-        if n not in self.prices:
-            return 404, {}, "gone"
-        body = (
-            '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title></head><body>'
-            f'<h1>Product {n}</h1><p>Price: <b class="price">€{self.prices[n]:.2f}</b></p></body></html>'
-        )
-        tag = f'"{hashlib.sha256(body.encode()).hexdigest()[:12]}"'
-        known = n not in PLAIN and headers.get("If-None-Match") == tag
-        kind = "browser" if headers.get("Sec-Fetch-Mode") else "unchanged" if known else "document"
-        self.asked.setdefault(n, []).append(kind)
-        return 304 if known else 200, {} if n in PLAIN else {"ETag": tag}, "" if known else body
-
-
 @pytest.fixture
-def shop() -> Iterator[tuple[Shop, str]]:
-    here = Shop()
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            status, headers, body = here.answer(self.path, self.headers)
-            self.send_response(status)
-            for name, value in {"Content-Type": "text/html; charset=utf-8", **headers}.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body.encode())))
-            self.end_headers()
-            self.wfile.write(body.encode())
-
-        def log_message(self, *_: object) -> None:
-            """Silence."""
-
-    with served(Handler) as url:
-        yield here, url
+def shop() -> Iterator[tuple[PricedShop, str]]:
+    with priced_shop(PLAIN) as made:
+        yield made
 
 
-def test_pages_that_have_not_changed_keep_their_records_and_are_not_opened(cluster: Up, shop: tuple[Shop, str]) -> None:
+def test_pages_that_have_not_changed_keep_their_records_and_are_not_opened(
+    cluster: Up, shop: tuple[PricedShop, str]
+) -> None:
     here, url = shop
     here.prices = {n: n + 0.5 for n in range(1, 21)}
     spec = {

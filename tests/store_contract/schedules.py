@@ -18,7 +18,7 @@ from shoal.services.schedules.firing import RunState, plan, times_of
 from shoal.services.schedules.spec import ScheduleSpec
 from shoal.services.store.database.schedule_tables import schedule
 from shoal.services.store.database.transaction import Tx
-from shoal.services.store.records import JobFilter, NewJob
+from shoal.services.store.records import DeliveryFilter, JobFilter, NewJob
 from shoal.services.store.schedules.firing import MOST_QUEUED
 from shoal.services.store.schedules.records import (
     DueSchedule,
@@ -26,6 +26,7 @@ from shoal.services.store.schedules.records import (
     Firing,
     Judged,
     QueuedStart,
+    RunDifference,
     RunRow,
     RunVerdict,
     ScheduleRow,
@@ -397,6 +398,40 @@ async def test_a_degraded_run_is_told_of_and_is_no_measure_of_later_ones(w: Worl
     assert body["reasons"] == [{"kind": "items", "field": "", "text": "0 records; 10 were usual"}]
     assert [event.name for event in await w.store.events(job=jobs[1])].count("job.degraded") == 1
     assert (await w.store.schedules.newest_completed("acme", "prices")).job == jobs[2]
+
+
+async def test_other_records_than_those_of_the_last_good_run_are_told_once(w: World) -> None:
+    await put(w, job={"webhook": {"url": "https://hooks.example/in", "events": ["records.changed"]}})
+    told = []
+    for counts in ({"appeared": 1, "went": 0, "changed": 2, "unclear": 0}, {"appeared": 0, "unclear": 3}, None):
+        await pass_hours(w)
+        await w.run_out()
+        (run,) = await w.store.schedules.to_judge()
+        assert run.job is not None
+        assert await w.store.is_told(await w.store.job(run.job), "records.changed")
+        difference = None if counts is None else RunDifference(7, counts)
+        done = Judged(run.schedule, run.at.timestamp(), run.job, "acme", RunFigures(1, 1, 9), None, difference)
+        told += [await w.store.schedules.judged(done), await w.store.schedules.judged(done)]
+    assert told == [True, False] * 3
+    (message,) = await w.store.claim_deliveries(10, lease_s=30.0, each=10, under_way={})
+    body = json.loads(message.body)
+    assert (body["type"], body["schedule"], body["since"]) == ("records.changed", "prices", "j7")
+    assert body["changes"] == {"appeared": 1, "went": 0, "changed": 2, "unclear": 0}
+
+
+async def test_a_letter_tells_of_the_runs_of_one_schedule(w: World) -> None:
+    letter = {"by": "email", "to": "ops@example.com", "every_s": 86_400, "events": ["job.finished"]}
+    for name in ("prices", "stocks"):  # the same work by two schedules
+        await put(w, name=name, job={"notify": [letter]})
+    runs_of = []
+    for _ in range(2):
+        runs_of.append([fired.job for fired in await pass_hours(w)])
+        await w.run_out()
+    letters = [json.loads(row.body)["events"] for row in await w.store.deliveries(DeliveryFilter())]
+    by_schedule = [list(jobs) for jobs in zip(*runs_of, strict=True)]
+    assert sorted([event["job"] for event in events] for events in letters) == [
+        [f"j{job}" for job in jobs] for jobs in by_schedule
+    ]
 
 
 async def test_a_degraded_run_that_is_accepted_is_what_later_ones_are_held_against(w: World) -> None:

@@ -32,12 +32,13 @@ ELSEWHERE: Mapping[str, str] = {
     "NotifySpec.by: teams": "the channel of a notice (services/webhooks/notice_text.py)",
     **{
         f"NotifySpec.events: {event}": "the name of a message in the outbox"
-        for event in ("job.finished", "job.degraded", "sink.failed")
+        for event in ("job.finished", "job.degraded", "records.changed", "sink.failed")
     },
     "SightSpec.pictures: always": "all that is not left to `auto`",
     "WebhookSpec.events: job.finished": "the name of JobEvent.FINISHED",
     "WebhookSpec.events: job.paused": "the name of JobEvent.PAUSED",
     "WebhookSpec.events: job.degraded": "the name of JobEvent.DEGRADED",
+    "WebhookSpec.events: records.changed": "the name of JobEvent.RECORDS_CHANGED",
     "WebhookSpec.events: sink.failed": "the name of JobEvent.SINK_FAILED",
 }
 """Values that no file which reads the field names, and why they need no name of their own."""

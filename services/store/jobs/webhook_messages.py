@@ -14,6 +14,7 @@ from shoal.agent.spec.notify_spec import NotifyEvent
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.services.events import JobEvent
+from shoal.services.schedules.firing import RUN_KEY
 from shoal.services.store.database import codec
 from shoal.services.store.database.states import DELIVERY_STATES
 from shoal.services.store.database.transaction import Tx
@@ -85,6 +86,13 @@ def set_tenant_notify(tx: Tx, tenant: str, people: tuple[NotifySpec, ...]) -> No
     tx.run("put_state", name=_OF_TENANT + tenant, data=_PEOPLE.dump_json(people).decode(), at=tx.now)
 
 
+def is_told(tx: Tx, tenant: str, spec: JobSpec, event: str) -> bool:
+    """Whether anyone is to be told of such an event of a job."""
+    people = tenant_notify(tx, {tenant}).get(tenant, ()) if spec.notify is None else spec.notify
+    hooks = () if spec.webhook is None else (spec.webhook,)
+    return any(event in asked.events for asked in (*hooks, *people))
+
+
 def _row(tx: Tx, message: WebhookMessage, url: str) -> dict[str, Json]:
     return {
         "tenant": message.tenant,
@@ -115,9 +123,17 @@ def _notice_events(message: WebhookMessage) -> list[str]:
     return [message.event, JOB_FAILED] if failed else [message.event]
 
 
+def _work_of(message: WebhookMessage) -> str:
+    """Equal for what is told together: all runs of one schedule, and all other jobs that do the same work."""
+    key = message.spec.idempotency_key or ""
+    if key.startswith(RUN_KEY):
+        return ":".join(key.split(":")[:2])  # without the time of the run
+    return codec.lineage_of(message.tenant, message.spec)
+
+
 def _put_notice(tx: Tx, message: WebhookMessage, people: NotifySpec, event: str) -> None:
     """Adds to the notice about the same work that still waits, or begins another."""
-    place = {"about": codec.lineage_of(message.tenant, message.spec), "channel": people.by, "url": people.to}
+    place = {"about": _work_of(message), "channel": people.by, "url": people.to}
     entry = {**_body(tx, message), "type": event, "about": message.spec.title}
     waiting = tx.run("waiting_notice", **place).one_or_none()
     if waiting is not None:

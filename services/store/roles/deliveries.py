@@ -12,6 +12,7 @@ from shoal.services.store.records import (
     DeliveryFilter,
     DeliveryRow,
     DeliveryState,
+    JobRow,
 )
 from shoal.services.store.roles.on_database import OnDatabase
 
@@ -67,6 +68,10 @@ class Deliveries(OnDatabase):
     async def set_tenant_notify(self, tenant: str, people: tuple[NotifySpec, ...]) -> None:
         """Keeps whom a tenant tells of such jobs, those that run included."""
         await self._db.write(lambda tx: webhook_messages.set_tenant_notify(tx, tenant, people))
+
+    async def is_told(self, job: JobRow, event: str) -> bool:
+        """Whether anyone is to be told of such an event of a job."""
+        return await self._db.read(lambda tx: webhook_messages.is_told(tx, job.tenant, job.spec, event))
 
     async def deliveries(self, delivery_filter: DeliveryFilter) -> list[DeliveryRow]:
         return await self._db.read(lambda tx: webhook_outbox.list_deliveries(tx, delivery_filter))

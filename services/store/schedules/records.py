@@ -120,6 +120,14 @@ class RunOfJob:
 
 
 @dataclass(frozen=True, slots=True)
+class RunDifference:
+    """How many records of a run are unlike those of an earlier one."""
+
+    since: int  # the earlier run's job
+    counts: Mapping[str, int]  # those that appeared, went and changed, and those of which that is unclear
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """A run that is over, with what it gave."""
 
@@ -129,6 +137,7 @@ class Judged:
     tenant: str
     figures: RunFigures | None  # None: it did not complete
     verdict: RunVerdict | None
+    changes: RunDifference | None = None  # against the last good run, where somebody asked for it
 
     def told(self, name: str) -> Mapping[str, object]:
         """What is told of a degraded run."""
@@ -138,3 +147,10 @@ class Judged:
             "job": job_id(self.job),
             "reasons": [{"kind": reason.kind, "field": reason.field, "text": reason.text} for reason in reasons],
         }
+
+    def told_changes(self, name: str) -> Mapping[str, object] | None:
+        """What is told of other records than before; None where there are none."""
+        changes = self.changes
+        if changes is None or not any(n for kind, n in changes.counts.items() if kind != "unclear"):
+            return None
+        return {"schedule": name, "since": job_id(changes.since), "changes": dict(changes.counts)}

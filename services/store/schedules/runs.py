@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -95,11 +96,16 @@ def judged(tx: Tx, done: Judged) -> bool:
         )
     )
     if changed.rowcount and done.verdict is not None:
-        data = done.told(name)
-        tx.event(done.job, done.tenant, JobEvent.DEGRADED, data)
-        spec = specs_of(tx, [done.job])[done.job]
-        announce(tx, [WebhookMessage(done.job, done.tenant, spec, JobEvent.DEGRADED.value, data)])
+        _tell(tx, done, JobEvent.DEGRADED, done.told(name))
+    elif changed.rowcount and (changes := done.told_changes(name)) is not None:
+        _tell(tx, done, JobEvent.RECORDS_CHANGED, changes)
     return bool(changed.rowcount)
+
+
+def _tell(tx: Tx, done: Judged, event: JobEvent, data: Mapping[str, object]) -> None:
+    tx.event(done.job, done.tenant, event, data)
+    spec = specs_of(tx, [done.job])[done.job]
+    announce(tx, [WebhookMessage(done.job, done.tenant, spec, event.value, data)])
 
 
 def _runs() -> Select[Any]:

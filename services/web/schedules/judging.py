@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import structlog
 
 from shoal.agent.status import Status
-from shoal.services.errors import NotFound, WrongState
-from shoal.services.events import LogEvent
+from shoal.services.errors import ArtifactMissing, NotFound, WrongState
+from shoal.services.events import JobEvent, LogEvent
 from shoal.services.schedules.bands import Deviation, OutsideCounter, expectation, judge
 from shoal.services.schedules.figures import FigureCounter, values_of
 from shoal.services.schedules.spec import BandsSpec
 from shoal.services.store.records import JobRow, ResultRow
-from shoal.services.store.schedules.records import Judged, RunRow, RunVerdict
+from shoal.services.store.schedules.records import Judged, RunDifference, RunRow, RunVerdict
 from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.results.run_changes import changes_between
 
 log = structlog.get_logger()
 
@@ -24,6 +25,7 @@ class Judge:
     """Reads the results of runs that are over, a record at a time. Several may do the same: the store takes one."""
 
     def __init__(self, deps: GatewayDeps) -> None:
+        self._deps = deps
         self._store = deps.store
         self._metrics = deps.metrics
 
@@ -71,7 +73,22 @@ class Judge:
         figures = counter.figures(items=job.counts.expected, completed=job.counts.completed)
         reasons = judge(figures, expected, outside, bands) if expected else ()
         verdict = await self._verdict(reasons, outside, job, before) if reasons else None
-        return replace(done, figures=figures, verdict=verdict)
+        changes = await self._changes(job, before) if verdict is None else None
+        return replace(done, figures=figures, verdict=verdict, changes=changes)
+
+    async def _changes(self, job: JobRow, before: Sequence[RunRow]) -> RunDifference | None:
+        """How the records differ from those of the last good run; None where nobody asked, or none can be read."""
+        good = next((run.job for run in before if run.job is not None and run.status is not None), None)
+        if good is None or not await self._store.is_told(job, JobEvent.RECORDS_CHANGED):
+            return None
+        try:
+            changes = await changes_between(self._deps, await self._store.job(good), job)
+        except (NotFound, ArtifactMissing) as error:  # its results are gone meanwhile
+            log.warning(LogEvent.SCHEDULE_UNCOMPARED, job=job.id, since=good, error=error.message)
+            return None
+        changes.close()
+        counts = {kind: n for kind, n in asdict(changes.counts).items() if kind != "same"}
+        return RunDifference(good, counts)
 
     async def _verdict(
         self, reasons: tuple[Deviation, ...], outside: OutsideCounter, job: JobRow, before: Sequence[RunRow]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from shoal.agent.status import Status
 from shoal.agent.types import ErrorInfo, Outcome, Record
 from shoal.agent.worker_messages import Work
-from shoal.services.store.records import AuditFilter
+from shoal.services.store.records import AuditFilter, DeliveryFilter
 from shoal.services.web.schedules.scheduler import FULL, scheduler_of
 from tests.gateway_world import World, api_world
 
@@ -200,3 +201,19 @@ async def test_a_run_whose_job_is_refused_by_now_says_why(w: World) -> None:
         pass
     (run,) = (await w.client.get("/v1/schedules/prices/runs")).json()["runs"]
     assert run["state"] == "refused" and "there is no workflow 'gone'" in run["why"]
+
+
+async def test_what_changed_since_the_last_good_run_is_told(w: World) -> None:
+    w.names.table["hooks.example"] = ["93.184.216.34"]
+    hook = {"url": "https://hooks.example/in", "events": ["records.changed"]}
+    await put(w, job=PRICES["job"] | {"webhook": hook})  # type: ignore[operator]
+    days = [[{"sku": n, "price": n} for n in range(10)]]
+    days.append([{"sku": n, "price": n} for n in range(1, 10)] + [{"sku": 10, "price": 1}])
+    days.append([{"sku": 99, "price": 1}])  # degraded: told as that alone
+    days.append([{"sku": n, "price": n + (n == 3)} for n in range(1, 11)])
+    jobs = [(await run_once(w, *records))["job"] for records in (*days, days[-1])]
+    rows = await w.store.deliveries(DeliveryFilter())
+    told = [json.loads(row.body) for row in rows][::-1]
+    assert [(one["job"], one["since"]) for one in told] == [(jobs[1], jobs[0]), (jobs[3], jobs[1])]
+    assert told[0]["changes"] == {"appeared": 1, "went": 1, "changed": 0, "unclear": 0}
+    assert told[1]["changes"] == {"appeared": 0, "went": 0, "changed": 2, "unclear": 0}
