@@ -370,7 +370,7 @@ ROOMS: Mapping[str, Mapping[str, str]] = {
         "openid": "http",
         "pages": "api aside cluster_state deps http live openid results specs tries",
         "results": "api deps",
-        "schedules": "cluster_state deps http specs",
+        "schedules": "cluster_state deps http results specs",
         "specs": "aside",
         "tries": "api deps http results specs",
     },
