@@ -141,6 +141,10 @@ class Api:
         """Says what became of an unsure session: `done` or `retry`."""
         return await self._json("POST", f"/v1/sessions/{_part(session)}/settle", json={"how": how})
 
+    async def write_again(self, job: str, sink: int) -> dict[str, Json]:
+        """Writes a job's records to one of its sinks once more."""
+        return await self._json("POST", f"/v1/jobs/{_part(job)}/sinks/{sink}/again")
+
     async def retry_session(self, session: str) -> dict[str, Json]:
         """Queues one failed, terminated or canceled session again."""
         return await self._json("POST", f"/v1/sessions/{_part(session)}/retry")

@@ -29,6 +29,7 @@ from shoal.records import (
     Result,
     Session,
     SessionDetail,
+    Sink,
     SubmittedJob,
 )
 from shoal.schedules import Schedules
@@ -236,11 +237,7 @@ class AsyncClient:
         text: str | None = None,
         limit: int = 100,
     ) -> list[JobSummary]:
-        """The newest `limit` jobs, newest first: those with one of these statuses and with all of these labels.
-
-        Args:
-            text: only those with all of these words in name, goal, address or labels.
-        """
+        """The newest `limit` jobs first: of one of these statuses, all these labels, and with all words of `text`."""
         pairs = [f"{name}:{value}" for name, value in (labels or {}).items()]
 
         async def read(**page: Json) -> Mapping[str, Json]:
@@ -313,6 +310,14 @@ class AsyncClient:
         }
         changes = {name: value for name, value in given.items() if value is not UNCHANGED}
         return Job.model_validate(await self._api.change(job, changes))
+
+    async def write_again(self, job: str, sink: int) -> Sink:
+        """Writes an ended job's records once more to one of its `sinks`, by its place there, from 0.
+
+        Raises:
+            Conflict: it waits for its next attempt.
+        """
+        return Sink.model_validate(await self._api.write_again(job, sink))
 
     async def delete(self, job: str) -> None:
         """Deletes an ended job with its sessions, results and artifacts.

@@ -22,6 +22,7 @@ from shoal.records import (
     Result,
     Session,
     SessionDetail,
+    Sink,
     SubmittedJob,
 )
 from shoal.schedules import Schedule, ScheduleRun, Schedules
@@ -186,6 +187,10 @@ class Client:
             job, concurrency=concurrency, deadline_s=deadline_s, job_tokens=job_tokens, priority=priority
         )
         return self._thread.run(change)
+
+    def write_again(self, job: str, sink: int) -> Sink:
+        """See `AsyncClient.write_again`."""
+        return self._thread.run(self._client.write_again(job, sink))
 
     def delete(self, job: str) -> None:
         """See `AsyncClient.delete`."""

@@ -91,6 +91,7 @@ ENTRIES: dict[str, CommandEntry] = {
     "schedules": CommandEntry(
         "Jobs", "job.schedules", "Schedules: put, list, show, runs, pause, resume, fire, accept, delete."
     ),
+    "sinks": CommandEntry("Jobs", "job.sinks", "Sinks of an ended job: list, write again."),
     "workflows": CommandEntry(
         "Jobs",
         "job.workflows",

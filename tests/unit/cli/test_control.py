@@ -11,6 +11,7 @@ from typer.testing import Result
 
 from shoal.agent.types import Checkpoint
 from shoal.services.store import ids
+from shoal.services.store.jobs.sink_records import SinkEnd, SinkState
 from tests.gateway_world import completed, failed, loop_of
 from tests.unit.cli.conftest import Served, serve
 
@@ -55,6 +56,19 @@ def test_retry_takes_a_job_or_one_session_of_it(served: Served, shoal: Shoal) ->
     served.do(served.world.run(loop_of(["a", "b"], lambda work: completed())))
     assert f"{job} completed in part: 2 items, 1 completed, 1 failed" in shoal("show", job).stdout
     assert f"{job} queued: 2 items, 1 completed" in shoal("retry", job).stderr
+
+
+def test_a_sink_is_listed_and_written_again(served: Served, shoal: Shoal) -> None:
+    job = served.submit(sinks=[{"http": {"url": "https://me.example/in"}}])
+    served.do(served.world.run(lambda work: completed()))
+    assert "waits to be written already" in shoal("sinks", "again", job, code=2).stderr
+    (row,) = served.do(served.world.store.sinks.claim(1, lease_s=60, each=1))
+    served.do(served.world.store.sinks.end(row, SinkEnd(SinkState.FAILED, error="HTTP 500")))
+    listed = shoal("sinks", "list", job).stdout
+    assert "https://me.example/in" in listed and "failed" in listed and "HTTP 500" in listed
+    assert f"sink 0 (http, https://me.example/in) of {job} is waiting" in shoal("sinks", "again", job).stderr
+    assert json.loads(shoal("sinks", "list", job, "--json").stdout)["state"] == "waiting"
+    assert "has no sink 3" in shoal("sinks", "again", job, "3", code=2).stderr
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from shoal.agent.types import Outcome
 from shoal.agent.worker_messages import Work
 from shoal.client import AsyncClient
 from shoal.embedded import run, run_async
+from shoal.services.store.jobs.sink_records import SinkEnd, SinkState
 from shoal.sync import Client
 from tests.gateway_world import completed, failed, loop_of
 from tests.unit.cli.conftest import Served, no_logging, no_settings, served
@@ -61,6 +62,17 @@ def test_one_session_is_tried_again(served: Served) -> None:
         assert client.retry_session(session).status is Status.QUEUED
         with pytest.raises(shoal.Conflict, match="queued and cannot be retried"):
             client.retry_session(session)
+
+
+def test_a_sink_is_written_again(served: Served) -> None:
+    with Client(served.url) as client:
+        job = client.submit({**SPEC, "sinks": [{"http": {"url": "https://me.example/in"}}]}).id
+        served.do(served.world.run(loop_of(["a", "b"], lambda work: completed({"n": 1}))))
+        (row,) = served.do(served.world.store.sinks.claim(1, lease_s=60, each=1))
+        served.do(served.world.store.sinks.end(row, SinkEnd(SinkState.DONE)))
+        assert client.write_again(job, 0).state == "waiting"
+        with pytest.raises(shoal.Conflict, match="waits to be written already"):
+            client.write_again(job, 0)
 
 
 async def test_results_come_while_the_job_runs_in_the_order_of_the_items(served: Served) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import get_args
+from typing import Literal, get_args
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Form, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Form, Header, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from shoal.agent.status import FINAL, Status
@@ -19,6 +19,7 @@ from shoal.services.web.api.questions import open_questions
 from shoal.services.web.api.results import Format, written_results
 from shoal.services.web.api.sessions import explained
 from shoal.services.web.api.views.jobs import LearningView
+from shoal.services.web.api.views.sinks import SinkView
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.live.event_feed import EventFeed
@@ -39,6 +40,7 @@ def add_job_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, 
     """Adds the page of one job, and what its forms and links lead to."""
     _add_page(router, deps, login_check, pages)
     _add_control(router, deps, login_check)
+    _add_sinks(router, deps, login_check)
     _add_streams(router, deps, login_check, feed)
 
 
@@ -75,6 +77,7 @@ def _add_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
             questions=[] if row.status in FINAL else await open_questions(store, caller, job=ids.job_id(row.id)),
             learning=[LearningView.of(learned) for learned in await store.learning.of_job(row.id)],
             spec=shown_spec(row.spec),
+            sinks=[SinkView.of(sink) for sink in await store.sinks.of_job(row.id)] if row.spec.sinks else [],
             controls=CONTROLS,
             failures=groups,
             more_failures=more_failures,
@@ -125,6 +128,24 @@ def _add_control(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck) 
             raise NotFound(f"there is nothing called {verb!r} to do to a job")
         row = await control_job(deps, next(known for known in CONTROLS if known == verb), ids.parse_job(job), caller)
         return RedirectResponse(f"/jobs/{ids.job_id(row.id)}", status_code=303)
+
+
+def _add_sinks(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck) -> None:
+    @router.post("/jobs/{job}/sinks/{sink}/again")
+    async def again(
+        request: Request,
+        job: str,
+        sink: int = Path(ge=0, le=100),
+        token: str = Form(""),
+        back: Literal["job", "schedule"] = Form("job"),
+        caller: Caller = Depends(let_in(login_check, "control")),
+    ) -> Response:
+        """Writes a job's records to a sink once more."""
+        login_check.check_form(request, token)
+        number = ids.parse_job(job)
+        await deps.store.sinks.again(number, sink, tenant=caller.sees)
+        run = await deps.store.schedules.run_of_job(number) if back == "schedule" else None
+        return RedirectResponse(f"/schedules/{run.name}" if run else f"/jobs/{ids.job_id(number)}", status_code=303)
 
 
 def _add_streams(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, feed: EventFeed) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fastapi import APIRouter, Depends, Form, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from shoal.services.errors import NotFound
+from shoal.services.store import ids
+from shoal.services.store.schedules.records import RunRow
+from shoal.services.store.store import Store
 from shoal.services.web.api.schedules.routes import VERBS, command_schedule
 from shoal.services.web.api.views.schedules import ScheduleRunView, ScheduleView
+from shoal.services.web.api.views.sinks import SinkView
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.pages.login import LoginCheck
@@ -46,13 +52,17 @@ def add_schedule_pages(router: APIRouter, deps: GatewayDeps, login_check: LoginC
     @router.get("/schedules/{name}", response_class=HTMLResponse)
     async def schedule(request: Request, name: str, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
         row = await store.get(caller.tenant, name)
-        runs = [ScheduleRunView.of(run) for run in await store.runs(caller.tenant, name, limit=STRIP)]
+        rows = await store.runs(caller.tenant, name, limit=STRIP)
+        runs = [ScheduleRunView.of(run) for run in rows]
+        newest, sinks = await _newest_sinks(deps.store, rows)
         return pages.page(
             request,
             "schedules/page.html",
             caller=caller,
             schedule=ScheduleView.of(row),
             runs=runs,
+            sinks=sinks,
+            sinks_of=newest and ids.job_id(newest),
             verbs={verb: VERBS[verb] for verb in VERBS if verb != ("resume" if row.due_at else "pause")},
             can_control=caller.may("control"),
         )
@@ -75,3 +85,11 @@ def add_schedule_pages(router: APIRouter, deps: GatewayDeps, login_check: LoginC
             raise NotFound(f"a schedule cannot {verb!r}")
         await command_schedule(deps, known, caller.tenant, name)
         return RedirectResponse(f"/schedules/{name}", status_code=303)
+
+
+async def _newest_sinks(store: Store, runs: Sequence[RunRow]) -> tuple[int | None, list[SinkView]]:
+    """The newest of some runs whose job has written to sinks, or is to: its job, and how far each is."""
+    for run in runs:
+        if run.job is not None and (sinks := await store.sinks.of_job(run.job)):
+            return run.job, [SinkView.of(sink) for sink in sinks]
+    return None, []

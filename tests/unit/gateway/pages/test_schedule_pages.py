@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from shoal.services.store.jobs.sink_records import SinkEnd, SinkState
 from tests.gateway_world import world
 from tests.unit.gateway.test_schedules import PRICES, run_once
 
@@ -34,6 +35,35 @@ async def test_a_schedule_is_shown_with_its_times_and_runs_and_commanded() -> No
         assert (await w.client.post("/schedules/prices/eat", data=form)).status_code == 404
         assert (await w.client.post("/schedules/prices/delete", data=form)).status_code == 303
         assert (await w.client.get("/schedules/prices")).status_code == 404
+
+
+async def test_sinks_are_shown_with_their_last_error_and_written_again_from_both_pages() -> None:
+    async with world() as w:
+        sinks = [{"http": {"url": "https://me.example/in"}}, {"http": {"url": "https://me.example/<b>"}}]
+        await w.client.post("/v1/schedules", json={**PRICES, "job": {**PRICES["job"], "sinks": sinks}})
+        job = (await run_once(w, {"name": "a"}))["job"]
+        pages = (f"/jobs/{job}", "/schedules/prices")
+        for path in pages:
+            text = (await w.client.get(path)).text
+            assert text.count('<span class="badge queued">waiting</span>') == 2, path
+            assert "/again" not in text, "it waits: there is nothing to be said"
+        first, second = await w.store.sinks.claim(2, lease_s=60, each=2)
+        assert await w.store.sinks.end(first, SinkEnd(SinkState.FAILED, error="HTTP 500: <script>"))
+        assert await w.store.sinks.end(second, SinkEnd(SinkState.DONE))
+        shown = [(await w.client.get(path)).text for path in pages]
+        for path, text, back in zip(pages, shown, ("job", "schedule"), strict=True):
+            assert "HTTP 500: &lt;script&gt;" in text and "https://me.example/&lt;b&gt;" in text, path
+            assert '<span class="badge failed">failed</span>' in text, path
+            token = re.search(r'name="token" value="([^"]*)"', text)
+            assert token is not None
+            assert f'action="/jobs/{job}/sinks/0/again"' in text and f'name="back" value="{back}"' in text, path
+            form = {"token": token[1], "back": back}
+            answer = await w.client.post(f"/jobs/{job}/sinks/{0 if back == 'job' else 1}/again", data=form)
+            assert (answer.status_code, answer.headers["location"]) == (303, path), answer.text
+        assert [sink.state for sink in await w.store.sinks.of_job(int(job[1:]))] == [SinkState.WAITING] * 2
+        assert (await w.client.post(f"/jobs/{job}/sinks/0/again", data=form)).status_code == 409
+        assert (await w.client.post(f"/jobs/{job}/sinks/7/again", data=form)).status_code == 404
+        assert (await w.client.post(f"/jobs/{job}/sinks/0/again", data={"token": "x"})).status_code == 403
 
 
 async def test_a_schedule_by_an_interval_is_shown_with_it() -> None:
