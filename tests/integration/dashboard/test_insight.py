@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import time
@@ -13,7 +14,8 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from shoal.agent.worker_messages import Work
-from tests.gateway_world import completed, fan_out, loop_of
+from shoal.services.store.jobs.sink_records import SinkEnd, SinkState
+from tests.gateway_world import completed, failed, fan_out, loop_of
 from tests.integration.dashboard.served import VIEWS, Site, axe_source, serious_faults, served_site
 from tests.patience import PATIENCE_S
 from tests.sites.registry.cache import Unreachable
@@ -24,6 +26,12 @@ ITEMS = 100_000 if os.environ.get("TEST_LARGE") else 20_000
 """`make test-fuzz` opens the page of 100,000 items (TEST_LARGE); to store so many takes half a minute."""
 OPENS_WITHIN_S = 2.0 if os.environ.get("TEST_LARGE") else 10.0
 """The page is to open within a second on two idle cores; those of `make test` are shared with other tests."""
+
+
+LINKS_OUT_OF_SIGHT = """() => [...document.querySelectorAll(".top nav a")].filter((link) => {
+  const box = link.getBoundingClientRect();
+  return box.width && (box.left < 0 || box.right > innerWidth);
+}).map((link) => link.textContent)"""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -38,10 +46,34 @@ async def session_of(site: Site, job: str) -> str:
 
 async def a_schedule(site: Site) -> None:
     """A schedule that has run once."""
-    spec = {"name": "prices", "every": "1h", "job": {"url": "https://shop.example/", "goal": "look"}}
+    job = {"url": "https://shop.example/", "goal": "look", "sinks": [{"http": {"url": "https://me.example/in"}}]}
+    spec = {"name": "prices", "every": "1h", "job": job}
     for path, body in (("/v1/schedules", spec), ("/v1/schedules/prices/fire", None)):
         answer = await site.world.client.post(path, json=body)
         assert answer.is_success, answer.text
+
+
+async def a_job_of_rows(site: Site) -> tuple[str, str]:
+    """A job whose items are rows, with data, and with a sink that was given up; and a session of it that failed."""
+    rows = [json.dumps({"name": f"Ada {n}", "mail": "ada@rows.example", "pin": n}) for n in range(3)]
+    job = await site.world.submit(
+        url="https://rows.example/",
+        name="Rows of a file",
+        goal="fill in the form",
+        loop={"values": rows},
+        data={"event": {"title": "Fair", "guests": 2}},
+        sinks=[{"http": {"url": "https://me.example/in"}}],
+    )
+    answer = loop_of(rows, lambda work: failed() if work.item and work.item.index == 1 else completed({"n": 1}))
+    while mine := [work for work in await site.world.claim() if f"j{work.job}" == job]:
+        await site.world.finish(mine, answer)
+    sinks = await site.world.store.sinks.claim(9, lease_s=60, each=9)
+    await asyncio.gather(
+        *(site.world.store.sinks.end(row, SinkEnd(SinkState.FAILED, error="HTTP 500")) for row in sinks)
+    )
+    query = {"status": "failed"}
+    sessions = (await site.world.client.get(f"/v1/jobs/{job}/sessions", params=query)).json()["sessions"]
+    return job, str(sessions[0]["id"])
 
 
 async def test_the_map_of_a_loop_leads_by_mouse_and_by_keys_to_the_session_of_an_item(site: Site) -> None:
@@ -229,7 +261,9 @@ async def test_axe_finds_nothing_serious_and_every_page_fits(site: Site, width: 
         pytest.skip(str(error))
     session = await session_of(site, "j2")
     await a_schedule(site)
+    job, failed_session = await a_job_of_rows(site)
     paths = (
+        *(f"/jobs/{job}", f"/jobs/{job}/records", f"/sessions/{failed_session}", "/new?preset=form"),
         *("/", "/?q=kitchen&status=completed", "/jobs/j1", "/jobs/j2", "/jobs/j5", "/jobs/j7", "/jobs/j999"),
         *("/jobs/j1/records?sources=1&sort=price", "/jobs/j1/history"),
         *("/jobs/j1/compare?with=j2", "/activity", "/attention", "/status", f"/sessions/{session}"),
@@ -244,6 +278,7 @@ async def test_axe_finds_nothing_serious_and_every_page_fits(site: Site, width: 
         script = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         if excess := await page.evaluate(script):
             found.append(f"{path}: {excess} pixels too wide")
+        found += [f"{path}: {link} is out of sight" for link in await page.evaluate(LINKS_OUT_OF_SIGHT)]
         found += [f"{path}: {fault}" for fault in await serious_faults(page, axe)]
         assert await page.title() != "owned"
         await page.context.close()

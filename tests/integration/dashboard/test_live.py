@@ -48,6 +48,21 @@ async def opened(browser: Browser, live: Live, session: str) -> tuple[Page, list
     return page, complaints
 
 
+async def all_in_sight(page: Page, width: int, height: int) -> None:
+    """Neither the picture nor a control beside it has to be scrolled to in such a window."""
+    before = page.viewport_size
+    await page.set_viewport_size({"width": width, "height": height})
+    await page.evaluate("scrollTo(0, 0)")
+    for place in await page.locator("#live-picture, #live-take, #live-hands input, #live-hands button").all():
+        if box := await place.bounding_box():
+            fits = box["x"] >= 0 and box["x"] + box["width"] <= width and box["y"] + box["height"] <= height
+            assert fits, (await place.get_attribute("id"), box)
+    picture = await page.locator("#live-picture").bounding_box()
+    assert picture is not None and picture["width"] > width / 2, "what a person works on is not small"
+    assert before is not None
+    await page.set_viewport_size(before)
+
+
 async def click_on(page: Page, x: float, y: float) -> None:
     """Clicks on what the session's page, 1280 wide, has at this place."""
     box = await page.locator("#live-picture").bounding_box()
@@ -67,6 +82,7 @@ async def test_a_person_takes_a_session_over_and_the_agent_goes_on(tmp_path: Pat
         live.model.release.set()
         await expect(page.locator("#live-state")).to_contain_text("You have the page")
         asked = len(live.model.requests)
+        await all_in_sight(page, 1440, 900)
 
         await click_on(page, 700, 420)
         await page.keyboard.type("4711")

@@ -79,7 +79,7 @@
     }
 
     function table(entries) {
-      const head = element("tr", {}, ...["name", "value", "kind", ""].map((title) => element("th", { textContent: title })));
+      const head = element("tr", {}, ...["name", "value", "kind"].map((title) => element("th", { textContent: title })), element("td"));
       const rows = entries.map(([name, value]) => row(name, value));
       return element("div", { className: "scroll" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows)));
     }

@@ -74,7 +74,7 @@
 
     function table(fields, required) {
       const rows = Object.entries(fields).map(([name, part]) => row(name, part && typeof part === "object" ? part : {}, required));
-      const head = element("tr", {}, ...["field", "type", "required", "meaning", ""].map((title) => element("th", { textContent: title })));
+      const head = element("tr", {}, ...["field", "type", "required", "meaning"].map((title) => element("th", { textContent: title })), element("td"));
       return element("div", { className: "scroll" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows)));
     }
 
