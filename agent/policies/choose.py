@@ -51,7 +51,7 @@ def choose(spec: JobSpec, *, rules: Policy, model: Policy | None, leaf: bool = T
         if spec.workflow is None:
             raise PolicyUnavailable(f"`policy`: the job has no workflow {name!r} with it")
         # Only a model may go on after a miss: rules that read what the workflow did not would hide it.
-        behind = model if spec.on_miss == "model" else None
+        behind = model if spec.on_miss == "model" and spec.for_a_model else None
         return WorkflowPolicy(name, read_once(spec.workflow).versions[0], behind=behind)
     return rules if model is None or spec.policy in ("rules", "person") else model
 

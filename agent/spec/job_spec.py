@@ -134,9 +134,11 @@ class WebhookSpec(SpecPart):
 
 
 class JobSpec(SpecPart):
-    """One job. Only `url` and one of `goal`, `extract` and `loop` are required."""
+    """One job. Only `url` and one of `goal`, `extract` and `loop` are required; a workflow may say both."""
 
-    url: HttpUrl = Field(description="where to start")
+    url: HttpUrl = Field(
+        "", description="where to start; default, with `policy: workflow:NAME`: where the workflow says that runs begin"
+    )
     goal: str | None = Field(None, min_length=1, description="what is wanted, in plain language")
     data: Json = Field(None, description="the caller's details for forms and goals (any JSON)")
     sites: tuple[str, ...] = Field(
@@ -167,7 +169,8 @@ class JobSpec(SpecPart):
     on_miss: Literal["model", "fail"] = Field(
         "model",
         description="with `policy: workflow:NAME`: what follows where a page is not as the workflow knows it: `model` "
-        "(a model goes on, where one is configured), or `fail` (the item ends with `workflow_miss`)",
+        "(a model goes on, where one is configured and the job has a `goal` or `extract`), or `fail` (the item ends "
+        "with `workflow_miss`)",
     )
     learn: str = Field(
         "auto",
@@ -240,14 +243,26 @@ class JobSpec(SpecPart):
 
     @model_validator(mode="after")
     def _wants_something(self) -> JobSpec:
-        if self.goal is None and self.extract is None and self.loop is None and self.policy != "person":
+        shown = self.policy == "person" or self.policy.startswith("workflow:")
+        if not shown and self.goal is None and self.extract is None and self.loop is None:
             raise ValueError("needs at least one of `goal`, `extract` and `loop`")
         return self
 
     @property
     def title(self) -> str:
         """Its name, or what it is to do, in the words that say it best."""
-        return self.name or self.goal or (self.extract.goal if self.extract is not None else None) or self.url
+        return (
+            self.name
+            or self.goal
+            or (self.extract.goal if self.extract is not None else None)
+            or self.url
+            or self.policy
+        )
+
+    @property
+    def for_a_model(self) -> bool:
+        """Whether it says in words or by a schema what is wanted: without either a model could only guess."""
+        return self.goal is not None or self.extract is not None
 
     @property
     def has_helper(self) -> bool:

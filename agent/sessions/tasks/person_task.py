@@ -83,7 +83,7 @@ async def _draft_takeover(attempt: Attempt, book: HandBook, begun: str) -> None:
     if not book.actions:
         return
     work = attempt.work
-    draft, _ = drafted(await book.book(attempt.page), begun, f"by-hand-j{work.job}-s{work.session}")
+    draft, _ = drafted(await book.book(attempt.page), begun, f"by-hand-j{work.job}-s{work.session}", whole=False)
     if draft is not None:
         await attempt.evidence.keep(DRAFT, draft, "application/json")
 

@@ -17,11 +17,14 @@ KIND: Final = "workflow"
 """Of the artifact that holds a draft: a workflow as JSON, which can be imported."""
 
 
-def drafted(evidence: SessionEvidence, url: str, name: str) -> tuple[bytes | None, tuple[Decision, ...]]:
+def drafted(
+    evidence: SessionEvidence, url: str, name: str, *, whole: bool = True
+) -> tuple[bytes | None, tuple[Decision, ...]]:
     """The workflow as it can be imported, or None and what could not be taken over.
 
     Args:
-        url: where the job began.
+        url: where the person began.
+        whole: all of the run was shown, so another one begins there, too.
     """
     if evidence.lost:
         return None, tuple(Decision(what="what was done", why=why) for why in evidence.lost)
@@ -29,7 +32,7 @@ def drafted(evidence: SessionEvidence, url: str, name: str) -> tuple[bytes | Non
         compiled = compile_version((evidence,), None, at=utc_now(), by_hand=True)
         if compiled.version is None:
             return None, compiled.open
-        version = compiled.version.model_copy(update={"by": "recording"})
+        version = compiled.version.model_copy(update={"by": "recording", "url": url if whole else ""})
         workflow = Workflow(name=name, scope=Scope(site=urlsplit(url).netloc.lower()), versions=(version,))
         check_workflow(workflow)
     except WorkflowInvalid as error:

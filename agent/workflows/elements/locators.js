@@ -36,11 +36,12 @@
   const labelOf = (el) => squash([...(el.labels || [])].map((one) => besides(one, el)).join(' '));
   function accessibleName(el) {
     const by = (el.getAttribute('aria-labelledby') || '').split(/\s+/).map((id) => id && root.getElementById(id)).filter(Boolean);
-    if (by.length) return squash(by.map((one) => one.textContent).join(' '));
+    if (by.length) return squash(by.map((one) => besides(one, el)).join(' '));
     if (el.getAttribute('aria-label')) return squash(el.getAttribute('aria-label'));
     if (labelOf(el)) return labelOf(el);
     if (el.tagName === 'INPUT') return squash(/^(submit|button|reset)$/.test(el.type) ? el.value : el.type === 'image' ? el.alt : el.title || el.placeholder);
     if (/^(SELECT|TEXTAREA)$/.test(el.tagName)) return squash(el.title || el.placeholder);
+    if (el.isContentEditable) return squash(el.title || el.getAttribute('aria-placeholder') || el.getAttribute('placeholder'));  // its text is what was typed
     if (el.tagName === 'IMG') return squash(el.alt || el.title);
     const pictures = [...el.querySelectorAll('img[alt]')].map((one) => one.alt).join(' ');
     return squash(textOf(el)) || squash(pictures) || squash(el.title);

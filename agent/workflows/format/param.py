@@ -35,6 +35,7 @@ class Param(WorkflowPart):
     type: Literal["string", "number", "integer", "boolean", "array", "object"] = Field(
         "string", description="what the value has to be"
     )
+    description: str = Field("", description="what people call the value, such as the name of the field that takes it")
     transform: Transform | None = Field(None, description="what is done to the value before it is used")
     sensitive: bool = Field(False, description="the value is shown nowhere")
     value: Json = Field(None, description="of a `constant`: the value itself")

@@ -49,6 +49,7 @@ class Version(WorkflowPart):
     by: Maker = Field("compile", description="what made it")
     at: str = Field("", description="when it was made: ISO 8601, UTC")
     params: tuple[Param, ...] = Field((), description="what differs from run to run")
+    url: str = Field("", description="where a run begins, of a job that does not say it")
     start: str | None = Field(None, description="the first node; default: the first of `nodes`")
     nodes: tuple[Node, ...] = Field(min_length=1, max_length=MOST_NODES, description="what is done")
     branches: tuple[Branch, ...] = Field((), description="the kinds of pages that `extract` nodes read")
@@ -59,6 +60,13 @@ class Version(WorkflowPart):
     def first(self) -> str:
         """The id of the node where a run begins."""
         return self.start if self.start is not None else self.nodes[0].id
+
+    @property
+    def begins_at(self) -> str:
+        """The address at which a run begins: its own, or the one that its first node opens; "" where it says none."""
+        node = self.node(self.first)
+        opened = node.args.get("url") if isinstance(node, ActionNode) and node.action == "goto" else None
+        return self.url or (str(opened.const or "") if opened is not None else "")
 
     def node(self, name: str) -> Node:
         """The node with this id.

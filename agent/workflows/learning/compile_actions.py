@@ -190,6 +190,7 @@ def _arg(name: str, several: Sequence[ActionEvidence], target: Target | None, ma
                 path=path,
                 transform=transform,
                 type=_type(values[0]),
+                description=target.name if target is not None else "",
                 sensitive=sensitive,
             )
             same = next((made_param for made_param in made.params.values() if _is_same(made_param, param)), None)
@@ -202,7 +203,8 @@ def _arg(name: str, several: Sequence[ActionEvidence], target: Target | None, ma
 
 
 def _is_same(param: Param, other: Param) -> bool:
-    return param.model_copy(update={"name": other.name}) == other
+    """Whether both are the same value; what people call it may differ from field to field."""
+    return param.model_copy(update={"name": other.name, "description": other.description}) == other
 
 
 def _type(value: Json) -> Literal["string", "number", "integer", "boolean"]:

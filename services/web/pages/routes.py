@@ -101,7 +101,7 @@ def add_dashboard(
     add_recordings(router, deps, login_check, pages)
     add_live(router, deps, login_check, pages, rooms)
     add_submit_page(router, deps, login_check, pages, submitter, trier)
-    add_workflow_pages(router, deps, login_check, pages, VersionTrier(trier))
+    add_workflow_pages(router, deps, login_check, pages, VersionTrier(trier), submitter)
     add_schedule_pages(router, deps, login_check, pages)
     add_keys(router, deps, login_check, pages)
     add_tenants(router, deps, login_check, pages)

@@ -30,7 +30,7 @@ from shoal.services.web.aside import aside
 from shoal.services.web.specs.browser_checks import unbrowsable
 from shoal.services.web.specs.sink_checks import sink_faults
 from shoal.services.web.specs.spec_checks import address_fault, login_addresses, undoable
-from shoal.services.web.specs.workflows import WORKFLOW, check_learn, with_workflow, workflow_faults
+from shoal.services.web.specs.workflows import WORKFLOW, begun, check_learn, with_workflow, workflow_faults
 from shoal.services.webhooks.checked_http import unsendable
 
 Fault = dict[str, str]
@@ -123,6 +123,7 @@ class SpecChecker:
         """
         if spec.policy.startswith(WORKFLOW) and spec.workflow is None:
             spec = await with_workflow(spec, tenant, self._workflows)
+        spec = begun(spec)
         await check_learn(spec, tenant, self._workflows)
         if spec.sinks and (faults := await asyncio.to_thread(sink_faults, spec, tenant, self._rules.sink_dirs)):
             raise refused(faults)
@@ -227,8 +228,9 @@ def parse_spec(body: bytes, *, idempotency_key: str | None = None) -> JobSpec:
         # Strict: "5" is no number. From the bytes, since only JSON input may give tuples in strict mode.
         spec = JobSpec.model_validate_json(body, strict=True)
     except ValidationError as err:
-        parse_json(body)  # says line and column where it is no JSON at all
-        raise refused(told_of(err, JobSpec, body), of=err.error_count()) from None
+        # Says line and column where it is no JSON at all.
+        lacking = _lacks_url(parse_json(body))
+        raise refused([*lacking, *told_of(err, JobSpec, body)], of=len(lacking) + err.error_count()) from None
     faults = list(islice(_unstorable(parse_json(body), ()), _MOST_FAULTS)) if _SUSPICIOUS.search(body) else []
     if idempotency_key is not None:
         if spec.idempotency_key not in (None, idempotency_key):
@@ -239,6 +241,13 @@ def parse_spec(body: bytes, *, idempotency_key: str | None = None) -> JobSpec:
     if faults:
         raise refused(faults)
     return spec
+
+
+def _lacks_url(given: Json) -> list[Fault]:
+    """The fault of a job that has no address; of a replay the workflow may say it."""
+    if not isinstance(given, dict) or "url" in given or str(given.get("policy")).startswith(WORKFLOW):
+        return []
+    return [_fault("url", "is required")]
 
 
 def parse_json(body: bytes) -> Json:
@@ -263,7 +272,8 @@ def refused(faults: Sequence[Fault], *, of: int = 0, what: str = "job") -> BadIn
 
 
 def _urls(spec: JobSpec) -> Iterator[tuple[str, str]]:
-    yield "url", spec.url
+    if spec.url:  # else the workflow says it, and its addresses were checked when it was stored
+        yield "url", spec.url
     yield from login_addresses(spec)
     yield from _called(spec)
     for index, value in enumerate(spec.loop.values or () if spec.loop and spec.loop.is_link is not False else ()):

@@ -16,9 +16,11 @@ Fault = dict[str, str]
 def workflow_faults(spec: JobSpec) -> list[Fault]:
     """What is wrong with the workflow that a job brings, and with what it asks of one."""
     if not spec.policy.startswith(WORKFLOW):
+        if not spec.url:
+            return [_fault("url", "is required")]
         given = {"workflow": spec.workflow is not None, "on_miss": spec.on_miss != "model"}
         return [_fault(field, "goes with `policy`: workflow:NAME") for field, is_given in given.items() if is_given]
-    faults = []
+    faults: list[Fault] = []
     if spec.login is not None:
         faults.append(_fault("login", "does not go with a workflow: let the workflow, or another job, log in"))
     if spec.workflow is not None:
@@ -90,6 +92,23 @@ async def with_workflow(spec: JobSpec, tenant: str, workflows: WorkflowStore | N
         raise _refused(f"version {chosen.version.number} of the workflow {name!r} is broken: {chosen.why}")
     frozen = Workflow(name=name, scope=row.scope, versions=(chosen.version,))
     return spec.model_copy(update={"workflow": write_workflow(frozen)})
+
+
+def begun(spec: JobSpec) -> JobSpec:
+    """The job with the address at which its workflow begins, where it says none itself.
+
+    Raises:
+        BadInput: the workflow says none either.
+    """
+    if spec.url or spec.workflow is None:
+        return spec
+    version = read_workflow(spec.workflow).versions[0]
+    if not version.begins_at:
+        name, _ = named(spec.policy)
+        raise _refused(
+            f"is required: version {version.number} of the workflow {name!r} does not say where runs begin", "url"
+        )
+    return spec.model_copy(update={"url": version.begins_at})
 
 
 def _refused(reason: str, field: str = "policy") -> BadInput:

@@ -13,6 +13,7 @@ from shoal.agent.worker_messages import Work
 from shoal.services.store.records import AuditFilter, DeliveryFilter
 from shoal.services.web.schedules.scheduler import FULL, scheduler_of
 from tests.gateway_world import World, api_world
+from tests.unit.gateway.test_workflows import ORDERS
 
 PRICES = {
     "name": "prices",
@@ -46,6 +47,18 @@ async def run_once(w: World, *records: Any, name: str = "prices") -> dict[str, A
     await scheduler.run_once()
     run: dict[str, Any] = (await w.client.get(f"/v1/schedules/{name}/runs")).json()["runs"][0]
     return run
+
+
+async def test_a_workflow_and_its_data_are_a_schedules_job(w: World) -> None:
+    job = {"policy": "workflow:orders", "data": {"your_name": "Ben"}}
+    refused = await put(w, 400, job=job)
+    assert refused["errors"] == [{"field": "job.policy", "reason": "there is no workflow 'orders'"}]
+    await w.client.post("/v1/workflows", json=ORDERS)
+    await w.client.post("/v1/workflows/orders/versions/1/activate")
+    assert (await put(w, job=job))["spec"]["job"] == job
+    run = await run_once(w)
+    spec = (await w.client.get(f"/v1/jobs/{run['job']}")).json()["spec"]
+    assert (spec["url"], spec["data"]) == ("https://shop.example/new", {"your_name": "Ben"})
 
 
 async def test_a_schedule_is_put_shown_and_listed_with_its_next_times(w: World) -> None:

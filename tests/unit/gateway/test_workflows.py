@@ -258,6 +258,52 @@ async def test_a_job_may_bring_its_workflow_along(w: World) -> None:
     assert (await job_of(w, "workflow:books", workflow=BOOKS, login=login)).json()["errors"][0]["field"] == "login"
 
 
+ORDERS: dict[str, Any] = {
+    "format": "shoal-workflow/1",
+    "name": "orders",
+    "scope": {"site": "shop.example"},
+    "versions": [
+        {
+            "url": "https://shop.example/new",
+            "params": [{"name": "your_name", "source": "data", "path": "$.your_name"}],
+            "nodes": [{"id": "wait", "kind": "wait", "until": [{"kind": "text", "value": "{your_name}"}]}],
+        }
+    ],
+}
+
+
+async def test_a_workflow_and_its_data_are_a_job(w: World) -> None:
+    await w.client.post(URL, json=ORDERS)
+    job = {"policy": "workflow:orders@1", "data": {"your_name": "Ben"}}
+    taken = await w.client.post("/v1/jobs", json=job)
+    assert taken.status_code == 201, taken.text
+    kept = (await w.client.get(f"/v1/jobs/{taken.json()['id']}")).json()["spec"]
+    assert (kept["url"], kept.get("goal")) == ("https://shop.example/new", None)
+    assert (await w.client.post("/v1/jobs", json={**job, "workflow": ORDERS})).status_code == 201
+    elsewhere = await w.client.post("/v1/jobs", json={**job, "url": "https://shop.example/old"})
+    kept = (await w.client.get(f"/v1/jobs/{elsewhere.json()['id']}")).json()["spec"]
+    assert kept["url"] == "https://shop.example/old"
+
+
+@pytest.mark.parametrize(
+    "job",
+    [{"policy": "workflow:books@1"}, {"goal": "x"}, {"goal": "x", "policy": "rules"}],
+)
+async def test_a_job_without_any_address_is_refused(w: World, job: dict[str, Any]) -> None:
+    await w.client.post(URL, json=BOOKS)
+    refused = await w.client.post("/v1/jobs", json=job)
+    assert refused.status_code == 400 and [fault["field"] for fault in refused.json()["errors"]] == ["url"], (
+        refused.text
+    )
+
+
+async def test_an_address_that_no_browser_opens_begins_no_workflow(w: World) -> None:
+    (version,) = ORDERS["versions"]
+    for url in ("file:///etc/passwd", "javascript:alert(1)"):
+        refused = await w.client.post(URL, json={**ORDERS, "versions": [{**version, "url": url}]})
+        assert refused.status_code == 400 and "versions[0].url" in refused.text
+
+
 async def test_what_became_of_replays_is_counted_with_their_version(w: World) -> None:
     await w.client.post(URL, json=BOOKS)
     await w.client.post(f"{URL}/books/versions/1/activate")

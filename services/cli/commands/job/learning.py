@@ -60,7 +60,9 @@ async def learned(client: Api, job: str, name: str, items: int) -> LearnReport:
         return LearnReport(None, len(runs), compiled.open)
     site = _site(runs, spec)
     scope = Scope(site=site, goal=goal_hash(spec.goal), record_schema=schema_hash(schema))
-    workflow = Workflow(name=name or _name_of(site, scope), scope=scope, versions=(compiled.version,))
+    begins = spec.url if spec.loop is None else ""  # of a loop each item begins elsewhere
+    version = compiled.version.model_copy(update={"url": begins})
+    workflow = Workflow(name=name or _name_of(site, scope), scope=scope, versions=(version,))
     return LearnReport(json.dumps(write_workflow(workflow)).encode(), len(runs), compiled.version.open)
 
 

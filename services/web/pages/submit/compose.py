@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -93,6 +94,11 @@ def composed(inputs: Inputs) -> Draft:
     composer = _Composer(inputs)
     spec = composer.group(blank_form(), "")
     return Draft(spec, tuple(composer.faults))
+
+
+def once_key(key: str, body: bytes) -> str | None:
+    """The idempotency key of a job that a form handed in: a second click is the same job. None without `key`."""
+    return f"{key[:64]}-{hashlib.sha256(body).hexdigest()[:32]}" if key else None
 
 
 def read_draft(text: str) -> Draft:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +24,7 @@ from shoal.services.web.http.problems import faults_of
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
 from shoal.services.web.pages.saved import Saved, all_saved, forget, one_saved, save
-from shoal.services.web.pages.submit.compose import Draft, Inputs, composed, form_inputs, read_draft
+from shoal.services.web.pages.submit.compose import Draft, Inputs, composed, form_inputs, once_key, read_draft
 from shoal.services.web.pages.submit.equivalents import equivalents
 from shoal.services.web.pages.submit.fields import as_line, filled_form, strangers
 from shoal.services.web.pages.submit.loop_values import loop_values, read_table
@@ -90,9 +89,8 @@ def add_submit_page(
                 request, caller, checked, inputs.size, origin=inputs.one(FROM), key=inputs.one(KEY), status=400
             )
         body = await aside(inputs.size, _body, checked.draft)
-        key = None
-        if inputs.one(KEY) and "idempotency_key" not in checked.draft.spec:
-            key = f"{inputs.one(KEY)[:64]}-{hashlib.sha256(body).hexdigest()[:32]}"  # a second click is the same job
+        own = "idempotency_key" in checked.draft.spec
+        key = None if own else once_key(inputs.one(KEY), body)
         done = await submitter.submit(body, caller, idempotency_key=key)
         return RedirectResponse(f"/jobs/{ids.job_id(done.job)}", status_code=303)
 

@@ -9,6 +9,7 @@ from shoal.agent.workflows.exchange.file_formats import ImportFormat
 from shoal.agent.workflows.format.version import MOVES, State
 from shoal.services.errors import NotFound
 from shoal.services.store.workflows.records import VersionRow, WorkflowRow
+from shoal.services.web.api.submitter import Submitter
 from shoal.services.web.api.workflow_difference import changes
 from shoal.services.web.api.workflow_tries import version_of
 from shoal.services.web.deps import GatewayDeps
@@ -19,6 +20,7 @@ from shoal.services.web.pages.rendering import Pages, let_in
 from shoal.services.web.pages.workflows.editor.page import add_editor
 from shoal.services.web.pages.workflows.files import add_workflow_files, exports_of
 from shoal.services.web.pages.workflows.graph import drawn
+from shoal.services.web.pages.workflows.run import RunForm, add_runs
 from shoal.services.web.pages.workflows.steps import pictures, step_line
 from shoal.services.web.pages.workflows.tries import add_version_tries
 from shoal.services.web.tries.version_trier import VersionTrier
@@ -33,12 +35,18 @@ _MOVES: dict[str, State] = {"activate": "active", "retire": "retired"}
 
 
 def add_workflow_pages(
-    router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages, trier: VersionTrier
+    router: APIRouter,
+    deps: GatewayDeps,
+    login_check: LoginCheck,
+    pages: Pages,
+    trier: VersionTrier,
+    submitter: Submitter,
 ) -> None:
     """Adds the list of workflows, and the page of each. They are those of the caller's tenant."""
     add_version_tries(router, deps, login_check, pages, trier)
     add_workflow_files(router, deps, login_check, pages)
     add_editor(router, deps, login_check, pages, trier)
+    add_runs(router, deps, login_check, pages, submitter)
     store = deps.store.workflows
 
     @router.get("/workflows", response_class=HTMLResponse)
@@ -91,6 +99,7 @@ def add_workflow_pages(
             moves={how: state in MOVES[chosen.version.state] for how, state in _MOVES.items()},
             can_control=caller.may("control"),
             can_try=caller.may("submit"),
+            form=RunForm.new(row, version_shown),
             now=await deps.store.now(),
         )
 

@@ -101,6 +101,7 @@ class NodeReader:
         param = {**known, "name": self._text(f"{path}.name"), "source": self._text(f"{path}.source")}
         _put(param, "path", self._text(f"{path}.path"))
         _put(param, "type", self._text(f"{path}.type"), "string")
+        _put(param, "description", self._text(f"{path}.description"), "")
         _put(param, "transform", self._text(f"{path}.transform"))
         _put(param, "sensitive", self.inputs.has(f"{path}.sensitive"), False)
         value = self.inputs.one(f"{path}.value")
