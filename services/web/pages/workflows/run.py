@@ -93,7 +93,7 @@ class RunForm:
             spec["loop"] = {"values": [_item(row) for row in rows], "is_link": False}
         elif self.inputs.fields:
             given = details(self.inputs, self.values, self.empty, faults, "")
-            spec |= {"loop": {"values": [_item(given)], "is_link": False}} if self.inputs.is_value else {"data": given}
+            spec |= {"loop": {"values": [_item(given)], "is_link": False}} if self.inputs.of_item else {"data": given}
         if self.domains:
             spec["secrets"] = {name: {"domains": said.replace(",", " ").split()} for name, said in self.domains.items()}
         if self.inputs.codes:

@@ -81,12 +81,8 @@ class RunInputs:
     fields: tuple[RunInput, ...]
     secrets: tuple[str, ...]  # names of stored secrets
     codes: bool  # it types one-time codes
+    of_item: bool = False  # some are read from the item of a loop, so that one run is a loop of one item
     unsaid: str = ""  # why a form cannot give the details; "" where it can
-
-    @property
-    def is_value(self) -> bool:
-        """Whether the details are one value, and no object."""
-        return any(not each.place for each in self.fields)
 
 
 def run_inputs(version: Version) -> RunInputs:
@@ -106,7 +102,8 @@ def run_inputs(version: Version) -> RunInputs:
             unsaid = f"another parameter is read from a part of what the parameter {each.name!r} is"
     secrets = dict.fromkeys(param.path for param in version.params if param.source == "secret")
     codes = any(param.source == "otp" for param in version.params)
-    return RunInputs(tuple(fields.values()), tuple(secrets), codes, unsaid)
+    of_item = any(param.source == "loop" for param in version.params)
+    return RunInputs(tuple(fields.values()), tuple(secrets), codes, of_item, unsaid)
 
 
 def _input(param: Param, place: tuple[str | int, ...]) -> RunInput:

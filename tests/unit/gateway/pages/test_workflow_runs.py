@@ -20,8 +20,8 @@ from tests.unit.gateway.test_workflows import BOOKS, URL
 EVIL = "<script>alert(1)</script>"
 PARAMS = [
     {"name": "country", "source": "data", "path": "$.country", "description": "Country of the buyer"},
-    {"name": "city", "source": "loop", "path": "$.address.city"},
-    {"name": "city_in_capitals", "source": "loop", "path": "$.address.city", "transform": "upper"},
+    {"name": "city", "source": "data", "path": "$.address.city"},
+    {"name": "city_in_capitals", "source": "data", "path": "$.address.city", "transform": "upper"},
     {"name": "pieces", "source": "data", "path": "$.pieces", "type": "integer"},
     {"name": "express", "source": "data", "path": "$.express", "type": "boolean"},
     {"name": "password", "source": "secret", "path": "shop/password", "sensitive": True},
@@ -155,7 +155,7 @@ def test_details_are_put_where_the_parameters_read_them() -> None:
 def test_a_value_as_a_whole_stands_alone() -> None:
     alone = run_inputs(version({"name": "isbn", "source": "loop"}))
     rows, faults = rows_of(alone, read_table(b"isbn\n12\n"), {"isbn": "isbn"}, ())
-    assert (alone.is_value, rows, faults) == (True, ["12"], [])
+    assert (alone.of_item, rows, faults) == (True, ["12"], [])
     both = version({"name": "isbn", "source": "loop"}, {"name": "city", "source": "data", "path": "$.city"})
     assert "isbn" in run_inputs(both).unsaid
 
@@ -191,6 +191,16 @@ def test_a_text_is_read_by_its_type_and_never_guessed(kind: str, text: str, valu
 def test_a_column_is_taken_once_and_the_one_that_is_called_the_same_first() -> None:
     inputs = run_inputs(version(*({"name": n, "source": "data", "path": f"$.{n}"} for n in ("names", "name"))))
     assert matched(inputs, ["name"]) == {"names": "", "name": "name"}
+
+
+async def test_one_row_of_a_workflow_that_reads_a_loops_item_is_a_loop_of_one(w: World) -> None:
+    of_loop = [{**param, "source": "loop"} if param["source"] == "data" else param for param in PARAMS]
+    (kept,) = FLOW["versions"]
+    await w.client.post(URL, json={**FLOW, "name": "looped", "versions": [{**kept, "params": of_loop}]})
+    form = await form_of(w, step="run", **ROW)
+    spec = await spec_of(w, await w.client.post("/workflows/looped/versions/1/run", data=form))
+    (value,) = spec["loop"]["values"]
+    assert json.loads(value)["address"] == {"city": "Bonn"} and spec.get("data") is None
 
 
 async def test_a_workflow_that_needs_nothing_runs_by_its_button(w: World) -> None:
