@@ -74,7 +74,7 @@ def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
     value = field.default_factory() if field.default_factory else field.default  # type: ignore[call-arg]
-    if isinstance(value, BaseModel) or value in (None, (), {}):
+    if isinstance(value, BaseModel) or value in (None, "", (), {}):
         return ""
     if isinstance(value, tuple):
         return ", ".join(f"`{part}`" for part in value)
