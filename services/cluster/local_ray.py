@@ -38,15 +38,14 @@ _AGENTS = ("--dashboard_agent_command=", "--runtime_env_agent_command=")
 """How the raylet is told what to start beside it. One agent serves the dashboard and metrics, the other makes runtime
 environments: 3.4 s of processor time and 130 MiB for what nothing here asks for."""
 _IDLE = "tail -f /dev/null"
-"""In an agent's place: the raylet starts without none of the two, and ends when one of them does."""
+"""In an agent's place: the raylet does not start where a command is missing, and ends when one of the two does."""
 
 _PATIENCE = {
-    "RAY_agent_register_timeout_ms": "300000",
     "RAY_gcs_server_port_wait_time_s": "120",
     "RAY_worker_register_timeout_seconds": "180",
 }
-"""Ray's own limits of a start, for a machine on which a start of Python takes a minute: until the agents answer (30 s),
-until the GCS has its port (30 s), and until a worker process has registered (60 s)."""
+"""Ray's own limits of a start, for a machine on which a start of Python takes a minute: until the GCS has its port
+(30 s), and until a worker process has registered (60 s)."""
 
 _RAYLET_S = 120.0
 """How long the raylet may take to register. Ray itself gives up after 30 s."""
