@@ -25,6 +25,8 @@ _STORE_S = 20.0
 _AGAIN_S = 0.5
 _GRACE_S = 3
 """What open requests get to end; event streams and long downloads go on elsewhere, at the place they have reached."""
+_PROXY = "127.0.0.1"
+"""From where a proxy's word of its caller is believed."""
 
 
 class Server(uvicorn.Server):
@@ -105,6 +107,7 @@ async def served(
         log_config=None,
         lifespan="off",
         proxy_headers=believes_proxies,
+        forwarded_allow_ips=_PROXY,  # said here: uvicorn would take it from the environment
         timeout_graceful_shutdown=_GRACE_S,
     )
     server = Server(config)

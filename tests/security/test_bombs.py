@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lxml import etree
 
 from shoal.agent.documents.beyond import BeyondDocument
 from shoal.agent.documents.document import HtmlDocument, RawDocument
 from shoal.agent.observe import documents
 from shoal.agent.observe.documents import file_text
+from shoal.agent.sessions.traces.drawing import told_drawing
 from shoal.services.web.results.table import ExportTable
 from tests.unit.agent.observe.test_documents import small_pdf
 
@@ -58,6 +60,30 @@ def test_entities_of_an_xml_document_are_not_put_in() -> None:
         HtmlDocument(RawDocument("https://shop.example/", 200, headers, LAUGHS))
     today = b"<!doctype html>" + LAUGHS.partition(b"?>\n")[2]
     assert len(HtmlDocument(RawDocument("https://shop.example/", 200, headers, today)).text) < 2 * len(LAUGHS)
+
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0"/>%s</svg>'
+ENTITIES = LAUGHS.partition(b"?>\n")[2].partition(b"\n")[0].decode()
+OUTSIDE = '<!DOCTYPE svg [<!ENTITY out SYSTEM "%s"><!ENTITY %% more SYSTEM "%s"> %%more;]>'
+
+
+@pytest.mark.parametrize("held", ["<text>&l9;</text>", '<text x="&l9;">y</text>', '<text x="&l5;">&l6;</text>'])
+def test_entities_of_a_drawing_are_not_put_in(held: str) -> None:
+    """What a page draws is kept in traces."""
+    began = time.monotonic()
+    drawing = told_drawing((ENTITIES.replace("lolz", "svg") + SVG % held).encode())
+    assert len(drawing or b"") < 1_000_000
+    assert time.monotonic() - began < 10
+
+
+def test_a_drawing_loads_nothing_from_this_machine_or_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("installation-token")
+    files = (tmp_path / "key").as_uri()
+    drawing = told_drawing((OUTSIDE % (files, files) + SVG % "<text>&out;</text>").encode())
+    assert b"installation-token" not in (drawing or b"")
+    parser = etree.XMLParser(resolve_entities=True, load_dtd=True, no_network=False)
+    control = etree.fromstring((OUTSIDE.partition("<!ENTITY %")[0] % files + "]>" + SVG % "<text>&out;</text>"), parser)
+    assert b"installation-token" in etree.tostring(control), "a reader that is not careful loads it"
 
 
 ROWS, LONG = 20_000, "x" * 2000
