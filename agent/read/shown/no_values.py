@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -15,7 +14,7 @@ from shoal.agent.read.word_lists.concepts import CONCEPTS
 from shoal.agent.support.json_value import Json
 
 _CODES = ("sku", "gtin")
-"""Concepts whose values have a figure, unless a label says that another text is one."""
+"""Concepts whose values have a figure, unless a label or a field of a form says that another text is one."""
 _SPEAKING = ("availability", "currency", "rating")
 """Kinds whose values may be the field's own name: "In stock" is a value of `in_stock`."""
 
@@ -36,7 +35,8 @@ def is_no_value(
         return not text
     if is_placeholder(text):
         return True
-    if candidate.how == "selector" and prop.concept and prop.concept.name in _CODES and not re.search(r"\d", text):
+    of_code = prop.concept is not None and prop.concept.name in _CODES
+    if of_code and (candidate.how == "selector" or candidate.options) and not any(map(str.isdigit, text)):
         return True
     if candidate.how == "control":
         return False

@@ -228,4 +228,6 @@ def test_elements_within_each_other_are_no_entries_of_a_list() -> None:
 def test_a_code_has_a_figure_unless_a_label_says_so() -> None:
     sku = {"sku": {"type": "string"}}
     assert read(sku, named=[named("sku", "Default Title")])[0] == {}
+    chosen = pair("sku", "Default Title", how="control", options=("Default Title",))
+    assert read(sku, pairs=[chosen])[0] == {}
     assert read(sku, pairs=[pair("SKU", "ABBEY")])[0] == {"sku": "ABBEY"}

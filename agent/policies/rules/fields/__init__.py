@@ -1,1 +1,1 @@
-"""Records: each property of a schema matched with the places of a page."""
+"""Records of the page that is open, read again while scripts may still bring what is missing."""

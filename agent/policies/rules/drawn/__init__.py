@@ -1,0 +1,1 @@
+"""The tree of the page that is open; of a document that is no HTML, the tree of what it states."""

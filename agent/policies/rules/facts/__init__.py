@@ -1,1 +1,0 @@
-"""What a page states, read in one call of a script."""
