@@ -183,13 +183,6 @@ def _fit_of_comment(field: str, asked: frozenset[str], prop: VocabularyProperty)
     return 0.0
 
 
-@cache
-def properties_of_type(name: str) -> tuple[str, ...]:
-    """The properties that a type has, inherited ones included."""
-    above = set(supertypes(name))
-    return tuple(prop for prop, said in PROPERTIES.items() if said.domains & above)
-
-
 _HANGING = ("offers", "aggregateRating", "address", "geo", "nutrition", "brand", "baseSalary")
 """Properties by which structures hang from a thing."""
 

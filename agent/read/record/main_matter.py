@@ -97,12 +97,6 @@ class MainMatter:
     def _lengths(self) -> list[int]:
         return [0, *accumulate(map(len, self._pieces))]
 
-    def own_text(self, el: html.HtmlElement) -> str:
-        """The text that stands directly in an element, on one line; "" where it is not shown."""
-        if not self.page.shown(el):
-            return ""
-        return one_line(" ".join([el.text or "", *(child.tail or "" for child in el)]))
-
     def main_elements(self, *tags: str) -> Iterator[html.HtmlElement]:
         """The shown elements of the main matter in document order, of these tags alone where some are given."""
         for el in self.page.root.iter(*tags) if tags else self.page.elements:

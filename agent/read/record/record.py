@@ -114,7 +114,8 @@ class _RecordReading:
         told = self.shown.read(prop)
         if self.testimony is None:
             return told
-        return weighed(told, settle(asked, name, self.testimony, told.value), asked)
+        seen = told.value if told.source is not None and told.source.confirmed else None
+        return weighed(told, settle(asked, name, self.testimony, seen), asked)
 
     def _object(self, prop: Property, name: str) -> FieldAnswer:
         answers = {part.name: self._answer(part, f"{name}.{part.name}") for part in prop.properties}

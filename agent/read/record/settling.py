@@ -121,16 +121,16 @@ def settle(asked: Field, name: str, testimony: Testimony, told: Json) -> Settled
 
     Args:
         name: by which the field's witnesses are known.
-        told: what the shown places state, None for nothing: it bears out the same value.
+        told: what a place states that people see, None for nothing: it bears out the same value.
     """
     is_body = name in testimony.bodies
     claims = _claims(asked, name, testimony, is_body)
     if not claims:
         return None
     best, strong = claims[0], "node" in claims[0].kinds and not testimony.crowded
-    best.shown = best.shown or (told is not None and best.agrees(told))
     if asked.kind == "day":
         best.shown = day_is_shown(str(best.value), testimony.view.shown_text.lower(), testimony.view.lang)
+    best.shown = best.shown or (told is not None and best.agrees(told))
     rivals = tuple(
         claim
         for claim in claims[1:]

@@ -278,13 +278,3 @@ CONCEPTS: tuple[Concept, ...] = (
 
 LOOSE_SYNONYMS = word_list("summary, abstract, about, details, section, topic, department, genre, note, code")
 """Names of texts that one page may use beside another name of the same concept, for something else."""
-
-NOT_ENTITIES = word_list(
-    """
-    BreadcrumbList, Organization, WebSite, WebPage, ItemPage, CollectionPage, SearchAction, ImageObject,
-    SiteNavigationElement, WPHeader, WPFooter, OnlineStore, Store, LocalBusiness, Corporation, ListItem,
-    SearchResultsPage, ContactPoint, PostalAddress, VideoObject, ReadAction, FAQPage, Question, Person,
-    Review, Offer, AggregateRating
-    """
-)
-"""Types of schema.org that describe the site or a part of the page rather than what the page is about."""

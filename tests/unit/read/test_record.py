@@ -216,6 +216,11 @@ class TestShownPlacesBesideStructuredData:
             "price": ("json-ld", "certain", True),
         }
 
+    def test_what_nobody_sees_bears_nothing_out(self):
+        record = record_of(self.page("<b data-price=7.50>A mug</b>"), name=TEXT, price=NUMBER)
+        assert (record.value["price"], record.sources["price"].confirmed) == (7.5, False)
+        assert record.sources["price"].sureness == "likely"
+
     def test_what_one_of_them_says_is_given(self):
         record = record_of(self.page("<dl><dt>Brand<dd>Clayworks</dl>", sku="M-7"), name=TEXT, brand=TEXT, price=NUMBER)
         assert record.value == {"name": "Blue mug", "brand": "Clayworks", "price": 7.5}
