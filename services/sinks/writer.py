@@ -95,7 +95,7 @@ class SinkWriter(OutboxLoop[SinkRow]):
             if target.replaces and row.overtaken:
                 return SinkEnd(SinkState.SKIPPED, error="the records of a newer job stand there")
             progress = SinkProgress.of(row.cursor) if row.cursor else await self._looked_over(job, target)
-            if not row.cursor and not await self._keep(row, progress):
+            if not await self._keep(row, progress):  # what was read took its time: nothing is written without the lease
                 return None
             await target.begin(progress)
             async with aclosing(self._batches(job, target, progress)) as batches:

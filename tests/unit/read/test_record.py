@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from shoal.agent.types import Reason
 from tests.unit.read.pages import ADDRESS, DAY, LINES, MINUTES, NUMBER, TEXT, record_of
 
 
@@ -138,6 +139,14 @@ class TestWithoutStructuredData:
         body = record_of(page, title=TEXT, body=TEXT).value["body"]
         assert "Sentence number 7" in body
         assert "Imprint" not in body
+
+    def test_a_main_text_is_doubted_where_the_page_shows_a_longer_one_beside_it(self):
+        other = self.TEXT.replace("night train", "mountain railway and its people")
+        blocks = f"<article><h1>Night trains</h1>{self.TEXT}</article>"
+        both = f"<html><body>{blocks}<section><div><div>{other}</div></div></section></body></html>"
+        assert "body" in record_of(blocks, title=TEXT, body=TEXT).value
+        record = record_of(both, title=TEXT, body=TEXT)
+        assert [each.why for each in record.candidates["body"]] == [Reason.CONTRADICTED]
 
     def test_a_day_is_read_where_meta_and_page_agree(self):
         page = f"""<html><head><meta property="article:published_time" content="2024-05-31T08:00:00Z">

@@ -957,8 +957,9 @@ returning *
 select count(*) from sink where tenant = :tenant and place = :place and job > :job and state = 'done'
 
 -- name: advance_sink
--- Keeps how far the writing of a sink came, and renews its lease.
-update sink set cursor = :cursor, written = :written, due_at = :until, failures = 0
+-- Keeps how far the writing of a sink came, and renews its lease. It has all its attempts again where it came on.
+update sink set cursor = :cursor, due_at = :until,
+  failures = case when :written > written then 0 else failures end, written = :written
 where job = :job and nth = :nth and attempts = :attempts and leased
 
 -- name: end_sink
