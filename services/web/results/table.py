@@ -7,6 +7,7 @@ when every line was seen, so the lines go through a temporary file; memory stays
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
 import tempfile
@@ -50,6 +51,8 @@ GROUP_ROWS = 5_000
 """Rows of one Parquet row group."""
 _COMPUTED = re.compile(r"(?![+-][0-9][0-9.,]*$)[=+\-@\t\r\n＝＋－＠]")  # which spreadsheets take for these
 """How a text begins that a spreadsheet takes for a formula; numbers with a sign are none."""
+_AT_ONCE = 500
+"""Lines that are taken in together."""
 IN_MEMORY = 8 << 20
 CHUNK = 1 << 16
 _INT64 = 2**63
@@ -82,8 +85,17 @@ class ExportTable:
         self._kinds: dict[str, set[str]] = {name: set() for name in _schema_columns(schema)}
 
     async def fill(self, lines: AsyncIterable[Row]) -> None:
-        """Takes in all `lines`."""
+        """Takes in all `lines`, beside the event loop: one session may have given tens of thousands."""
+        rows: list[Row] = []
         async for line in lines:
+            rows.append(line)
+            if len(rows) == _AT_ONCE:
+                await asyncio.to_thread(self._take, rows)
+                rows = []
+        await asyncio.to_thread(self._take, rows)
+
+    def _take(self, lines: Sequence[Row]) -> None:
+        for line in lines:
             row = flatten(line)
             for name, value in row.items():
                 if name not in self._leading and name not in self._trailing:
