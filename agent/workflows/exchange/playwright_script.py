@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from shoal.agent.workflows.exchange.exchanged import Exported, straight, untold
 from shoal.agent.workflows.format.condition import Condition
@@ -28,11 +28,28 @@ import sys
 
 from playwright.sync_api import expect, sync_playwright
 
-
+{helpers}
 def run(page, values, address):
     record = {{}}
     if address:
         page.goto(address)
+'''
+_CHOOSE = '''
+def choose(place, field, options):
+    """Chooses in a list: one of the browser's own, or one of the site's that opens while one types."""
+    if field.evaluate("element => element.tagName") == "SELECT":
+        field.select_option(options)
+        return
+    for text in options if isinstance(options, list) else [options]:
+        if field.evaluate("element => element.tagName") == "INPUT":
+            field.fill("")
+            field.press_sequentially(str(text))
+        else:
+            field.click()
+        option = place.get_by_role("option", name=str(text), exact=True)
+        expect(option).to_have_count(1)
+        option.click()
+
 '''
 _TAIL = """    return record
 
@@ -77,7 +94,8 @@ def write_playwright(version: Version, title: str) -> Exported:
     example = json.dumps({param.name: _example(param) for param in version.params}, ensure_ascii=True)
     told = "".join(f"\n* {_plain(loss)}" for loss in lost)
     notes = f"\nWhat the workflow says and the script does not:\n{told}\n" if lost else ""
-    head = _HEAD.format(title=_plain(title), example=_plain(example), lost=notes)
+    helpers = _CHOOSE if any(isinstance(node, ActionNode) and node.action == "select_option" for node in line) else ""
+    head = _HEAD.format(title=_plain(title), example=_plain(example), lost=notes, helpers=helpers)
     return Exported(head + "".join(f"    {written}\n" for written in body) + _TAIL, tuple(lost))
 
 
@@ -115,7 +133,8 @@ def _action(node: ActionNode, lost: list[str]) -> Iterator[str]:
         case "fill":
             yield f"{element}.fill(str({args['value']}))"
         case "select_option":
-            yield f"{element}.select_option({args['options']})"
+            frames = _around(node.target.frame) if node.target is not None else []
+            yield f"choose({'.'.join(('page', *frames))}, {element}, {args['options']})"
         case "press":
             yield f"{element}.press({args['key_comb']})"
         case "keyboard_press":
@@ -141,8 +160,12 @@ def _value(arg: Arg) -> str:
 
 
 def _located(target: Target) -> str:
-    around = [f"frame_locator({frame!r})" for frame in target.frame] + [f"locator({host!r})" for host in target.shadow]
-    return ".".join((*around, _locator(target.locators[0])))
+    hosts = [f"locator({host!r})" for host in target.shadow]
+    return ".".join((*_around(target.frame), *hosts, _locator(target.locators[0])))
+
+
+def _around(frames: Sequence[str]) -> list[str]:
+    return [f"frame_locator({frame!r})" for frame in frames]
 
 
 def _locator(locator: Locator) -> str:

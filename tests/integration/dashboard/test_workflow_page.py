@@ -226,6 +226,36 @@ async def test_the_page_fits_and_keeps_nobody_out(here: Shop, width: int, scheme
     assert await serious_faults(page, axe) == []
 
 
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
+async def test_the_forms_of_a_run_fit_and_keep_nobody_out(here: Shop, width: int, scheme: str) -> None:
+    page, complaints = await here.page("/workflows/shop", width, scheme)
+    await page.get_by_text("Many runs: the rows of a file").click()
+    many = page.get_by_role("form", name="Many runs: the rows of a file")
+    await many.get_by_label("Begins at").fill(here.live.site)
+    file = {"name": "rows.csv", "mimeType": "text/csv", "buffer": b"Who,Age\nAda,36\nBob,41\n"}
+    await many.get_by_label("CSV or JSON lines").set_input_files(file)  # type: ignore[arg-type]
+    await expect(many.get_by_label("Rows, the first")).to_have_value(re.compile("Bob,41"))
+    try:
+        axe = axe_source()
+    except Unreachable:
+        pytest.skip("npm does not give axe-core")
+    assert await serious_faults(page, axe) == []
+    await many.get_by_role("button", name="Match the columns").click()
+    await expect(page.get_by_label("Column of who")).to_have_value("Who")
+    excess = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert (excess, complaints) == (0, [])
+    if folder := os.environ.get("SHOTS"):
+        await page.screenshot(path=f"{folder}/run-{width}-{scheme}.png", full_page=True)
+    assert await serious_faults(page, axe) == []
+    await page.get_by_label("Column of who").select_option("")
+    await page.get_by_role("button", name="Run 2 rows").click()
+    await expect(page.get_by_role("alert")).to_contain_text("no column is chosen")
+    assert await serious_faults(page, axe) == []
+    await page.get_by_label("Column of who").select_option("Who")
+    await page.get_by_role("button", name="Run 2 rows").click()
+    await page.wait_for_url("**/jobs/*")
+
+
 async def test_a_workflow_is_downloaded_chosen_as_a_file_and_imported(here: Shop) -> None:
     page, complaints = await here.page("/workflows/shop?version=1")
     async with page.expect_download() as coming:

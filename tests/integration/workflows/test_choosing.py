@@ -3,12 +3,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from shoal.agent.browser import Browser, Context
+from shoal.agent.chromium.process.find import find_chromium
 from shoal.agent.status import Status
 from shoal.agent.types import Action, LoopItem
 from shoal.agent.workflows.by_hand.hand_book import HandBook
+from shoal.agent.workflows.exchange.playwright_script import write_playwright
 from shoal.agent.workflows.format.node import ActionNode
 from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.learning.compile_version import compile_version
@@ -93,10 +102,27 @@ async def test_an_older_version_that_fills_the_field_chooses_in_it_or_sends_noth
         assert "no option 'Zug'; there are: none" in policy.report.misses[0].told
 
 
+async def test_the_exported_script_types_waits_and_chooses_or_ends_before_it_sends(
+    page: Context, tmp_path: Path
+) -> None:
+    with site({"/": PAGE.replace("ATTRIBUTES", ARIA)}) as address:
+        made = compile_version([await done(page, f"{address}/", town, town) for town in ("Berlin", "Bern")], None)
+        assert made.version is not None, made.open
+        script = tmp_path / "move.py"
+        script.write_text(write_playwright(made.version, "move").text)
+        env = {**os.environ, "CHROMIUM": str(find_chromium()), "NO_SANDBOX": "1"}
+        for town, chosen in (("Bergen", True), ("Zug", False)):
+            command = [sys.executable, str(script), json.dumps({"name": town}), f"{address}/"]
+            ran = await asyncio.to_thread(subprocess.run, command, env=env, capture_output=True, text=True, timeout=60)
+            assert (ran.returncode == 0) is chosen, ran.stderr
+            assert chosen or "expect(option).to_have_count(1)" in ran.stderr, ran.stderr
+
+
 LABELLED = """<!doctype html><label>Country <select name=c><option>Choose<option>Germany<option>France</select></label>
 <label><span>Town of birth <select name=t><option>Any<option>Bern</select></span></label>
 <label for=s>Size</label><select id=s name=z><option>Small<option>Large</select><b id=k>Kind</b>
-<select aria-labelledby=k name=y><option>One<option>Two</select><select name=bare><option>One<option>Two</select>"""
+<select aria-labelledby=k name=y><option>One<option>Two</select><select name=bare><option>One<option>Two</select>
+<p id=note contenteditable></p>"""
 
 
 async def test_the_parameter_of_a_select_is_called_like_its_label_alone(page: Context) -> None:
@@ -108,9 +134,14 @@ async def test_the_parameter_of_a_select_is_called_like_its_label_alone(page: Co
             action = Action("keyboard_type", {"text": key})
             pointed = await book.before(page, action)
             await book.after(page, await page.act(action), pointed)
+        await page.read("() => document.querySelector('#note').focus()")
+        for text in ("Dear ", "Ada"):  # the text that was typed first is no name either
+            action = Action("keyboard_type", {"text": text})
+            pointed = await book.before(page, action)
+            await book.after(page, await page.act(action), pointed)
         noted = await book.book(page)
     assert [origin.path for action in noted.actions for origin in action.origins.values()] == [
-        *("$.country", "$.town_of_birth", "$.size", "$.kind", "$.bare")
+        *("$.country", "$.town_of_birth", "$.size", "$.kind", "$.bare", "$.note")
     ]
 
 

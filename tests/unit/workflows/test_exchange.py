@@ -184,6 +184,19 @@ def test_the_script_is_python_with_the_nodes_in_order() -> None:
     assert "record['number'] = page.locator('#receipt').first.inner_text()" in script.text
 
 
+def test_a_choice_is_written_as_typing_waiting_and_choosing() -> None:
+    (kept,) = FORM["versions"]
+    nodes = json.loads(json.dumps(kept["nodes"]))
+    fill = next(node for node in nodes if node.get("action") == "fill")
+    fill |= {"action": "select_option", "args": {"options": fill["args"]["value"]}}
+    script = write_playwright(
+        read_workflow({**FORM, "versions": [{**kept, "nodes": nodes}]}).versions[0], "quotes"
+    ).text
+    ast.parse(script)
+    assert "    choose(page, page.get_by_label('E-mail', exact=True), values['email'])" in script
+    assert "def choose(" not in write_playwright(read_workflow(FORM).versions[0], "quotes").text
+
+
 _DEEP: Json = []
 for _ in range(300):
     _DEEP = [_DEEP]
