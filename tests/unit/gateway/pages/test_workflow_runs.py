@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import AsyncIterator, Mapping
@@ -111,6 +112,8 @@ async def test_a_files_columns_are_matched_shown_corrected_and_become_a_loop(w: 
     )
     assert chosen == {"country": "Country", "city": "City", "express": "Express"}
     assert "Lyon" in shown.text and "Run 2 rows" in shown.text
+    kept = re.search(r'<textarea name="file" hidden>\n(.*?)</textarea>', shown.text, re.DOTALL)
+    assert kept is not None and html.unescape(kept[1]) == CSV, "a browser drops the first line break, and no other"
     columns = {f"column.{name}": column for name, column in chosen.items()}
     missing = await w.client.post(RUN, data=await form_of(w, step="run", file=CSV, **columns, **{"column.pieces": ""}))
     assert missing.status_code == 400 and "<code>pieces</code> no column is chosen" in missing.text
