@@ -25,6 +25,7 @@ from tests.gateway_world import FixedNames, World, completed, loop_of, world
 MASTER = "m" * 32
 NAMES = {
     "127.0.0.1": ["127.0.0.1"],
+    "localhost": ["127.0.0.1"],
     "db.example": ["127.0.0.1"],
     "s3.example": ["127.0.0.1"],
     "hooks.example": ["127.0.0.1"],
@@ -93,15 +94,17 @@ class SinkWorld:
         )
         return int(job[1:])
 
-    def start(self) -> asyncio.Task[None]:
+    def writer(self) -> SinkWriter:
         """Another writer over the same store."""
         http = CheckedHttp(self.reach, FixedNames(NAMES))
         targets = SinkTargets(
             http, self.secrets.folder, (self.folder.parent / "{tenant}",), (MASTER,), google=self.google
         )
-        writer = asyncio.create_task(
-            SinkWriter(self.gateway.store, partial(job_lines, self.gateway.deps), targets).run()
-        )
+        return SinkWriter(self.gateway.store, partial(job_lines, self.gateway.deps), targets)
+
+    def start(self) -> asyncio.Task[None]:
+        """Another writer that runs."""
+        writer = asyncio.create_task(self.writer().run())
         self.writers.append(writer)
         return writer
 

@@ -15,7 +15,6 @@ from uuid import uuid4
 import structlog
 from pydantic_core import to_json
 
-from shoal.agent.status import FINAL
 from shoal.agent.support.json_value import Json
 from shoal.services.errors import ArtifactMissing, NotFound, ServiceError, StoreAway
 from shoal.services.events import LogEvent
@@ -88,14 +87,13 @@ class SinkWriter(OutboxLoop[SinkRow]):
     async def _attempt(self, row: SinkRow) -> SinkEnd | None:
         """How it ended; None: the lease is lost, and another may be writing."""
         job = await self._store.job(row.job)
-        if job.status not in FINAL:  # it was tried again meanwhile: its next end begins its sinks anew
-            return None
         target = await self._targets(row, job, run_of(row, job))
         try:
             if target.replaces and row.overtaken:
                 return SinkEnd(SinkState.SKIPPED, error="the records of a newer job stand there")
             progress = SinkProgress.of(row.cursor) if row.cursor else await self._looked_over(job, target)
-            if not await self._keep(row, progress):  # what was read took its time: nothing is written without the lease
+            # Meanwhile the lease may have ended, or the job was tried again: its next end begins its sinks anew.
+            if not await self._keep(row, progress):
                 return None
             await target.begin(progress)
             async with aclosing(self._batches(job, target, progress)) as batches:

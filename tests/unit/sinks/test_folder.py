@@ -11,13 +11,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from shoal.services.sinks.fault import SinkFault
 from shoal.services.sinks.files import FilesTarget
 from shoal.services.sinks.folder import FolderPlace
+from shoal.services.sinks.run import SinkProgress
 from shoal.services.sinks.writer import LEASE_S
 from shoal.services.store.jobs.sink_records import SinkRow, SinkState
 from shoal.services.store.records import DeliveryFilter
 from tests.gateway_world import completed, failed, loop_of
-from tests.sink_world import SinkWorld, json_lines, product, sink_world
+from tests.sink_world import SCHEMA, SinkWorld, json_lines, product, sink_world
 
 
 def of(w: SinkWorld, form: str = "jsonl") -> dict[str, object]:
@@ -221,3 +223,49 @@ async def test_a_link_that_is_laid_later_is_not_followed(tmp_path: Path) -> None
         w.start()
         row = await w.until(job, SinkState.FAILED)
         assert "SHOAL_SINK_DIRS" in row.error and list(outside.iterdir()) == []
+
+
+async def _claimed(w: SinkWorld, *, cursor: bool) -> SinkRow:
+    """A sink that a writer has just claimed: of a job of which one item failed, with or without a cursor."""
+    items = ["0", "1", "2"]
+    job = await w.gateway.submit(goal=None, extract={"schema": SCHEMA}, loop={"values": items}, sinks=[of(w)])
+    await w.gateway.run(loop_of(items, lambda work: failed() if work.item.index == 2 else completed(product(1))))  # type: ignore[union-attr]
+    (row,) = await w.gateway.store.sinks.claim(1, lease_s=LEASE_S, each=1, under_way={})
+    if cursor:
+        await w.gateway.store.sinks.advance(row, SinkProgress("mark", (), 2).cursor, 0, lease_s=LEASE_S)
+        (row,) = await w.gateway.store.sinks.of_job(int(job[1:]))
+    return row
+
+
+@pytest.mark.parametrize("cursor", [False, True])
+@pytest.mark.parametrize("why", ["the lease is lost", "the job goes on"])
+async def test_nothing_is_written_where_another_may_be_writing_or_the_job_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, why: str, cursor: bool
+) -> None:
+    puts = list[str]()
+
+    async def put(self: FolderPlace, path: str, data: bytes, content_type: str) -> None:
+        puts.append(path)
+
+    monkeypatch.setattr(FolderPlace, "put", put)
+    async with sink_world(tmp_path, writing=False) as w:
+        row = await _claimed(w, cursor=cursor)
+        if why == "the lease is lost":
+            w.skip(LEASE_S + 1)
+            assert await w.gateway.store.sinks.claim(1, lease_s=LEASE_S, each=1, under_way={})
+        else:
+            await w.gateway.store.retry(row.job)
+        await w.writer()._fly(row)
+        assert puts == []
+
+
+async def test_a_sink_that_never_comes_on_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.services.sinks.writer.PAUSES_S", (0.0,) * 3)
+
+    async def put(self: FolderPlace, path: str, data: bytes, content_type: str) -> None:
+        raise SinkFault("the disk is full")
+
+    monkeypatch.setattr(FolderPlace, "put", put)
+    async with sink_world(tmp_path) as w:
+        gone = await w.until(await w.job([of(w)], [product(1)]), SinkState.FAILED)
+        assert (gone.attempts, gone.error) == (4, "the disk is full")
