@@ -36,6 +36,7 @@ class Property:
     properties: tuple[Property, ...] = ()  # of an object
     items: Property | None = None  # of an array
     description: str = ""
+    unit: str = ""  # `x-unit`, as the schema writes it
 
 
 PRICED = Property("price", frozenset(), False, False, (("price",),), (), next(c for c in CONCEPTS if c.name == "price"))
@@ -99,6 +100,7 @@ class _Reader:
             phrases=phrases,
             hints=hints,
             description=str(flat.get("description", "")),
+            unit=str(flat.get("x-unit", "")),
             concept=_concept(phrases, hints, types, str(flat.get("format", ""))),
             format=str(flat.get("format", "")),
             pattern=str(flat.get("pattern", "")),

@@ -13,7 +13,7 @@ from shoal.agent.read.record.nodes import PageNodes, property_of, types_of, valu
 from shoal.agent.read.values.amounts import read_amount
 from shoal.agent.read.values.dates import read_date
 from shoal.agent.read.values.days import read_day
-from shoal.agent.read.values.durations import SECONDS, read_seconds
+from shoal.agent.read.values.quantities import read_quantity, states_no_unit, unit_named
 from shoal.agent.read.vocabulary import ENUMERATIONS, property_named
 from shoal.agent.read.words import folded, one_line, plain_text
 from shoal.agent.support.json_value import Json
@@ -87,21 +87,34 @@ class Casting:
         said = self._principal(value, "number") if isinstance(value, Mapping) else value
         if isinstance(said, bool) or said is None:
             return None
+        if isinstance(value, Mapping) and (unit := self.unit_of(value)) and field.unit:
+            said = f"{said} {unit}"
         amount = self._amount(said, field, prop)
         if amount is None or (field.kind == "integer" and abs(amount - round(amount)) > 0.01):
             return None
         return round(amount) if field.kind == "integer" or amount == int(amount) else amount
 
     def _amount(self, said: Json, field: Field, prop: str) -> float | None:
-        text, unit = one_line(str(said)), field.time_unit
+        text, unit = one_line(str(said)), field.unit
         of_time = "Duration" in property_named(prop).ranges
-        if isinstance(said, str) and (of_time or _ISO_DURATION.match(text) or (not prop and unit)):
-            seconds = read_seconds(text, self.lang)
-            if seconds is not None:
-                return seconds / SECONDS[unit] if unit and seconds > 0 else None
-        if of_time and unit and not text.isdigit():
-            return None
+        if isinstance(said, str) and unit:
+            amount = read_quantity(text, unit, self.lang)
+            if amount is not None:
+                return amount if amount > 0 or not of_time else None
+            if not states_no_unit(text) or (of_time and not text.isdigit()):
+                return None
+        elif isinstance(said, str) and (of_time or _ISO_DURATION.match(text)):
+            return None if re.search(r"[^\W\d_]", text) else read_amount(text)
         return read_amount(text) if len(text) < _LONGEST_NUMBER else None
+
+    @staticmethod
+    def unit_of(node: Mapping[str, Json]) -> str | None:
+        """The unit that a quantity states beside its value."""
+        for name in ("unitText", "unitCode"):
+            stated = values_of(property_of(node, name))
+            if stated and isinstance(stated[0], str):
+                return unit_named(stated[0], at_end=True) or stated[0]
+        return None
 
     def _address(self, value: Json) -> str | None:
         said = self._principal(value, "address") if isinstance(value, Mapping) else value

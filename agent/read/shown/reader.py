@@ -35,9 +35,9 @@ from shoal.agent.read.shown.places import (
 from shoal.agent.read.shown.visible_text import VisibleText
 from shoal.agent.read.values.conversion import Raw, ValueHints, convert
 from shoal.agent.read.values.currencies import read_currency
-from shoal.agent.read.values.durations import SECONDS, read_seconds
 from shoal.agent.read.values.numbers import looks_like_rating, read_price
 from shoal.agent.read.values.phrases import Phrase, phrase
+from shoal.agent.read.values.quantities import read_quantity, states_no_unit
 from shoal.agent.read.values.stock import stock_line
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
@@ -136,13 +136,14 @@ class FieldReader:
         return scored
 
     def _value(self, prop: Property, raw: Raw) -> Json:
-        """`raw` as the property asks for it, a length of time in the unit that it asks for."""
+        """`raw` as the property asks for it, an amount in the unit that it asks for."""
         asked = Field(prop)
-        if asked.is_number and asked.time_unit and not raw.structured:
-            seconds = read_seconds(raw.text, self.reading.lang[:2] or "en")
-            if seconds:
-                amount = seconds / SECONDS[asked.time_unit]
+        if asked.unit and not raw.structured:
+            amount = read_quantity(raw.text, asked.unit, self.reading.lang[:2] or "en")
+            if amount is not None:
                 return int(amount) if amount == int(amount) else amount if asked.kind == "number" else None
+            if not states_no_unit(raw.text):
+                return None
         return convert(prop, raw, self.reading)
 
     def _standing(self, prop: Property, candidate: ShownPlace) -> float:

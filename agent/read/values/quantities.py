@@ -1,0 +1,184 @@
+"""Amounts with a unit: lengths of time, weights, sizes, powers, in the unit that a field asks for.
+
+Babel names the units in a page's language, pint converts, isodate reads ISO 8601.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import datetime
+from fractions import Fraction
+from functools import cache
+from importlib import import_module
+from itertools import product
+from typing import TYPE_CHECKING, Any, Literal
+
+import isodate
+from babel import UnknownLocaleError
+from babel.units import format_unit
+
+from shoal.agent.read.values.numbers import decimal_of
+from shoal.agent.read.words import one_line
+
+if TYPE_CHECKING:
+    from pint import UnitRegistry
+
+_UNITS = {
+    "duration": ("second", "minute", "hour", "day"),
+    "mass": ("milligram", "gram", "kilogram", "ounce", "pound"),
+    "length": ("millimeter", "centimeter", "meter", "kilometer", "inch", "foot", "yard", "mile"),
+    "power": ("milliwatt", "watt", "kilowatt", "megawatt", "horsepower"),
+    "energy": ("watt-hour", "kilowatt-hour", "joule", "kilojoule", "calorie", "kilocalorie"),
+    "volume": ("milliliter", "centiliter", "deciliter", "liter", "fluid-ounce"),
+    "digital": ("kilobyte", "megabyte", "gigabyte", "terabyte"),
+    "frequency": ("hertz", "kilohertz", "megahertz", "gigahertz"),
+    "electric": ("volt",),
+}
+"""Units by what they measure, as CLDR names them."""
+_PINT = {"watt-hour": "watt_hour", "kilowatt-hour": "kilowatt_hour", "fluid-ounce": "fluid_ounce"}
+_KIND_OF = {unit: kind for kind, units in _UNITS.items() for unit in units}
+_SPELLINGS = {
+    "duration": {"hr": "hour", "hrs": "hour", "h": "hour", "mins": "minute", "min": "minute", "m": "minute"}
+    | {"sec": "second", "secs": "second", "s": "second", "std": "hour"},
+    "mass": {"lbs": "pound", "kgs": "kilogram", "gr": "gram"},
+    "length": {'"': "inch", "”": "inch", "metre": "meter", "metres": "meter"},
+    "volume": {"litre": "liter", "litres": "liter", "ltr": "liter"},
+}
+"""Spellings of pages that CLDR does not have."""
+_CODES = {"KGM": "kilogram", "GRM": "gram", "LBR": "pound", "ONZ": "ounce", "MTR": "meter", "CMT": "centimeter"} | {
+    "MMT": "millimeter", "INH": "inch", "FOT": "foot", "LTR": "liter", "MLT": "milliliter", "WTT": "watt",
+    "KWT": "kilowatt", "KWH": "kilowatt-hour", "SEC": "second", "MIN": "minute", "HUR": "hour", "DAY": "day",
+}  # fmt: skip
+"""UN/CEFACT codes, which structured data state as `unitCode`."""
+_NO_UNITS_ALONE = frozenset({"m", "h", "s", "in", "l", "g", "w", "v", "c"})
+"""Words that mean a unit at the end of a name alone: `height_m`."""
+
+_SOME_DAY = datetime(2000, 1, 1)
+"""From where months and years are counted."""
+_LENGTHS: tuple[Literal["long", "short", "narrow"], ...] = ("long", "short", "narrow")
+_RATIO = re.compile(r"(?<![\d/.,])(?:(\d{1,4})[ -])?(\d{1,2})[/⁄](\d{1,2})(?![\d/])")
+_ONE_SIGN = re.compile(r"(?:(?<![\d.,])(\d{1,4})\s?)?([¼-¾⅐-⅞])")
+_SEVERAL = re.compile(
+    r"\d\s{0,3}(?:[-–—~x×*]|to|bis|à|a|až|hasta|do)\s{0,3}\d|(?<!\d)\d{1,9}\s{0,3}(?:/|or|oder|ou)\s{0,3}\d", re.I
+)
+"""A range, or the sizes of several sides."""
+_HOURS = re.compile(r"(?<![\d.,:])(\d{1,3})\s?h\s?(\d{1,2})$", re.I)
+"""Hours, and minutes without their word: `1h15`."""
+_PART = re.compile(r"(?<![\w.,:])([-−]?\d{1,9}(?:[.,]\d{1,9}){0,3})\s{0,3}([^\d\s,;.()\[\]+/]{0,30})(/?)")
+
+
+def read_quantity(text: str, unit: str, lang: str = "en") -> float | None:
+    """The amount that `text` states, in `unit`; None where it states none in a unit of that kind, or several."""
+    line = one_line(text)
+    kind = _KIND_OF[unit]
+    if kind == "duration" and re.match(r"-?P[\dT]", line, re.I):
+        seconds = _iso_seconds(line)
+        return None if seconds is None else _converted(seconds, "second", unit)
+    line = _ONE_SIGN.sub(_as_decimal, _RATIO.sub(_as_decimal, line))
+    if _SEVERAL.search(line):
+        return None
+    if kind == "duration":
+        line = _HOURS.sub(r"\1 h \2 min", line)
+    words = unit_words(kind, lang)
+    parts: dict[str, float] = {}
+    for amount, word, per in _PART.findall(line):
+        stated, number = _unit_of(word, words), decimal_of(amount, lang)
+        if stated is None or per:
+            continue
+        if number is None or stated in parts:
+            return None
+        parts[stated] = float(number)
+    if not parts:
+        return None
+    return _rounded(sum(_converted(amount, stated, unit) for stated, amount in parts.items()))
+
+
+def states_no_unit(text: str) -> bool:
+    """True for a number beside which no word or sign stands that might be a unit."""
+    return not re.search(r"\d\s{0,3}[^\W\d_]|\d\s{0,3}[°%\"'”″′]|\d:\d", text) and not _SEVERAL.search(text)
+
+
+def unit_named(word: str, *, at_end: bool = False) -> str | None:
+    """The unit that a word of a schema means: `kg`, `minutes`, `kW`; None for any other word.
+
+    Args:
+        at_end: the word ends a name of several, where one letter may be a unit.
+    """
+    if word in _CODES:
+        return _CODES[word]
+    if word.lower() in _NO_UNITS_ALONE and not at_end:
+        return None
+    kinds = ("duration", *(kind for kind in _UNITS if kind != "duration"))
+    if at_end and word.lower() == "m":
+        return "meter"
+    return next((unit for kind in kinds if (unit := _unit_of(word, unit_words(kind, "en")))), None)
+
+
+def _unit_of(word: str, words: dict[str, str]) -> str | None:
+    """The unit of a word by its exact spelling, then by small letters where that is one unit: mW is not MW."""
+    return words.get(word) or words.get(word.casefold())
+
+
+def _as_decimal(match: re.Match[str]) -> str:
+    part = Fraction(unicodedata.numeric(match[2])).limit_denominator(100) if len(match.groups()) == 2 else None
+    if part is None:
+        above, below = int(match[2]), int(match[3])
+        if not above < below:
+            return match.group()
+        part = Fraction(above, below)
+    return f"{float(int(match[1] or 0) + part):.8f}"
+
+
+def _iso_seconds(text: str) -> float | None:
+    try:
+        said = isodate.parse_duration(re.sub(r"(?<=\d),(?=\d)", ".", text.upper().replace(" ", "")))
+        whole = said.totimedelta(start=_SOME_DAY) if isinstance(said, isodate.Duration) else said
+    except (isodate.ISO8601Error, OverflowError, ValueError):
+        return None
+    return float(whole.total_seconds())
+
+
+def _converted(amount: float, stated: str, asked: str) -> float:
+    if stated == asked:
+        return amount
+    return _rounded(amount * _factor(stated, asked))
+
+
+def _rounded(amount: float) -> float:
+    """Nine figures: what is beyond them comes of the conversion."""
+    return float(f"{amount:.9g}")
+
+
+@cache
+def _factor(stated: str, asked: str) -> float:
+    """Of one unit in another; the same kind is measured by both."""
+    one = _registry().Quantity(1.0, _PINT.get(stated, stated))
+    return float(one.to(_PINT.get(asked, asked)).magnitude)
+
+
+@cache
+def _registry() -> UnitRegistry[Any]:
+    """Loaded when the first amount is converted: pint takes half a second."""
+    registry: UnitRegistry[Any] = import_module("pint").UnitRegistry()
+    return registry
+
+
+@cache
+def unit_words(kind: str, lang: str) -> dict[str, str]:
+    """The words for the units of one kind in a language and in English, with the unit that each means."""
+    words: dict[str, str] = {}
+    for code in dict.fromkeys((lang, "en")):
+        for unit, length, amount in product(_UNITS[kind], _LENGTHS, (1, 2, 5)):
+            try:
+                said = format_unit(amount, f"{kind}-{unit}", length, locale=code)
+            except (UnknownLocaleError, ValueError):
+                continue
+            word = re.sub(r"[\d\s]", "", said)
+            if f"{kind}-{unit}" not in word:  # CLDR has no such length
+                words.setdefault(word, unit)
+    spelt: dict[str, set[str]] = {}
+    for word, unit in words.items():
+        spelt.setdefault(word.casefold(), set()).add(unit)
+    folded = {word: units.pop() for word, units in spelt.items() if len(units) == 1}
+    return {**folded, **words, **_SPELLINGS.get(kind, {})}

@@ -1,0 +1,81 @@
+"""Amounts with a unit, as pages and structured data write them, in the unit that a field asks for."""
+
+from __future__ import annotations
+
+import pytest
+
+from shoal.agent.read.field import Field
+from shoal.agent.read.schema import properties_of
+from shoal.agent.read.values.quantities import read_quantity
+from tests.unit.read.pages import NUMBER, TEXT, record_of
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "lang", "amount"),
+    [
+        ("PT1H", "minute", "en", 60),
+        ("PT1H30M", "hour", "en", 1.5),
+        ("1 hour 30 minutes", "minute", "en", 90),
+        ("1 Stunde 30 Minuten", "minute", "de", 90),
+        ("1h15", "hour", "fr", 1.25),
+        ("1:30 h", "minute", "en", None),
+        ("½ hour", "minute", "en", 30),
+        ("1 1/2 hours", "minute", "en", 90),
+        ("1½ hrs", "minute", "en", 90),
+        ("1⅓ hours", "minute", "en", 80),
+        ("30-40 minutes", "minute", "en", None),
+        ("1 to 2 hours", "minute", "en", None),
+        ("3 km", "minute", "en", None),
+        ("2 lb 4 oz", "gram", "en", 1020.582831),
+        ("300 g", "kilogram", "en", 0.3),
+        ("1,5 kg", "gram", "de", 1500),
+        ("1.200 g", "kilogram", "de", 1.2),
+        ("5 ft 3 in", "centimeter", "en", 160.02),
+        ('27"', "centimeter", "en", 68.58),
+        ("27 Zoll", "inch", "de", 27),
+        ("10 x 20 cm", "centimeter", "en", None),
+        ("150 kW", "watt", "en", 150_000),
+        ("5 MW", "kilowatt", "en", 5_000),
+        ("5 mW", "watt", "en", 0.005),
+        ("25 W (max 30 W)", "watt", "en", None),
+        ("100 km/h", "kilometer", "en", None),
+        ("0.5 l", "milliliter", "en", 500),
+    ],
+)
+def test_an_amount_is_read_in_the_unit_that_is_asked_for(text: str, unit: str, lang: str, amount: float | None) -> None:
+    assert read_quantity(text, unit, lang) == (None if amount is None else pytest.approx(amount, rel=1e-6))
+
+
+@pytest.mark.parametrize(
+    ("name", "subschema", "unit"),
+    [
+        ("total_time_minutes", {}, "minute"),
+        ("weight_kg", {}, "kilogram"),
+        ("power_kw", {}, "kilowatt"),
+        ("powerKw", {}, "kilowatt"),
+        ("height_m", {}, "meter"),
+        ("total_time", {"description": "minutes"}, "minute"),
+        ("weight", {"description": "Weight in grams."}, "gram"),
+        ("weight", {"x-unit": "kg"}, "kilogram"),
+        ("price", {"description": "What one item costs"}, None),
+        ("m", {}, None),
+        ("rating", {}, None),
+    ],
+)
+def test_a_field_states_its_unit(name: str, subschema: dict[str, str], unit: str | None) -> None:
+    [prop] = properties_of({"type": "object", "properties": {name: {"type": "number", **subschema}}})
+    assert Field(prop).unit == unit
+
+
+@pytest.mark.parametrize(
+    ("weight", "given"), [("300 g", 0.3), ("0,3 kg", 0.3), ("300 ml", None), ("1-2 kg", None), ("0.3", 0.3)]
+)
+def test_a_labelled_weight_is_read_in_kilograms(weight: str, given: float | None) -> None:
+    page = f"<h1>Blue mug</h1><table><tr><th>Brand<td>Clayworks<tr><th>Weight<td>{weight}</table>"
+    assert record_of(page, name=TEXT, brand=TEXT, weight_kg=NUMBER).value.get("weight_kg") == given
+
+
+def test_the_unit_of_structured_data_is_converted() -> None:
+    page = """<script type="application/ld+json">{"@type": "Product", "name": "Blue mug", "brand": "Clayworks",
+        "weight": {"@type": "QuantitativeValue", "value": "300", "unitCode": "GRM"}}</script><h1>Blue mug</h1>"""
+    assert record_of(page, name=TEXT, brand=TEXT, weight={"type": "number", "x-unit": "kg"}).value["weight"] == 0.3
