@@ -153,8 +153,8 @@ def _rounded(amount: float) -> float:
 @cache
 def _factor(stated: str, asked: str) -> float:
     """Of one unit in another; the same kind is measured by both."""
-    one = _registry().Quantity(1.0, _PINT.get(stated, stated))
-    return float(one.to(_PINT.get(asked, asked)).magnitude)
+    unit = _registry().Quantity(1.0, _PINT.get(stated, stated))
+    return float(unit.to(_PINT.get(asked, asked)).magnitude)
 
 
 @cache
