@@ -1,6 +1,6 @@
 # Every target sets up what it needs by itself; the second time that takes a second.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test test-fuzz test-sites test-gym test-vllm test-chaos test-deploy test-cluster near unit check screenshots bench images pin-images lock clean
+.PHONY: help setup demo up test test-fuzz test-sites test-apps test-gym test-vllm test-chaos test-deploy test-cluster near unit check screenshots bench images pin-images lock clean
 
 # Not PYTHON: that one names the Python to make .venv with, for scripts/setup.
 VENV_PYTHON := .venv/bin/python
@@ -26,6 +26,9 @@ test-fuzz: setup ## properties with many examples; 10,000 random requests for a 
 
 test-sites: setup ## jobs on sites and applications from package registries, beside the truth (ten minutes)
 	@scripts/test-sites
+
+test-apps: setup ## jobs on applications from PyPI and npm, and the model calls beside those that they need (two minutes)
+	@scripts/test-apps
 
 test-gym: setup ## all tasks of MiniWoB++ by scripts that read the text, and what BrowserGym's tests ask (15 minutes)
 	@scripts/test-gym

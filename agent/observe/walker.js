@@ -303,7 +303,7 @@ globalThis.shoalWalker ??= (() => {
     for (let node = element, steps = 0; node && steps < 3; node = node.parentElement, steps++) {
       if (isRow(node)) return ''; // what the row above says is said of other fields
       for (let before = node.previousSibling; before; before = before.previousSibling) {
-        if (before.nodeType === 1 && (FIELDS.has(before.tagName) || before.querySelector('input,select,textarea'))) return '';
+        if (before.nodeType === 1 && (before.matches('button, a[href]') || FIELDS.has(before.tagName) || before.querySelector('input, select, textarea, button, a[href]'))) return '';
         const text = before.nodeType === 8 ? '' : squeeze(before.textContent || '');
         if (text && (/:\s*\S/.test(text) || (before.nodeType === 1 && saysTwo(before)))) return ''; // a name with its value
         if (text) return text.length <= 60 ? text.replace(/\s*[:*]+$/, '') : '';
@@ -973,7 +973,7 @@ globalThis.shoalWalker ??= (() => {
         addText(node.textContent, out, node, mode);
         return;
       }
-      if (tag === 'SVG' && !kindOf(node, tag, node.getAttribute('role') || '')) { emitDrawing(node, out, depth); return; }
+      if (tag === 'SVG' && !kindOf(node, tag, node.getAttribute('role') || '')) { if (!(mode & FADED)) emitDrawing(node, out, depth); return; }
       // An editor of rich text: libraries put one into a frame, whose whole body is the field.
       if (tag === 'BODY' && !options.top && node.isContentEditable) { emitControl(node, tag, 3, null, out, depth); return; }
       if (tag === 'HTML' || tag === 'BODY') { visit(shadowOf(node) || node, mode, depth + 1, out); return; }

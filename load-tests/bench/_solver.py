@@ -122,6 +122,7 @@ class Task:
     record: Told | None = None  # the records of a page
     right: Callable[[Mapping[str, Json]], bool] = lambda told: True  # whether what a run gave is right
     loop: bool = False
+    perfect: int = 1  # calls of an agent that never looks in vain
 
     def is_over(self, prompt: Prompt) -> bool:
         """Whether the work on pages is done."""

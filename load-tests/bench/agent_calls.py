@@ -30,7 +30,7 @@ import tempfile
 import threading
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -125,9 +125,12 @@ def _datasette(folder: Path) -> Iterator[str]:
         yield url
 
 
-def run(tree: Path, only: str) -> tuple[dict[str, Counted], dict[str, Any], list[Task]]:
-    """What each task cost by the agent of the checkout `tree`, what it gave, and the tasks."""
-    with all_tasks() as every:
+Served = Callable[[], AbstractContextManager[list[Task]]]
+
+
+def run(tree: Path, only: str, served: Served = all_tasks) -> tuple[dict[str, Counted], dict[str, Any], list[Task]]:
+    """What each task of `served` cost by the agent of the checkout `tree`, what it gave, and the tasks."""
+    with served() as every:
         tasks = [task for task in every if task.name.startswith(only)]
         solver = Solver(tasks)
         with _model(solver) as url:
@@ -144,6 +147,7 @@ def run(tree: Path, only: str) -> tuple[dict[str, Counted], dict[str, Any], list
         told: dict[str, Any] = {}
         for line in done.stdout.splitlines():
             told |= json.loads(line)
+        _judge(tasks, told)
         return solver.counted, told, tasks
 
 
@@ -171,6 +175,7 @@ def run_peer(python: Path, only: str) -> tuple[dict[str, Counted], dict[str, Any
         for task in tasks:
             if task.record is not None and told[task.name]["answer"]:
                 told[task.name]["records"] = json.loads(told[task.name]["answer"])
+        _judge(tasks, told)
         return solver.counted, told, tasks
 
 
@@ -226,7 +231,7 @@ def _common(one: str, other: str) -> int:
 
 def tell(report: Report, state: str, counted: dict[str, Counted], told: dict[str, Any], tasks: list[Task]) -> None:
     """Adds what one state cost."""
-    right = [task.name for task in tasks if task.name in told and _is_right(task, told[task.name])]
+    right = [task.name for task in tasks if told.get(task.name, {}).get("right")]
     calls = sum(one.calls for one in counted.values())
     report.add(f"{state}: tasks solved", len(right))
     report.add(f"{state}: calls", calls)
@@ -256,7 +261,7 @@ def _beside_peer(report: Report, now: dict[str, Counted], python: Path, only: st
     """Adds what browser-use cost, and ours as a share of it over the tasks that it solved."""
     counted, told, tasks = run_peer(python, only)
     tell(report, "browser-use", counted, told, tasks)
-    both = [task.name for task in tasks if _is_right(task, told[task.name])]
+    both = [task.name for task in tasks if told[task.name]["right"]]
     for figure, words, bound in (
         ("calls", "calls", 1.0),
         ("prompt", "prompt tokens", 0.6),
@@ -270,8 +275,13 @@ def _beside_peer(report: Report, now: dict[str, Counted], python: Path, only: st
             report.targets[name] = Target(bound, at_least=False)
 
 
-def _is_right(task: Task, told: dict[str, Any]) -> bool:
-    return set(told["statuses"]) == {"completed"} and task.right(told)
+def _judge(tasks: list[Task], told: dict[str, dict[str, Any]]) -> None:
+    """Notes which tasks were told done and are; while their sites are served, whose data may be asked."""
+    for task in tasks:
+        if task.name in told:
+            gave = told[task.name]
+            gave["done"] = task.right(gave)
+            gave["right"] = set(gave["statuses"]) == {"completed"} and gave["done"]
 
 
 def main() -> None:

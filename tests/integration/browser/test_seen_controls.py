@@ -36,11 +36,12 @@ async def test_an_icon_of_a_library_of_components_is_not_called_by_its_classes(c
 ROWS = """<div class="row a"><span>Name: Ada</span></div><div class="row b"><input id=owner></div>
 <div class=one><span style="display:inline-block;width:90px">City</span><b>Ulm</b></div>
 <div class=two><input id=town></div>
+<div><h3>Add</h3><button type=button>Note</button></div><div class=four><input id=day></div>
 <div class=three>Street:</div><div><input id=last></div>"""
 
 
 async def test_a_field_is_not_called_by_what_the_row_above_says_of_another(context: Context) -> None:
-    assert list(await show(context, ROWS)) == ["owner", "town", "Street"]
+    assert list(await show(context, ROWS)) == ["owner", "town", "Note", "day", "Street"]
 
 
 ONE = {

@@ -89,6 +89,20 @@ def npm(package: str) -> Path:
     return _made(f"npm-{package.replace('/', '-')}", unpack) / "package"
 
 
+def node(name: str, packages: Sequence[str]) -> Path:
+    """The folder of Node modules with these packages, given with their versions, and what they depend on.
+
+    Raises:
+        Unreachable: there is no npm here, or they cannot be installed.
+    """
+
+    def install(folder: Path) -> None:
+        options = ["--silent", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", str(folder)]
+        _run(["npm", "install", *options, *packages], cwd=folder)
+
+    return _made(f"node-{name}-" + _version_key(packages), install) / "node_modules"
+
+
 def _version_key(packages: Sequence[str]) -> str:
     return "-".join("".join(c for c in package if c.isalnum() or c == ".") for package in packages)[:80]
 
