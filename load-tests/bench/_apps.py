@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import _site  # noqa: F401  (it has the repository's own modules found)
+
 from tests.sites.registry import cache
 from tests.sites.registry import serving as sites
 
@@ -67,8 +69,9 @@ def tiddlywiki_served(folder: Path) -> Iterator[tuple[str]]:
 def optuna_served(folder: Path) -> Iterator[tuple[str]]:
     """A dashboard over three studies without trials."""
     python = cache.pypi("optuna", ["optuna-dashboard==0.21.0"])
-    port = sites.free_port()
-    command = [str(python.with_name("optuna-dashboard")), f"sqlite:///{folder / 'studies.db'}"]
+    storage, port = f"sqlite:///{folder / 'studies.db'}", sites.free_port()
+    sites.run(python, "-c", f"import optuna; optuna.storages.RDBStorage({storage!r})")
+    command = [str(python.with_name("optuna-dashboard")), storage]
     with sites.program([*command, "--host", "127.0.0.1", "--port", str(port)], port, cwd=folder) as url:
         for name in STUDIES:
             asked(f"{url}/api/studies", {"study_name": name, "directions": ["minimize"]}, "POST")

@@ -1,8 +1,9 @@
-"""How many model calls jobs on applications take, beside the perfect number: what an agent needs that never looks in vain.
+"""How many model calls jobs on applications take, beside the perfect number: what an agent needs that looks at no page
+in vain.
 
-The applications come from PyPI and npm: TiddlyWiki, Optuna Dashboard, Fava. They are installed once, seeded by what they
-have for it, and served on the loopback address. Each task is solved by a program that reads the prompt (`_solver.py`) and
-is judged by the application's own data. A task that is called completed and is not is told wrongly.
+The applications come from PyPI and npm: TiddlyWiki, Optuna Dashboard, Fava. They are installed once, seeded by their
+own interfaces, and served on the loopback address. Each task is solved by a program that reads the prompt
+(`_solver.py`), and judged by the application's own data. A task that is called completed and is not is told wrongly.
 
     make test-apps
     python load-tests/bench/app_calls.py [--only NAME] [--json]
