@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import urllib.error
 from pathlib import Path
 from typing import Any
 
 from _apps import STUDIES, asked
-from _solver import Move, Prompt, Shown, Task, all_of, click, fill
+from _solver import Move, Prompt, Task, all_of, click, fill
 
 from shoal.agent.support.json_value import Json
 
@@ -22,23 +21,12 @@ def _job(url: str, goal: str, name: str, **more: Json) -> dict[str, Json]:
 _STUDY = re.compile(r'link "(\d+)\. (\w+) Direction: (\w+)"')
 
 
-def _of_study(role: str, name: str, study: str) -> Any:
-    """A click on the first such element behind a study's link."""
-
-    def acts(prompt: Prompt) -> list[dict[str, Json]]:
-        at = next(n for n, one in enumerate(prompt.elements) if re.match(rf"\d+\. {study} ", one.name))
-        behind: list[Shown] = prompt.elements[at:]
-        return [{"action_type": "CLICK", "id": next(one.id for one in behind if (one.role, one.name) == (role, name))}]
-
-    return acts
-
-
 def _studies(prompt: Prompt) -> Json:
     return [{"id": int(n), "name": name, "direction": way.lower()} for n, name, way in _STUDY.findall(prompt.page)]
 
 
 def optuna(url: str) -> list[Task]:
-    """Studies are listed, made, called otherwise and deleted."""
+    """Studies are listed and made."""
 
     def names() -> list[str]:
         return sorted(one["study_name"] for one in asked(f"{url}/api/studies")["study_summaries"])
@@ -70,36 +58,6 @@ def optuna(url: str) -> list[Task]:
             ),
             right=lambda told: "dyeing" in names(),
             perfect=3,
-        ),
-        Task(
-            "optuna rename",
-            _job(board, "Rename the study baking", "optuna rename", data={"new_name": "brewing"}),
-            over=r'link "\d+\. brewing ',
-            moves=(
-                Move(
-                    'dialog Rename "baking":',
-                    all_of(fill("textbox", "study name|Study name", "brewing"), click("button", "^Rename$")),
-                    _shows("brewing"),
-                ),
-                Move("", _of_study("button", "rename study", "baking"), last=False),
-            ),
-            right=lambda told: "brewing" in names() and "baking" not in names(),
-            perfect=2,
-        ),
-        Task(
-            "optuna delete",
-            _job(board, "Delete the study annealing", "optuna delete"),
-            over=r"tasks|navigate, completed",
-            moves=(
-                Move(
-                    "dialog Delete study:",
-                    all_of(click("button", "^Yes$")),
-                    {"text": "has been deleted", "acted": True},
-                ),
-                Move("", _of_study("button", "delete study", "annealing"), last=False),
-            ),
-            right=lambda told: "annealing" not in names(),
-            perfect=2,
         ),
     ]
 
@@ -155,19 +113,8 @@ def _minutes(prompt: Prompt) -> Json:
 
 
 def tiddlywiki(url: str) -> list[Task]:
-    """A recipe is looked up, and one is written."""
+    """A recipe is looked up."""
 
-    def stored() -> bool:
-        try:
-            return asked(f"{url}/recipes/default/tiddlers/Plum%20cake")["text"] == "Plums and dough."
-        except urllib.error.HTTPError:
-            return False
-
-    write = all_of(
-        fill("textbox", "Draft of", "Plum cake"),
-        fill("textbox", "Type the text", "Plums and dough."),
-        click("button", "Confirm changes"),
-    )
     return [
         Task(
             "tiddlywiki search",
@@ -180,21 +127,5 @@ def tiddlywiki(url: str) -> list[Task]:
             answer=_minutes,
             right=lambda told: "55 minutes" in told["answer"],
             perfect=3,
-        ),
-        Task(
-            "tiddlywiki write",
-            _job(
-                f"{url}/",
-                "Write a tiddler",
-                "tiddlywiki write",
-                data={"title": "Plum cake", "text": "Plums and dough."},
-            ),
-            over="# Plum cake",
-            moves=(
-                Move("region Editor:", write, {"text": "# Plum cake"}),
-                Move("", all_of(click("button", "^new tiddler$")), last=False),
-            ),
-            right=lambda told: stored(),
-            perfect=2,
         ),
     ]
