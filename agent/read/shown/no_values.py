@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ from shoal.agent.read.shown.places import ShownPlace
 from shoal.agent.read.values.conversion import Raw
 from shoal.agent.read.values.phrases import Phrase, fold, phrase
 from shoal.agent.read.values.placeholders import is_placeholder
+from shoal.agent.read.values.text_values import money_in
 from shoal.agent.read.word_lists.concepts import CONCEPTS
 from shoal.agent.support.json_value import Json
 
@@ -38,6 +40,8 @@ def is_no_value(
     of_code = prop.concept is not None and prop.concept.name in _CODES
     if of_code and (candidate.how == "selector" or candidate.options) and not any(map(str.isdigit, text)):
         return True
+    if of_code and _is_money(text):
+        return True
     if candidate.how == "control":
         return False
     if text.endswith((":", "：")) and not (in_row and candidate.how == "table"):
@@ -56,7 +60,7 @@ def without_label(raw: Raw, prop: Property) -> Raw:
     if raw.structured or "string" not in prop.types or len(raw.text) > 200:
         return raw
     words = raw.text.split()
-    if prop.concept and prop.concept.name in ("sku", "gtin"):
+    if prop.concept and prop.concept.name in _CODES and not _is_money(raw.text):
         lead = next((i for i, word in enumerate(words) if any(sign.isdigit() for sign in word)), 0)
         if lead and all(set(phrase(word)) <= _CODE_WORDS for word in words[:lead]):
             return replace(raw, text=" ".join(words[lead:]), parts=())
@@ -69,7 +73,22 @@ def without_label(raw: Raw, prop: Property) -> Raw:
         number = len(words) == count + 1 and any(sign.isdigit() for sign in words[-1])  # "Version 3.11"
         if len(words) > count and phrase(head) in names and (colon or fold(head) in _LEADS or number):
             return replace(raw, text=" ".join(words[count:]).lstrip(": #"), parts=())
+    before, colon_sign, rest = raw.text.partition(":")
+    if prop.concept and prop.concept.kind in _SPEAKING:
+        return raw
+    if colon_sign and ":" not in rest and 0 < len(rest.split()) <= _MOST_BEHIND and phrase(before)[-1:] in names:
+        return replace(raw, text=rest.strip(), parts=())  # a link's text: "More articles of the brand: Panasonic"
     return raw
+
+
+def _is_money(text: str) -> bool:
+    return money_in(text) is not None or _DASH_CENTS.search(text) is not None
+
+
+_DASH_CENTS = re.compile(r"\d[.,][-–—]")
+"""An amount of money without cents: `206,-`."""
+_MOST_BEHIND = 4
+"""Words behind a label and its colon."""
 
 
 _CODE_WORDS = {

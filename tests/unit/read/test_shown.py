@@ -67,6 +67,26 @@ def test_two_equally_good_values_are_no_answer_unless_one_is_shown_larger() -> N
     assert read(number, named=[named("price", "€5", font_size=28), named("price", "€9")])[0] == {"price": 5}
 
 
+def test_an_amount_of_money_is_no_code() -> None:
+    sku = {"sku": {"type": "string"}}
+    for text in ("206,-", "€ 12.50"):
+        assert read(sku, named=[named("sku", text)])[0] == {}
+    assert read(sku, named=[named("sku", "206-A")])[0] == {"sku": "206-A"}
+
+
+@pytest.mark.parametrize(
+    ("text", "brand"),
+    [
+        ("More articles of the brand: Panasonic", "Panasonic"),
+        ("Brand: Panasonic", "Panasonic"),
+        ("Panasonic: the new range", "Panasonic: the new range"),
+        ("brand: one: two", "one: two"),
+    ],
+)
+def test_a_label_within_a_text_is_no_part_of_the_value(text: str, brand: str) -> None:
+    assert read({"brand": {"type": "string"}}, named=[named("brand", text)])[0] == {"brand": brand}
+
+
 def test_the_part_that_the_address_names_comes_first() -> None:
     wanted = {"part": {"type": "string"}}
     first = Anchor("part-alpha.one", "alpha.one, the first", "#a", named=True, order=9)
