@@ -24,7 +24,6 @@ class MainText:
     author: str = ""
     day: str = ""  # as it writes it
     text: str = ""
-    precise: str = ""  # the same text, read more strictly
 
 
 def read_main_text(view: MainMatter) -> MainText:
@@ -40,8 +39,12 @@ def read_main_text(view: MainMatter) -> MainText:
         author=(said.get("author") or "").replace("; ", ", "),
         day=said.get("date") or "",
         text=said.get("text") or "",
-        precise=_extracted(view, favor_precision=True).get("text") or "",
     )
+
+
+def read_strictly(view: MainMatter) -> str:
+    """The main text by the same library, which leaves out more of what may not belong to it; "" for none."""
+    return _extracted(view, favor_precision=True).get("text") or ""
 
 
 def _extracted(view: MainMatter, *, with_metadata: bool = False, favor_precision: bool = False) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 
 from shoal.agent.read.field import Field
 from shoal.agent.read.record.main_matter import MainMatter
-from shoal.agent.read.record.main_text import longest_text
+from shoal.agent.read.record.main_text import longest_text, read_strictly
 from shoal.agent.read.record.shown_rows import ShownRows, shown_entry
 from shoal.agent.read.record.witnesses import Testimony, Witness, WitnessKind, same
 from shoal.agent.read.values.amounts import has_check_digit
@@ -291,10 +291,12 @@ def _sure_of_body(best: Claim, testimony: Testimony) -> tuple[Sureness, Reason]:
     if "main" not in best.kinds:
         return "weak", Reason.ONE_PLACE
     text = str(best.value)
-    agreed = likeness_of_texts(text, longest_text(testimony.view)) > _NEARLY
-    if agreed and best.kinds & {"node", "twin", "node-other"}:
-        return "certain", Reason.AGREED
-    if agreed or likeness_of_texts(text, testimony.main_text.precise) > _NEARLY:
+    longest = longest_text(testimony.view)
+    if likeness_of_texts(text, longest) > _NEARLY:
+        return "likely", Reason.AGREED
+    if len(longest) > len(text):  # the page shows a longer text beside it
+        return "weak", Reason.CONTRADICTED
+    if likeness_of_texts(text, read_strictly(testimony.view)) > _NEARLY:
         return "likely", Reason.AGREED
     return "weak", Reason.ONE_PLACE
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from shoal.agent.read.field import Field
 from shoal.agent.read.names import META_NAMES
 from shoal.agent.read.record.casting import Casting
 from shoal.agent.read.record.main_matter import MainMatter
-from shoal.agent.read.record.main_text import MainText, read_main_text, read_stated_day
+from shoal.agent.read.record.main_text import read_main_text, read_stated_day
 from shoal.agent.read.record.node_values import ScoredNode, scored_nodes, stated_in, total_of_durations
 from shoal.agent.read.record.nodes import FoundNode, nodes_of, property_of, types_of, values_of
 from shoal.agent.read.values.days import day_of_address
@@ -56,7 +56,6 @@ class Testimony:
     view: MainMatter
     crowded: bool = False  # other nodes of the same type state as much: the record is one of several
     bodies: frozenset[str] = frozenset()  # fields that ask for the main text
-    main_text: MainText = field(default_factory=MainText)
 
 
 def gather(view: MainMatter, fields: Sequence[Field]) -> Testimony:
@@ -161,7 +160,7 @@ class _Gatherer:
         of_work = [each for each in self.fields if each.kind in ("text", "day") and self._of_work(each)]
         if not of_work:
             return
-        testimony.main_text = main = read_main_text(testimony.view)
+        main = read_main_text(testimony.view)
         testimony.bodies = frozenset(
             each.name for each in of_work if each.kind == "text" and self.best_fit(each, ("articleBody", "text")) >= 0.9
         )
