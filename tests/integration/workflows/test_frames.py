@@ -131,6 +131,12 @@ async def learned(page: Context, url: str, nth: int = 0, field: str = "Name") ->
     return compile_version([await done(page, url, name, nth, field) for name in ("Ada", "Bob")], None)
 
 
+async def forget_typed(site: Site) -> None:
+    """Forgets what was typed while a version was learned; the last of it may still be on its way."""
+    await until(lambda: len(site.typed) == 2)
+    site.typed.clear()
+
+
 def actions(version: Version) -> list[ActionNode]:
     return [node for node in version.nodes if isinstance(node, ActionNode)]
 
@@ -173,8 +179,7 @@ async def test_what_was_done_in_frames_and_shadow_roots_is_done_again(
             assert bool(node.target.frame) == bool(where[0]) and node.target.origin == ""
         filling = actions(made.version)[0]
         assert [(condition.kind, condition.value) for condition in filling.post] == [("value", "{name}")]
-        await until(lambda: len(site.typed) == 2)  # the last of them may still be on its way
-        site.typed.clear()
+        await forget_typed(site)
         status, policy = await replayed(browser, made.version, f"{site.address}{path}", "Cy")
         assert (status, policy.report.misses) == (Status.COMPLETED, ())
         assert site.typed == [f"{typed}/Cy"]
@@ -203,7 +208,7 @@ async def test_of_two_frames_with_the_same_form_the_one_is_used_that_was_learned
     with frames(pages) as site:
         made = await learned(page, f"{site.address}/learn", nth=1)
         assert made.version is not None, made.open
-        site.typed.clear()
+        await forget_typed(site)
         status, _ = await replayed(browser, made.version, f"{site.address}/moved", "Cy")
         assert (status, site.typed) == (Status.COMPLETED, ["/b/Cy"])
         status, policy = await replayed(browser, made.version, f"{site.address}/lone", "Dot")
@@ -265,7 +270,7 @@ async def test_a_frame_of_another_site_gets_nothing(browser: Browser, page: Cont
     with frames({"/desk": DESK}) as other, frames(pages) as site:
         made = await learned(page, f"{site.address}/frame")
         assert made.version is not None, made.open
-        site.typed.clear()
+        await forget_typed(site)
         site.pages["/frame"] = html(f'<h1>Desk</h1><iframe id="desk" src="{other.address}/desk"></iframe>')
         status, policy = await replayed(browser, made.version, f"{site.address}/frame", "Cy")
         assert (status, site.typed, other.typed) == (Status.FAILED, [], [])
@@ -278,7 +283,7 @@ async def test_a_frame_of_another_site_gets_nothing(browser: Browser, page: Cont
         there = await learned(page, f"{site.address}/frame")
         assert there.version is not None, there.open
         assert {node.target.origin for node in actions(there.version) if node.target} == {other.address}
-        other.typed.clear()
+        await forget_typed(other)
         status, policy = await replayed(browser, there.version, f"{site.address}/frame", "Cy")
         assert (status, other.typed) == (Status.FAILED, []), "the job may act on its own site alone"
         assert "`sites`" in policy.report.misses[-1].told
@@ -296,7 +301,7 @@ async def test_a_frame_of_another_process_is_used_as_any(browser: Browser, page:
         site.pages["/frame"] = html(f'<h1>Desk</h1><iframe id="desk" src="{far}/desk"></iframe>')
         made = await learned(page, f"{site.address}/frame")
         assert made.version is not None, made.open
-        site.typed.clear()
+        await forget_typed(site)
         sites = ("127.0.0.1", "localhost")
         status, policy = await replayed(browser, made.version, f"{site.address}/frame", "Cy", sites)
         assert (status, site.typed) == (Status.COMPLETED, ["/desk/Cy"]), policy.report.misses
@@ -307,7 +312,7 @@ async def test_a_decoy_beside_the_frame_is_a_miss(browser: Browser, page: Contex
     with frames(pages) as site:
         made = await learned(page, f"{site.address}/named")
         assert made.version is not None, made.open
-        site.typed.clear()
+        await forget_typed(site)
         site.pages["/named"] = html(
             '<iframe name="desk" src="/decoy"></iframe><iframe name="desk" src="/desk"></iframe>'
         )
@@ -405,7 +410,7 @@ async def test_a_frame_that_stays_empty_is_a_miss_in_time(browser: Browser, page
     with frames(PAGES) as site:
         made = await learned(page, f"{site.address}/frame")
         assert made.version is not None, made.open
-        site.typed.clear()
+        await forget_typed(site)
         site.pages["/frame"] = html('<h1>Desk</h1><iframe id="desk" srcdoc="<p>Later</p>" sandbox></iframe>')
         status, policy = await replayed(browser, made.version, f"{site.address}/frame", "Cy")
         assert (status, site.typed) == (Status.FAILED, [])
@@ -444,7 +449,7 @@ async def test_fields_that_libraries_put_into_frames_and_shadow_roots_are_filled
             assert made.version is not None, made.open
             filling = actions(made.version)[0].target
             assert filling is not None and (filling.frame or filling.shadow)
-            site.typed.clear()
+            await forget_typed(site)
             status, policy = await replayed(browser, made.version, f"{site.address}/page", "Cy")
             assert (status, site.typed) == (Status.COMPLETED, ["/Cy"]), policy.report.misses
     except Unreachable as error:
