@@ -21,7 +21,7 @@ class PricedShop:
         """`plain`: products whose pages tell neither ETag nor Last-Modified."""
         self.prices: dict[int, float] = {}
         self.asked: dict[int, list[str]] = {}
-        self.relaunched = False  # its pages have another layout, in which prices are pictures
+        self.relaunched = frozenset[int]()  # products whose pages have another layout, in which prices are pictures
         self._plain = plain
 
     def answer(self, path: str, headers: Mapping[str, str]) -> tuple[int, dict[str, str], str]:
@@ -40,7 +40,7 @@ class PricedShop:
         return 304 if known else 200, {} if n in self._plain else {"ETag": tag}, "" if known else body
 
     def _product(self, n: int) -> str:
-        if self.relaunched:
+        if n in self.relaunched:
             return f'<header><h1>Product {n}</h1></header><main><img class="cost" src="/price/{n}.png" alt=""></main>'
         return f'<h1>Product {n}</h1><p>Price: <b class="price">€{self.prices[n]:.2f}</b></p>'
 

@@ -16,6 +16,7 @@ import pytest
 from shoal.services.addresses import Reach
 from shoal.services.sinks.postgres import PostgresTarget
 from shoal.services.store.jobs.sink_records import SinkState
+from tests.certificates import postgres_over_tls, private_authority
 from tests.integration.sinks.relay import Relay, relay
 from tests.sink_world import product, sink_world
 
@@ -194,3 +195,25 @@ async def test_a_key_that_is_no_field_is_refused_with_its_place(
         assert answer.json()["errors"] == [
             {"field": "sinks[0].postgres.key[0]", "reason": "'sku' is no field of the schema"}
         ]
+
+
+def of_table(sink: dict[str, Any], table: str, **more: Any) -> dict[str, Any]:
+    return {"postgres": {**sink, "table": table, **more}}
+
+
+async def test_rows_go_over_tls_to_a_server_whose_certificate_a_trusted_private_authority_gave(
+    tmp_path: Path, empty_postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, other = private_authority(tmp_path / "own"), private_authority(tmp_path / "other")
+    with postgres_over_tls(empty_postgres_url, own) as port:
+        place = {"host": "localhost", "port": port, "database": urlsplit(empty_postgres_url).path[1:]}
+        sink = {**place, "user": "postgres"}
+        async with sink_world(tmp_path) as w:
+            monkeypatch.setenv("SSL_CERT_FILE", str(other.certificate))
+            refused = await w.failing(await w.job([of_table(sink, "refused")], [product(1)]))
+            assert "certificate verify failed" in refused.error
+            monkeypatch.setenv("SSL_CERT_FILE", str(own.certificate))
+            await w.until(await w.job([of_table(sink, "products")], [product(2)]), SinkState.DONE)
+            unnamed = await w.failing(await w.job([of_table(sink, "others", host="127.0.0.1")], [product(3)]))
+            assert "certificate" in unnamed.error and "127.0.0.1" in unnamed.error, "it is for another name"
+    assert [row["sku"] for row in rows(empty_postgres_url)] == ["A2"]
