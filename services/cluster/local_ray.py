@@ -146,7 +146,7 @@ def raylet_watched(started: list[Node]) -> Iterator[None]:
     The raylet waits 15 s for the files in which its agents tell their ports. Here these are written before. Ray then
     waits half a minute for a raylet that may have ended long before.
     """
-    start = Node.start_raylet
+    start, popen = Node.start_raylet, services.ConsolePopen
 
     def watched(node: Node, *given: Any, **named: Any) -> None:
         started.append(node)
@@ -155,9 +155,11 @@ def raylet_watched(started: list[Node]) -> Iterator[None]:
         _await_raylet(node)
 
     setattr(Node, "start_raylet", watched)  # noqa: B010  as types see it, it cannot be replaced
+    setattr(services, "ConsolePopen", partial(_begun_without_agents, popen))  # noqa: B010
     try:
         yield
     finally:
+        setattr(services, "ConsolePopen", popen)  # noqa: B010
         setattr(Node, "start_raylet", start)  # noqa: B010
 
 
@@ -221,17 +223,13 @@ def on_loopback() -> Iterator[None]:
 
 @contextmanager
 def vital_parts_only() -> Iterator[None]:
-    """Ray starts without `_NOT_NEEDED` and its agents; a later Ray that calls these otherwise starts them as it always
-    did."""
+    """Ray starts without `_NOT_NEEDED`; a later Ray that calls these otherwise starts them as it always did."""
     kept = {name: getattr(Node, name) for name in _NOT_NEEDED if hasattr(Node, name)}
-    popen = services.ConsolePopen
     for name in kept:
         setattr(Node, name, _start_nothing)
-    setattr(services, "ConsolePopen", partial(_begun_without_agents, popen))  # noqa: B010  as types see it, it cannot
     try:
         yield
     finally:
-        setattr(services, "ConsolePopen", popen)  # noqa: B010
         for name, method in kept.items():
             setattr(Node, name, method)
 
