@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 from shoal.agent.read.schema import Property
-from shoal.agent.read.values.quantities import unit_named
 from shoal.agent.read.words import is_plural, tokens
 
 Kind = Literal["text", "number", "integer", "boolean", "address", "day", "list", "object"]
@@ -73,20 +71,3 @@ class Field:
     def words(self) -> frozenset[str]:
         """Stems of the name."""
         return frozenset(tokens(self.name))
-
-    @cached_property
-    def unit(self) -> str | None:
-        """The unit that a number is asked for in: by `x-unit`, else the name, else the description; None for none."""
-        if not self.is_number:
-            return None
-        if self.prop.unit:
-            return unit_named(self.prop.unit, at_end=True)
-        *before, last = re.findall(r"[^\W_]+?(?=[A-Z][a-z]|_|\W|$)|[^\W_]+", self.name) or [""]
-        if before and (unit := unit_named(last, at_end=True)):
-            return unit
-        said = re.search(r"\bin (\w{1,20})", self.prop.description)
-        named = [unit_named(said[1], at_end=True)] if said else []
-        named += [
-            unit_named(word) for word in re.findall(r"\w+", f"{self.name.replace('_', ' ')} {self.prop.description}")
-        ]
-        return next((unit for unit in named if unit), None)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shoal.agent.read.values.phrases import NEUTRAL_WORDS, UNIT_WORDS, Phrase, phrase
+from shoal.agent.read.values.quantities import unit_asked
 from shoal.agent.read.word_lists.concepts import CONCEPTS, Concept
 from shoal.agent.schemas.bounds import LONG_SCHEMA
 from shoal.agent.spec import schema_text
@@ -36,7 +37,7 @@ class Property:
     properties: tuple[Property, ...] = ()  # of an object
     items: Property | None = None  # of an array
     description: str = ""
-    unit: str = ""  # `x-unit`, as the schema writes it
+    unit: str = ""  # of a number: the unit that it is asked for in, as CLDR names it; "" where the schema names none
 
 
 PRICED = Property("price", frozenset(), False, False, (("price",),), (), next(c for c in CONCEPTS if c.name == "price"))
@@ -90,7 +91,10 @@ class _Reader:
         flat = self._flat(part, depth)
         types = _types(flat)
         phrases = _phrases(name, str(flat.get("title", "")), parents, entity)
-        hints = phrase(str(flat.get("description", "")))
+        description = str(flat.get("description", ""))
+        hints = phrase(description)
+        concept = _concept(phrases, hints, types, str(flat.get("format", "")))
+        measured = types & {"number", "integer"} and not (concept is not None and concept.kind == "price")
         items = flat.get("items")
         return Property(
             name=name,
@@ -99,9 +103,9 @@ class _Reader:
             required=required,
             phrases=phrases,
             hints=hints,
-            description=str(flat.get("description", "")),
-            unit=str(flat.get("x-unit", "")),
-            concept=_concept(phrases, hints, types, str(flat.get("format", ""))),
+            description=description,
+            unit=unit_asked(name, description, str(flat.get("x-unit", ""))) if measured else "",
+            concept=concept,
             format=str(flat.get("format", "")),
             pattern=str(flat.get("pattern", "")),
             enum=_enum(flat),

@@ -21,6 +21,6 @@ def row_of(text: str) -> Json:
     return row if isinstance(row, dict | list) else None
 
 
-def laid_over(data: Json, row: Json) -> dict[str, Json]:
+def merged(data: Json, row: Json) -> dict[str, Json]:
     """The parts of `data`, and over them those of `row`; a value that is no object has none."""
     return {name: part for given in (data, row) if isinstance(given, dict) for name, part in given.items()}

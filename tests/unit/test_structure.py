@@ -164,6 +164,7 @@ MAY = {
     },
     "shoal.services.web": {
         "shoal.agent.artifact_kind",
+        "shoal.agent.read.values.quantities",
         "shoal.agent.support.bounded_cache",
         "shoal.agent.support.masking",
         "shoal.agent.support.printable",

@@ -8,7 +8,7 @@ from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import GoalNeedsModel
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.status import Status
-from shoal.agent.support.json_value import Json, laid_over
+from shoal.agent.support.json_value import Json, merged
 from shoal.agent.types import LoopItem, Task, TaskType
 
 OPEN = "open what the page calls"
@@ -42,7 +42,7 @@ def next_plan(state: SessionState) -> Plan:
 
 def details_of(state: SessionState) -> dict[str, Json]:
     """The details to fill in: the job's, and over them those of an item that is a row of data itself."""
-    return laid_over(state.spec.data, state.item.row if state.item is not None else None)
+    return merged(state.spec.data, state.item.row if state.item is not None else None)
 
 
 def to_open(item: LoopItem | None) -> str:

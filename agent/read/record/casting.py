@@ -87,7 +87,7 @@ class Casting:
         said = self._principal(value, "number") if isinstance(value, Mapping) else value
         if isinstance(said, bool) or said is None:
             return None
-        if isinstance(value, Mapping) and (unit := self.unit_of(value)) and field.unit:
+        if isinstance(value, Mapping) and (unit := self.unit_of(value)) and field.prop.unit:
             said = f"{said} {unit}"
         amount = self._amount(said, field, prop)
         if amount is None or (field.kind == "integer" and abs(amount - round(amount)) > 0.01):
@@ -95,7 +95,7 @@ class Casting:
         return round(amount) if field.kind == "integer" or amount == int(amount) else amount
 
     def _amount(self, said: Json, field: Field, prop: str) -> float | None:
-        text, unit = one_line(str(said)), field.unit
+        text, unit = one_line(str(said)), field.prop.unit
         of_time = "Duration" in property_named(prop).ranges
         if isinstance(said, str) and unit:
             amount = read_quantity(text, unit, self.lang)
@@ -113,7 +113,7 @@ class Casting:
         for name in ("unitText", "unitCode"):
             stated = values_of(property_of(node, name))
             if stated and isinstance(stated[0], str):
-                return unit_named(stated[0], at_end=True) or stated[0]
+                return unit_named(stated[0]) or stated[0]
         return None
 
     def _address(self, value: Json) -> str | None:

@@ -110,7 +110,7 @@ def _by_structure(
     types = types_of(node) or tuple(sorted(property_named(name).ranges & STRUCTURES))
     if not STRUCTURES & set(types) or (not first and "Rating" in types):
         return
-    if field.unit and casting.unit_of(node):
+    if field.prop.unit and casting.unit_of(node):
         value = casting.cast(node, field, name) if fitness > 0.6 else None
         if value is not None:
             yield StatedValue(value, min(0.95, fitness + 0.15), f"{name}.value")

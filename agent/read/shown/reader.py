@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from shoal.agent.browser import FetchedJson
 from shoal.agent.read.facts.facts import Facts
 from shoal.agent.read.facts.fetched import FetchedValue, subject_values
-from shoal.agent.read.field import Field
 from shoal.agent.read.schema import PRICED, Property
 from shoal.agent.read.shown.choosing import (
     ENOUGH,
@@ -137,11 +136,10 @@ class FieldReader:
 
     def _value(self, prop: Property, raw: Raw) -> Json:
         """`raw` as the property asks for it, an amount in the unit that it asks for."""
-        asked = Field(prop)
-        if asked.unit and not raw.structured:
-            amount = read_quantity(raw.text, asked.unit, self.reading.lang[:2] or "en")
+        if prop.unit and not raw.structured:
+            amount = read_quantity(raw.text, prop.unit, self.reading.lang[:2] or "en")
             if amount is not None:
-                return int(amount) if amount == int(amount) else amount if asked.kind == "number" else None
+                return int(amount) if amount == int(amount) else amount if "number" in prop.types else None
             if not states_no_unit(raw.text):
                 return None
         return convert(prop, raw, self.reading)

@@ -29,6 +29,8 @@ _INDIAN = re.compile(r"-?\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?")
 _SIGN = "|".join(map(re.escape, CURRENCY_SIGNS))
 _SIGN_INSIDE = re.compile(rf"(\d) ?({_SIGN})(\d{{2}})(?!\d)|^(\d[\d.,]*) ?({_SIGN}) (\d{{2}})$")
 """A currency's sign in the place of the decimal sign: `29€99`, and, as all that is said, `5 € 90`."""
+_UNCLEAR = re.compile(r"(?<!\d)\d{1,3}[.,]\d{3}(?!\d)")
+"""A separator before three digits. Only for it is a price's currency of use, which takes long to read."""
 _MINOR = re.compile(r"(\d{1,2}) ?(?:¢|cents?|ct|p)", re.IGNORECASE)
 """An amount in hundredths of the currency."""
 _GLUED = re.compile(r"\d+(?:[.,'’]\d+)*")
@@ -144,7 +146,7 @@ def read_price(text: str, lang: str = "", parts: tuple[str, ...] = ()) -> Decima
         return Decimal(minor.group(1)) / 100
     if "¢" in text:
         return None
-    currency = read_currency(text, lang) or ""
+    currency = (read_currency(text, lang) or "") if _UNCLEAR.search(text) else ""
     text = _SIGN_INSIDE.sub(_sign_after, _written_out(text).strip())
     tokens = number_tokens(text)
     if len(tokens) > 1:

@@ -19,7 +19,7 @@ from babel import UnknownLocaleError
 from babel.units import format_unit
 
 from shoal.agent.read.values.numbers import decimal_of
-from shoal.agent.read.words import one_line
+from shoal.agent.read.words import is_plural, one_line
 
 if TYPE_CHECKING:
     from pint import UnitRegistry
@@ -51,8 +51,10 @@ _CODES = {"KGM": "kilogram", "GRM": "gram", "LBR": "pound", "ONZ": "ounce", "MTR
     "KWT": "kilowatt", "KWH": "kilowatt-hour", "SEC": "second", "MIN": "minute", "HUR": "hour", "DAY": "day",
 }  # fmt: skip
 """UN/CEFACT codes, which structured data state as `unitCode`."""
-_NO_UNITS_ALONE = frozenset({"m", "h", "s", "in", "l", "g", "w", "v", "c"})
-"""Words that mean a unit at the end of a name alone: `height_m`."""
+_OF_AMOUNTS = frozenset({"min", "in"})
+"""Last words of names that mean no unit there: `price_min`, `checked_in`."""
+_IN_UNIT = re.compile(r"(?:\bin |\()([^\W\d_]{1,20})\b")
+"""Where a description says the unit."""
 
 _SOME_DAY = datetime(2000, 1, 1)
 """From where months and years are counted."""
@@ -99,19 +101,32 @@ def states_no_unit(text: str) -> bool:
     return not re.search(r"\d\s{0,3}[^\W\d_]|\d\s{0,3}[°%\"'”″′]|\d:\d", text) and not _SEVERAL.search(text)
 
 
-def unit_named(word: str, *, at_end: bool = False) -> str | None:
-    """The unit that a word of a schema means: `kg`, `minutes`, `kW`; None for any other word.
+def unit_asked(name: str, description: str, x_unit: str) -> str:
+    """The unit that a schema asks a number for in: by its `x-unit`, its name or its description; "" for none.
 
-    Args:
-        at_end: the word ends a name of several, where one letter may be a unit.
+    A name tells it by its last word, `weight_kg`, and a name of one word by a plural, `minutes`: `day` may be that of a
+    month. `min` is the least of something as well. A description tells it by "in grams" or "(kg)", or is the unit:
+    one that only mentions a unit, as "price per day" does, asks for none.
     """
+    if x_unit:
+        return unit_named(x_unit) or ""
+    words = re.findall(r"[^\W_]+?(?=[A-Z][a-z]|_|\W|$)|[^\W_]+", name) or [""]
+    per = words[-2:-1] == ["per"]
+    if len(words) > 1 and not per and words[-1].lower() not in _OF_AMOUNTS and (unit := unit_named(words[-1])):
+        return unit
+    if len(words) == 1 and len(name) > 2 and is_plural(name) and (unit := unit_named(name)):
+        return unit
+    said = [*_IN_UNIT.findall(description), description.strip(" .")]
+    return next((unit for word in said if (unit := unit_named(word))), "")
+
+
+def unit_named(word: str) -> str | None:
+    """The unit that a word of a schema or of structured data means: `kg`, `minutes`, `KGM`; None for any other."""
     if word in _CODES:
         return _CODES[word]
-    if word.lower() in _NO_UNITS_ALONE and not at_end:
-        return None
-    kinds = ("duration", *(kind for kind in _UNITS if kind != "duration"))
-    if at_end and word.lower() == "m":
+    if word.lower() == "m":
         return "meter"
+    kinds = ("duration", *(kind for kind in _UNITS if kind != "duration"))
     return next((unit for kind in kinds if (unit := _unit_of(word, unit_words(kind, "en")))), None)
 
 

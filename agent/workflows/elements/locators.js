@@ -32,11 +32,11 @@
   const slotted = (node) => node.localName === 'slot' || (node.querySelector && node.querySelector('slot'));
   const textOf = (node) => root !== document && slotted(node) ? given(node) : node.textContent;
   // The text of a label without that of the control in it: a select's options are no part of its name.
-  const besides = (node, el) => node === el || /^(SELECT|TEXTAREA)$/.test(node.nodeName) ? '' : node.contains(el) ? [...node.childNodes].map((one) => besides(one, el)).join(' ') : textOf(node);
-  const labelOf = (el) => squash([...(el.labels || [])].map((one) => besides(one, el)).join(' '));
+  const textWithout = (node, el) => node === el || /^(SELECT|TEXTAREA)$/.test(node.nodeName) ? '' : node.contains(el) ? [...node.childNodes].map((one) => textWithout(one, el)).join(' ') : textOf(node);
+  const labelOf = (el) => squash([...(el.labels || [])].map((one) => textWithout(one, el)).join(' '));
   function accessibleName(el) {
     const by = (el.getAttribute('aria-labelledby') || '').split(/\s+/).map((id) => id && root.getElementById(id)).filter(Boolean);
-    if (by.length) return squash(by.map((one) => besides(one, el)).join(' '));
+    if (by.length) return squash(by.map((one) => textWithout(one, el)).join(' '));
     if (el.getAttribute('aria-label')) return squash(el.getAttribute('aria-label'));
     if (labelOf(el)) return labelOf(el);
     if (el.tagName === 'INPUT') return squash(/^(submit|button|reset)$/.test(el.type) ? el.value : el.type === 'image' ? el.alt : el.title || el.placeholder);

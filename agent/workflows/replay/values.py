@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from shoal.agent.support.json_paths import JsonPathFault, values_at
-from shoal.agent.support.json_value import Json, laid_over
+from shoal.agent.support.json_value import Json, merged
 from shoal.agent.types import LoopItem, Record
 from shoal.agent.workflows.format.param import Param, value_hash
 from shoal.agent.workflows.format.version import Version
@@ -40,7 +40,7 @@ def _value(param: Param, data: Json, item: LoopItem | None, records: Sequence[Re
             return ""
         case "data":
             row = item.row if item is not None else None
-            return _at(param.path, laid_over(data, row) if isinstance(row, dict) else data)
+            return _at(param.path, merged(data, row) if isinstance(row, dict) else data)
         case "loop":
             return _at(param.path, item.value if item.row is None else item.row) if item is not None else None
         case "earlier":

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from urllib.parse import urlsplit
 
+from shoal.agent.read.values.quantities import unit_named
 from shoal.agent.schemas.bounds import schema_fault
 from shoal.agent.spec import X_KEY, ExtractSpec, JobSpec, LoopSpec, schema_text
 from shoal.agent.support.json_value import Json
@@ -221,20 +222,25 @@ def _of_headers(spec: JobSpec) -> Iterator[Found]:
             )
 
 
-def _misspelt(schema: Json, place: str) -> Iterator[Found]:
-    """Keywords that are none, but nearly: such a part of a schema would say nothing. Own keywords are left alone."""
+def _unread(schema: Json, place: str) -> Iterator[Found]:
+    """Keywords that would say nothing: those that are none, but nearly, and a unit that is not known.
+
+    Other keywords of the caller's own are left alone.
+    """
     if not isinstance(schema, dict):
         return
     for name, part in schema.items():
         if name not in _KEYWORDS and (meant := get_close_matches(name, _KEYWORDS, n=1, cutoff=0.8)):
             yield f"{place}.{name}", f"is no keyword of JSON Schema; {meant[0]!r} is one"
+        elif name == "x-unit" and (not isinstance(part, str) or unit_named(part) is None):
+            yield f"{place}.{name}", "is no unit that is known; write it as in `kg`, `cm`, `minutes` or `kWh`"
         elif name in _OF_NAMES and isinstance(part, dict):
             for field, inner in part.items():
-                yield from _misspelt(inner, f"{place}.{name}.{field}")
+                yield from _unread(inner, f"{place}.{name}.{field}")
         elif name in _OF_PARTS:
             for number, inner in enumerate(part) if isinstance(part, list) else ():
-                yield from _misspelt(inner, f"{place}.{name}[{number}]")
-            yield from _misspelt(part, f"{place}.{name}")
+                yield from _unread(inner, f"{place}.{name}[{number}]")
+            yield from _unread(part, f"{place}.{name}")
 
 
 def _of_key(extract: ExtractSpec) -> Iterator[Found]:
@@ -268,7 +274,7 @@ def _of_extract(extract: ExtractSpec | None) -> Iterator[Found]:
         meant = json.dumps({"type": "object", "properties": properties}, ensure_ascii=False)
         yield "extract.schema", f"maps names to types, and is no JSON Schema; write {meant[:300]}"
     if not mapped:
-        yield from _misspelt(extract.json_schema, "extract.schema")
+        yield from _unread(extract.json_schema, "extract.schema")
     yield from _of_key(extract)
     reason = schema_fault(schema_text(extract.json_schema))
     if reason is not None:

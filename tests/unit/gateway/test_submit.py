@@ -141,6 +141,11 @@ def faults(answer: httpx.Response) -> dict[str, str]:
             "is no keyword of JSON Schema; 'format' is one",
         ),
         (
+            {"extract": {"schema": {"type": "object", "properties": {"a": {"type": "number", "x-unit": "kgg"}}}}},
+            "extract.schema.properties.a.x-unit",
+            "is no unit that is known; write it as in `kg`, `cm`, `minutes` or `kWh`",
+        ),
+        (
             {"extract": {"schema": {"type": "object", "properties": {"a": {"anyOf": [{}, {"fromat": "date"}]}}}}},
             "extract.schema.properties.a.anyOf[1].fromat",
             "is no keyword of JSON Schema; 'format' is one",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from shoal.agent.read.field import Field
 from shoal.agent.read.schema import properties_of
 from shoal.agent.read.values.quantities import read_quantity
 from tests.unit.read.pages import NUMBER, TEXT, record_of
@@ -60,11 +59,30 @@ def test_an_amount_is_read_in_the_unit_that_is_asked_for(text: str, unit: str, l
         ("price", {"description": "What one item costs"}, None),
         ("m", {}, None),
         ("rating", {}, None),
+        ("minutes", {}, "minute"),
+        ("power", {"description": "peak power (kW)"}, "kilowatt"),
+        ("price_min", {}, None),
+        ("salary_min", {}, None),
+        ("checked_in", {}, None),
+        ("day", {}, None),
+        ("price", {"description": "price in EUR per day"}, None),
+        ("price_per_kg", {}, None),
+        ("visits", {"description": "number of visits a day"}, None),
+        ("distance", {"description": "the way to the next stop of the second list"}, None),
     ],
 )
 def test_a_field_states_its_unit(name: str, subschema: dict[str, str], unit: str | None) -> None:
     [prop] = properties_of({"type": "object", "properties": {name: {"type": "number", **subschema}}})
-    assert Field(prop).unit == unit
+    assert (prop.unit or None) == unit
+
+
+@pytest.mark.parametrize("name", ["price_min", "price"])
+def test_a_price_keeps_its_amount_whatever_its_description_mentions(name: str) -> None:
+    page = (
+        "<h1>Old mill</h1><table><tr><th>Brand<td>Clayworks<tr><th>Price min<td>40 EUR<tr><th>Price<td>40 EUR</table>"
+    )
+    price = {"type": "number", "description": "price in EUR per day"}
+    assert record_of(page, brand=TEXT, **{name: price}).value == {"brand": "Clayworks", name: 40}
 
 
 @pytest.mark.parametrize(
