@@ -39,6 +39,8 @@ LONGEST_NAME = 128
 LONGEST_VALUE = 64 * 1024
 """Bytes of UTF-8."""
 MOST_SITES = 100
+_MOST_READS = 5
+"""Of a secret that is replaced while it is read."""
 
 
 class FolderState(StrEnum):
@@ -116,12 +118,15 @@ def stored_value(folder: Path | None, name: str, url: str) -> str:
     if folder is None:
         raise Unbound("no folder of secrets is configured (SHOAL_SECRETS_DIR)")
     path = _stored_file(folder, name)
-    _require_bound(path, url)
-    value = path.read_text(encoding="utf-8").rstrip("\r\n")
-    # Its keeper may have replaced value and binding meanwhile. A value comes after the old binding is taken away, and
-    # before the new one: the first look holds for an old value, the second one for a new value.
-    _require_bound(path, url)
-    return value
+    for _ in range(_MOST_READS):
+        # Its keeper may replace value and binding meanwhile. A value comes after the old binding is taken away, and
+        # before the new one: under the same binding file before and after, the value is the one that it binds.
+        before = _file_of(path)
+        _require_bound(path, url)
+        value = path.read_text(encoding="utf-8").rstrip("\r\n")
+        if before is not None and before == _file_of(path):
+            return value
+    raise Unbound(f"secret {name!r} is being replaced at this moment")
 
 
 def _stored_file(folder: Path, name: str) -> Path:
@@ -129,6 +134,15 @@ def _stored_file(folder: Path, name: str) -> Path:
     if not _NAME.fullmatch(name) or name.endswith(BINDING) or not path.is_file():
         raise Unbound(f"no secret named {name!r} is stored")
     return path
+
+
+def _file_of(path: Path) -> tuple[int, int] | None:
+    """What tells a secret's binding file from the one that takes its place; None: there is none."""
+    try:
+        told = path.with_name(path.name + BINDING).stat()
+    except FileNotFoundError:
+        return None
+    return told.st_ino, told.st_mtime_ns
 
 
 def _require_bound(path: Path, url: str) -> None:

@@ -7,6 +7,7 @@ import re
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
@@ -193,6 +194,30 @@ def test_no_value_meets_the_sites_of_another(tmp_path: Path) -> None:
     for reader in readers:
         reader.join()
     assert wrong == [] and right == {"old", "new"}
+
+
+def test_a_secret_that_is_replaced_twice_while_it_is_read_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before and after, the binding says the same sites; the value between is of others."""
+    folder, read = SecretFolder(tmp_path), Path.read_text
+    folder.put("acme", "SHOP", "new", ["other.example"])
+
+    def replaced_around(path: Path, **named: Any) -> str:
+        if path.name != "SHOP" or not turns:
+            return read(path, **named)
+        folder.put("acme", "SHOP", "old", ["shop.example"])
+        text = read(path, **named)
+        folder.put("acme", "SHOP", "new", ["other.example"])
+        turns.pop()
+        return text
+
+    turns = [1]
+    monkeypatch.setattr(Path, "read_text", replaced_around)
+    assert filled(tmp_path, url="https://other.example/") == "new"
+    turns = [1] * 9
+    with pytest.raises(SecretRefused, match="being replaced"):
+        filled(tmp_path, url="https://other.example/")
 
 
 async def test_a_weak_secret_is_named_when_it_is_set_and_wherever_it_is_listed(locked: World, tmp_path: Path) -> None:
