@@ -48,6 +48,10 @@ def test_a_model_is_behind_a_workflow_unless_the_job_says_that_a_miss_ends_the_i
     alone = choose(spec("workflow:books", workflow=BOOKS, on_miss="fail"), rules=RULES, model=MODEL)
     assert isinstance(behind, WorkflowPolicy) and isinstance(alone, WorkflowPolicy)
     assert behind.to_be_audited()._audited and not alone.to_be_audited()._audited
+    guesses = JobSpec.model_validate({"policy": "workflow:books", "workflow": BOOKS, "data": {"name": "Ben"}})
+    wordless = choose(guesses, rules=RULES, model=MODEL)
+    assert isinstance(wordless, WorkflowPolicy)
+    assert not wordless.to_be_audited()._audited, "without a goal a model could only guess what to go on with"
 
 
 def test_a_job_without_the_workflow_that_it_names_does_not_begin() -> None:
