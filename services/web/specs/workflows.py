@@ -8,6 +8,7 @@ from shoal.agent.workflows.format.workflow import Workflow, read_workflow, write
 from shoal.services.errors import BadInput, NotFound
 from shoal.services.store.workflows.records import usable
 from shoal.services.store.workflows.workflow_store import WorkflowStore
+from shoal.services.web.specs.spec_checks import address_fault
 
 WORKFLOW = "workflow:"
 Fault = dict[str, str]
@@ -98,7 +99,7 @@ def begun(spec: JobSpec) -> JobSpec:
     """The job with the address at which its workflow begins, where it says none itself.
 
     Raises:
-        BadInput: the workflow says none either.
+        BadInput: the workflow says none either, or one that is no address to begin at.
     """
     if spec.url or spec.workflow is None:
         return spec
@@ -108,6 +109,8 @@ def begun(spec: JobSpec) -> JobSpec:
         raise _refused(
             f"is required: version {version.number} of the workflow {name!r} does not say where runs begin", "url"
         )
+    if (fault := address_fault(version.begins_at)) is not None:
+        raise _refused(f"as the workflow says it, {fault}", "url")
     return spec.model_copy(update={"url": version.begins_at})
 
 

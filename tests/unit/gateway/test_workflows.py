@@ -302,6 +302,10 @@ async def test_an_address_that_no_browser_opens_begins_no_workflow(w: World) -> 
     for url in ("file:///etc/passwd", "javascript:alert(1)"):
         refused = await w.client.post(URL, json={**ORDERS, "versions": [{**version, "url": url}]})
         assert refused.status_code == 400 and "versions[0].url" in refused.text
+    for url in ("https://shop.example:0/", "https://1.2.3.999/"):
+        brought = {**ORDERS, "versions": [{**version, "url": url}]}
+        refused = await w.client.post("/v1/jobs", json={"policy": "workflow:orders", "workflow": brought, "data": {}})
+        assert (refused.status_code, [fault["field"] for fault in refused.json()["errors"]]) == (400, ["url"]), url
 
 
 async def test_what_became_of_replays_is_counted_with_their_version(w: World) -> None:
