@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from shoal.agent.sessions.hooks import Hooks
+from shoal.agent.hooks import Hooks
 from shoal.agent.spec import BrowserSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.sites.prospect import Prospect

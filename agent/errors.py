@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from enum import StrEnum
 
-from shoal.agent.types import ErrorInfo
+from shoal.agent.error_info import ErrorInfo
 
 
 class Recourse(StrEnum):

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.errors import (
     AccessDenied,
     AddressForbidden,
@@ -26,7 +27,6 @@ from shoal.agent.errors import (
     ServerBusy,
     ServerFailed,
 )
-from shoal.agent.types import ErrorInfo
 
 # --- faults -----------------------------------------------------------------------------------------
 

@@ -18,10 +18,11 @@ from typing import Literal
 
 import orjson
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.evaluate import Evaluation
 from shoal.agent.schemas.engine import compiled, faults, fits
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import ErrorInfo, Task
+from shoal.agent.types import Task
 
 Stage = Literal["instantiation", "execution", "dataflow"]
 _FOLDERS: Mapping[Stage, tuple[str, ...]] = {

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from shoal.agent.artifact_kind import ArtifactKind
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.replay_detail import ReplayDetail
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json, row_of
@@ -147,16 +146,6 @@ class Effect:
     fields_count: int = 0
     invalid: tuple[str, ...] = ()  # fields that are marked as wrong now and were not before
     unchanged: bool = False  # nothing of all this was seen to change, nor anything else on the page
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorInfo:
-    """An error as data: in results, events and the store."""
-
-    cls: Annotated[str, Field(alias="class")]  # class name, "class" in JSON
-    code: str  # stable code, e.g. "navigation_timeout"
-    message: str
-    retryable: bool
 
 
 @dataclass(frozen=True, slots=True)

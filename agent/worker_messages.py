@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from shoal.agent.sessions.loops.compressed_items import LoopPiece
+from shoal.agent.compressed_items import LoopPiece
 from shoal.agent.spec import JobSpec
 from shoal.agent.types import Checkpoint, ChildrenSummary, EarlierReading, LoopItem, Outcome
 

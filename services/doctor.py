@@ -26,7 +26,7 @@ from shoal.agent.chromium.process.launch import LaunchOptions, launch
 from shoal.agent.chromium.process.sandbox import sandbox_works
 from shoal.agent.chromium.process.starter import Starter, starter
 from shoal.agent.errors import BrowserError
-from shoal.agent.support.hiding.spellings import is_weak
+from shoal.agent.redaction.spellings import is_weak
 from shoal.services.answers import bounded_client
 from shoal.services.artifacts.open import open_artifacts
 from shoal.services.cluster.address import running_cluster

@@ -19,16 +19,16 @@ from shoal.agent.actions.primitives.navigation import web_address
 from shoal.agent.browser import Browser, Context, ObserveOptions, Shot
 from shoal.agent.decisions.extract import check_records
 from shoal.agent.errors import ActionInvalid
-from shoal.agent.extraction.extraction import extract_records
+from shoal.agent.hooks import Hooks
+from shoal.agent.policies.extraction import extract_records
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.sessions import session
 from shoal.agent.sessions.attended.human_help import Helper, helping
 from shoal.agent.sessions.dependencies import NavigationGuard
-from shoal.agent.sessions.hooks import Hooks
 from shoal.agent.spec import JobSpec, PolitenessSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.loop_thread import LoopThread
-from shoal.agent.support.redaction import Redactor
 from shoal.agent.types import Action, ActionResult, Box, Observation, Outcome, Record
 from shoal.agent.worker_messages import Work
 from shoal.local import LocalJournal

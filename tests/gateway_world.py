@@ -10,9 +10,10 @@ from typing import Any
 import httpx
 from fastapi import FastAPI
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Checkpoint, ErrorInfo, FanOut, FieldSource, LoopItem, Outcome, Record, Usage
+from shoal.agent.types import Checkpoint, FanOut, FieldSource, LoopItem, Outcome, Record, Usage
 from shoal.agent.worker_messages import Work
 from shoal.services.artifacts.memory import MemoryArtifacts
 from shoal.services.artifacts.store import ArtifactStore

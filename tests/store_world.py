@@ -7,11 +7,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from shoal.agent.sessions.loops.compressed_items import PART, LoopPiece, compress_items
+from shoal.agent.compressed_items import PART, LoopPiece, compress_items
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.sessions.loops.loop_items import FIRST_ITEMS
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import FINAL, Status
-from shoal.agent.types import Checkpoint, ErrorInfo, FanOut, LoopItem, Outcome, Record
+from shoal.agent.types import Checkpoint, FanOut, LoopItem, Outcome, Record
 from shoal.services.store.records import Claimed, ClaimRequest, CommitResult, Finish, JobRow, NewJob, SessionRow
 from shoal.services.store.store import Store, open_store
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from shoal.agent.sessions.hooks import Hooks
+from shoal.agent.hooks import Hooks
 from shoal.agent.types import Download
 
 Direction = Literal["up", "down", "left", "right"]

@@ -32,8 +32,8 @@ from shoal.agent.documents.own_request import OwnReading
 from shoal.agent.documents.question import DocumentQuestion
 from shoal.agent.documents.trust import DocumentTrust, Mode
 from shoal.agent.errors import AgentError, ServerBusy
-from shoal.agent.sessions.login import is_login_page
 from shoal.agent.spec import ExtractSpec, JobSpec
+from shoal.agent.spec.job_sites import is_login_page
 from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.retry_after import retry_after_seconds

@@ -21,7 +21,7 @@ from shoal.agent.errors import (
 from shoal.agent.extraction.page_json import Document, documents_of, fetched_documents, nearest_paths, places_at
 from shoal.agent.extraction.place import Place, StatedByPlaces, stated
 from shoal.agent.extraction.places_page import PLACES_JS, PlacesPage
-from shoal.agent.policies.rules.lists.empty_list import read_empty_page
+from shoal.agent.read.lists.empty_page import read_empty_page
 from shoal.agent.read.schema import Property, properties_of
 from shoal.agent.read.values.conversion import ValueHints
 from shoal.agent.spec import ExtractSpec, FieldPlace

@@ -12,9 +12,9 @@ from shoal.agent.decisions.plan import Plan
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.grounding.page_history import ShownPage
 from shoal.agent.grounding.session_pages import SessionPages
+from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.spec import JobSpec, LoopSpec
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.redaction import Redactor
 from shoal.agent.types import Action, ActionResult, ChildrenSummary, LoopItem, Observation, Record, Step, Task, Usage
 
 LOG_IN = "log in with the given details"

@@ -7,30 +7,32 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.errors import SiteNotSentTo, SiteRefused
+from shoal.agent.models.token_budget import tokens
 from shoal.agent.policies.policy import Policy, SessionState
 from shoal.agent.policies.workflow import WorkflowPolicy
 from shoal.agent.policies.workflow.telling import detail_of
+from shoal.agent.redaction.masking import secrets_given
+from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.sessions.attended.attendance import Attendance
 from shoal.agent.sessions.attended.human_help import helping, redacted
 from shoal.agent.sessions.attended.takeover import OrTakeover
 from shoal.agent.sessions.dependencies import Journal, SessionDependencies
 from shoal.agent.sessions.evidence import Evidence
-from shoal.agent.sessions.login import is_done, is_login_page
+from shoal.agent.sessions.learning_evidence import Lessons
+from shoal.agent.sessions.login import is_done
 from shoal.agent.sessions.loops.learning import replay_of, teaches
 from shoal.agent.sessions.once import action_name, page_of
 from shoal.agent.sessions.page import LazyContext
 from shoal.agent.sessions.session_budget import SessionBudget
 from shoal.agent.sessions.sites.site_rule import site_rule
-from shoal.agent.sessions.token_budget import tokens
+from shoal.agent.spec.job_sites import is_login_page
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.masking import secrets_given
-from shoal.agent.support.redaction import Redactor
-from shoal.agent.types import Action, Checkpoint, ErrorInfo, LoopItem, Replay, Step, Task, TaskType
+from shoal.agent.types import Action, Checkpoint, LoopItem, Replay, Step, Task, TaskType
 from shoal.agent.worker_messages import JobLimits, LearnedUse, Work
 from shoal.agent.workflows.by_hand.hand_book import HandBook
-from shoal.agent.workflows.learning.lessons import Lessons
 
 _HELP_MARGIN_S = 30.0
 """Beyond the time that people have for an answer: it still has to be typed in."""

@@ -8,13 +8,13 @@ from typing import Protocol
 
 from shoal.agent.artifact_kind import ArtifactKind
 from shoal.agent.browser import Browser, Context, ContextOptions
+from shoal.agent.hooks import Upload
 from shoal.agent.policies.policy import Policy
+from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.sessions.attended.attendance import Attendance
 from shoal.agent.sessions.attended.human_help import Helper
-from shoal.agent.sessions.hooks import Upload
 from shoal.agent.sessions.login import Logins
 from shoal.agent.sessions.session_budget import SessionBudget
-from shoal.agent.support.redaction import Redactor
 from shoal.agent.types import ArtifactRef, Checkpoint, LoopItem
 
 

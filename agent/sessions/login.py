@@ -11,7 +11,6 @@ from cachetools import LRUCache
 from shoal.agent.policies.policy import LOG_IN
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.web_addresses import address_parts
 from shoal.agent.types import Task
 
 _MOST_JOBS = 100
@@ -28,19 +27,6 @@ def login_spec(spec: JobSpec) -> JobSpec:
 def is_done(history: tuple[Task, ...]) -> bool:
     """Whether the session has logged in."""
     return any(task.plan == LOG_IN for task in history)
-
-
-def is_login_page(spec: JobSpec, url: str) -> bool:
-    """Whether `url` is the page of the job's login: sites lead there whom they do not know."""
-    if spec.login is None:
-        return False
-    page, login, start = _place(url), _place(spec.login.url), _place(spec.url)
-    return page == login and login != start  # where both are one page, its address tells nothing
-
-
-def _place(url: str) -> tuple[str, str]:
-    parts = address_parts(url)
-    return parts.netloc, parts.path.rstrip("/")
 
 
 @dataclass(slots=True)

@@ -26,7 +26,7 @@ from shoal.agent.documents.context import DocumentContext
 from shoal.agent.documents.document import RawDocument
 from shoal.agent.errors import NavigationError, NotAPage, SiteRefused
 from shoal.agent.fault_table import EGRESS_FAULTS, http_fault
-from shoal.agent.policies.rules.drawn.document_page import draw_saved
+from shoal.agent.read.drawn.document_page import draw_saved
 from shoal.agent.sessions.dependencies import NavigationGuard
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.sites.prospect import Prospect

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shoal.agent.support.masking import Hide, told_address, told_sentence
+from shoal.agent.redaction.masking import Hide, told_address, told_sentence
 from shoal.agent.types import PageErrors
 
 MOST_ERRORS = 200

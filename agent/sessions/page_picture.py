@@ -13,13 +13,13 @@ from shoal.agent.errors import AgentError
 from shoal.agent.extraction.places_page import PLACES_JS, PlacesPage
 from shoal.agent.policies.policy import Policy
 from shoal.agent.policies.workflow import WorkflowPolicy
+from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.replay_detail import LocatorCount, ReplayDetail
 from shoal.agent.sessions.attempt import Attempt
 from shoal.agent.sessions.evidence import Evidence
 from shoal.agent.spec import ExtractSpec, FieldPlace
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.redaction import Redactor
 from shoal.agent.types import Box, Outcome
 from shoal.agent.workflows.elements.describing import Described, count, describe_all
 from shoal.agent.workflows.format.node import ActionNode

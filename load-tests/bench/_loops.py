@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 
-from shoal.agent.sessions.loops.compressed_items import LoopPiece, compress_items
+from shoal.agent.compressed_items import LoopPiece, compress_items
 from shoal.agent.sessions.loops.loop_items import gather
 from shoal.agent.status import Status
 from shoal.agent.types import Checkpoint, FanOut, LoopItem, Outcome

@@ -27,13 +27,13 @@ from shop.drift import COLOURS, RECORD_SCHEMA, Drift, article
 
 from shoal.agent.browser import Browser
 from shoal.agent.chromium.process.launch import launch
+from shoal.agent.hooks import Upload
 from shoal.agent.models.openai_compatible import OpenAICompatible
 from shoal.agent.models.settings import ModelSettings
 from shoal.agent.policies.model import ModelPolicy
 from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.sessions import attempt, session
 from shoal.agent.sessions.dependencies import SessionDependencies
-from shoal.agent.sessions.hooks import Upload
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json

@@ -23,9 +23,10 @@ from streams import LEASE_S, migrate
 from submit import SHOAL, started
 
 from shoal.agent.chromium.process.find import find_chromium
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.status import Status
 from shoal.agent.support.moments import utc_now
-from shoal.agent.types import Checkpoint, ErrorInfo, FanOut, FieldSource, LoopItem, Outcome, Record, Usage
+from shoal.agent.types import Checkpoint, FanOut, FieldSource, LoopItem, Outcome, Record, Usage
 from shoal.agent.worker_messages import Work
 from shoal.services.store import ids
 from shoal.services.store.records import ClaimRequest, Finish

@@ -28,10 +28,10 @@ from pages import SCHEMA
 
 from shoal.agent.browser import Browser, ContextOptions
 from shoal.agent.chromium.process.launch import launch
-from shoal.agent.extraction.extraction import extract_records
+from shoal.agent.compressed_items import compress_items
+from shoal.agent.policies.extraction import extract_records
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules.policy import RulesPolicy
-from shoal.agent.sessions.loops.compressed_items import compress_items
 from shoal.agent.spec import JobSpec
 from shoal.services import interpreter
 from shoal.services.store.database import codec

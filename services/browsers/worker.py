@@ -27,6 +27,7 @@ from shoal.agent.documents.unchanged import page_now
 from shoal.agent.errors import AgentError, BrowserError, NavigationTimeout, NoRoom, ServerBusy, Unexpected
 from shoal.agent.policies.choose import with_learned
 from shoal.agent.policies.workflow import DocumentPolicy, WorkflowPolicy
+from shoal.agent.redaction.redactor import redactor_of
 from shoal.agent.sessions import session
 from shoal.agent.sessions.attended.attendance import Attendance
 from shoal.agent.sessions.dependencies import Journal, NavigationGuard, SessionDependencies
@@ -34,7 +35,6 @@ from shoal.agent.sessions.login import Logins
 from shoal.agent.sessions.session_budget import SessionBudget
 from shoal.agent.status import Status
 from shoal.agent.support.process_memory import held_bytes
-from shoal.agent.support.redaction import redactor_of
 from shoal.agent.support.web_addresses import host_of
 from shoal.agent.types import Outcome
 from shoal.agent.worker_messages import Answer, JobLimits, LearnedUse, LiveRequest, Work

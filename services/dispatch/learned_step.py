@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 import structlog
 
+from shoal.agent.documents.kept_pages import checked, kept_pages
 from shoal.agent.workflows.judging.phase import LearningStep
 from shoal.agent.workflows.learning.evidence import SessionEvidence, unpacked
-from shoal.agent.workflows.learning.kept_pages import checked, kept_pages
 from shoal.agent.workflows.learning.loop import LoopLessons, next_step, refused
 from shoal.services.events import LogEvent
 from shoal.services.store.learning.records import LearningDue

@@ -11,12 +11,12 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.evaluate import Evaluation, evaluate
 from shoal.agent.models.model import Model
 from shoal.agent.results import TimeCost, execution_record, save_document, write
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import ErrorInfo
 from shoal.api import Api
 from shoal.services.errors import BadInput
 from shoal.services.evaluation.evidence import EpisodeEvidence, evidence_of, trial_of

@@ -16,13 +16,14 @@ import httpx
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.errors import AgentError
 from shoal.agent.evaluate import Evaluation, evaluate
 from shoal.agent.models.model import Model
 from shoal.agent.results import TimeCost, execution_record, file_name, write
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import ErrorInfo, Task
+from shoal.agent.types import Task
 from shoal.api import Api
 from shoal.errors import ApiError, ShoalError
 from shoal.services.errors import BadInput

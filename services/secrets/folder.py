@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from shoal.agent.support.hiding.spellings import WEAK_CHARS, is_weak
+from shoal.agent.redaction.spellings import WEAK_CHARS, is_weak
 from shoal.services.errors import BadInput, NotFound, WrongState
 from shoal.services.private import make_folder, opener
 from shoal.services.secrets.sites import SecretSite, parse_sites

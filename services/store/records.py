@@ -10,10 +10,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.spec import JobSpec, PolitenessSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Basis, Checkpoint, ErrorInfo, LoopItem, Outcome, Record, Task, Usage
+from shoal.agent.types import Basis, Checkpoint, LoopItem, Outcome, Record, Task, Usage
 from shoal.agent.worker_messages import JobLimits, Work
 from shoal.services.store.waiting_causes import WaitingCause
 

@@ -30,7 +30,7 @@ _AT_START = {
     *(
         "shoal.agent.chromium.landing._PASSWORD",
         "shoal.agent.chromium.acting.action_context._BID",
-        "shoal.agent.support.redaction._PREFIX",
+        "shoal.agent.redaction.redactor._PREFIX",
         "shoal.agent.support.web_addresses._SCHEME",
     ),
     *(

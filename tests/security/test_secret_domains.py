@@ -12,8 +12,8 @@ import pyotp
 import pytest
 
 from shoal.agent.errors import SecretRefused
+from shoal.agent.hooks import Hooks
 from shoal.agent.sessions.attended.human_help import helping
-from shoal.agent.sessions.hooks import Hooks
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json

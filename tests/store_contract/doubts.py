@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.status import Status
-from shoal.agent.types import Checkpoint, ErrorInfo, Outcome
+from shoal.agent.types import Checkpoint, Outcome
 from shoal.services.store.records import Finish
 from tests.store_contract.leases import lose_until_over
 from tests.store_world import World

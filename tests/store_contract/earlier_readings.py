@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.status import Status
 from shoal.agent.support.web_addresses import page_key
 from shoal.agent.types import (
     CarriedOver,
-    ErrorInfo,
     FieldCandidate,
     FieldSource,
     Incomplete,

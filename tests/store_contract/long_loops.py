@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 from sqlalchemy import func, select
 
-from shoal.agent.sessions.loops.compressed_items import LoopPiece, compress_items
+from shoal.agent.compressed_items import LoopPiece, compress_items
 from shoal.agent.status import Status
 from shoal.agent.types import LoopItem, Outcome
 from shoal.services.errors import WrongState

@@ -21,11 +21,12 @@ from shoal.agent.actions import ACTION_SETS, PRIMITIVES
 from shoal.agent.actions.primitives import code, control, coordinate, element, human, keyboard, misc, navigation, tab
 from shoal.agent.browser import ContextOptions
 from shoal.agent.chromium.chromium_browser import ChromiumBrowser
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.errors import AgentError, Recourse
 from shoal.agent.fault_table import TREATMENTS
 from shoal.agent.spec import BrowserSpec, Viewport
 from shoal.agent.status import Status
-from shoal.agent.types import CarriedOver, ErrorInfo, FieldSource, LoopItem, Record, Usage
+from shoal.agent.types import CarriedOver, FieldSource, LoopItem, Record, Usage
 from shoal.records import Result
 from shoal.services import errors as service_errors
 from shoal.services.browsers.configs import worker_config

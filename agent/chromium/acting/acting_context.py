@@ -50,6 +50,7 @@ from shoal.agent.chromium.landing import landing_here, landing_of, sign_in
 from shoal.agent.chromium.process.driver import Driver
 from shoal.agent.chromium.recording.recorder import Recorder
 from shoal.agent.chromium.refreshes import AFTER_OPENING_S, AT_ONCE_S, followed
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.errors import (
     ActionError,
     ActionInvalid,
@@ -64,7 +65,7 @@ from shoal.agent.observe.tree import element_tree, focused_bid, is_cut, is_drawn
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.sites.prospect import Prospect
 from shoal.agent.support.web_addresses import check_opened, forbidden_page
-from shoal.agent.types import Action, ActionResult, Box, Download, Effect, ErrorInfo, Observation, PageErrors
+from shoal.agent.types import Action, ActionResult, Box, Download, Effect, Observation, PageErrors
 
 _GRACE_S = 2.0
 """Playwright keeps its own time limits; ours comes so much later and catches a driver that does not answer."""

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from playwright.async_api import Dialog
 from playwright.async_api import Error as PlaywrightError
 
-from shoal.agent.sessions.hooks import DialogAnswer, DialogAsked
+from shoal.agent.hooks import DialogAnswer, DialogAsked
 from shoal.agent.support.printable import readable
 from shoal.agent.types import DialogSeen
 

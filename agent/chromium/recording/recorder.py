@@ -16,7 +16,7 @@ from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.browser import RawRecording
-from shoal.agent.support.masking import HIDDEN
+from shoal.agent.redaction.masking import HIDDEN
 
 MOST_CHARS = 16_000_000
 """Of one session's raw events, all tabs together: they stay in the worker's memory until the session ends."""

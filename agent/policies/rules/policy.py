@@ -19,7 +19,7 @@ from shoal.agent.policies.rules.lists.opening import decide_opening
 from shoal.agent.policies.rules.lists.rows import decide_row, extract_row, wait_for_turn
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.policies.rules.planning import OPEN, SEND, details_of, next_plan, to_open
-from shoal.agent.support.masking import is_reference
+from shoal.agent.redaction.masking import is_reference
 from shoal.agent.types import LoopItem, Step
 
 _QUIET_S = 0.2

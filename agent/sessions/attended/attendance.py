@@ -16,8 +16,8 @@ from enum import StrEnum
 
 from shoal.agent.browser import Context, FrameOptions, ScreencastFrame
 from shoal.agent.errors import ActionRefused, AgentError
-from shoal.agent.sessions.hooks import DialogAnswer, DialogAsked
-from shoal.agent.support.redaction import Redactor
+from shoal.agent.hooks import DialogAnswer, DialogAsked
+from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.types import Action, ActionResult, Task
 
 LEASE_S = 20.0

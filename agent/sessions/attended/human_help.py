@@ -1,6 +1,6 @@
 """Answers to what only people, or their keys, know: verification codes, questions, captchas.
 
-A session asks through hooks (`shoal.agent.sessions.hooks`). The hooks here take a code from the job's TOTP key where it
+A session asks through hooks (`shoal.agent.hooks`). The hooks here take a code from the job's TOTP key where it
 has one, and else hand the question to the worker's `Helper`, within the time that the job
 gives.
 """
@@ -20,9 +20,9 @@ from urllib.parse import parse_qs, urlsplit
 import pyotp
 
 from shoal.agent.errors import HelpMissing
-from shoal.agent.sessions.hooks import Hooks
+from shoal.agent.hooks import Hooks
+from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.spec import JobSpec
-from shoal.agent.support.redaction import Redactor
 
 Kind = Literal["code", "question", "captcha"]
 

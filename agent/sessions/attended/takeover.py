@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from shoal.agent.actions.sending import sends
 from shoal.agent.errors import ActionError
+from shoal.agent.redaction.masking import HIDDEN
 from shoal.agent.sessions.attended.attendance import Attendance, HandedBack
 from shoal.agent.sessions.attended.human_help import Helper, Question
-from shoal.agent.support.masking import HIDDEN
 from shoal.agent.types import Action, ActionResult, Step
 
 _TYPE = "keyboard_type"

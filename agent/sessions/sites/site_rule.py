@@ -14,8 +14,9 @@ from shoal.agent.actions.primitives.navigation import web_address
 from shoal.agent.actions.registry import primitive
 from shoal.agent.actions.sending import is_quiet
 from shoal.agent.errors import ActionError, ActionInvalid, SiteRefused
-from shoal.agent.support.hiding.hidden_values import hidden_values
-from shoal.agent.support.hiding.spellings import is_weak
+from shoal.agent.redaction.hidden_values import hidden_values
+from shoal.agent.redaction.spellings import is_weak
+from shoal.agent.spec.job_sites import sites_of_job, words_of
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.sites.prospect import Prospect
 from shoal.agent.support.sites.sites import (
@@ -23,9 +24,7 @@ from shoal.agent.support.sites.sites import (
     bare_address,
     named_addresses,
     site_of,
-    sites_of_job,
     texts_of,
-    words_of,
 )
 from shoal.agent.support.web_addresses import BLANK, WEB, address_parts
 from shoal.agent.types import Action

@@ -8,9 +8,9 @@ from shoal.agent.decisions.extract import CheckedRecords, check_records, not_amo
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.documents.unchanged import version_of
 from shoal.agent.errors import LedElsewhere, RecordInvalid
-from shoal.agent.extraction.extraction import extract_records
 from shoal.agent.extraction.page_instead import refuse_other_page
 from shoal.agent.extraction.proposals import propose_places, uncertain_values
+from shoal.agent.policies.extraction import extract_records
 from shoal.agent.policies.policy import Extraction
 from shoal.agent.policies.rules.lists.seams import repeated_at_seam, shift_told, values_told
 from shoal.agent.sessions.attempt import Attempt

@@ -17,6 +17,7 @@ from shoal.agent.errors import (
     SiteRefused,
     UnsureAction,
 )
+from shoal.agent.redaction.redactor import revealed
 from shoal.agent.sessions.attempt import Attempt
 from shoal.agent.sessions.field_places import ActedPlaces, acted_bid, acted_places
 from shoal.agent.sessions.loops.sample import sends_form
@@ -24,7 +25,6 @@ from shoal.agent.sessions.once import page_of
 from shoal.agent.sessions.tasks.unrepeatable import begin_mark, confirm_mark, lift_mark, must_not_repeat
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.moments import utc_now
-from shoal.agent.support.redaction import revealed
 from shoal.agent.types import Action, ActionResult, Effect, Step
 
 _FINAL_ACTIONS = frozenset({"complete", "terminate", "answer", "report_infeasible"})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from shoal.agent.redaction.masking import HIDDEN, Hide, may_open
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.masking import HIDDEN, Hide, may_open
 
 _DOCUMENT, _DOCTYPE, _ELEMENT, _TEXT, _CDATA, _COMMENT = range(6)
 """Types of nodes, as rrweb numbers them."""

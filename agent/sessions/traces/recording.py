@@ -11,9 +11,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from shoal.agent.browser import RawRecording
+from shoal.agent.redaction.masking import HIDDEN, Hide, told_address
 from shoal.agent.sessions.traces.recorded_nodes import told_attributes, told_node, told_text
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.masking import HIDDEN, Hide, told_address
 
 FORMAT = 1
 _FAST = 1

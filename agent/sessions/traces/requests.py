@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from urllib.parse import unquote_plus
 
+from shoal.agent.redaction.masking import HIDDEN, Hide, told_address
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.masking import HIDDEN, Hide, told_address
 
 _SHOWN = frozenset(
     (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from shoal.agent.redaction.masking import HIDDEN, Hide, may_open, told_address
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.masking import HIDDEN, Hide, may_open, told_address
 
 _SHOWN = (
     *("callId", "phase", "snapshotName", "pageId", "frameId", "doctype", "viewport", "timestamp", "wallTime"),

@@ -16,11 +16,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from shoal.agent.errors import TraceRefused
+from shoal.agent.redaction.masking import Hide, told_address
 from shoal.agent.sessions.traces.drawing import told_drawing
 from shoal.agent.sessions.traces.requests import told_request
 from shoal.agent.sessions.traces.snapshot import told_snapshot
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.masking import Hide, told_address
 
 MOST_BYTES = 100_000_000
 """Of a trace, unpacked."""

@@ -12,11 +12,9 @@ from urllib.parse import unquote
 
 from publicsuffixlist import PublicSuffixList
 
-from shoal.agent.spec import JobSpec
 from shoal.agent.support.bounded_cache import bounded_cache
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import WEB, address_parts, host_of, is_web, without_fragment
-from shoal.agent.types import LoopItem
 
 Address = IPv4Address | IPv6Address
 
@@ -232,25 +230,6 @@ _ADDRESS = re.compile(
 _AT_END = ".,;:!?)]}"
 
 
-def sites_of_job(spec: JobSpec, item: LoopItem | None, depth: int) -> Sites:
-    """Where a session of the job may act: what its `sites` name, else the sites of its own addresses.
-
-    Args:
-        item: the session's own. It counts where the job itself asks for the loop; a loop that a model planned may
-            lead anywhere.
-        depth: of the session.
-    """
-    if spec.sites:
-        return Sites(tuple(map(named_site, spec.sites)))
-    addresses = [spec.url]
-    if spec.login is not None:
-        addresses += [spec.login.url, *(step.open for step in spec.login.steps or () if step.open is not None)]
-    if item is not None and spec.loop_at(depth - 1) is not None:
-        addresses += [item.value] if item.is_link else []
-        addresses += [item.page] if item.page else []
-    return sites_of(addresses)
-
-
 def named_addresses(words: Iterable[str]) -> frozenset[str]:
     """Whole addresses that the job's own words name: they were not composed by a model."""
     addresses = (match.rstrip(_AT_END) for text in words for match in _ADDRESS.findall(text))
@@ -267,13 +246,6 @@ def texts_of(value: Json) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for part in value:
             yield from texts_of(part)
-
-
-def words_of(spec: JobSpec, item: LoopItem | None) -> tuple[str, ...]:
-    """What the caller wrote that a session works for."""
-    extract = spec.extract.goal if spec.extract is not None else None
-    own = (item.value, item.label) if item is not None else ()
-    return tuple(filter(None, (spec.goal, extract, spec.complete_criterion, *own, *texts_of(spec.data))))
 
 
 def bare_address(url: str) -> str:

@@ -15,8 +15,8 @@ from pathlib import Path
 from shoal.agent.browser import Context
 from shoal.agent.errors import AgentError, ElementMissing
 from shoal.agent.read.values.phrases import fold
+from shoal.agent.redaction.masking import names_secret
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.masking import names_secret
 from shoal.agent.types import Action, ActionResult
 from shoal.agent.workflows.elements.describing import LOCATORS_JS, Described, described
 from shoal.agent.workflows.learning.evidence import ActionEvidence, SessionEvidence, said_on

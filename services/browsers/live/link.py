@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from shoal.agent.browser import FrameOptions
 from shoal.agent.errors import ActionRefused
+from shoal.agent.hooks import DialogAnswer
 from shoal.agent.sessions.attended.attendance import Attendance, Standing
-from shoal.agent.sessions.hooks import DialogAnswer
 from shoal.agent.types import Action
 from shoal.agent.worker_messages import LiveRequest
 from shoal.services.browsers.live.steps import steps_update

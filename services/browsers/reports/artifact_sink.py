@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from shoal.agent.artifact_kind import ArtifactKind
 from shoal.agent.errors import ActionRefused, ArtifactsAway
-from shoal.agent.sessions.hooks import Upload
+from shoal.agent.hooks import Upload
 from shoal.agent.types import ArtifactRef
 from shoal.agent.worker_messages import Work
 from shoal.services.artifacts.store import ArtifactStore

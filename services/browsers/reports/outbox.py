@@ -7,8 +7,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from shoal.agent.compressed_items import LoopPiece, compress_items
 from shoal.agent.errors import Canceled, Unexpected
-from shoal.agent.sessions.loops.compressed_items import LoopPiece, compress_items
 from shoal.agent.types import Checkpoint, LoopItem, Outcome
 from shoal.agent.worker_messages import Answer, RateSlot, RateSlotRequest, Report, RobotsAnswer, RobotsWish
 from shoal.services.browsers.reports.report_batch import REPORT_BATCH_BYTES, ReportBatch

@@ -10,8 +10,9 @@ from typing import get_args
 from shoal.agent import errors
 from shoal.agent.actions import PRIMITIVES
 from shoal.agent.documents.outcome import DocumentOutcome
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.status import FINAL, Status
-from shoal.agent.types import ErrorInfo, Outcome, Replay
+from shoal.agent.types import Outcome, Replay
 from shoal.agent.workflows.format.branch import ChannelFamily
 from shoal.agent.workflows.format.target import Family
 from shoal.agent.workflows.judging.phase import Phase

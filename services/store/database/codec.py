@@ -14,9 +14,10 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError, from_json
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.spec import JobSpec, PolitenessSpec
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Checkpoint, ErrorInfo, LoopItem, Outcome, Task
+from shoal.agent.types import Checkpoint, LoopItem, Outcome, Task
 from shoal.services.store.records import IncompleteLists
 
 T = TypeVar("T")

@@ -9,10 +9,11 @@ from typing import Any
 
 from sqlalchemy import Row
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import FINAL, Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import ErrorInfo, Usage
+from shoal.agent.types import Usage
 from shoal.services.errors import NotFound, WrongState
 from shoal.services.events import JobEvent
 from shoal.services.store.database import codec

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import Row
 
-from shoal.agent.sessions.loops.compressed_items import LoopPiece, decompress_items
+from shoal.agent.compressed_items import LoopPiece, decompress_items
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Checkpoint, LoopItem, Outcome

@@ -11,9 +11,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, exists, or_, select, text
 
+from shoal.agent.redaction.masking import shown_item
+from shoal.agent.redaction.redactor import redactor_of
 from shoal.agent.status import FINAL, Status
-from shoal.agent.support.masking import shown_item
-from shoal.agent.support.redaction import redactor_of
 from shoal.agent.types import Checkpoint, LoopItem, Outcome, Record
 from shoal.services.errors import BadInput, NotFound
 from shoal.services.store.database import codec, tables

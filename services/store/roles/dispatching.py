@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from shoal.agent.sessions.loops.compressed_items import LoopPiece
+from shoal.agent.compressed_items import LoopPiece
 from shoal.agent.types import Checkpoint
 from shoal.agent.worker_messages import RateSlot, RateSlotRequest, RobotsAnswer, RobotsWish
 from shoal.services.store.database.batching import Batcher

@@ -12,10 +12,10 @@ from difflib import get_close_matches
 from urllib.parse import urlsplit
 
 from shoal.agent.read.values.quantities import unit_named
+from shoal.agent.redaction.masking import is_reference
 from shoal.agent.schemas.bounds import schema_fault
 from shoal.agent.spec import X_KEY, ExtractSpec, JobSpec, LoopSpec, schema_text
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.masking import is_reference
 from shoal.agent.support.sites.sites import LONGEST_HOST, host_fault, literal_address, named_site, plain_host
 
 Found = tuple[str, str]  # field and reason

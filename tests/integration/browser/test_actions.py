@@ -13,9 +13,9 @@ import pytest_asyncio
 
 from shoal.agent.actions.dialects.notations import read_reply_on, write_reply_on
 from shoal.agent.browser import Browser, Context, ContextOptions
+from shoal.agent.hooks import Hooks, Upload
 from shoal.agent.observe.renderings import compact
 from shoal.agent.observe.tree import clickable_elements
-from shoal.agent.sessions.hooks import Hooks, Upload
 from shoal.agent.types import Action, ActionResult, Observation
 from tests.integration.browser.conftest import Site
 

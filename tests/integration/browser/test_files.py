@@ -10,8 +10,8 @@ import pytest
 
 from shoal.agent.browser import Browser, Context, ContextOptions
 from shoal.agent.chromium.acting import action_context
+from shoal.agent.hooks import Hooks, Upload
 from shoal.agent.observe.tree import clickable_elements
-from shoal.agent.sessions.hooks import Hooks, Upload
 from shoal.agent.types import Action
 from tests.integration.browser.conftest import WRITTEN, Site
 

@@ -12,7 +12,7 @@ from shoal.agent.chromium.acting.acting_context import ActingContext
 from shoal.agent.chromium.devtools.reading_context import ReadingContext
 from shoal.agent.errors import NavigationTimeout
 from shoal.agent.observe.renderings import compact
-from shoal.agent.policies.rules.drawn.page_tree import drawn_page
+from shoal.agent.read.drawn.page_tree import drawn_page
 from shoal.agent.spec import BrowserSpec
 from tests.integration.browser.conftest import Site
 

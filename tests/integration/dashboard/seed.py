@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from PIL import Image, ImageDraw
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.status import Status
 from shoal.agent.types import (
     Action,
@@ -17,7 +18,6 @@ from shoal.agent.types import (
     Basis,
     Computation,
     Effect,
-    ErrorInfo,
     FieldSource,
     Outcome,
     Quotation,

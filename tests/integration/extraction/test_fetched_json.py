@@ -17,7 +17,7 @@ import pytest_asyncio
 
 from shoal.agent.browser import Browser, Context, ContextOptions
 from shoal.agent.errors import FieldsMissing, PlaceAmbiguous, PlaceMissing
-from shoal.agent.extraction.extraction import extract_records
+from shoal.agent.policies.extraction import extract_records
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec

@@ -9,7 +9,7 @@ import pytest
 from shoal.agent.browser import Context
 from shoal.agent.decisions.extract import check_records
 from shoal.agent.errors import BadSelector, PlaceAmbiguous, PlaceMissing, RecordInvalid
-from shoal.agent.extraction.extraction import extract_records
+from shoal.agent.policies.extraction import extract_records
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec

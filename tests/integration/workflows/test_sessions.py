@@ -20,6 +20,7 @@ from shop.oracle import Oracle
 
 from shoal.agent.browser import Browser, Context
 from shoal.agent.chromium.process.find import find_chromium
+from shoal.agent.hooks import Upload
 from shoal.agent.models.openai_compatible import OpenAICompatible
 from shoal.agent.models.settings import ModelSettings
 from shoal.agent.policies.model import ModelPolicy
@@ -28,7 +29,6 @@ from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.policies.workflow import WorkflowPolicy
 from shoal.agent.sessions import session
 from shoal.agent.sessions.dependencies import SessionDependencies
-from shoal.agent.sessions.hooks import Upload
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json

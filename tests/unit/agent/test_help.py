@@ -11,8 +11,8 @@ import pyotp
 import pytest
 
 from shoal.agent.errors import HelpMissing, SecretRefused
+from shoal.agent.hooks import Hooks
 from shoal.agent.sessions.attended.human_help import Question, helping, totp_code
-from shoal.agent.sessions.hooks import Hooks
 from shoal.agent.spec import JobSpec
 
 KEY = "JBSWY3DPEHPK3PXP"  # of 80 bits, as most sites give

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from shoal.agent.support.hiding.hidden_values import HiddenValues
-from shoal.agent.support.hiding.spellings import is_weak
+from shoal.agent.redaction.hidden_values import HiddenValues
+from shoal.agent.redaction.spellings import is_weak
 from tests.spelled import SPELLED
 
 PASSWORD = 'Tr0ub4dor & "3"/ü€'

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from shoal.agent.redaction.masking import shown_spec
+from shoal.agent.redaction.redactor import redactor_of
 from shoal.agent.spec import JobSpec
-from shoal.agent.support.masking import shown_spec
-from shoal.agent.support.redaction import redactor_of
 
 LOGIN = "https://shop.example/login"
 

@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from shoal.agent.spec import JobSpec
-from shoal.agent.status import Status
-from shoal.agent.support.masking import (
+from shoal.agent.error_info import ErrorInfo
+from shoal.agent.redaction.masking import (
     HIDDEN,
     masked,
     masked_row,
@@ -16,20 +15,10 @@ from shoal.agent.support.masking import (
     secrets_in,
     shown_spec,
 )
-from shoal.agent.support.redaction import Redactor, redactor_of
-from shoal.agent.types import (
-    Action,
-    ActionResult,
-    Effect,
-    ErrorInfo,
-    LoopItem,
-    Outcome,
-    PageError,
-    PageErrors,
-    Record,
-    Step,
-    Task,
-)
+from shoal.agent.redaction.redactor import Redactor, redactor_of
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.types import Action, ActionResult, Effect, LoopItem, Outcome, PageError, PageErrors, Record, Step, Task
 
 SECRET = ["password", "Passwort", "user_password", "newPassword2", "PIN", "cvc", "card_number", "cardNumber", "token"]
 SECRET += [

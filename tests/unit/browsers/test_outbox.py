@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from shoal.agent.compressed_items import PART, decompress_items
 from shoal.agent.errors import Canceled
-from shoal.agent.sessions.loops.compressed_items import PART, decompress_items
 from shoal.agent.status import Status
 from shoal.agent.types import Checkpoint, LoopItem, Outcome, Record
 from shoal.agent.worker_messages import Report

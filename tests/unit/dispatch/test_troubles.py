@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from shoal.agent.compressed_items import LoopPiece
 from shoal.agent.errors import PageCrashed
 from shoal.agent.fault_table import PAUSE
-from shoal.agent.sessions.loops.compressed_items import LoopPiece
 from shoal.agent.status import Status
 from shoal.agent.testing import FakePage
 from shoal.agent.types import Checkpoint

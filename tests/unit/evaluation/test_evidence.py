@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.status import Status
-from shoal.agent.types import Action, ActionResult, Effect, ErrorInfo, Step, Task
+from shoal.agent.types import Action, ActionResult, Effect, Step, Task
 from shoal.services.evaluation.evidence import EpisodeEvidence
 from shoal.services.web.api.views.sessions import TaskView
 

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.types import Action, ActionResult, ArtifactRef, ErrorInfo, Outcome, Step, Task
+from shoal.agent.types import Action, ActionResult, ArtifactRef, Outcome, Step, Task
 from shoal.agent.worker_messages import Work
 from shoal.services.errors import StoreAway
 from shoal.services.metrics import CATALOGUE

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.status import Status
-from shoal.agent.types import ErrorInfo, Outcome, Record
+from shoal.agent.types import Outcome, Record
 from shoal.agent.worker_messages import Work
 from shoal.services.store.records import AuditFilter, DeliveryFilter
 from shoal.services.web.schedules.scheduler import FULL, scheduler_of

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.status import Status
 from shoal.agent.types import (
     Action,
@@ -13,7 +14,6 @@ from shoal.agent.types import (
     BeforeSending,
     Checkpoint,
     Effect,
-    ErrorInfo,
     FanOut,
     LoopItem,
     Outcome,

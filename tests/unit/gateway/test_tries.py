@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.status import Status
-from shoal.agent.types import ErrorInfo, FieldCandidate, Outcome, Task
+from shoal.agent.types import FieldCandidate, Outcome, Task
 from shoal.agent.worker_messages import Work
 from shoal.services.store.records import DeliveryFilter, JobFilter
 from tests.gateway_world import World, api_world, completed, fan_out

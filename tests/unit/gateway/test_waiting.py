@@ -10,8 +10,9 @@ import pytest
 import pytest_asyncio
 from prometheus_client.parser import text_string_to_metric_families
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.status import Status
-from shoal.agent.types import ErrorInfo, Outcome
+from shoal.agent.types import Outcome
 from shoal.services.store.records import Finish
 from tests.gateway_world import World, api_world, completed, fan_out
 

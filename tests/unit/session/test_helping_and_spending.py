@@ -13,11 +13,11 @@ from shoal.agent.browser import ContextOptions
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import SecretRefused
+from shoal.agent.hooks import Hooks
 from shoal.agent.policies.model import ModelPolicy
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.sessions import session
 from shoal.agent.sessions.attended.human_help import Question
-from shoal.agent.sessions.hooks import Hooks
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.testing import FakeBrowser, FakePage, ScriptedModel

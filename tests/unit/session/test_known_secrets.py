@@ -11,12 +11,12 @@ from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 from shoal.agent.errors import SecretRefused
+from shoal.agent.redaction.hidden_values import HiddenValues
+from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.sessions import session
 from shoal.agent.sessions.attended.human_help import Question, redacted
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.support.hiding.hidden_values import HiddenValues
-from shoal.agent.support.redaction import Redactor
 from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.types import Action, Checkpoint, DialogSeen, Download, Element, LoopItem, Observation, TabInfo, Task
 from shoal.services.browsers.session_parts.secrets import FolderSecrets

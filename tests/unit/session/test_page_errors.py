@@ -8,10 +8,10 @@ from dataclasses import replace
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import ElementMissing
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.redaction.masking import HIDDEN
 from shoal.agent.sessions import session
 from shoal.agent.sessions.page_errors import told_errors
 from shoal.agent.status import Status
-from shoal.agent.support.masking import HIDDEN
 from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.types import Action, Outcome, PageError, PageErrors, Step
 from tests.cluster_world import PlainPolicy

@@ -21,10 +21,10 @@ from shoal.agent.errors import (
     RobotsForbidden,
     SecretRefused,
 )
+from shoal.agent.hooks import Upload
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.sessions import session
 from shoal.agent.sessions.dependencies import SessionDependencies, SessionLimits
-from shoal.agent.sessions.hooks import Upload
 from shoal.agent.sessions.loops.loop_items import FIRST_ITEMS, ITEMS_AT_ONCE
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status

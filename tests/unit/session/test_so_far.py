@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.redaction.masking import HIDDEN
 from shoal.agent.sessions import session
 from shoal.agent.sessions.attended.attendance import Attendance
 from shoal.agent.status import Status
-from shoal.agent.support.masking import HIDDEN
 from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.types import Action, Step
 from shoal.services.browsers.live.steps import MOST_STEPS, steps_update

@@ -15,17 +15,17 @@ from shoal.agent.browser import Context, FrameOptions
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import ActionError, ActionRefused, PageCrashed
+from shoal.agent.hooks import DialogAnswer, DialogAsked
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.redaction.masking import HIDDEN
+from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.sessions import session
 from shoal.agent.sessions.attended import attendance
 from shoal.agent.sessions.attended.attendance import Attendance, PageControl
 from shoal.agent.sessions.attended.human_help import Question
 from shoal.agent.sessions.attended.takeover import TAKEN_OVER, OrTakeover
-from shoal.agent.sessions.hooks import DialogAnswer, DialogAsked
 from shoal.agent.sessions.tasks.person_task import BY_HAND
 from shoal.agent.status import Status
-from shoal.agent.support.masking import HIDDEN
-from shoal.agent.support.redaction import Redactor
 from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.types import Action, Outcome, Step
 from tests.cluster_world import EXTRACT, PlainPolicy

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import FINAL, Status
 from shoal.agent.types import (
     Action,
     ActionResult,
     Checkpoint,
-    ErrorInfo,
     FanOut,
     FieldCandidate,
     FieldSource,

@@ -6,6 +6,7 @@ import zlib
 
 import pytest
 
+from shoal.agent.documents.kept_pages import checked, kept_pages
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.branch import Branch, Channel, FieldNode, Signature
@@ -15,7 +16,6 @@ from shoal.agent.workflows.judging.phase import LearningStep, Phase
 from shoal.agent.workflows.judging.promotion import VersionFigures
 from shoal.agent.workflows.judging.repair import with_branch
 from shoal.agent.workflows.learning.evidence import SessionEvidence
-from shoal.agent.workflows.learning.kept_pages import checked, kept_pages
 from shoal.agent.workflows.learning.page_sample import PageSample
 from shoal.services.dispatch.learned_step import checked_step
 from shoal.services.store.learning.records import LearningDue

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from shoal.agent.models.reply import ReplyProblem
 from shoal.agent.policies.model.requests.elements import absolute, walk
 from shoal.agent.policies.policy import SessionState
-from shoal.agent.support.sites.sites import Sites, bare_address, named_addresses, sites_of_job, words_of
+from shoal.agent.spec.job_sites import sites_of_job, words_of
+from shoal.agent.support.sites.sites import Sites, bare_address, named_addresses
 from shoal.agent.support.web_addresses import BLANK
 from shoal.agent.types import Observation
 

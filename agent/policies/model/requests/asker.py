@@ -14,14 +14,14 @@ from shoal.agent.models.images import ImageGrid
 from shoal.agent.models.model import Ask, Model, Reply
 from shoal.agent.models.reply import ModelAnswer, ask_for
 from shoal.agent.models.settings import ModelSettings, Points
+from shoal.agent.models.token_budget import Spent, check_budget, tokens
 from shoal.agent.policies.model.requests.elements import in_view, unmistakable, with_addresses, without_ids
 from shoal.agent.policies.model.requests.job_words import Jobs
 from shoal.agent.policies.model.requests.messages import fitting, page_variables, session_variables
 from shoal.agent.policies.model.requests.shared_frames import Framed, Frames
 from shoal.agent.policies.policy import SessionState
-from shoal.agent.sessions.token_budget import Spent, check_budget, tokens
+from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.redaction import Redactor
 from shoal.agent.types import Element, Observation, Usage
 
 T = TypeVar("T")

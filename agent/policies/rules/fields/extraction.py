@@ -12,9 +12,9 @@ from shoal.agent.decisions.extract import lacking
 from shoal.agent.errors import FieldsMissing, GoalNeedsModel
 from shoal.agent.page.page import Page
 from shoal.agent.policies.policy import Extraction, SessionState
-from shoal.agent.policies.rules.drawn.page_tree import MOST_ELEMENTS, drawn_page, is_large
 from shoal.agent.policies.rules.fields.list_reading import page_list
 from shoal.agent.policies.rules.lists.empty_list import judged_empty
+from shoal.agent.read.drawn.page_tree import MOST_ELEMENTS, drawn_page, is_large
 from shoal.agent.read.facts.facts import Facts, facts_of
 from shoal.agent.read.record.record import PageReader
 from shoal.agent.read.schema import Property, properties_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from lxml.html import HtmlElement
 
@@ -13,11 +13,10 @@ from shoal.agent.page.selectors import Selectors
 from shoal.agent.policies.policy import Extraction
 from shoal.agent.read.field import Field
 from shoal.agent.read.lists.column import Column
-from shoal.agent.read.lists.elements import is_cell, is_table
+from shoal.agent.read.lists.elements import is_cell
 from shoal.agent.read.lists.fields import ListField
-from shoal.agent.read.lists.pieces import PagePieces, Piece, joined
+from shoal.agent.read.lists.pieces import Piece, joined
 from shoal.agent.read.lists.records import ListReading, ListRecord, read_list
-from shoal.agent.read.lists.runs import table_header
 from shoal.agent.read.lists.structured import structured_list
 from shoal.agent.read.schema import Property
 from shoal.agent.read.shown.choosing import SURENESS_ORDER
@@ -51,22 +50,6 @@ def page_list(
     why = f"the page says {failed!r}" if failed else "" if counted else left_out
     missing = tuple(name for name in names if any(name not in record.sources for record in records))
     return Extraction(records, complete=not why and (shown is None or counted), why=why, missing=missing, shown=shown)
-
-
-def cell_labels(page: Page) -> dict[str, str]:
-    """The headers of tables by the selectors of the cells that they name."""
-    pieces, selectors = PagePieces(page), Selectors(page)
-    headers: dict[HtmlElement, Mapping[str, str]] = {}
-    labels: dict[str, str] = {}
-    for cell in filter(is_cell, pieces.span):
-        table = next(filter(is_table, cell.iterancestors()), None)
-        if table is None:
-            continue
-        if table not in headers:
-            headers[table] = table_header(table)[0]
-        if header := headers[table].get(pieces.path[cell][-1]):
-            labels[selectors.of(cell)] = header
-    return labels
 
 
 def _language(page: Page) -> str:

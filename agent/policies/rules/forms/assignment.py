@@ -11,8 +11,8 @@ from shoal.agent.policies.rules.forms.form import Entry, FormField, bare
 from shoal.agent.read.values.conversion import read_boolean
 from shoal.agent.read.values.phrases import Phrase, phrase
 from shoal.agent.read.word_lists.form_vocabulary import CONFIRM_WORDS, FORM_NAMES
+from shoal.agent.redaction.masking import is_reference
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.masking import is_reference
 
 _HINT = 0.3  # below this, names have nothing to do with each other
 _CERTAIN = 0.8

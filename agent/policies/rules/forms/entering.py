@@ -12,8 +12,8 @@ from shoal.agent.read.values.conversion import read_boolean
 from shoal.agent.read.values.numbers import decimal_of, number_tokens
 from shoal.agent.read.values.phrases import phrase, squash
 from shoal.agent.read.values.typed_values import SPELLINGS, typed_value
+from shoal.agent.redaction.masking import is_reference
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.masking import is_reference
 from shoal.agent.types import Action
 
 

@@ -9,10 +9,10 @@ from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import FieldsMissing, ItemNotFound
 from shoal.agent.page.selectors import Selectors
 from shoal.agent.policies.policy import Extraction, SessionState
-from shoal.agent.policies.rules.drawn.page_tree import page_on
 from shoal.agent.policies.rules.lists.list_page import read_ways_on
 from shoal.agent.policies.rules.lists.onward import button_id, next_step, walk
 from shoal.agent.policies.rules.page_changes import wait_for_change
+from shoal.agent.read.drawn.page_tree import page_on
 from shoal.agent.read.facts.facts import facts_of
 from shoal.agent.read.lists.pieces import element_that_says
 from shoal.agent.read.record.record import read_blocks

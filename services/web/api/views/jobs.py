@@ -8,9 +8,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from shoal.agent.redaction.masking import shown_spec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.masking import shown_spec
 from shoal.agent.types import Basis
 from shoal.agent.workflows.judging.sampling import bound_of
 from shoal.services.store import ids

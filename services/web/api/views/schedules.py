@@ -6,9 +6,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from shoal.agent.redaction.masking import shown_spec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.masking import shown_spec
 from shoal.services.schedules.firing import RunState, times_of
 from shoal.services.schedules.times import next_times
 from shoal.services.store import ids

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Form, Header, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from shoal.agent.redaction.masking import shown_spec
 from shoal.agent.status import FINAL, Status
-from shoal.agent.support.masking import shown_spec
 from shoal.services.errors import NotFound
 from shoal.services.store import ids
 from shoal.services.web.api.events import event_stream, resume_point

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
+from shoal.agent.redaction.masking import HIDDEN, shown_spec
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.masking import HIDDEN, shown_spec
 from shoal.services.demo import shop
 from shoal.services.errors import BadInput, NotFound, ServiceError
 from shoal.services.store import ids

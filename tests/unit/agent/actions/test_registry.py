@@ -28,7 +28,7 @@ from shoal.agent.actions.arguments import keys
 from shoal.agent.actions.dialects.expressible import table
 from shoal.agent.actions.primitives.navigation import web_address
 from shoal.agent.errors import ActionError, ActionInvalid, ActionRefused, HelpMissing
-from shoal.agent.sessions.hooks import Hooks
+from shoal.agent.hooks import Hooks
 from shoal.agent.types import Action
 from tests.unit.agent.actions.strategies import calls
 

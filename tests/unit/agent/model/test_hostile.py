@@ -8,14 +8,15 @@ from urllib.parse import quote_plus
 
 import pytest
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.errors import ReplyInvalid, SecretRefused
 from shoal.agent.policies.model.checks.calls import call_offers
+from shoal.agent.redaction.hidden_values import HiddenValues
+from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.support.hiding.hidden_values import HiddenValues
-from shoal.agent.support.redaction import Redactor
 from shoal.agent.testing import ScriptedModel
-from shoal.agent.types import Action, ActionResult, Download, Effect, ErrorInfo, LoopItem, TabInfo, Task
+from shoal.agent.types import Action, ActionResult, Download, Effect, LoopItem, TabInfo, Task
 from shoal.services.browsers.session_parts.secrets import FolderSecrets
 from tests.spelled import SPELLED
 from tests.unit.agent.model.pages import URL, FakePage, el, link, page, scene_of, text

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.evaluate import Evaluation
 from shoal.agent.results import (
     RecordRefused,
@@ -22,7 +23,7 @@ from shoal.agent.results import (
     write,
 )
 from shoal.agent.status import Status
-from shoal.agent.types import Action, ActionResult, ErrorInfo, Step, Task
+from shoal.agent.types import Action, ActionResult, Step, Task
 
 FAILED = ActionResult(Action("click", {"bid": "a5"}), ErrorInfo("ElementMissing", "element_missing", "gone", False))
 DONE = ActionResult(Action("scroll", {"dx": 0, "dy": 9}))

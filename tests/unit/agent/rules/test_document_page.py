@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from shoal.agent.policies.rules.drawn.document_page import NamedTable, Pairs, TextLines, is_document, parts_of
+from shoal.agent.read.drawn.document_page import NamedTable, Pairs, TextLines, is_document, parts_of
 
 JSON = "application/json"
 

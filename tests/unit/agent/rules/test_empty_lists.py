@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from shoal.agent.policies.rules.lists.empty_list import EmptyPage, is_message_of_emptiness
+from shoal.agent.read.lists.empty_page import EmptyPage, is_message_of_emptiness
 from shoal.agent.read.values.phrases import phrase
 
 OPINIONS = frozenset(phrase("opinions case name docket number"))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.errors import FormIncomplete, NothingWorks
 from shoal.agent.policies.rules.forms.assignment import assign, details_of, match_option
 from shoal.agent.policies.rules.forms.filling import decide_filling
@@ -13,7 +14,7 @@ from shoal.agent.policies.rules.forms.form import FormButton, FormField, FormNot
 from shoal.agent.policies.rules.forms.outcome import Complaint, match_codes
 from shoal.agent.policies.rules.forms.trail import refuse_standstill
 from shoal.agent.read.values.phrases import phrase
-from shoal.agent.types import Action, ActionResult, Effect, Element, ErrorInfo, Observation, Step
+from shoal.agent.types import Action, ActionResult, Effect, Element, Observation, Step
 
 
 def field(bid: str, label: str, kind: Any = "text", **more: Any) -> FormField:

@@ -9,8 +9,9 @@ import pytest
 from shoal.agent.actions.registry import PRIMITIVES
 from shoal.agent.sessions.sites.site_rule import SiteRule, site_rule
 from shoal.agent.spec import JobSpec
+from shoal.agent.spec.job_sites import sites_of_job
 from shoal.agent.support.sites.prospect import Prospect
-from shoal.agent.support.sites.sites import named_site, site_of, sites_of, sites_of_job
+from shoal.agent.support.sites.sites import named_site, site_of, sites_of
 from shoal.agent.types import Action, Checkpoint, LoopItem
 from shoal.agent.worker_messages import Work
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.status import Status
-from shoal.agent.types import Checkpoint, ErrorInfo, Outcome
+from shoal.agent.types import Checkpoint, Outcome
 from tests.gateway_world import World, completed, world
 
 EVIL = "<script>alert(1)</script>\"'&"

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import pytest
 
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.status import Status
-from shoal.agent.types import Action, ActionResult, ArtifactRef, Box, Effect, ErrorInfo, Step, Task
+from shoal.agent.types import Action, ActionResult, ArtifactRef, Box, Effect, Step, Task
 from tests.gateway_world import World, completed, world
 
 EVIL = "<script>alert(1)</script>\"'&"

@@ -8,7 +8,7 @@ from shoal.agent.browser import Context, PageDocument
 from shoal.agent.page.from_browser import SCRIPT
 from shoal.agent.page.page import Page
 from shoal.agent.page.recorded import page_of_answer
-from shoal.agent.policies.rules.drawn.document_page import draw_shown
+from shoal.agent.read.drawn.document_page import draw_shown
 
 MOST_ELEMENTS = 40_000
 """Of a page that is read: reading takes 2 s of 20,000 elements."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import re2
 
-from shoal.agent.support.hiding.spellings import Spelling, is_weak, spellings
+from shoal.agent.redaction.spellings import Spelling, is_weak, spellings
 
 _TOGETHER = 32
 """Values in one pattern, so that no number of secrets makes one that is too large."""

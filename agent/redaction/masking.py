@@ -1,7 +1,7 @@
 """Passwords and the like by their names: in the caller's own details, in addresses, and in what pages call things.
 
 A job is stored as it was given, since workers need it. What is shown of it, anywhere, goes through here. Texts in which
-such a value comes up again are `shoal.agent.support.redaction`'s.
+such a value comes up again are `shoal.agent.redaction.redactor`'s.
 """
 
 from __future__ import annotations

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 
 from shoal.agent.browser import Context
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.errors import SecretRefused
 from shoal.agent.observe.rebuild import rebuilt
+from shoal.agent.redaction.hidden_values import HiddenValues, hidden_values
+from shoal.agent.redaction.masking import HIDDEN, secrets_given, told_address, told_sentence
 from shoal.agent.spec import JobSpec
-from shoal.agent.support.hiding.hidden_values import HiddenValues, hidden_values
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.masking import HIDDEN, secrets_given, told_address, told_sentence
 from shoal.agent.types import (
     Action,
     ActionResult,
@@ -26,7 +27,6 @@ from shoal.agent.types import (
     Checkpoint,
     Download,
     Element,
-    ErrorInfo,
     FanOut,
     LoopItem,
     Observation,
