@@ -33,7 +33,6 @@ from shoal.agent.documents.question import DocumentQuestion
 from shoal.agent.documents.trust import DocumentTrust, Mode
 from shoal.agent.errors import AgentError, ServerBusy
 from shoal.agent.spec import ExtractSpec, JobSpec
-from shoal.agent.spec.job_sites import is_login_page
 from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.retry_after import retry_after_seconds
@@ -204,7 +203,7 @@ class DocumentContext:
             self._pass_on()
             return None
         self._raw, self._url = raw, normal(raw.url)
-        if is_login_page(self._reading.spec, self._url):
+        if self._reading.spec.is_login_page(self._url):
             self._pass_on()
             return None
         return Landing(self._url, raw.status, raw.headers.get("content-type", ""))

@@ -27,7 +27,6 @@ from shoal.agent.sessions.once import action_name, page_of
 from shoal.agent.sessions.page import LazyContext
 from shoal.agent.sessions.session_budget import SessionBudget
 from shoal.agent.sessions.sites.site_rule import site_rule
-from shoal.agent.spec.job_sites import is_login_page
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Checkpoint, LoopItem, Replay, Step, Task, TaskType
@@ -244,7 +243,7 @@ class Attempt:
     @property
     def asks_for_login(self) -> bool:
         """Whether the site led to the page of the job's login instead of the one that was wanted."""
-        return not self.logging_in and self.page.opened and is_login_page(self.work.spec, self.page.url)
+        return not self.logging_in and self.page.opened and self.work.spec.is_login_page(self.page.url)
 
     @property
     def has_logged_in(self) -> bool:

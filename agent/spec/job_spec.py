@@ -14,6 +14,9 @@ from shoal.agent.spec.notify_spec import NotifySpec
 from shoal.agent.spec.part import HttpUrl, SpecPart
 from shoal.agent.spec.sink_spec import SinkSpec
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.sites.sites import Sites, named_site, sites_of, texts_of
+from shoal.agent.support.web_addresses import address_parts
+from shoal.agent.types import LoopItem
 
 
 class PolitenessSpec(SpecPart):
@@ -323,3 +326,40 @@ class JobSpec(SpecPart):
         for _ in range(depth):
             loop = loop.loop if loop else None
         return loop
+
+    def acting_sites(self, item: LoopItem | None, depth: int) -> Sites:
+        """Where a session may act: what `sites` name, else the sites of the job's own addresses.
+
+        Args:
+            item: the session's own. It counts where the job itself asks for the loop; a loop that a model planned may
+                lead anywhere.
+            depth: of the session.
+        """
+        if self.sites:
+            return Sites(tuple(map(named_site, self.sites)))
+        addresses = [self.url]
+        if self.login is not None:
+            steps = self.login.steps or ()
+            addresses += [self.login.url, *(step.open for step in steps if step.open is not None)]
+        if item is not None and self.loop_at(depth - 1) is not None:
+            addresses += [item.value] if item.is_link else []
+            addresses += [item.page] if item.page else []
+        return sites_of(addresses)
+
+    def words(self, item: LoopItem | None) -> tuple[str, ...]:
+        """What the caller wrote that a session works for."""
+        extract = self.extract.goal if self.extract is not None else None
+        own = (item.value, item.label) if item is not None else ()
+        return tuple(filter(None, (self.goal, extract, self.complete_criterion, *own, *texts_of(self.data))))
+
+    def is_login_page(self, url: str) -> bool:
+        """Whether `url` is the page of the job's login: sites lead there whom they do not know."""
+        if self.login is None:
+            return False
+        page, login, start = map(_place_of, (url, self.login.url, self.url))
+        return page == login and login != start  # where both are one page, its address tells nothing
+
+
+def _place_of(url: str) -> tuple[str, str]:
+    parts = address_parts(url)
+    return parts.netloc, parts.path.rstrip("/")

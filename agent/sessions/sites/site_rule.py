@@ -16,7 +16,6 @@ from shoal.agent.actions.sending import is_quiet
 from shoal.agent.errors import ActionError, ActionInvalid, SiteRefused
 from shoal.agent.redaction.hidden_values import hidden_values
 from shoal.agent.redaction.spellings import is_weak
-from shoal.agent.spec.job_sites import sites_of_job, words_of
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.sites.prospect import Prospect
 from shoal.agent.support.sites.sites import (
@@ -41,8 +40,8 @@ def site_rule(work: Work) -> SiteRule:
     What an earlier one or the session of its loop typed, the site may know.
     """
     spec, before = work.spec, work.checkpoint is not None or work.depth > 0
-    sites = sites_of_job(spec, work.item, work.depth)
-    return SiteRule(sites, named_addresses(words_of(spec, work.item)), set(texts_of(spec.data) if before else ()))
+    sites = spec.acting_sites(work.item, work.depth)
+    return SiteRule(sites, named_addresses(spec.words(work.item)), set(texts_of(spec.data) if before else ()))
 
 
 @dataclass(slots=True)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from shoal.agent.models.reply import ReplyProblem
 from shoal.agent.policies.model.requests.elements import absolute, walk
 from shoal.agent.policies.policy import SessionState
-from shoal.agent.spec.job_sites import sites_of_job, words_of
 from shoal.agent.support.sites.sites import Sites, bare_address, named_addresses
 from shoal.agent.support.web_addresses import BLANK
 from shoal.agent.types import Observation
@@ -55,10 +54,10 @@ class Given:
 def given(state: SessionState, seen: Observation) -> Given:
     """What a decision on the page `seen` may name."""
     spec, item = state.spec, state.item
-    words = words_of(spec, item)
+    words = spec.words(item)
     if spec.loop is not None and item is None:  # an item's session is for its own value, one of perhaps 100,000
         words += tuple(spec.loop.values or ())
-    sites = sites_of_job(spec, item, state.depth)
+    sites = spec.acting_sites(item, state.depth)
     links = {absolute(element.attributes.get("href", ""), seen.url) for element in walk(seen.elements)}
     downloads = {
         reference for file in seen.downloads for reference in (file.path, file.artifact, file.url) if reference

@@ -9,7 +9,6 @@ import pytest
 from shoal.agent.actions.registry import PRIMITIVES
 from shoal.agent.sessions.sites.site_rule import SiteRule, site_rule
 from shoal.agent.spec import JobSpec
-from shoal.agent.spec.job_sites import sites_of_job
 from shoal.agent.support.sites.prospect import Prospect
 from shoal.agent.support.sites.sites import named_site, site_of, sites_of
 from shoal.agent.types import Action, Checkpoint, LoopItem
@@ -79,13 +78,13 @@ def spec(**fields: Any) -> JobSpec:
 def test_a_job_acts_on_the_sites_of_its_own_addresses() -> None:
     steps = [{"open": "https://id.example/form"}, {"fill": "#a", "value": "b"}]
     logged_in = spec(login={"url": "https://login.example/", "steps": steps})
-    assert str(sites_of_job(logged_in, None, 0)) == "shop.example, login.example, id.example"
+    assert str(logged_in.acting_sites(None, 0)) == "shop.example, login.example, id.example"
     item = LoopItem(0, "https://partner.example/1", is_link=True, page="https://lists.example/2")
     asked = spec(loop={"values": ["https://partner.example/1"]})
-    assert str(sites_of_job(asked, item, 1)) == "shop.example, partner.example, lists.example"
-    assert str(sites_of_job(asked, None, 0)) == "shop.example"
-    assert str(sites_of_job(spec(), item, 1)) == "shop.example", "a model planned this loop, and may have been told to"
-    assert str(sites_of_job(spec(sites=["a.example", "b.example:1"]), item, 1)) == "a.example, b.example:1"
+    assert str(asked.acting_sites(item, 1)) == "shop.example, partner.example, lists.example"
+    assert str(asked.acting_sites(None, 0)) == "shop.example"
+    assert str(spec().acting_sites(item, 1)) == "shop.example", "a model planned this loop, and may have been told to"
+    assert str(spec(sites=["a.example", "b.example:1"]).acting_sites(item, 1)) == "a.example, b.example:1"
 
 
 def rule(**fields: Any) -> SiteRule:
