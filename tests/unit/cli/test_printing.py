@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 
 import pytest
+from typing_extensions import Buffer
 
 from shoal.api import Api
 from shoal.services.cli.printing import OrderedLines
@@ -59,3 +61,18 @@ async def test_nested_loops_are_written_at_the_end() -> None:
         assert out.getvalue() == b""
         await lines.write_rest()
         assert len(out.getvalue().splitlines()) == 1
+
+
+async def test_a_file_has_each_line_before_the_next_is_written(tmp_path: Path) -> None:
+    class Watched(io.BufferedWriter):
+        def write(self, line: Buffer, /) -> int:
+            seen.append((tmp_path / "lines").read_bytes().count(b"\n"))
+            return super().write(line)
+
+    seen: list[int] = []
+    async with world() as here:
+        await here.submit()
+        await here.run(lambda work: completed({"n": 1}, {"n": 2}, {"n": 3}))
+        with Watched(io.FileIO(tmp_path / "lines", "w")) as out:
+            await OrderedLines(Api("http://127.0.0.1:8700", transport=here.client._transport), "j1", out).write_rest()
+    assert seen == [0, 1, 2]

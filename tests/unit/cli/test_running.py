@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 
 import pytest
 import typer
 
 from shoal.services.cli.ending import Exit
 from shoal.services.cli.running import finish
+from tests.patience import PATIENCE_S
+from tests.unit.cli.conftest import Served
 
 
 async def asked(number: signal.Signals) -> Exit:
@@ -57,3 +62,14 @@ def test_ctrl_c_says_so_and_has_an_exit_code_of_its_own(
         signal.signal(signal.SIGINT, before)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
     assert (ended.value.exit_code, capsys.readouterr().err) == (code, told)
+
+
+def test_ctrl_c_of_a_run_cancels_its_job(served: Served) -> None:
+    command = [Path(sys.executable).with_name("shoal"), "run", "look", "--url", "https://shop.example/", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert "job.submitted" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, told.splitlines()[-1]) == (130, "interrupted")
+    assert served.do(served.world.client.get("/v1/jobs/j1")).json()["status"] == "canceled"
