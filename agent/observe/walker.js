@@ -212,6 +212,43 @@ globalThis.shoalWalker ??= (() => {
     const parts = [...counts].map(([tag, count]) => count > 1 ? `${count} ${tag}s` : tag);
     return parts.length ? `icon of ${parts.join(', ')}` : '';
   };
+  // Lines of a drawing that may join two things, as in diagrams and editors of flows; an icon has none.
+  const WIRE_PX = 24, WIRES = 200, REACH_PX = 12, END_CHARS = 40;
+  const linesOf = drawing => {
+    const svg = drawing.ownerSVGElement || drawing;
+    if (Math.max(svg.clientWidth, svg.clientHeight) < 2 * WIRE_PX && getComputedStyle(svg).overflow === 'hidden') return [];
+    const lines = drawing.matches('path,line,polyline') ? [drawing] : [...drawing.querySelectorAll('path,line,polyline')].slice(0, WIRES);
+    return lines.filter(line => {
+      const style = getComputedStyle(line);
+      return style.stroke !== 'none' && (line.localName === 'line' || style.fill === 'none') && line.getTotalLength() >= WIRE_PX;
+    });
+  };
+  // What a line joins, in words: two things with words at its ends, neither of which holds the other; "" where it joins none.
+  const wireOf = line => {
+    const length = line.getTotalLength(), matrix = line.getScreenCTM();
+    if (!matrix) return '';
+    const at = from => line.getPointAtLength(from).matrixTransform(matrix);
+    const [first, last] = [at(0), at(length)], [inner, outer] = [at(Math.min(4, length)), at(Math.max(0, length - 4))];
+    const from = endOf(first, inner, last), to = from && endOf(last, outer, first);
+    return to && to !== from ? clip(`line from ${from} to ${to}`, NAME_CHARS) : '';
+  };
+  // The words of what is at an end of a line or a little beyond it, seen from `before`, a point on the line.
+  const endOf = (end, before, other) => {
+    const way = Math.hypot(end.x - before.x, end.y - before.y) || 1;
+    for (const far of [1, REACH_PX / 2, REACH_PX]) {
+      const x = end.x + far * (end.x - before.x) / way, y = end.y + far * (end.y - before.y) / way;
+      for (const hit of document.elementsFromPoint(x, y)) {
+        if (hit.matches('svg,path,line,polyline,text,tspan,html,body')) continue;
+        for (let node = hit; node && node.localName !== 'svg' && node !== document.body; node = node.parentElement) {
+          const box = node.getBoundingClientRect();
+          if (other.x >= box.left && other.x <= box.right && other.y >= box.top && other.y <= box.bottom) break;
+          const words = squeeze(node.getAttribute('aria-label') || node.textContent);
+          if (words) return clip(words, END_CHARS);
+        }
+      }
+    }
+    return '';
+  };
   const fileName = url => {
     const last = (url || '').split(/[?#]/)[0].split('/').pop() || '';
     return url && !url.startsWith('data:') ? wordsOf(last.replace(/\.\w+$/, '')) : '';
@@ -265,7 +302,7 @@ globalThis.shoalWalker ??= (() => {
     if (image) return squeeze(image.alt || '') || fileName(image.currentSrc || image.src);
     if (element.namespaceURI.endsWith('/svg')) {
       const title = element.querySelector(':scope > title')?.textContent || (tag === 'SVG' ? nameOfSvg(element) : '');
-      return squeeze(title) || squeeze(`${colourOf(element)} ${element.localName}`);
+      return squeeze(title) || linesOf(element).map(wireOf).find(Boolean) || squeeze(`${colourOf(element)} ${element.localName}`);
     }
     for (const inner of [element.querySelector('i,span'), element]) {
       const words = inner && iconClass(inner);
@@ -1172,18 +1209,25 @@ globalThis.shoalWalker ??= (() => {
       return area(inner) >= WRAPPER * box.width * box.height;
     };
 
-    // A drawing is one icon, unless its shapes take clicks for themselves.
+    // A drawing is one icon, unless its shapes take clicks for themselves, or it joins things by lines.
     const emitDrawing = (svg, out, depth) => {
       const targets = [...svg.querySelectorAll('*')].filter(part => kindOf(part, upper(part), part.getAttribute('role') || '') % 7);
-      if (!targets.length) { emitIcon(svg, out); return; }
+      const wires = new Set(), within = new Set(targets);
       for (const part of targets) emitControl(part, upper(part), 4, null, out, depth);
+      for (const line of linesOf(svg)) {
+        const name = wireOf(line);
+        let control = line;
+        while (control !== svg && !within.has(control)) control = control.parentElement;
+        if (name && control !== svg && state.shown.has(control)) wires.add(name);
+        else if (name && !wires.has(name)) { wires.add(name); emitIcon(line, out, name); }
+      }
+      if (!targets.length && !wires.size) emitIcon(svg, out);
     };
 
-    const emitIcon = (svg, out) => {
+    const emitIcon = (svg, out, name = clip(nameOfSvg(svg), 60)) => {
       if (cramped()) return;
-      const name = clip(nameOfSvg(svg), 60);
       const box = svg.getBoundingClientRect();
-      if (!name || tiny(box)) return;
+      if (!name || (svg.localName === 'svg' && tiny(box))) return; // a level line has no height
       const icon = ['svg', 0, 'img', name, '', 0, 0, 0, place(box), flagsOf(box)];
       if (svg.closest('[aria-hidden=true]')) hiddenIcons.add(icon);
       out.push(icon);

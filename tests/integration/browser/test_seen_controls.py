@@ -93,3 +93,31 @@ async def test_what_an_editor_holds_is_told_with_its_lines_and_looks(context: Co
     await show(context, EDITOR)
     text = compact((await context.observe()).elements)
     assert r'="A **bold** and _slanted_ word\n1. one\n2. two\na | b\n[x] done"' in text, text
+
+
+FLOW = """<style>body{margin:0} svg text{font:12px sans-serif}
+.node{position:absolute;width:90px;height:40px;border:1px solid} .edges{position:absolute;overflow:visible}</style>
+<svg id=flow width=600 height=200><rect width=600 height=200 fill="#eee"/>
+<g class=node transform="translate(40,40)"><rect width=100 height=30 fill="#fff"/><text x=20 y=20>inject</text>
+<g><rect class=port x=95 y=10 width=10 height=10 /></g></g>
+<g class=node transform="translate(300,120)"><rect width=100 height=30 fill="#fff"/><text x=20 y=20>debug 1</text></g>
+<g class=node transform="translate(450,20)"><rect width=100 height=30 fill="#fff"/><text x=20 y=20>alone</text></g>
+<g class=link><path class=back fill=none stroke="transparent" stroke-width=13 d="M145 55 C 220 55 220 135 300 135"/>
+<path fill=none stroke="#999" d="M145 55 C 220 55 220 135 300 135"/></g></svg>
+<div style="position:relative;width:600px;height:120px">
+<svg class=edges width=1 height=1><path fill=none stroke=black d="M102 30 L 248 30"/></svg>
+<div class=node tabindex=0 style="left:10px;top:10px">Load</div>
+<div class=node tabindex=0 style="left:250px;top:10px">Clean</div></div>
+<svg width=300 height=100><g><rect width=300 height=100 fill="#fafafa"/>
+<path fill=none stroke=red d="M5 90 L 100 20 L 295 60"/><path fill=none stroke=black d="M20 90 L 280 90"/>
+<text x=8 y=95>0</text><text x=285 y=95>10</text></g></svg>
+<table><tr><td>Sales <svg width=90 height=20><path fill=none stroke=red d="M0 9 L 90 2"/></svg> up<td>Costs</table>
+<script>for (const part of document.querySelectorAll('#flow .node, #flow .back'))
+part.addEventListener('mousedown', () => {});</script>"""
+
+
+async def test_what_lines_of_a_drawing_join_is_told(context: Context) -> None:
+    await show(context, FLOW)
+    seen = await context.observe()
+    told = [(one.name, bool(one.bid)) for one in walk_elements(seen.elements) if one.name.startswith("line")]
+    assert told == [("line from inject to debug 1", True), ("line from Load to Clean", False)], compact(seen.elements)
