@@ -88,6 +88,39 @@ async def test_a_model_that_expected_something_else_is_told_so() -> None:
     assert "expected, and not seen then: the page says 'Sorry'" in model.asked[1].messages[-1].text
 
 
+async def test_an_expectation_that_tells_nothing_is_said_to_have_been_left_out() -> None:
+    _, model = await asked(begun({"text": "19.90"}), step(act("COMPLETE"), user_goal_achieved=True))
+    assert "(`then_done` was left out: it tells nothing" in model.asked[1].messages[-1].text
+
+
+NAME = el("1", "input", "Name", attributes={"type": "text", "value": ""}, states=frozenset({"required"}))
+WORD = el("2", "input", "Password", attributes={"type": "password", "value": ""}, states=frozenset({"required"}))
+LOGIN = {
+    URL: FakePage(
+        elements=body(Element("", "form", role="form", children=(NAME, WORD, el("4", "button", "Log in")))),
+        actions={"fill 1": "", "fill 2": "", "click 4": THANKS},
+    ),
+    THANKS: FakePage(elements=body(text("Welcome, Ada"))),
+}
+
+
+async def test_a_login_costs_one_call() -> None:
+    actions = [act("INPUT_TEXT", id="1", text="ada"), act("INPUT_TEXT", id="2", text="lamps-57"), CLICK]
+    said = plan(plan="Log in", ends_goal=True, actions=actions, then_done={"text": "Welcome"})
+    outcome, model = await asked(said, pages=LOGIN, data={"name": "ada", "password": "lamps-57"})
+    assert (outcome.status, len(model.asked)) == (Status.COMPLETED, 1), outcome
+    assert [result.action.name for result in outcome.tasks[0].steps[0].results] == ["fill", "fill", "click"]
+
+
+async def test_a_required_value_that_nobody_gives_terminates_the_job_by_the_name_of_its_field() -> None:
+    gives_up = step(act("TERMINATE", reasoning='The required field "Name" has no value.'))
+    reason = 'The required field "Name" has no value.'
+    ends = plan(plan=None, should_terminate=True, termination_reason=reason)
+    outcome, _ = await asked(plan(plan="Log in", task_type="navigate"), gives_up, ends, pages=LOGIN, goal="Log in")
+    assert outcome.status is Status.TERMINATED, outcome
+    assert "Name" in str(outcome.error or outcome.tasks[-1].reason)
+
+
 async def test_a_failed_action_is_not_done_though_the_page_looks_so() -> None:
     pages = {URL: FakePage(elements=body(BUTTON), actions={})}
     outcome, model = await asked(begun({"acted": True}), step(act("COMPLETE"), user_goal_achieved=True), pages=pages)
