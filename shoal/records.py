@@ -265,7 +265,7 @@ class Sink(Reply):
     sink: int = Field(description="its place among the job's `sinks`, from 0")
     kind: str = Field(description="s3, postgres, folder, sheets or http")
     place: str = Field(description="where it writes to")
-    state: str = Field(description="waiting, done, failed or skipped")
+    state: str = Field(description="waiting, done, failed, skipped, unjudged or held")
     written: int = Field(description="records that were taken")
     attempts: int = Field(description="begun so far")
     due_at: datetime = Field(description="when the next attempt begins, while it waits")

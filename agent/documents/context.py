@@ -182,7 +182,9 @@ class DocumentContext:
             self._read_raw = None
             return await (await self._opened()).goto(url, timeout_s=timeout_s)
         self._url = url
-        self._mode = self._reading.trust.begin(sampled=self._reading.sampled, audited=self._reading.audited)
+        reading = self._reading
+        kept = reading.spec.changes.skip_unchanged
+        self._mode = reading.trust.begin(sampled=reading.sampled, audited=reading.audited, kept=kept)
         visitor = self._reading.trust.visitor
         if self._mode is not Mode.DOCUMENT or visitor is None:
             return await (await self._opened()).goto(url, timeout_s=timeout_s)

@@ -79,12 +79,14 @@ class DocumentTrust:
         """Whether documents of some build count."""
         return not self.refused and any(build.agreed >= SAMPLES for build in self._builds.values())
 
-    def begin(self, *, sampled: bool = False, audited: bool = False) -> Mode:
+    def begin(self, *, sampled: bool = False, audited: bool = False, kept: bool = False) -> Mode:
         """How the next page is to be read; each is followed by one call of `end`.
 
         Args:
             sampled: a browser opens it in any case, so that both can be compared.
             audited: what its document says is held to its page in any case.
+            kept: a later run is to know the page by its document, so that each is read: those that a loop opens
+                beside its first samples would be opened again each time.
         """
         if self.refused:
             return Mode.PAGE
@@ -101,7 +103,7 @@ class DocumentTrust:
             return Mode.DOCUMENT
         if sampled:
             return self._sample()
-        return self._sample() if self._sampling < SAMPLES else Mode.PAGE
+        return self._sample() if kept or self._sampling < SAMPLES else Mode.PAGE
 
     def _sample(self) -> Mode:
         self._sampling += 1

@@ -117,6 +117,11 @@ class HttpSink(SpecPart):
 class SinkSpec(SpecPart):
     """One place for the job's records: exactly one of `s3`, `postgres`, `folder`, `sheets` and `http`."""
 
+    degraded: Literal["hold", "write"] = Field(
+        "hold",
+        description="of a schedule's run that is degraded: `hold` its records until an operator accepts the run or "
+        "writes them, or `write` them as any others",
+    )
     s3: S3Sink | None = None
     postgres: PostgresSink | None = None
     folder: FolderSink | None = None

@@ -103,6 +103,8 @@ def _line(event: Mapping[str, Json], public_url: str) -> str:
     elif isinstance(error, str) and error:
         parts.append(f"Reason: {error}")
     parts += [f"- {reason['text']}" for reason in event.get("reasons") or ()]
+    if held := event.get("held"):
+        parts.append(f"Held back from: {', '.join(held)}. Accept the run to have its records written.")
     if sessions := event.get("sessions"):
         parts.append(f"Sessions: {', '.join(session['id'] for session in sessions[:_MOST_LINES])}")
     if public_url:

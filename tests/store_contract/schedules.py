@@ -18,6 +18,7 @@ from shoal.services.schedules.firing import RunState, plan, times_of
 from shoal.services.schedules.spec import ScheduleSpec
 from shoal.services.store.database.schedule_tables import schedule
 from shoal.services.store.database.transaction import Tx
+from shoal.services.store.jobs.sink_records import SinkEnd, SinkState
 from shoal.services.store.records import DeliveryFilter, JobFilter, NewJob
 from shoal.services.store.schedules.firing import MOST_QUEUED
 from shoal.services.store.schedules.records import (
@@ -485,3 +486,99 @@ async def test_a_run_whose_job_was_deleted_is_over(w: World) -> None:
 
 def _all() -> JobFilter:
     return JobFilter(limit=1_000)
+
+
+# --- sinks of runs -----------------------------------------------------------------------------------------
+
+S = SinkState
+SINKS = [{"http": {"url": "https://in.example/a"}}, {"http": {"url": "https://in.example/b"}, "degraded": "write"}]
+
+
+async def sinks_of(w: World, job: int | None) -> list[SinkState]:
+    assert job is not None
+    return [sink.state for sink in await w.store.sinks.of_job(job)]
+
+
+async def run_with_sinks(w: World) -> int:
+    """A run that is over, and not judged yet."""
+    (fired,) = await pass_hours(w)
+    assert fired.job is not None
+    await w.run_out()
+    return fired.job
+
+
+async def claimed(w: World) -> list[tuple[int, int]]:
+    """Sinks that are due, by job and place; they are written at once."""
+    told = await w.store.sinks.claim(9, lease_s=60.0, each=9)
+    for sink in told:
+        assert await w.store.sinks.end(sink, SinkEnd(S.DONE))
+    return [(sink.job, sink.nth) for sink in told]
+
+
+async def test_a_sink_waits_for_the_verdict_on_its_run(w: World) -> None:
+    await put(w, job={"sinks": SINKS})
+    job = await run_with_sinks(w)
+    assert await sinks_of(w, job) == [S.UNJUDGED, S.WAITING]
+    assert await claimed(w) == [(job, 1)], "which takes any run"
+    with pytest.raises(WrongState, match="waits until the run is held against those before it"):
+        await w.store.sinks.again(job, 0)
+    await judge_all(w)
+    assert await claimed(w) == [(job, 0)]
+    assert await sinks_of(w, job) == [S.DONE, S.DONE]
+
+
+async def test_records_of_a_degraded_run_are_held_back_and_told_of(w: World) -> None:
+    hook = {"url": "https://hooks.example/in", "events": ["job.degraded"]}
+    await put(w, job={"sinks": SINKS, "webhook": hook})
+    job = await run_with_sinks(w)
+    await judge_all(w, verdict=DEGRADED)
+    held, _ = await w.store.sinks.of_job(job)
+    assert (held.state, held.error) == (S.HELD, "the run is degraded: 0 records; 10 were usual")
+    assert held.ended_at is not None and await claimed(w) == [(job, 1)]
+    (told,) = await w.store.claim_deliveries(10, lease_s=30.0, each=10, under_way={})
+    assert json.loads(told.body)["held"] == ["http: https://in.example/a"]
+    await w.store.sinks.again(job, 0)
+    assert await claimed(w) == [(job, 0)], "its owner asked for it"
+
+
+async def test_accepting_a_degraded_run_writes_what_was_held_back(w: World) -> None:
+    await put(w, job={"sinks": SINKS[:1]})
+    first = await run_with_sinks(w)
+    await judge_all(w, verdict=DEGRADED)
+    job = await run_with_sinks(w)
+    await judge_all(w, verdict=DEGRADED)
+    await w.store.schedules.accept("acme", "prices")
+    assert await claimed(w) == [(job, 0)]
+    assert await sinks_of(w, first) == [S.HELD], "the newest run alone is accepted"
+
+
+async def test_a_sink_of_a_run_whose_schedule_is_gone_waits_for_no_verdict(w: World) -> None:
+    await put(w, job={"sinks": SINKS[:1]})
+    over = await run_with_sinks(w)
+    await w.store.schedules.drop("acme", "prices")
+    assert await claimed(w) == [(over, 0)]
+    await put(w, job={"sinks": SINKS[:1]})
+    (fired,) = await pass_hours(w)
+    await w.store.schedules.drop("acme", "prices")
+    await w.run_out()
+    assert fired.job is not None and await claimed(w) == [(fired.job, 0)]
+
+
+async def test_a_run_that_did_not_complete_holds_nothing_back(w: World) -> None:
+    await put(w, job={"sinks": SINKS[:1]})
+    (fired,) = await pass_hours(w)
+    await w.run_out(BROKEN)
+    await judge_all(w)
+    assert await sinks_of(w, fired.job) == [S.SKIPPED] and await claimed(w) == []
+
+
+async def test_what_was_held_back_of_a_run_that_goes_on_is_judged_anew(w: World) -> None:
+    await put(w, job={"sinks": SINKS[:1], "loop": {"values": ["a", "b"]}})
+    (fired,) = await pass_hours(w)
+    assert fired.job is not None
+    await w.run_out(BROKEN)
+    await w.store.retry(fired.job)
+    await w.run_out(DONE)
+    assert await sinks_of(w, fired.job) == [S.UNJUDGED]
+    await judge_all(w, verdict=DEGRADED)
+    assert await sinks_of(w, fired.job) == [S.HELD]

@@ -295,24 +295,25 @@ def finished_events(tx: Tx, jobs: Sequence[LockedJob]) -> None:
 
 
 def _fill_sinks(tx: Tx, jobs: Sequence[LockedJob]) -> None:
-    """Puts the sinks of jobs into their outbox; what a job that is not completed gave is written nowhere."""
+    """Puts the sinks of jobs into their outbox; what a job that is not completed gave is written nowhere.
+
+    What a schedule's run gave waits until the run is judged, except in sinks that take it whatever it is.
+    """
     specs = specs_naming(tx, [job.id for job in jobs], "sinks")
+    given = [job.id for job in jobs if specs[job.id].sinks and job.status is Status.COMPLETED]
+    unjudged = {row.job for row in tx.rows("unjudged_runs", ids=tx.many(sorted(given)))} if given else set[int]()
     rows = []
     for job in jobs:
-        done = job.status is Status.COMPLETED
-        rows += [
-            {
-                "job": job.id,
-                "nth": nth,
-                "tenant": job.tenant,
-                "place": f"{sink.kind}: {sink.place}",
-                "state": (SinkState.WAITING if done else SinkState.SKIPPED).value,
-                "at": tx.now,
-                "ended_at": None if done else tx.now,
-                "error": "" if done else f"the job is {job.status}, and only those that are completed are written",
-            }
-            for nth, sink in enumerate(specs[job.id].sinks)
-        ]
+        for nth, sink in enumerate(specs[job.id].sinks):
+            state, error = SinkState.WAITING, ""
+            if job.status is not Status.COMPLETED:
+                state = SinkState.SKIPPED
+                error = f"the job is {job.status}, and only those that are completed are written"
+            elif sink.degraded == "hold" and job.id in unjudged:
+                state = SinkState.UNJUDGED
+            ended_at = tx.now if state is SinkState.SKIPPED else None
+            row = {"job": job.id, "nth": nth, "tenant": job.tenant, "place": f"{sink.kind}: {sink.place}"}
+            rows.append({**row, "state": state.value, "at": tx.now, "ended_at": ended_at, "error": error})
     tx.each("add_sinks", rows)
 
 

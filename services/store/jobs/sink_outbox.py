@@ -111,7 +111,7 @@ def again(tx: Tx, job: int, nth: int, tenant: str | None) -> SinkRow:
 
     Raises:
         NotFound: the job does not exist, belongs to another tenant, or has no such sink.
-        WrongState: it waits already.
+        WrongState: it waits already, for an attempt or for its run's verdict.
     """
     job_row(tx, job, tenant)
     row = next((row for row in sinks_of(tx, job) if row.nth == nth), None)
@@ -119,6 +119,8 @@ def again(tx: Tx, job: int, nth: int, tenant: str | None) -> SinkRow:
         raise NotFound(f"job {job_id(job)} has no sink {nth} that could be written: see `sinks` of the job")
     if row.state is SinkState.WAITING:
         raise WrongState(f"sink {nth} of job {job_id(job)} waits to be written already")
+    if row.state is SinkState.UNJUDGED:
+        raise WrongState(f"sink {nth} of job {job_id(job)} waits until the run is held against those before it")
     tx.run("sink_again", job=job, nth=nth, now=tx.now, anew=row.state is not SinkState.FAILED)
     return next(row for row in sinks_of(tx, job) if row.nth == nth)
 

@@ -18,6 +18,10 @@ class SinkState(StrEnum):
     """Given up; its owner may have it tried again."""
     SKIPPED = "skipped"
     """Nothing is written: the job is not completed, or a newer one stands there already."""
+    UNJUDGED = "unjudged"
+    """It waits until its run is held against its schedule's history."""
+    HELD = "held"
+    """Held back, since its run is degraded; its owner may have it written."""
 
 
 @dataclass(frozen=True, slots=True)

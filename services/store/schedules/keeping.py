@@ -128,23 +128,30 @@ def fire_now(tx: Tx, tenant: str, name: str) -> ScheduleRow:
 
 
 def accept(tx: Tx, tenant: str, name: str) -> ScheduleRow:
-    """Takes the newest run as the measure of later ones: what was before it counts no more, and its mark is gone."""
+    """Takes the newest run as the measure of later ones: what was before it counts no more, and its mark is gone.
+
+    What was held back of it is written.
+    """
     known = _one(tx, _of(tenant, name).with_for_update(), name)
     run = schedule_run.c
-    newest = tx.conn.execute(
-        select(run.at).where(run.schedule == known.id, run.figures.is_not(None)).order_by(run.at.desc()).limit(1)
-    ).scalar()
+    judged = select(run.at, run.job).where(run.schedule == known.id, run.figures.is_not(None))
+    newest = tx.conn.execute(judged.order_by(run.at.desc()).limit(1)).first()
     if newest is None:
         raise WrongState(f"the schedule {name!r} has no run that completed")
-    _write(tx, known.id, {"history_from": newest})
-    tx.conn.execute(update(schedule_run).where(run.schedule == known.id, run.at == newest).values(verdict=None))
+    _write(tx, known.id, {"history_from": newest.at})
+    tx.conn.execute(update(schedule_run).where(run.schedule == known.id, run.at == newest.at).values(verdict=None))
+    tx.run("let_sinks_go", job=newest.job, now=tx.now)
     return get(tx, tenant, name)
 
 
 def drop(tx: Tx, tenant: str, name: str) -> None:
-    """Removes a schedule with what is known of its runs; their jobs stay."""
+    """Removes a schedule with what is known of its runs; their jobs stay, and what waits for a verdict is written."""
     known = _one(tx, _of(tenant, name).with_for_update(), name)
-    tx.conn.execute(delete(schedule_run).where(schedule_run.c.schedule == known.id))
+    run = schedule_run.c
+    gone = delete(schedule_run).where(run.schedule == known.id).returning(run.job, run.pending)
+    for row in tx.conn.execute(gone).all():
+        if row.job is not None and row.pending is not None:  # nobody judges it any more
+            tx.run("let_sinks_go", job=row.job, now=tx.now)
     tx.conn.execute(delete(schedule).where(schedule.c.id == known.id))
 
 

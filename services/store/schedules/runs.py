@@ -81,7 +81,10 @@ def history(tx: Tx, run: RunRow) -> list[RunRow]:
 
 
 def judged(tx: Tx, done: Judged) -> bool:
-    """Writes what a run gave, and tells of one that is degraded; False where another process has done so."""
+    """Writes what a run gave, lets its sinks go, or holds them back and tells of it where it is degraded.
+
+    False where another process has done so.
+    """
     c = schedule_run.c
     name = tx.conn.execute(select(schedule.c.name).where(schedule.c.id == done.schedule).with_for_update()).scalar()
     if name is None:
@@ -95,11 +98,17 @@ def judged(tx: Tx, done: Judged) -> bool:
             verdict=None if done.verdict is None else _VERDICT.dump_json(done.verdict).decode(),
         )
     )
-    if changed.rowcount and done.verdict is not None:
-        _tell(tx, done, JobEvent.DEGRADED, done.told(name))
-    elif changed.rowcount and (changes := done.told_changes(name)) is not None:
+    if not changed.rowcount:
+        return False
+    if done.verdict is not None:
+        why = f"the run is degraded: {'; '.join(reason.text for reason in done.verdict.reasons)}"
+        held = sorted(tx.rows("hold_back_sinks", job=done.job, now=tx.now, why=why), key=lambda row: row.nth)
+        _tell(tx, done, JobEvent.DEGRADED, {**done.told(name), "held": [row.place for row in held]})
+        return True
+    tx.run("let_sinks_go", job=done.job, now=tx.now)
+    if (changes := done.told_changes(name)) is not None:
         _tell(tx, done, JobEvent.RECORDS_CHANGED, changes)
-    return bool(changed.rowcount)
+    return True
 
 
 def _tell(tx: Tx, done: Judged, event: JobEvent, data: Mapping[str, object]) -> None:

@@ -57,7 +57,7 @@ class ScheduleStore:
         return await self._db.write(lambda tx: keeping.fire_now(tx, tenant, name))
 
     async def accept(self, tenant: str, name: str) -> ScheduleRow:
-        """Takes its newest run as the measure of later ones, and its mark away.
+        """Takes its newest run as the measure of later ones, and its mark away; what was held back of it is written.
 
         Raises:
             WrongState: no run has completed.

@@ -98,3 +98,20 @@ async def test_what_is_no_page_is_opened_in_the_browser_at_once() -> None:
     site = Reads("%PDF", {"content-type": "application/pdf"})
     _, browser = await site.opened()
     assert (site.readings, browser.visits, site.told) == (0, [URL], [DocumentOutcome.PASSED_ON])
+
+
+async def test_each_page_that_is_open_beside_the_first_samples_is_known_by_its_document_later() -> None:
+    spec = SPEC.model_copy(update={"changes": SPEC.changes.model_copy(update={"skip_unchanged": True})})
+    site, trust = Reads(PAGE), DocumentTrust(NoAudits())
+    trust.visitor = Visitor("Agent/1", ("en",), "text/html")
+    view = (await read_here(site.raw, ASKED)).view
+    browser = DocumentBrowser(
+        FakeBrowser({URL: FakePage(read=view)}), DocumentReading(spec, site, trust, site.guard, site.told.append)
+    )
+    at_once = [await browser.new_context(ContextOptions(reading=True)) for _ in range(2 * SAMPLES)]
+    for context in at_once:
+        await context.goto(URL)
+    for context in at_once:
+        assert await context.read(PLACES_JS, ASKED) == view
+    assert site.told == [DocumentOutcome.AGREED] * len(at_once)
+    assert [isinstance(each, DocumentContext) and each.stated_by for each in at_once] == [site.raw] * len(at_once)

@@ -72,6 +72,13 @@ async def test_a_letter_reaches_a_mail_server_once() -> None:
     assert "https://shoal.example/jobs/j" in letter.get_content() and "1 completed" in letter.get_content()
 
 
+def test_a_notice_names_the_sinks_that_a_degraded_run_is_kept_from() -> None:
+    event = {**EVENT, "type": "job.degraded", "schedule": "prices", "reasons": [{"text": "0 records; 9 were usual"}]}
+    told = notice_text({"events": [{**event, "held": ["postgres: products of shop"]}], "more": 0}, "").text
+    assert "- 0 records; 9 were usual" in told and "Held back from: postgres: products of shop." in told
+    assert "Held back" not in notice_text({"events": [{**event, "held": []}], "more": 0}, "").text
+
+
 async def test_no_password_goes_to_a_mail_server_that_offers_no_encryption() -> None:
     with mail_server() as (letters, mail):
         how = replace(mail, user="shoal", password="s3cret-word")

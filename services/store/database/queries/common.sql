@@ -930,10 +930,24 @@ rows(job bigint, nth integer, tenant text, place text, state text, at double pre
 on conflict (job, nth) do update set state = excluded.state, failures = 0, leased = false,
   cursor = '', written = 0, due_at = excluded.due_at, ended_at = excluded.ended_at, error = excluded.error
 
+-- name: unjudged_runs
+-- Which of some jobs are runs of schedules that are still to be held against their history; they are not meanwhile.
+select job from schedule_run where job in many(:ids, bigint) and pending = 'verdict' order by job for update
+
+-- name: let_sinks_go
+-- Makes those sinks of a job due that waited for the verdict on it, or were held back by it.
+update sink set state = 'waiting', due_at = :now, ended_at = null, error = ''
+where job = :job and state in ('unjudged', 'held')
+
+-- name: hold_back_sinks
+-- Keeps what a degraded run gave from the sinks that waited for its verdict.
+update sink set state = 'held', ended_at = :now, error = :why where job = :job and state = 'unjudged'
+returning nth, place
+
 -- name: hold_sinks
 -- Ends the writing of a job's sinks: it goes on, and they begin anew when it has ended again.
 update sink set state = 'skipped', leased = false, ended_at = :now, error = 'the job was tried again'
-where job = :job and state = 'waiting'
+where job = :job and state in ('waiting', 'unjudged', 'held')
 
 -- name: free_sinks
 -- Ends leases that were not renewed.
@@ -980,7 +994,7 @@ select * from sink where job = :job order by nth
 -- Makes a sink due now, with all its attempts; anew from the first record, or where it stopped.
 update sink set state = 'waiting', failures = 0, leased = false, due_at = :now, ended_at = null, error = '',
   cursor = case when :anew then '' else cursor end, written = case when :anew then 0 else written end
-where job = :job and nth = :nth and state <> 'waiting'
+where job = :job and nth = :nth and state not in ('waiting', 'unjudged')
 
 -- name: count_sinks
 -- Sinks of a tenant (of all: null) that wait and that were given up.

@@ -16,7 +16,8 @@ class SinkView(View):
     place: str = Field(description="where it writes to")
     state: SinkState = Field(
         description="`waiting`: for its next attempt, or one is under way; `done`; `failed`: given up, `error` says "
-        "why; `skipped`: nothing is written, `error` says why"
+        "why; `skipped`: nothing is written, `error` says why; `unjudged`: until the schedule's run is held against "
+        "those before it; `held`: back, since that run is degraded"
     )
     written: int = Field(description="records that were taken")
     attempts: int = Field(description="begun so far")

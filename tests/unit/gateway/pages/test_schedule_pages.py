@@ -12,7 +12,8 @@ from tests.unit.gateway.test_schedules import PRICES, run_once
 async def test_a_schedule_is_shown_with_its_times_and_runs_and_commanded() -> None:
     async with world() as w:
         assert "There is no schedule yet" in (await w.client.get("/schedules")).text
-        await w.client.post("/v1/schedules", json=PRICES)
+        sinks = [{"http": {"url": "https://me.example/in"}}]
+        await w.client.post("/v1/schedules", json={**PRICES, "job": {**PRICES["job"], "sinks": sinks}})
         page = (await w.client.get("/schedules/prices")).text
         assert page.count("<li>") == 5 and "It has not run yet." in page and "Europe/Berlin" in page
         shop = [{"name": f"p{i}", "price": 10.0 + i} for i in range(20)]
@@ -25,7 +26,13 @@ async def test_a_schedule_is_shown_with_its_times_and_runs_and_commanded() -> No
         assert "degraded" in (await w.client.get("/schedules")).text
         job = (await w.client.get(f"/v1/jobs/{run['job']}")).json()
         assert (job["schedule"], [reason["field"] for reason in job["degraded"]]) == ("prices", ["price"])
-        assert "<strong>degraded</strong> price: 0%" in (await w.client.get(f"/jobs/{run['job']}")).text
+        shown = (await w.client.get(f"/jobs/{run['job']}")).text
+        assert "<strong>degraded</strong> price: 0%" in shown
+        for text in (page, shown):
+            assert '<span class="badge failed">held</span>' in text and "the run is degraded: price: 0% of" in text
+            assert f'action="/jobs/{run["job"]}/sinks/0/again"' in text
+        told = (await w.client.get(f"/v1/jobs/{run['job']}")).json()["sinks"]
+        assert [(sink["state"], sink["written"]) for sink in told] == [("held", 0)]
 
         token = re.search(r'name="token" value="([^"]*)"', page)
         assert token is not None
