@@ -47,8 +47,9 @@ def compress_items(items: Sequence[LoopItem], part: int = PART) -> Iterator[Comp
 
 
 def _place(item: LoopItem) -> dict[str, str | int]:
-    """Where an item stood, as far as it is said: of most items nothing is."""
-    return {name: value for name, value in (("page", item.page), ("turns", item.turns)) if value}
+    """Where an item stood and when it changed, as far as it is said: of most items nothing is."""
+    told = (("page", item.page), ("turns", item.turns), ("modified", item.modified))
+    return {name: value for name, value in told if value}
 
 
 def decompress_items(data: bytes) -> tuple[LoopItem, ...]:

@@ -273,7 +273,7 @@ class CarriedOver:
     """Where a record is from that was not read anew, since its page had not changed."""
 
     session: str  # id of the session that read it
-    by: str  # not_modified: the site said so; same_content: the document was the same
+    by: str  # not_modified: the site said so; same_content: the document was the same; sitemap: its sitemap says so
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,6 +404,7 @@ class LoopItem:
     label: str = ""  # what the page calls it (the link's text), "" when unknown
     page: str = ""  # of a row: the address of the page where it stood; "" for the job's own address
     turns: int = 0  # of a row: how often scripts turned that page, or made it grow, before the row stood there
+    modified: str = ""  # of a sitemap's page: when it changed last, as the sitemap says; "": it does not
 
     @property
     def row(self) -> Json:

@@ -244,7 +244,7 @@ class Api:
         return await self._json("GET", "/v1/schedules", params=_given(query))
 
     async def schedule(self, name: str, what: str = "", **query: Json) -> dict[str, Json]:
-        """A schedule with its next times; `what`: its `runs` or `runs/latest` instead."""
+        """A schedule with its next times; `what`: its `runs`, `runs/latest` or `keys` instead."""
         path = f"/v1/schedules/{quote(name, safe='')}" + (f"/{what}" if what else "")
         return await self._json("GET", path, params=_given(query))
 
@@ -255,6 +255,23 @@ class Api:
     async def command_schedule(self, name: str, verb: str) -> dict[str, Json]:
         """`pause`, `resume`, `fire` or `accept`."""
         return await self._json("POST", f"/v1/schedules/{quote(name, safe='')}/{verb}")
+
+    async def make_schedule_key(self, name: str, label: str, days: float | None) -> dict[str, Json]:
+        """Makes a key that reads a schedule's newest results alone."""
+        body = _given({"name": label, "days": days})
+        return await self._json("POST", f"/v1/schedules/{quote(name, safe='')}/keys", json=body)
+
+    async def revoke_schedule_key(self, name: str, key: int) -> None:
+        """Revokes a key of a schedule."""
+        await self._send("DELETE", f"/v1/schedules/{quote(name, safe='')}/keys/{key}")
+
+    async def notify(self) -> dict[str, Json]:
+        """Whom the tenant tells of jobs that do not say so themselves."""
+        return await self._json("GET", "/v1/notify")
+
+    async def set_notify(self, people: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
+        """Sets whom."""
+        return await self._json("PUT", "/v1/notify", json={"notify": [dict(each) for each in people]})
 
     async def drop_schedule(self, name: str) -> None:
         """Deletes a schedule; its jobs stay."""

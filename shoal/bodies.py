@@ -1,16 +1,23 @@
-"""Bodies of a gateway's answers, as they come: bounded, whatever is sent and however it is packed.
+"""Bodies of requests to a gateway, and of its answers as they come: bounded, however they are packed.
 
 A program may talk to a gateway that it does not run itself, or to something that only stands at its address.
 """
 
 from __future__ import annotations
 
+import json
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import httpx
+from pydantic import BaseModel
 
+from shoal.agent.support.json_value import Json
 from shoal.errors import AnswerUnreadable
+
+if TYPE_CHECKING:
+    from shoal.agent.spec import JobSpec
 
 MOST_BYTES = 256 << 20
 """Of one answer that is read whole."""
@@ -86,3 +93,21 @@ async def lines_of(body: AsyncIterator[bytes], most_bytes: int = MOST_LINE_BYTES
             raise AnswerUnreadable(f"a line of the gateway's answer has more than {most_bytes:,} bytes")
     if open_line:
         yield bytes(open_line).removesuffix(b"\r")
+
+
+def spec_fields(spec: JobSpec | Mapping[str, Json]) -> dict[str, Json]:
+    """The fields of a job spec as JSON has them, without those that were not set."""
+    if isinstance(spec, BaseModel):
+        return spec.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    return dict(spec)
+
+
+def spec_json(spec: JobSpec | Mapping[str, Json]) -> bytes:
+    """A job spec as the body of a request."""
+    return json.dumps(spec_fields(spec)).encode()
+
+
+async def each(lines: Sequence[bytes]) -> AsyncIterator[bytes]:
+    """Lines as they are sent, one at a time."""
+    for line in lines:
+        yield line

@@ -10,8 +10,6 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel
-
 from shoal import bodies, tables
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
@@ -96,7 +94,7 @@ class AsyncClient:
 
     @property
     def schedules(self) -> Schedules:
-        """Schedules: `put`, `all`, `get`, `runs`, `latest`, `command`, `drop`."""
+        """Schedules: `put`, `all`, `get`, `runs`, `latest`, `command`, `drop`, and keys to their results."""
         return Schedules(self._api)
 
     async def __aexit__(self, *_: object) -> None:
@@ -119,7 +117,7 @@ class AsyncClient:
             BadRequest: the spec is not valid; `faults` names each field.
             KeyReused: the key stands for a job with another spec.
         """
-        return SubmittedJob.model_validate(await self._api.submit(spec_json(spec), key=key))
+        return SubmittedJob.model_validate(await self._api.submit(bodies.spec_json(spec), key=key))
 
     async def try_job(
         self, spec: JobSpec | Mapping[str, Json], *, items: int | None = None, timeout_s: float | None = None
@@ -136,7 +134,7 @@ class AsyncClient:
         Raises:
             BadRequest: the spec is not valid; `faults` names each field.
         """
-        told = await self._api.attempt(spec_json(spec), items=items, timeout_s=timeout_s)
+        told = await self._api.attempt(bodies.spec_json(spec), items=items, timeout_s=timeout_s)
         return Trial.model_validate(told)
 
     async def try_workflow(
@@ -189,7 +187,7 @@ class AsyncClient:
         done: list[BatchLine] = []
         chunk: list[bytes] = []
         for number, spec in enumerate(specs, 1):
-            fields = spec_fields(spec)
+            fields = bodies.spec_fields(spec)
             if fields.get("idempotency_key") is None:
                 fields["idempotency_key"] = f"{whole}:{number}"
             chunk.append(json.dumps(fields).encode() + b"\n")
@@ -207,7 +205,7 @@ class AsyncClient:
                 with attempt:
                     late.clear()
                     left = [index for index in range(len(chunk)) if index not in done]
-                    async for answer in self._api.submit_lines(_each([chunk[index] for index in left])):
+                    async for answer in self._api.submit_lines(bodies.each([chunk[index] for index in left])):
                         index = left[answer["line"] - 1]
                         line = BatchLine.model_validate({**answer, "line": first + index})
                         kept = late if line.error is not None and passing(line.error.status) else done
@@ -482,19 +480,14 @@ class AsyncClient:
         """Answers a question; its session goes on within seconds."""
         await self._api.answer(question, text)
 
+    async def notify(self) -> list[dict[str, Json]]:
+        """The people whom the tenant tells of jobs without `notify`, as `notify` of a job has them."""
+        return list((await self._api.notify())["notify"])
 
-def spec_fields(spec: JobSpec | Mapping[str, Json]) -> dict[str, Json]:
-    """The fields of a job spec as JSON has them, without those that were not set."""
-    if isinstance(spec, BaseModel):
-        return spec.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    return dict(spec)
+    async def set_notify(self, people: Sequence[Mapping[str, Json]]) -> list[dict[str, Json]]:
+        """Sets whom the tenant tells of such jobs, those that run included; none: no people are told.
 
-
-def spec_json(spec: JobSpec | Mapping[str, Json]) -> bytes:
-    """A job spec as the body of a request."""
-    return json.dumps(spec_fields(spec)).encode()
-
-
-async def _each(lines: Sequence[bytes]) -> AsyncIterator[bytes]:
-    for line in lines:
-        yield line
+        Raises:
+            BadRequest: `faults` names each field.
+        """
+        return list((await self._api.set_notify(people))["notify"])

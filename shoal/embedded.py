@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, cast
 
 from shoal.agent.support.json_value import Json
 from shoal.api import Api
-from shoal.client import AsyncClient, spec_json
+from shoal.bodies import spec_json
+from shoal.client import AsyncClient
 from shoal.connect import find_gateway
 from shoal.errors import BadRequest, JobFailed, ShoalError
 from shoal.records import Job, Result

@@ -104,8 +104,9 @@ class CarriedOver(Reply):
     """Where a record is from that was not read anew, since its page had not changed."""
 
     session: str = Field(description="that read it; `at` says when")
-    by: Literal["not_modified", "same_content"] = Field(
-        description="not_modified: the site said so; same_content: the page's document was the same"
+    by: Literal["not_modified", "same_content", "sitemap"] = Field(
+        description="not_modified: the site said so; same_content: the page's document was the same; sitemap: its "
+        "sitemap said so"
     )
 
 

@@ -1,4 +1,4 @@
-"""Schedules of a gateway, for Python: put, look, pause, resume, fire, accept, drop."""
+"""Schedules of a gateway, for Python: put, look, pause, resume, fire, accept, drop, give keys out."""
 
 from __future__ import annotations
 
@@ -44,6 +44,17 @@ class Schedule(Reply):
     spec: dict[str, Json]
 
 
+class ScheduleKey(Reply):
+    """A key that reads the newest results of one schedule, and nothing else."""
+
+    id: int
+    name: str = Field(description="what it is for")
+    created_at: datetime
+    expires_at: datetime | None = Field(description="None: never")
+    used_at: datetime | None = Field(description="last, to the minute; None: not yet")
+    key: str = Field("", repr=False, description="of one that was just made; it is not shown again")
+
+
 class Schedules:
     """The schedules of an `AsyncClient`: `await client.schedules.put({"name": "prices", "every": "1h", "job": …})`."""
 
@@ -84,6 +95,22 @@ class Schedules:
         """Pauses it, resumes it, lets it run now, or takes its newest run as the measure of later ones."""
         return Schedule.model_validate(await self._api.command_schedule(name, verb))
 
+    async def make_key(self, name: str, label: str, *, days: float | None = None) -> ScheduleKey:
+        """A key that reads its newest results (`/v1/schedules/NAME/results`) alone; `days`: until it expires.
+
+        Raises:
+            Conflict: it has as many keys as it may.
+        """
+        return ScheduleKey.model_validate(await self._api.make_schedule_key(name, label, days))
+
+    async def keys(self, name: str) -> list[ScheduleKey]:
+        """Its keys that were not revoked, without the keys themselves."""
+        return [ScheduleKey.model_validate(row) for row in (await self._api.schedule(name, "keys"))["keys"]]
+
+    async def revoke_key(self, name: str, key: int) -> None:
+        """Makes a key useless, by its id."""
+        await self._api.revoke_schedule_key(name, key)
+
     async def drop(self, name: str) -> None:
-        """Deletes it; its jobs stay."""
+        """Deletes it; its jobs stay, and its keys are revoked."""
         await self._api.drop_schedule(name)

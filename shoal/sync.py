@@ -25,7 +25,7 @@ from shoal.records import (
     Sink,
     SubmittedJob,
 )
-from shoal.schedules import Schedule, ScheduleRun, Schedules
+from shoal.schedules import Schedule, ScheduleKey, ScheduleRun, Schedules
 from shoal.trial import Trial
 from shoal.version_trial import VersionTrial
 
@@ -67,6 +67,18 @@ class SyncSchedules:
     def command(self, name: str, verb: Literal["pause", "resume", "fire", "accept"]) -> Schedule:
         """See `Schedules.command`."""
         return self._thread.run(self._schedules.command(name, verb))
+
+    def make_key(self, name: str, label: str, *, days: float | None = None) -> ScheduleKey:
+        """See `Schedules.make_key`."""
+        return self._thread.run(self._schedules.make_key(name, label, days=days))
+
+    def keys(self, name: str) -> list[ScheduleKey]:
+        """See `Schedules.keys`."""
+        return self._thread.run(self._schedules.keys(name))
+
+    def revoke_key(self, name: str, key: int) -> None:
+        """See `Schedules.revoke_key`."""
+        self._thread.run(self._schedules.revoke_key(name, key))
 
     def drop(self, name: str) -> None:
         """See `Schedules.drop`."""
@@ -247,3 +259,11 @@ class Client:
     def answer(self, question: str, text: str) -> None:
         """See `AsyncClient.answer`."""
         self._thread.run(self._client.answer(question, text))
+
+    def notify(self) -> list[dict[str, Json]]:
+        """See `AsyncClient.notify`."""
+        return self._thread.run(self._client.notify())
+
+    def set_notify(self, people: Sequence[Mapping[str, Json]]) -> list[dict[str, Json]]:
+        """See `AsyncClient.set_notify`."""
+        return self._thread.run(self._client.set_notify(people))

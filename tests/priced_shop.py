@@ -22,6 +22,7 @@ class PricedShop:
         self.prices: dict[int, float] = {}
         self.asked: dict[int, list[str]] = {}
         self.relaunched = frozenset[int]()  # products whose pages have another layout, in which prices are pictures
+        self.changed: dict[int, str] = {}  # when products changed last, as the sitemap says
         self._plain = plain
 
     def answer(self, path: str, headers: Mapping[str, str]) -> tuple[int, dict[str, str], str]:
@@ -29,6 +30,12 @@ class PricedShop:
         if path == "/":
             links = "".join(f'<li><a class="product" href="/p/{n}">Product {n}</a></li>' for n in self.prices)
             return 200, {}, _PAGE.format(f"<h1>All</h1><ul>{links}</ul>")
+        if path == "/sitemap.xml":
+            said = "".join(
+                f"<url><loc>/p/{n}</loc><lastmod>{self.changed.get(n, '2026-01-01')}</lastmod></url>"
+                for n in self.prices
+            )
+            return 200, {"Content-Type": "application/xml"}, f"<urlset><url><loc>/</loc></url>{said}</urlset>"
         n = int(path.removeprefix("/p/")) if path.startswith("/p/") else 0
         if n not in self.prices:
             return 404, {}, "gone"

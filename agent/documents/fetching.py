@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from shoal.agent.documents.addresses import normal, resolved
 from shoal.agent.documents.beyond import BeyondDocument
-from shoal.agent.documents.document import RawDocument
+from shoal.agent.documents.document import MOST_BYTES, RawDocument
 from shoal.agent.support.json_value import Json
 
 _MOST_REDIRECTS = 5
@@ -24,8 +24,12 @@ class FetchFailed(Exception):
 class DocumentClient(Protocol):
     """Asks sites for documents: one hop each, within the rules that hold for this job's browsers."""
 
-    async def get(self, url: str, headers: Mapping[str, str], timeout_s: float) -> RawDocument:
+    async def get(
+        self, url: str, headers: Mapping[str, str], timeout_s: float, most_bytes: int = MOST_BYTES
+    ) -> RawDocument:
         """What the server answers, whatever its status; redirects are not followed.
+
+        Of a body that is longer than `most_bytes`, one byte more comes.
 
         Raises:
             FetchFailed: no whole answer came in time, or the address may not be reached.
@@ -55,6 +59,7 @@ async def fetched(
     own_headers: Mapping[str, str],
     cookies: Sequence[Mapping[str, Json]],
     timeout_s: float,
+    most_bytes: int = MOST_BYTES,
 ) -> RawDocument:
     """The document at `url`, redirects within its host followed.
 
@@ -67,7 +72,7 @@ async def fetched(
     until = time.monotonic() + timeout_s
     for _ in range(_MOST_REDIRECTS + 1):
         headers = _headers(visitor, own_headers, cookies, at)
-        answer = await client.get(at, headers, max(0.1, until - time.monotonic()))
+        answer = await client.get(at, headers, max(0.1, until - time.monotonic()), most_bytes)
         if answer.status not in _REDIRECTS or "location" not in answer.headers:
             return RawDocument(f"{at}#{fragment}" if fragment else at, answer.status, answer.headers, answer.body)
         if "set-cookie" in answer.headers:

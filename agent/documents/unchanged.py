@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 from shoal.agent.browser import Browser, ContextOptions
@@ -15,14 +15,19 @@ from shoal.agent.documents.document import RawDocument
 from shoal.agent.documents.fetching import FetchFailed, Visitor, fetched
 from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.errors import AgentError
+from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.moments import utc_now
 from shoal.agent.support.web_addresses import without_fragment
-from shoal.agent.types import CarriedOver, EarlierReading, Outcome, PageVersion, Record, Usage
+from shoal.agent.types import CarriedOver, EarlierReading, LoopItem, Outcome, PageVersion, Record, Usage
 
 _STRONG = timedelta(seconds=60)
 """By so much Last-Modified must lie before Date: else the page may have changed in that moment (RFC 9110, 8.8.2)."""
+_WEST = timedelta(hours=12)
+"""So far the clocks of the last time zone are behind UTC."""
+_READ_WITHIN = timedelta(hours=1)
+"""A record's page was opened at most so long before the record was read; a change in that time may be missing in it."""
 _ASK_S = 30.0
 
 
@@ -56,9 +61,9 @@ def _is_strong(modified: str, date: str) -> bool:
 
 
 async def page_now(
-    browser: Browser, reading: DocumentReading, url: str, earlier: EarlierReading, storage_state: Json
+    browser: Browser, reading: DocumentReading, item: LoopItem, earlier: EarlierReading, storage_state: Json
 ) -> PageNow:
-    """Asks the site whether the page at `url` is as it was when `earlier` was read.
+    """Asks the site whether the page of `item` is as it was when `earlier` was read; not where its sitemap says so.
 
     Any doubt means that the page is read as if nothing were known of it.
     """
@@ -66,9 +71,15 @@ async def page_now(
     version = versions.pop() if len(versions) == 1 else None
     if version is None or reading.trust.refused:
         return PageNow()
+    url = item.value
+    changed = latest_moment(item.modified)
+    if changed is not None and all(
+        changed + _READ_WITHIN <= datetime.fromisoformat(record.at) for record in earlier.records
+    ):
+        return PageNow(_carried(earlier, version, "sitemap", reading))
     try:
         if reading.trust.visitor is None:
-            reading.trust.visitor = await _visitor(browser, reading)
+            reading.trust.visitor = await visitor_of(browser, reading.spec)
         await reading.navigation_guard(url)
         answer = await fetched(
             reading.client,
@@ -92,14 +103,24 @@ async def page_now(
     return PageNow(document=answer)
 
 
+def latest_moment(text: str) -> datetime | None:
+    """The latest moment that a sitemap's `lastmod` may mean, in any time zone where it names none; None: it is none."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:  # a month or a year is no answer either
+        return None
+    whole_day = timedelta(days=1) if "T" not in text else timedelta()
+    return moment + whole_day if moment.tzinfo else moment.replace(tzinfo=UTC) + whole_day + _WEST
+
+
 def _conditions(version: PageVersion) -> dict[str, str]:
     conditions = {"If-None-Match": version.etag, "If-Modified-Since": version.modified}
     return {name: value for name, value in conditions.items() if value}
 
 
-async def _visitor(browser: Browser, reading: DocumentReading) -> Visitor:
+async def visitor_of(browser: Browser, spec: JobSpec) -> Visitor:
     """How the job's browser names itself, told by a page of its own: no site is asked."""
-    context = await browser.new_context(ContextOptions(browser=reading.spec.browser))
+    context = await browser.new_context(ContextOptions(browser=spec.browser))
     try:
         user_agent, *languages = await context.read(VISITOR)
     finally:

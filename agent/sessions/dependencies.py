@@ -8,6 +8,7 @@ from typing import Protocol
 
 from shoal.agent.artifact_kind import ArtifactKind
 from shoal.agent.browser import Browser, Context, ContextOptions
+from shoal.agent.documents.sitemap import SitemapReader
 from shoal.agent.hooks import Upload
 from shoal.agent.policies.policy import Policy
 from shoal.agent.redaction.redactor import Redactor
@@ -113,4 +114,5 @@ class SessionDependencies:
     hidden: Redactor | None = None  # values of secrets that were filled into `page` before; None: none were
     logins: Logins = field(default_factory=Logins)  # that were renewed for sessions of the same worker
     attendance: Attendance | None = None  # the people who look at the page, and may take it over; None: no person can
+    sitemaps: SitemapReader | None = None  # reads the job's sitemap; None: nothing does
     budget: SessionBudget | None = None  # of time and tokens, where somebody may change it; None: as the work says

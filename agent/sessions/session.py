@@ -168,7 +168,7 @@ async def _answer(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None]:
 async def _do_loop(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None]:
     """Collects the loop's values and ends this run with a fan-out; the session goes on when the last is final."""
     state = attempt.state
-    values, sample = loop_values(state, attempt.page, attempt.deps.policy, plan), None
+    values, sample = loop_values(state, attempt.page, attempt.deps.policy, plan, attempt.deps.sitemaps), None
     if attempt.work.spec.sample is None:
         items, later = await gather(values, attempt.deps.journal)
     else:

@@ -14,7 +14,7 @@ from shoal.agent.spec.job_spec import (
     WebhookSpec,
 )
 from shoal.agent.spec.login_spec import LoginSpec, LoginStep
-from shoal.agent.spec.loop_spec import LoopFrom, LoopSpec
+from shoal.agent.spec.loop_spec import LoopFrom, LoopSpec, SitemapSpec
 from shoal.agent.spec.notify_spec import NotifySpec
 from shoal.agent.spec.part import HttpUrl
 from shoal.agent.spec.sink_spec import (
@@ -55,6 +55,7 @@ __all__ = [
     "SheetsSink",
     "SightSpec",
     "SinkSpec",
+    "SitemapSpec",
     "Viewport",
     "WebhookSpec",
     "schema_text",

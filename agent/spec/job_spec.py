@@ -41,7 +41,8 @@ class ChangesSpec(SpecPart):
     skip_unchanged: bool = Field(
         False,
         description="items whose page has not changed since the run before keep that run's records, without a browser: "
-        "the site says so (ETag, Last-Modified), or the document is the same, of which the record was read; "
+        "the site says so (ETag, Last-Modified, `lastmod` of the sitemap that is the loop's), or the document is the "
+        "same, of which the record was read; "
         "never records with any doubt",
     )
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from shoal.agent.spec.part import SpecPart
+from shoal.agent.spec.part import HttpUrl, SpecPart
 
 
 class LoopFrom(SpecPart):
@@ -18,11 +18,19 @@ class LoopFrom(SpecPart):
     max_pages: int = Field(100, ge=1, le=100_000, description="stop collecting after so many pages")
 
 
+class SitemapSpec(SpecPart):
+    """A site's own list of its pages, as sitemaps.org describes it: no page is opened to collect them."""
+
+    url: HttpUrl = Field(description="address of a sitemap, or of an index of sitemaps; either may be gzip")
+    contains: str = Field("", max_length=500, description="pages whose address contains this text; empty: all")
+
+
 class LoopSpec(SpecPart):
     """The same work for each of many values, each in a session of its own."""
 
     values: tuple[str, ...] | None = Field(None, description="the values, in order", fail_fast=True)
     source: LoopFrom | None = Field(None, alias="from", description="where to collect the values")
+    sitemap: SitemapSpec | None = Field(None, description="the sitemap whose pages are the items")
     is_link: bool | None = Field(
         None, description="the values are URLs to open; default: true for collected links and http(s) values"
     )
@@ -53,8 +61,8 @@ class LoopSpec(SpecPart):
 
     @model_validator(mode="after")
     def _one_source(self) -> LoopSpec:
-        if (self.values is None) == (self.source is None):
-            raise ValueError("needs exactly one of `values` and `from`")
+        if [self.values, self.source, self.sitemap].count(None) != 2:
+            raise ValueError("needs exactly one of `values`, `from` and `sitemap`")
         if self.values is not None and not self.values:
             raise ValueError("`values` is empty: the loop has nothing to do")
         return self

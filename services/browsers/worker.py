@@ -22,6 +22,7 @@ from shoal.agent.browser import Browser
 from shoal.agent.documents.context import DocumentBrowser, DocumentReading, documents_serve
 from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.documents.own_request import OwnReading
+from shoal.agent.documents.sitemap import SitemapReader
 from shoal.agent.documents.trust import TrustedSites
 from shoal.agent.documents.unchanged import page_now
 from shoal.agent.errors import AgentError, BrowserError, NavigationTimeout, NoRoom, ServerBusy, Unexpected
@@ -258,7 +259,7 @@ class Worker:
                 reading = self._document_reading(work, navigation_guard)
                 if work.earlier is not None and work.item is not None and reading is not None:
                     state = self._logins.state(work.job) or (work.checkpoint and work.checkpoint.storage_state)
-                    now = await page_now(browser, reading, work.item.value, work.earlier, state)
+                    now = await page_now(browser, reading, work.item, work.earlier, state)
                     if now.outcome is not None:
                         return replace(now.outcome, crawl_delay_s=navigation_guard.crawl_delay_s)
                     reading = replace(reading, document=now.document)
@@ -438,6 +439,7 @@ async def dependencies_of(
     Raises:
         AgentError: the job names a policy that is not there.
     """
+    client = parts.documents(work.tenant) if work.spec.browser.proxy is None else None
     return SessionDependencies(
         browser=browser,
         policy=with_learned(
@@ -453,6 +455,7 @@ async def dependencies_of(
         limits=config.limits,
         context=await parts.context(work, opened=not work.width),
         helper=parts.helper(work),
+        sitemaps=None if client is None else SitemapReader(client, browser, work.spec, navigation_guard),
     )
 
 

@@ -89,7 +89,9 @@ ENTRIES: dict[str, CommandEntry] = {
         "Write a finished job as a record of the data-flow layout, with its documents; prints the record's path.",
     ),
     "schedules": CommandEntry(
-        "Jobs", "job.schedules", "Schedules: put, list, show, runs, pause, resume, fire, accept, delete."
+        "Jobs",
+        "job.schedules",
+        "Schedules: put, list, show, runs, pause, resume, fire, accept, delete; keys to their results.",
     ),
     "sinks": CommandEntry("Jobs", "job.sinks", "Sinks of an ended job: list, write again."),
     "workflows": CommandEntry(
@@ -127,6 +129,7 @@ ENTRIES: dict[str, CommandEntry] = {
     "sites": CommandEntry(
         "What jobs use", "cluster.sites", "Sites: list, limit, pause, resume. For keys with the scope admin."
     ),
+    "notify": CommandEntry("What jobs use", "job.people", "People who are told of jobs that name none: show, set."),
     "webhooks": CommandEntry(
         "What jobs use", "cluster.webhooks", "Webhook deliveries: list, resend, and the secret that signs them."
     ),

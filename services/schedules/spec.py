@@ -16,6 +16,11 @@ LEAST_S = 60.0
 """Shortest interval: a queue of browsers is no clock."""
 
 
+def results_scope(name: str) -> str:
+    """The scope of a key that reads the newest results of the schedule of this name, and nothing else."""
+    return f"results:{name}"
+
+
 class BandsSpec(SpecPart):
     """How far a run may differ from the schedule's last good runs before it counts as degraded."""
 

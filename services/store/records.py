@@ -409,7 +409,7 @@ class ApiKey:
     id: int
     name: str
     tenant: str
-    scopes: tuple[str, ...]  # read, submit, control, admin
+    scopes: tuple[str, ...]  # read, submit, control, admin; or the results of one schedule
     created_at: datetime
     revoked_at: datetime | None
     expires_at: datetime | None = None  # None: never

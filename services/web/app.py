@@ -23,6 +23,7 @@ from shoal.services.web.api.jobs import job_routes, submit_routes
 from shoal.services.web.api.live import live_routes
 from shoal.services.web.api.questions import question_routes
 from shoal.services.web.api.results import result_routes
+from shoal.services.web.api.schedules.keys import schedule_key_routes
 from shoal.services.web.api.schedules.routes import schedule_routes
 from shoal.services.web.api.sessions import session_routes
 from shoal.services.web.api.status import status_routes
@@ -98,6 +99,7 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     add_routes(app, workflow_routes(deps, authenticator))
     add_routes(app, workflow_try_routes(deps, authenticator, version_trier))
     add_routes(app, schedule_routes(deps, authenticator, checker))
+    add_routes(app, schedule_key_routes(deps, authenticator))
     add_routes(app, worker_routes(deps, authenticator))
     add_routes(app, secret_routes(deps, authenticator))
     add_routes(app, site_routes(deps, authenticator))

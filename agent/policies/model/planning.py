@@ -68,6 +68,8 @@ def loop_words(state: SessionState) -> str:
     source, values = (state.loop.source, state.loop.values) if state.loop else (None, None)
     if source:
         return f"the same for each: {source.select}"
+    if state.loop and state.loop.sitemap:
+        return f"the same for each page of the sitemap {state.loop.sitemap.url}"
     some = ", ".join(value[:_VALUE_CHARS] for value in (values or ())[:_VALUES_TOLD])
     more = ", …" if len(values or ()) > _VALUES_TOLD else ""
     return f"the same for each of the {len(values or ())} values that the job gives: {some}{more}"

@@ -6,7 +6,8 @@ from collections.abc import AsyncGenerator, AsyncIterable
 from dataclasses import replace
 
 from shoal.agent.decisions.plan import Plan
-from shoal.agent.errors import LoopFailed
+from shoal.agent.documents.sitemap import SitemapReader
+from shoal.agent.errors import EmptyLoop, LoopFailed
 from shoal.agent.policies.policy import Policy, SessionState
 from shoal.agent.sessions.dependencies import Journal
 from shoal.agent.sessions.loops.sample import SampledItems
@@ -46,7 +47,9 @@ async def gather(items: AsyncIterable[LoopItem], journal: Journal) -> tuple[tupl
     return tuple(first), later + len(more)
 
 
-async def loop_values(state: SessionState, page: LazyContext, policy: Policy, plan: Plan) -> AsyncGenerator[LoopItem]:
+async def loop_values(
+    state: SessionState, page: LazyContext, policy: Policy, plan: Plan, sitemaps: SitemapReader | None = None
+) -> AsyncGenerator[LoopItem]:
     """The loop's items, numbered from 0.
 
     A page or a model makes none of a link that leaves the web, or that carries what was typed to another site.
@@ -55,7 +58,7 @@ async def loop_values(state: SessionState, page: LazyContext, policy: Policy, pl
     limit = loop.max_items if loop else None
     given = loop is not None and loop.values is not None  # what the caller names fails under its own name
     n = 0
-    async for item in _found(state, policy, plan):
+    async for item in _found(state, page, policy, plan, sitemaps):
         if item.is_link and not given and not is_web(item.value):
             state.left_out += 1
             continue
@@ -70,7 +73,16 @@ async def loop_values(state: SessionState, page: LazyContext, policy: Policy, pl
             break
 
 
-async def _found(state: SessionState, policy: Policy, plan: Plan) -> AsyncGenerator[LoopItem]:
+async def _found(
+    state: SessionState, page: LazyContext, policy: Policy, plan: Plan, sitemaps: SitemapReader | None
+) -> AsyncGenerator[LoopItem]:
+    if state.loop is not None and state.loop.sitemap is not None:
+        if sitemaps is None:
+            raise EmptyLoop("a sitemap is not read through a proxy of the job's own")
+        async for entry in sitemaps.pages(state.loop.sitemap, page.carried):
+            yield LoopItem(0, entry.url, is_link=True, modified=entry.modified)
+        state.cut = state.cut or sitemaps.cut
+        return
     if plan.loop_values is None:
         async for item in policy.collect(state, plan):
             yield item
@@ -130,6 +142,9 @@ def left_out(n: int) -> str:
 
 def nothing_found(loop: LoopSpec | None, url: str, why: str) -> str:
     """Why a loop has no items, and what to change."""
+    if loop is not None and loop.sitemap is not None:
+        kept = f" whose address contains {loop.sitemap.contains!r}" if loop.sitemap.contains else ""
+        return f"the sitemap {loop.sitemap.url} names no page{kept}" + (f": {why}" if why else "")
     source = loop.source if loop else None
     said = f"the loop found no items on {url}" + (f": {why}" if why else "")
     if source is None:

@@ -93,8 +93,10 @@ class TenantDocuments:
             raise OSError(f"the address {address} was not asked about")
         return socket.socket(family, kind, protocol)
 
-    async def get(self, url: str, headers: Mapping[str, str], timeout_s: float) -> RawDocument:
-        """What the server answers to one request; at most one byte more than a document may have is read.
+    async def get(
+        self, url: str, headers: Mapping[str, str], timeout_s: float, most_bytes: int = MOST_BYTES
+    ) -> RawDocument:
+        """What the server answers to one request; at most one byte more than `most_bytes` is read.
 
         Raises:
             FetchFailed: there was no whole answer in time, or the address may not be reached.
@@ -103,7 +105,7 @@ class TenantDocuments:
             raise FetchFailed(f"{url} is no web address")
         try:
             async with asyncio.timeout(timeout_s):
-                return await self._answer(url, {**headers, "Accept-Encoding": "gzip"})
+                return await self._answer(url, {**headers, "Accept-Encoding": "gzip"}, most_bytes)
         except TimeoutError as error:
             raise FetchFailed(f"{url} did not answer within {timeout_s:g} s") from error
         except (ClientError, EgressRefused) as error:
@@ -111,7 +113,7 @@ class TenantDocuments:
         except (AnswerUnreadable, OSError, ValueError) as error:
             raise FetchFailed(f"{url}: {error}") from error
 
-    async def _answer(self, url: str, headers: Mapping[str, str]) -> RawDocument:
+    async def _answer(self, url: str, headers: Mapping[str, str], most_bytes: int) -> RawDocument:
         address = URL(url, encoded=True)  # as it is: it is normal already
         if address.host and literal_address(address.host) is not None:  # no name, so that the resolver is not asked
             await self._checked(address.host, address.port or 80)
@@ -122,7 +124,7 @@ class TenantDocuments:
                 text = value.decode("latin-1")
                 said[key] = f"{said[key]}, {text}" if key in said else text
             chunks = answer.content.iter_any()
-            body, more = await beginning(chunks, said.get("content-encoding", ""), MOST_BYTES + 1)
+            body, more = await beginning(chunks, said.get("content-encoding", ""), most_bytes + 1)
             if more:
                 answer.close()  # the rest is not waited for
         return RawDocument(url, answer.status, said, body + b"\0" * more)

@@ -9,12 +9,13 @@ from dataclasses import asdict
 from enum import StrEnum
 from functools import partial
 
-from fastapi import APIRouter, Depends, Header, Query
+from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic_core import to_json
 
 from shoal.agent.support.json_value import Json
 from shoal.services.errors import NotFound
+from shoal.services.schedules.spec import results_scope
 from shoal.services.store import ids
 from shoal.services.store.records import JobRow
 from shoal.services.web.deps import GatewayDeps
@@ -119,6 +120,9 @@ def _add_results(router: APIRouter, deps: GatewayDeps, authenticator: Authentica
 
 
 def _add_newest(router: APIRouter, deps: GatewayDeps, authenticator: Authenticator) -> None:
+    async def reader(request: Request, name: str) -> Caller:
+        return await authenticator.caller(request, results_scope(name))
+
     @router.get(
         "/schedules/{name}/results",
         summary="Read the results of a schedule's newest good run",
@@ -126,14 +130,17 @@ def _add_newest(router: APIRouter, deps: GatewayDeps, authenticator: Authenticat
     )
     async def newest(
         name: str,
-        caller: Caller = Depends(guard(authenticator, "read")),
+        caller: Caller = Depends(reader),
         format: Format | None = Query(None, description="instead of the Accept header"),
         formulas: bool = Query(True, description="CSV: as for a job"),
         columns: Columns = Query(Columns.ALL, description="as for a job"),
         lists: Lists = Query(Lists.JSON, description="as for a job"),
         accept: str = Header("*/*"),
     ) -> StreamingResponse:
-        """One address for what is newest: of the last run that completed and is not degraded. 404: there is none."""
+        """One address for what is newest: of the last run that completed and is not degraded. 404: there is none.
+
+        A key of the schedule reads this, and nothing else.
+        """
         run = await deps.store.schedules.newest_completed(caller.tenant, name)
         assert run.job is not None
         row = await deps.store.job(run.job, tenant=caller.sees)

@@ -44,9 +44,10 @@ class Caller:
         """The tenant whose rows this caller may see; None: all."""
         return None if "admin" in self.scopes else self.tenant
 
-    def may(self, scope: Scope) -> bool:
-        """Whether this caller may do what `scope` stands for."""
-        return scope in self.scopes or "admin" in self.scopes
+    def may(self, scope: str) -> bool:
+        """Whether this caller may do what `scope`, or that of one schedule's results, stands for."""
+        wider = {"admin"} if scope in SCOPES else {"admin", "read"}
+        return scope in self.scopes or not wider.isdisjoint(self.scopes)
 
 
 EVERYBODY = Caller(tenant=DEFAULT_TENANT, scopes=frozenset(SCOPES), name="local")

@@ -75,7 +75,7 @@ class Authenticator:
         """Whether callers need a key."""
         return self._required
 
-    async def caller(self, request: Request, scope: Scope) -> Caller:
+    async def caller(self, request: Request, scope: str) -> Caller:
         """The caller of an API request, who may do what `scope` stands for.
 
         Raises:
@@ -93,7 +93,7 @@ class Authenticator:
         note_caller(request, caller)
         return caller
 
-    async def admit(self, caller: Caller, scope: Scope) -> None:
+    async def admit(self, caller: Caller, scope: str) -> None:
         """Returns when a known caller may make one more request, and that one.
 
         Raises:
@@ -160,7 +160,7 @@ class Authenticator:
             log.warning(LogEvent.STORE_AWAY, error=error.message, doing="note the use of an API key", key=key)
 
 
-def require_scope(caller: Caller, scope: Scope) -> None:
+def require_scope(caller: Caller, scope: str) -> None:
     """Raises NotAllowed unless `caller` has `scope`."""
     if not caller.may(scope):
         raise NotAllowed(f"This needs the scope `{scope}`; the key has {', '.join(sorted(caller.scopes)) or 'none'}.")

@@ -185,6 +185,10 @@ def _of_loop(loop: LoopSpec, prefix: str) -> Iterator[Found]:
     for name, number in (("concurrency", loop.concurrency), ("max_items", loop.max_items)):
         if number is not None and number > _INT32:
             yield f"{prefix}.{name}", f"must be at most {_INT32}"
+    if loop.sitemap is not None and prefix != "loop":
+        yield f"{prefix}.sitemap", "is for the outermost loop"
+    if loop.sitemap is not None and loop.is_link is False:
+        yield f"{prefix}.is_link", "must be left out: the pages of a sitemap are links"
     if loop.source is not None:
         if _blank(loop.source.select):
             yield f"{prefix}.from.select", "must not be blank"

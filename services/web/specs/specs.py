@@ -276,6 +276,8 @@ def _urls(spec: JobSpec) -> Iterator[tuple[str, str]]:
         yield "url", spec.url
     yield from login_addresses(spec)
     yield from _called(spec)
+    if spec.loop is not None and spec.loop.sitemap is not None:
+        yield "loop.sitemap.url", spec.loop.sitemap.url
     for index, value in enumerate(spec.loop.values or () if spec.loop and spec.loop.is_link is not False else ()):
         if value.lower().startswith(("http://", "https://")):
             yield f"loop.values[{index}]", value

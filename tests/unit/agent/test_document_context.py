@@ -42,7 +42,7 @@ class Reads:
         self.told: list[DocumentOutcome] = []
         self.guarded: list[str] = []
 
-    async def get(self, url: str, headers: Mapping[str, str], timeout_s: float) -> RawDocument:
+    async def get(self, url: str, headers: Mapping[str, str], timeout_s: float, most_bytes: int = 0) -> RawDocument:
         return self.raw
 
     async def __call__(self, raw: RawDocument, arg: Mapping[str, Any]) -> ReadDocument:

@@ -238,7 +238,7 @@ class Site:
         self.answers = answers
         self.asked: list[tuple[str, dict[str, str]]] = []
 
-    async def get(self, url: str, headers: Any, timeout_s: float) -> RawDocument:
+    async def get(self, url: str, headers: Any, timeout_s: float, most_bytes: int = 0) -> RawDocument:
         self.asked.append((url, dict(headers)))
         return self.answers[url]
 

@@ -19,7 +19,7 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.testing.browser_double import FakeBrowser, FakePage
 from shoal.agent.types import Box as Rectangle
-from shoal.agent.types import CarriedOver, EarlierReading, PageVersion, Record, RecordPicture
+from shoal.agent.types import CarriedOver, EarlierReading, LoopItem, PageVersion, Record, RecordPicture
 
 URL = "http://shop.example/p/1"
 OLD, NEW = b"<p>5</p>", b"<p>6</p>"
@@ -39,8 +39,9 @@ class Site:
         self.trust = DocumentTrust()
         self.trust.visitor = Visitor("Agent/1", ("en",), "text/html")
         self.browser = FakeBrowser({URL: FakePage()})
+        self.item = LoopItem(0, URL, is_link=True)
 
-    async def get(self, url: str, headers: Mapping[str, str], timeout_s: float) -> RawDocument:
+    async def get(self, url: str, headers: Mapping[str, str], timeout_s: float, most_bytes: int = 0) -> RawDocument:
         self.asked.append(headers)
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
@@ -52,7 +53,7 @@ class Site:
 
     async def now(self, earlier: EarlierReading = EarlierReading("s7", (RECORD,))) -> PageNow:
         reading = DocumentReading(SPEC, self, self.trust, self.guard, self.told.append)
-        return await page_now(self.browser, reading, URL, earlier, None)
+        return await page_now(self.browser, reading, self.item, earlier, None)
 
 
 def answer(status: int, body: bytes = b"", url: str = URL, **headers: str) -> RawDocument:
@@ -142,3 +143,30 @@ async def test_what_robots_txt_forbids_is_not_asked() -> None:
 def test_a_moment_tells_versions_apart_where_the_page_has_rested_since(modified: str, date: str, kept: bool) -> None:
     version = version_of("key", answer(200, OLD, **{"last-modified": modified, "date": date}))
     assert version == PageVersion("key", URL, "", modified if kept else "", DIGEST)
+
+
+@pytest.mark.parametrize(
+    ("modified", "kept"),
+    [
+        ("2026-11-22T08:59:59Z", True),
+        ("2026-11-22T09:30:00Z", False),  # perhaps while the page was open
+        ("2026-11-22T11:59:59+03:00", True),
+        ("2026-11-21T20:00:00", True),
+        ("2026-11-21T23:00:00", False),  # it names no time zone
+        ("2026-11-20", True),
+        ("2026-11-21", False),  # that day ends last at noon of the next
+        ("2026-11-23", False),
+        ("2026-10", False),
+        ("2026", False),
+        ("yesterday", False),
+        ("", False),
+    ],
+)
+async def test_a_page_that_is_older_than_its_record_by_its_sitemap_is_not_asked_for(modified: str, kept: bool) -> None:
+    site = Site(answer(304))
+    site.item = replace(site.item, modified=modified)
+    outcome = await site.now()
+    assert outcome.outcome is not None and site.told == [DocumentOutcome.UNCHANGED]
+    by = "sitemap" if kept else "not_modified"
+    assert (outcome.outcome.records[0].carried_over, len(site.asked)) == (CarriedOver("s7", by), int(not kept))
+    assert outcome.outcome.records[0].at == RECORD.at

@@ -12,6 +12,8 @@ from shoal.agent.status import Status
 from shoal.agent.types import Outcome, Record
 from shoal.agent.worker_messages import Work
 from shoal.services.store.records import AuditFilter, DeliveryFilter
+from shoal.services.web.api.schedules.keys import MOST_KEYS
+from shoal.services.web.http.api_keys import hash_key
 from shoal.services.web.schedules.scheduler import FULL, scheduler_of
 from tests.gateway_world import World, api_world
 from tests.unit.gateway.test_workflows import ORDERS
@@ -231,3 +233,69 @@ async def test_what_changed_since_the_last_good_run_is_told(w: World) -> None:
     assert [(one["job"], one["since"]) for one in told] == [(jobs[1], jobs[0]), (jobs[3], jobs[1])]
     assert told[0]["changes"] == {"appeared": 1, "went": 1, "changed": 0, "unclear": 0}
     assert told[1]["changes"] == {"appeared": 0, "went": 0, "changed": 2, "unclear": 0}
+
+
+async def test_a_key_of_a_schedule_reads_its_newest_results_and_nothing_else() -> None:
+    async with api_world(auth=True) as w:
+        operator = bearer(await w.key("read", "submit", "control", name="ops"))
+        for name in ("prices", "stocks"):
+            assert (await w.client.post("/v1/schedules", json=PRICES | {"name": name}, headers=operator)).is_success
+            w.client.headers.update(operator)
+            await run_once(w, {"name": f"from {name}"}, name=name)
+        keys = "/v1/schedules/prices/keys"
+        made = await w.client.post(keys, json={"name": "sheet", "days": 30})
+        assert made.status_code == 201, made.text
+        key, shown = made.json()["key"], (await w.client.get(keys)).json()["keys"]
+        assert [(each["name"], "key" in each) for each in shown] == [("sheet", False)]
+        w.client.headers.clear()
+        held = bearer(key)
+        read = await w.client.get("/v1/schedules/prices/results?columns=record", headers=held)
+        assert (read.status_code, json.loads(read.text)) == (200, {"name": "from prices"})
+        job = read.headers["shoal-job"]
+        refused = [
+            "/v1/schedules/stocks/results",
+            *("/v1/schedules", "/v1/schedules/prices", "/v1/schedules/prices/runs", keys),
+            *("/v1/jobs", f"/v1/jobs/{job}", f"/v1/jobs/{job}/results", f"/v1/jobs/{job}/changes", "/v1/status"),
+            *("/v1/questions", "/v1/workflows", "/v1/webhooks", "/v1/notify"),
+        ]
+        for path in refused:
+            answer = await w.client.get(path, headers=held)
+            assert answer.status_code == 403, (path, answer.text)
+        for method, path in (("POST", "/v1/jobs"), ("POST", keys), ("DELETE", "/v1/schedules/prices")):
+            assert (await w.client.request(method, path, json={}, headers=held)).status_code == 403, path
+        assert (await w.client.get(f"/v1/artifacts/{job}", headers=held)).status_code in (403, 404)
+
+        number = made.json()["id"]
+        assert (await w.client.delete(f"/v1/schedules/stocks/keys/{number}", headers=operator)).status_code == 404
+        assert (await w.client.delete(f"{keys}/{number}", headers=operator)).status_code == 204
+        row = await w.store.find_key(hash_key(key))
+        assert row is not None and row.revoked_at is not None
+        assert (await w.client.get(keys, headers=operator)).json()["keys"] == []
+
+
+async def test_keys_of_schedules_are_bounded_and_end_with_their_schedule() -> None:
+    async with api_world(auth=True) as w:
+        alone = bearer(await w.key("control", name="alone"))
+        w.client.headers.update(bearer(await w.key("read", "submit", "control", name="ops")))
+        await put(w)
+        keys = "/v1/schedules/prices/keys"
+        assert (await w.client.post(keys, json={"name": "x"}, headers=alone)).status_code == 403, "it may not read"
+        for body, field in (
+            ({"name": ""}, "name"),
+            ({"name": "x", "days": 0}, "days"),
+            ({"name": "x", "for": 1}, "for"),
+        ):
+            answer = await w.client.post(keys, json=body)
+            assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, field)
+        assert (await w.client.post("/v1/schedules/none/keys", json={"name": "x"})).status_code == 404
+        made = [(await w.client.post(keys, json={"name": f"key {n}"})) for n in range(MOST_KEYS + 1)]
+        assert [answer.status_code for answer in made] == [201] * MOST_KEYS + [409]
+        other = bearer(await w.key("read", "submit", "control", name="theirs", tenant="other"))
+        assert (await w.client.get(keys, headers=other)).status_code == 404
+        assert (await w.client.delete("/v1/schedules/prices")).status_code == 204
+        await put(w)
+        assert (await w.client.get(keys)).json()["keys"] == []
+        answer = await w.client.get("/v1/schedules/prices/results", headers=bearer(made[0].json()["key"]))
+        assert answer.status_code == 401, "it was of the schedule that is gone"
+        told = [entry for entry in await w.store.audit(AuditFilter()) if entry.action.endswith("/keys")]
+        assert told[-1].detail.endswith("(key 0)") and told[-1].subject == "prices"

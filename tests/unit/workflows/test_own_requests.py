@@ -236,7 +236,7 @@ class Site:
     closed: str = ""  # an address that the guard does not let through
     trust: DocumentTrust = field(default_factory=lambda: DocumentTrust(NoAudits()))
 
-    async def get(self, url: str, headers: Mapping[str, str], timeout_s: float) -> RawDocument:
+    async def get(self, url: str, headers: Mapping[str, str], timeout_s: float, most_bytes: int = 0) -> RawDocument:
         self.asked.append((url, headers))
         other = self.answers.get(url)
         if isinstance(other, Exception):

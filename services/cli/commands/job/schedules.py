@@ -1,4 +1,4 @@
-"""Commands about schedules: put, list, show, runs, pause, resume, fire, accept, delete."""
+"""Commands about schedules: put, list, show, runs, pause, resume, fire, accept, delete, and keys to their results."""
 
 from __future__ import annotations
 
@@ -31,12 +31,16 @@ VERBS = {
 def add_to(app: typer.Typer) -> None:
     """Adds these commands to `app`."""
     schedules = typer.Typer(
-        no_args_is_help=True, help="Schedules: put, list, show, runs, pause, resume, fire, accept, delete."
+        no_args_is_help=True,
+        help="Schedules: put, list, show, runs, pause, resume, fire, accept, delete; keys to their results.",
     )
     schedules.command("put")(put)
     schedules.command("list")(listing)
     schedules.command("show")(show)
     schedules.command("runs")(runs)
+    schedules.command("key")(make_key)
+    schedules.command("keys")(list_keys)
+    schedules.command("revoke")(revoke_key)
     for verb, help_text in VERBS.items():
         schedules.command(verb, help=help_text)(_command(verb))
     schedules.command("delete")(delete)
@@ -59,11 +63,20 @@ def put(
     finish(work())
 
 
-def _read(file: str) -> dict[str, Json]:
+def read_json(file: str) -> Json:
+    """What a file, or standard input (`-`), says in JSON.
+
+    Raises:
+        BadUsage.
+    """
     try:
-        spec = json.loads(sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8"))
+        return json.loads(sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise BadUsage(f"{file}: cannot be read as JSON: {error}") from error
+
+
+def _read(file: str) -> dict[str, Json]:
+    spec = read_json(file)
     if not isinstance(spec, dict):
         raise BadUsage(f"{file}: must be a JSON object with `name`, `job`, and `cron` or `every`")
     return spec
@@ -121,6 +134,67 @@ def runs(
         async with client_of(settings_of_process(), gateway) as client:
             kept, _ = await rows(partial(client.schedule, name, "runs"), "runs", limit)
         _print(kept, ("time", "state", "job", "records", "why"), _run_cells, as_json=as_json)
+        return Exit.DONE
+
+    finish(work())
+
+
+def make_key(
+    name: Name,
+    label: Annotated[str, typer.Argument(metavar="LABEL", help="What the key is for.")],
+    days: Annotated[
+        float | None, typer.Option(help="It expires after so many days. Default: never.", min=0.001)
+    ] = None,
+    gateway: Gateway = "",
+    as_json: AsJson = False,
+) -> None:
+    """Make a key that reads a schedule's newest results alone, and print it: it is not shown again."""
+
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            key = await client.make_schedule_key(name, label, days)
+            at = f"{client.url}/v1/schedules/{name}/results"
+        if as_json:
+            print(json.dumps(key, ensure_ascii=False))
+        else:
+            print(key["key"])
+            tell(f"key {key['id']} ({label}) reads {at} and nothing else: send it as Authorization: Bearer …")
+        return Exit.DONE
+
+    finish(work())
+
+
+def list_keys(name: Name, gateway: Gateway = "", as_json: AsJson = False) -> None:
+    """List the keys to a schedule's results, without the keys themselves."""
+
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            kept = (await client.schedule(name, "keys"))["keys"]
+        _print(kept, ("id", "for", "created", "expires", "last used"), _key_cells, as_json=as_json)
+        return Exit.DONE
+
+    finish(work())
+
+
+def _key_cells(key: Json) -> list[str]:
+    return [str(key["id"]), key["name"], *(key[name] or "" for name in ("created_at", "expires_at", "used_at"))]
+
+
+def revoke_key(
+    name: Name,
+    key: Annotated[int, typer.Argument(metavar="ID", min=1, help="Id of the key, from `shoal schedules keys`.")],
+    gateway: Gateway = "",
+    as_json: AsJson = False,
+) -> None:
+    """Make a key to a schedule's results useless."""
+
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            await client.revoke_schedule_key(name, key)
+        if as_json:
+            print(json.dumps({"schedule": name, "key": key, "revoked": True}))
+        else:
+            tell(f"key {key} of {name} is revoked; gateways that have just used it forget it within 5 s")
         return Exit.DONE
 
     finish(work())

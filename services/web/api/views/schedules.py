@@ -13,6 +13,7 @@ from shoal.services.schedules.firing import RunState, times_of
 from shoal.services.schedules.times import next_times
 from shoal.services.store import ids
 from shoal.services.store.read.reading import when
+from shoal.services.store.records import ApiKey
 from shoal.services.store.schedules.records import RunRow, ScheduleRow
 from shoal.services.web.api.views.base import JobId, Time, View
 
@@ -105,6 +106,33 @@ class SchedulePage(View):
 
     schedules: list[ScheduleView]
     next: str | None = Field(description="pass it as `cursor` for the next page; null: this was the last")
+
+
+class ScheduleKeyView(View):
+    """A key that reads the newest results of one schedule, without the key."""
+
+    id: int
+    name: str = Field(description="what it is for")
+    created_at: Time
+    expires_at: Time | None = Field(description="null: never")
+    used_at: Time | None = Field(description="last, to the minute; null: not yet")
+
+    @classmethod
+    def of(cls, row: ApiKey) -> ScheduleKeyView:
+        """The view of `row`."""
+        return cls(**{name: getattr(row, name) for name in ScheduleKeyView.model_fields})
+
+
+class NewScheduleKeyView(ScheduleKeyView):
+    """A key that was made, with itself: it is not shown again."""
+
+    key: str = Field(description="send it as `Authorization: Bearer …`")
+
+
+class ScheduleKeyPage(View):
+    """The keys of a schedule."""
+
+    keys: list[ScheduleKeyView]
 
 
 def upcoming(row: ScheduleRow) -> list[float]:

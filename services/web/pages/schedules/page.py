@@ -11,11 +11,18 @@ from shoal.services.errors import NotFound
 from shoal.services.store import ids
 from shoal.services.store.schedules.records import RunRow
 from shoal.services.store.store import Store
+from shoal.services.web.api.schedules.keys import (
+    make_schedule_key,
+    revoke_schedule_key,
+    schedule_key_body,
+    schedule_keys,
+)
 from shoal.services.web.api.schedules.routes import VERBS, command_schedule
 from shoal.services.web.api.views.schedules import ScheduleRunView, ScheduleView
 from shoal.services.web.api.views.sinks import SinkView
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.http.audit import note_detail
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
 
@@ -49,8 +56,7 @@ def add_schedule_pages(router: APIRouter, deps: GatewayDeps, login_check: LoginC
             following=following,
         )
 
-    @router.get("/schedules/{name}", response_class=HTMLResponse)
-    async def schedule(request: Request, name: str, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
+    async def page(request: Request, name: str, caller: Caller, made: str = "", status: int = 200) -> Response:
         row = await store.get(caller.tenant, name)
         rows = await store.runs(caller.tenant, name, limit=STRIP)
         runs = [ScheduleRunView.of(run) for run in rows]
@@ -58,7 +64,11 @@ def add_schedule_pages(router: APIRouter, deps: GatewayDeps, login_check: LoginC
         return pages.page(
             request,
             "schedules/page.html",
+            status=status,
             caller=caller,
+            keys=await schedule_keys(deps.store, caller.tenant, name) if caller.may("control") else (),
+            made=made,
+            now=await deps.store.now(),
             schedule=ScheduleView.of(row),
             runs=runs,
             sinks=sinks,
@@ -66,6 +76,38 @@ def add_schedule_pages(router: APIRouter, deps: GatewayDeps, login_check: LoginC
             verbs={verb: VERBS[verb] for verb in VERBS if verb != ("resume" if row.due_at else "pause")},
             can_control=caller.may("control"),
         )
+
+    @router.get("/schedules/{name}", response_class=HTMLResponse)
+    async def schedule(request: Request, name: str, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
+        return await page(request, name, caller)
+
+    @router.post("/schedules/{name}/keys")
+    async def make_key(
+        request: Request,
+        name: str,
+        token: str = Form(""),
+        label: str = Form("", max_length=400),
+        days: str = Form("", max_length=20),
+        caller: Caller = Depends(let_in(login_check, "control")),
+    ) -> Response:
+        """Makes a key to its results. The answer is the page itself: this is the only time that the key is shown."""
+        login_check.check_form(request, token)
+        body = schedule_key_body({"name": " ".join(label.split()), "days": days.strip() or None})
+        row, key = await make_schedule_key(deps.store, caller, name, body)
+        note_detail(request, f"key {row.id} ({row.name})")
+        return await page(request, name, caller, made=key, status=201)
+
+    @router.post("/schedules/{name}/keys/{key}/revoke")
+    async def revoke_key(
+        request: Request,
+        name: str,
+        key: int = Path(ge=1, le=2**31 - 1),
+        token: str = Form(""),
+        caller: Caller = Depends(let_in(login_check, "control")),
+    ) -> Response:
+        login_check.check_form(request, token)
+        note_detail(request, (await revoke_schedule_key(deps.store, caller.tenant, name, key)).name)
+        return RedirectResponse(f"/schedules/{name}", status_code=303)
 
     @router.post("/schedules/{name}/{verb}")
     async def command(
