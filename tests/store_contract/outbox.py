@@ -22,14 +22,18 @@ async def due(w: World, n: int = 100, **how: Any) -> list[DeliveryRow]:
 
 
 async def test_a_job_that_ends_leaves_its_message_and_one_for_its_items(w: World) -> None:
-    job = await w.submit(webhook=HOOK, labels={"team": "a"})
+    job = await w.submit(webhook=HOOK, name="lamps", labels={"team": "a"})
     assert await w.store.next_delivery_in_s() is None
     await w.run_out()
     items, over = await due(w)
     assert (items.event, over.event) == ("session.finished", "job.finished")
     assert over.url == "https://hooks.example/in" and over.tenant == "acme" and over.job == job
     told = json.loads(over.body)
-    assert told["job"] == f"j{job}" and told["status"] == "completed" and told["labels"] == {"team": "a"}
+    assert (
+        told["job"] == f"j{job}"
+        and told["status"] == "completed"
+        and (told["name"], told["labels"]) == ("lamps", {"team": "a"})
+    )
     assert told["counts"]["completed"] == 1
     assert [one["status"] for one in json.loads(items.body)["sessions"]] == ["completed"]
 

@@ -110,6 +110,7 @@ def _body(tx: Tx, message: WebhookMessage) -> dict[str, Json]:
         "type": message.event,
         "at": datetime.fromtimestamp(tx.now, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "job": job_id(message.job),
+        "name": message.spec.name,
         "labels": message.spec.labels,
         **message.data,
     }

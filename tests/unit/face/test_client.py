@@ -278,11 +278,29 @@ async def test_a_schedule_is_kept_looked_at_steered_and_dropped() -> None:
         assert await client.schedules.runs("prices") == []
         with pytest.raises(shoal.NotFound):
             await client.schedules.latest("prices")
+        key = await client.schedules.make_key("prices", "sheet", days=2)
+        assert key.key.startswith("shoal_") and key.key not in repr(key)
+        assert [(each.id, each.name, each.key) for each in await client.schedules.keys("prices")] == [
+            (key.id, "sheet", "")
+        ]
+        await client.schedules.revoke_key("prices", key.id)
+        assert await client.schedules.keys("prices") == []
         await client.schedules.drop("prices")
         assert await client.schedules.all() == []
         with pytest.raises(shoal.BadRequest) as refused:
             await client.schedules.put({**spec, "every": "soon"})
         assert [fault.field for fault in refused.value.faults] == ["every"]
+
+
+async def test_whom_a_tenant_tells_is_looked_up_and_set() -> None:
+    async with api_world() as here, client_of(here) as client:
+        assert await client.notify() == []
+        (told,) = await client.set_notify([{"by": "slack", "to": "https://chat.example/in"}])
+        assert (told["by"], told["every_s"]) == ("slack", 600.0) and await client.notify() == [told]
+        with pytest.raises(shoal.BadRequest) as refused:
+            await client.set_notify([{"by": "fax", "to": "1"}])
+        assert [fault.field for fault in refused.value.faults] == ["notify[0].by"]
+        assert await client.set_notify([]) == []
 
 
 @pytest.mark.parametrize(

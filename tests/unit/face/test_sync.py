@@ -54,6 +54,19 @@ def test_jobs_are_called_by_their_names_and_found_by_them(served: Served) -> Non
         assert client.job(named.id).name == "Kettles"
 
 
+def test_keys_of_schedules_and_whom_a_tenant_tells(served: Served) -> None:
+    with Client(served.url) as client:
+        client.schedules.put({"name": "prices", "every": "1h", "job": {**SPEC, "goal": "look"}})
+        key = client.schedules.make_key("prices", "sheet")
+        assert [each.id for each in client.schedules.keys("prices")] == [key.id]
+        client.schedules.revoke_key("prices", key.id)
+        assert client.schedules.keys("prices") == []
+        assert [told["by"] for told in client.set_notify([{"by": "slack", "to": "https://chat.example/in"}])] == [
+            "slack"
+        ]
+        assert len(client.notify()) == 1 and client.set_notify([]) == []
+
+
 def test_one_session_is_tried_again(served: Served) -> None:
     with Client(served.url) as client:
         job = client.submit(SPEC)

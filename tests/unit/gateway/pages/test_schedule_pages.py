@@ -37,6 +37,17 @@ async def test_a_schedule_is_shown_with_its_times_and_runs_and_commanded() -> No
         token = re.search(r'name="token" value="([^"]*)"', page)
         assert token is not None
         form = {"token": token[1]}
+        made = await w.client.post("/schedules/prices/keys", data={**form, "label": "the <b>sheet", "days": "30"})
+        assert made.status_code == 201
+        assert re.search(r'value="shoal_[^"]+"', made.text) and "the &lt;b&gt;sheet" in made.text
+        shown = (await w.client.get("/schedules/prices")).text
+        revoke = re.search(r'action="(/schedules/prices/keys/\d+/revoke)"', shown)
+        assert revoke is not None and "shoal_" not in shown
+        assert (await w.client.post(revoke[1], data={"token": "x"})).status_code == 403
+        assert (await w.client.post(revoke[1], data=form)).status_code == 303
+        assert revoke[1] not in (await w.client.get("/schedules/prices")).text
+        bad = await w.client.post("/schedules/prices/keys", data={**form, "label": "x", "days": "soon"})
+        assert bad.status_code == 400 and "days" in bad.text
         assert (await w.client.post("/schedules/prices/pause", data=form)).status_code == 303
         assert "It is paused." in (await w.client.get("/schedules/prices")).text
         assert (await w.client.post("/schedules/prices/eat", data=form)).status_code == 404
