@@ -181,11 +181,9 @@ class DocumentContext:
         if self._page is not None or self._mode is not None or not is_web(url):
             self._read_raw = None
             return await (await self._opened()).goto(url, timeout_s=timeout_s)
-        self._url = url
-        reading = self._reading
-        kept = reading.spec.changes.skip_unchanged
+        self._url, reading, kept = url, self._reading, self._reading.spec.changes.skip_unchanged
         self._mode = reading.trust.begin(sampled=reading.sampled, audited=reading.audited, kept=kept)
-        visitor = self._reading.trust.visitor
+        visitor = reading.trust.visitor
         if self._mode is not Mode.DOCUMENT or visitor is None:
             return await (await self._opened()).goto(url, timeout_s=timeout_s)
         return await self._document_at(url, visitor, timeout_s) or await self._again()

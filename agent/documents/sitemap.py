@@ -116,7 +116,7 @@ def listed_in(body: bytes, url: str) -> _Listed:
     text = _plain(body)
     if len(text) > MOST_SITEMAP_BYTES:
         raise ValueError(f"it is longer than {MOST_SITEMAP_BYTES:,} bytes")
-    found, root = _Listed([], []), None
+    listed, root = _Listed([], []), None
     for event, element in etree.iterparse(BytesIO(text), events=("start", "end"), no_network=True, load_dtd=False):
         root = element if root is None else root
         name = etree.QName(element)
@@ -130,13 +130,13 @@ def listed_in(body: bytes, url: str) -> _Listed:
         if told.get("loc"):
             address = resolved(told["loc"], url)
             if name.localname == "url":
-                found.pages.append(SitemapPage(address, told.get("lastmod", "")[:40]))
+                listed.pages.append(SitemapPage(address, told.get("lastmod", "")[:40]))
             else:
-                found.sitemaps.append(address)
+                listed.sitemaps.append(address)
         root.remove(element)
     if root is None or etree.QName(root).localname not in ("urlset", "sitemapindex"):
         raise ValueError("its root is neither `urlset` nor `sitemapindex`")
-    return found
+    return listed
 
 
 def _plain(body: bytes) -> bytes:

@@ -117,10 +117,10 @@ class HttpSink(SpecPart):
 class SinkSpec(SpecPart):
     """One place for the job's records: exactly one of `s3`, `postgres`, `folder`, `sheets` and `http`."""
 
-    degraded: Literal["hold", "write"] = Field(
-        "hold",
-        description="of a schedule's run that is degraded: `hold` its records until an operator accepts the run or "
-        "writes them, or `write` them as any others",
+    degraded: bool = Field(
+        False,
+        description="true: what a degraded run of a schedule gave is written as any other; else it is held back until "
+        "an operator accepts the run, or has it written",
     )
     s3: S3Sink | None = None
     postgres: PostgresSink | None = None

@@ -491,7 +491,7 @@ def _all() -> JobFilter:
 # --- sinks of runs -----------------------------------------------------------------------------------------
 
 S = SinkState
-SINKS = [{"http": {"url": "https://in.example/a"}}, {"http": {"url": "https://in.example/b"}, "degraded": "write"}]
+SINKS = [{"http": {"url": "https://in.example/a"}}, {"http": {"url": "https://in.example/b"}, "degraded": True}]
 
 
 async def sinks_of(w: World, job: int | None) -> list[SinkState]:

@@ -289,7 +289,7 @@ ROOMS: Mapping[str, Mapping[str, str]] = {
         "chromium": "actions browser error_info errors fault_table hooks observe redaction spec support types",
         "compressed_items": "types",
         "decisions": "errors grounding models observe schemas spec support types",
-        "documents": "browser errors extraction grounding spec status support types workflows",
+        "documents": "browser errors extraction fault_table grounding spec status support types workflows",
         "error_advice": "errors",
         "error_info": "",
         "errors": "error_info",

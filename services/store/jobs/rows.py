@@ -309,7 +309,7 @@ def _fill_sinks(tx: Tx, jobs: Sequence[LockedJob]) -> None:
             if job.status is not Status.COMPLETED:
                 state = SinkState.SKIPPED
                 error = f"the job is {job.status}, and only those that are completed are written"
-            elif sink.degraded == "hold" and job.id in unjudged:
+            elif job.id in unjudged and not sink.degraded:
                 state = SinkState.UNJUDGED
             ended_at = tx.now if state is SinkState.SKIPPED else None
             row = {"job": job.id, "nth": nth, "tenant": job.tenant, "place": f"{sink.kind}: {sink.place}"}

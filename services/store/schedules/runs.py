@@ -18,6 +18,7 @@ from shoal.services.store.database.states import State
 from shoal.services.store.database.tables import job as jobs
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs.rows import specs_of
+from shoal.services.store.jobs.sink_records import SinkState
 from shoal.services.store.jobs.webhook_messages import WebhookMessage, announce
 from shoal.services.store.read.reading import when
 from shoal.services.store.schedules.keeping import get
@@ -102,7 +103,10 @@ def judged(tx: Tx, done: Judged) -> bool:
         return False
     if done.verdict is not None:
         why = f"the run is degraded: {'; '.join(reason.text for reason in done.verdict.reasons)}"
-        held = sorted(tx.rows("hold_back_sinks", job=done.job, now=tx.now, why=why), key=lambda row: row.nth)
+        held = sorted(
+            tx.rows("hold_back_sinks", job=done.job, held=SinkState.HELD.value, now=tx.now, why=why),
+            key=lambda row: row.nth,
+        )
         _tell(tx, done, JobEvent.DEGRADED, {**done.told(name), "held": [row.place for row in held]})
         return True
     tx.run("let_sinks_go", job=done.job, now=tx.now)

@@ -941,7 +941,7 @@ where job = :job and state in ('unjudged', 'held')
 
 -- name: hold_back_sinks
 -- Keeps what a degraded run gave from the sinks that waited for its verdict.
-update sink set state = 'held', ended_at = :now, error = :why where job = :job and state = 'unjudged'
+update sink set state = :held, ended_at = :now, error = :why where job = :job and state = 'unjudged'
 returning nth, place
 
 -- name: hold_sinks
