@@ -31,6 +31,7 @@ class BrowserSpec(SpecPart):
     viewport: Viewport = Viewport()
     locale: str | None = Field(None, description="BCP 47, such as de-DE")
     timezone: str | None = Field(None, description="IANA name, such as Europe/Berlin")
+    color_scheme: Literal["light", "dark"] = Field("light", description="what pages are told the visitor prefers")
     user_agent: str | None = Field(None, description="sent instead of the installation's own")
     headers: dict[str, str] = Field(default_factory=dict, description="sent with every request")
     proxy: ProxySpec | None = None

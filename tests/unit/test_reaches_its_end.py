@@ -237,7 +237,8 @@ ELSEWHERE = {
 """Fields that no context is made from, and the file that handles (or refuses) them."""
 
 OTHER_LOOK: Mapping[str, Any] = {
-    **{"viewport": Viewport(width=800, height=600), "locale": "de-DE", "timezone": "Europe/Berlin", "user_agent": "x"},
+    **{"viewport": Viewport(width=800, height=600), "locale": "de-DE", "timezone": "Europe/Berlin"},
+    **{"color_scheme": "dark", "user_agent": "x"},
     **{"headers": {"x": "y"}, "storage_state": "login", "block": ("image",), "dialogs": "dismiss"},
     **{"isolation": "fresh", "headless": False, "attach": "ws://127.0.0.1:1"},
     "proxy": {"server": "http://proxy.example:1"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -125,6 +125,18 @@ async def test_halves_of_characters_are_no_trouble(browser: Browser, site: Site)
     assert await context.read("() => 'a\\ud83d'") in ("a\ud83d", "a\ufffd")
     await context.read("() => { document.querySelector('h1').textContent = 'half \\ud83d of one'; }")
     assert "half \ufffd of one" in (await drawn_page(context)).text()
+    await context.close()
+
+
+@pytest.mark.parametrize("reading", [True, False])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_a_page_is_told_which_colours_its_visitor_prefers(
+    browser: Browser, site: Site, scheme: Literal["light", "dark"], reading: bool
+) -> None:
+    look = BrowserSpec(color_scheme=scheme)
+    context = await browser.new_context(ContextOptions(reading=reading, browser=look))
+    await context.goto(f"{site.url}/second")
+    assert await context.read("() => matchMedia('(prefers-color-scheme: dark)').matches") is (scheme == "dark")
     await context.close()
 
 
