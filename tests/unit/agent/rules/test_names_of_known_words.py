@@ -13,19 +13,19 @@ import pytest
 from shoal.agent.browser import Context
 from shoal.agent.errors import FieldsMissing
 from shoal.agent.policies.policy import SessionState
-from shoal.agent.policies.rules.policy import RulesPolicy
+from shoal.agent.policies.rules.fields.extraction import extract_page
 from shoal.agent.read.word_lists.concepts import CONCEPTS
 from shoal.agent.read.word_lists.labels import AROUND, QUALIFIERS
 from shoal.agent.spec import JobSpec
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "load-tests" / "site"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "load-tests" / "site"))
 
 from shop import drift
 
 if TYPE_CHECKING:
-    from tests.integration.rules.conftest import Site
+    from tests.unit.agent.rules.conftest import Site
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(300)
 
 TRUTH = {"price": 12.5, "sku": "HR-12AB", "weight_g": 300, "available": True}
 SCHEMA: dict[str, Any] = drift.RECORD_SCHEMA
@@ -104,7 +104,7 @@ async def read(page: Context, site: Site, name: str, body: str, *, title: str = 
     await page.goto(url)
     job = JobSpec.model_validate({"url": url, "extract": {"schema": SCHEMA}})
     try:
-        read = await RulesPolicy().extract(SessionState(spec=job, loop=None, item=None, page=page))
+        read = await extract_page(SessionState(spec=job, loop=None, item=None, page=page))
     except FieldsMissing:
         return {}
     return {name: value for record in read.records for name, value in record.value.items() if name in record.sources}
@@ -194,7 +194,7 @@ async def test_items_of_the_drift_site_whose_ids_have_their_names_are_whole(
         site.pages["/here"] = drift.page(seed, drift.Drift.OWN_IDS, n)
         await page.goto(f"{site.url}/here")
         job = JobSpec.model_validate({"url": f"{site.url}/here", "extract": {"schema": SCHEMA}})
-        (record,) = (await RulesPolicy().extract(SessionState(spec=job, loop=None, item=None, page=page))).records
+        (record,) = (await extract_page(SessionState(spec=job, loop=None, item=None, page=page))).records
         assert record.value == drift.truth(seed, drift.Drift.OWN_IDS, n), one
 
 
@@ -213,7 +213,7 @@ async def test_rows_of_a_list_whose_ids_have_their_names_are_whole(page: Context
     row = {"type": "object", "required": ["name", "price"], "properties": {"name": {"type": "string"}}}
     row["properties"]["price"] = {"type": "number"}
     job = JobSpec.model_validate({"url": f"{site.url}/here", "extract": {"schema": {"type": "array", "items": row}}})
-    read = await RulesPolicy().extract(SessionState(spec=job, loop=None, item=None, page=page))
+    read = await extract_page(SessionState(spec=job, loop=None, item=None, page=page))
     truth = {name: n + 10.5 for n, name in enumerate(NAMES)}
     got = {record.value.get("name"): record.value.get("price") for record in read.records}
     lacking = [name for name, price in truth.items() if got.get(name) is None]

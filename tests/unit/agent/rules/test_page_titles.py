@@ -8,12 +8,10 @@ import pytest
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import FieldsMissing
-from tests.integration.rules.test_right_or_missing import TEXT, read, value
+from tests.unit.agent.rules.test_right_or_missing import TEXT, read, value
 
 if TYPE_CHECKING:
-    from tests.integration.rules.conftest import Site
-
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+    from tests.unit.agent.rules.conftest import Site
 
 
 async def test_a_numbered_heading_that_the_title_bears_out_is_the_title(page: Context, site: Site) -> None:

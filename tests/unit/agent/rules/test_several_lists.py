@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.unit.agent.rules.test_right_or_missing import TEXT, read, values
 
 from shoal.agent.browser import Context
-from tests.integration.rules.test_right_or_missing import TEXT, read, values
 
 if TYPE_CHECKING:
-    from tests.integration.rules.conftest import Site
+    from tests.unit.agent.rules.conftest import Site
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 
 
 def cards(names: Sequence[str]) -> str:
