@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.unit.agent.rules.test_right_or_missing import TEXT, read, values
 
 from shoal.agent.browser import Context
+from tests.unit.agent.rules.test_right_or_missing import TEXT, read, values
 
 if TYPE_CHECKING:
     from tests.unit.agent.rules.conftest import Site
-
-
 
 
 def cards(names: Sequence[str]) -> str:
