@@ -7,8 +7,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
+from fastapi.responses import HTMLResponse
+from fastapi.routing import APIRoute
 from playwright.async_api import Browser, Page
 
 from tests.gateway_world import World, world
@@ -44,9 +48,9 @@ class Site:
 
 
 @asynccontextmanager
-async def served_site() -> AsyncIterator[Site]:
-    """A site whose store holds what the seeder puts there."""
-    async with world() as made, chromium() as browser:
+async def served_site(**options: Any) -> AsyncIterator[Site]:
+    """A site whose store holds what the seeder puts there, of a gateway with these options."""
+    async with world(**options) as made, chromium() as browser:
         await Seeder(made).fill()
         config = uvicorn.Config(made.app, host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=1)
         server, socket = uvicorn.Server(config), config.bind_socket()
@@ -57,6 +61,16 @@ async def served_site() -> AsyncIterator[Site]:
             server.should_exit = True
             await task
             socket.close()
+
+
+def pages_of(app: FastAPI) -> list[APIRoute]:
+    """The routes that give a page: those that say so, and those whose function has the maker of pages at hand."""
+    return [
+        route
+        for route in app.routes
+        if isinstance(route, APIRoute) and route.methods is not None and "GET" in route.methods
+        if route.response_class is HTMLResponse or {"pages", "refused"} & set(route.endpoint.__code__.co_freevars)
+    ]
 
 
 def axe_source() -> str:
