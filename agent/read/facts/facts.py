@@ -21,7 +21,6 @@ _LOADING = re.compile(
 )
 _PLACEHOLDER = re.compile(r"skeleton|shimmer|placeholder-glow|spinner|loading|loader", re.I)
 _MOST_METAS = 200
-_LONGEST_META = 5_000
 _SCRIPT = re.compile(r"javascript|module", re.I)
 
 
@@ -127,7 +126,7 @@ def _metas(page: Page) -> dict[str, list[str]]:
     for el in list(page.root.iter("meta"))[:_MOST_METAS]:
         name = el.get("property") or el.get("name") or el.get("http-equiv")
         if name and el.get("content") is not None:
-            metas.setdefault(name.lower(), []).append(el.get("content")[:_LONGEST_META])
+            metas.setdefault(name.lower(), []).append(el.get("content"))
     return metas
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
@@ -12,16 +13,19 @@ from lxml.html import HtmlElement
 from shoal.agent.page.page import Page
 from shoal.agent.page.selectors import Selectors
 from shoal.agent.read.facts.page_parts import Around, LabeledValue, Taken
+from shoal.agent.read.facts.pictures import picture_address
 from shoal.agent.read.facts.surroundings import HEADINGS, Surroundings
 from shoal.agent.read.facts.tables import Grids, cells_of, is_head, table_of
-from shoal.agent.read.facts.texts import LONGEST_TEXT, SKIPPED, clean, leaves, one_line
+from shoal.agent.read.facts.texts import SKIPPED, clean, leaves, one_line
 
 _MOST = 800
 _LONGEST_LABEL = 60
 _LONGEST_VALUE = 2_000
+_LONGEST_LIST = 20_000
 _LONGEST_OF_RECORD = 5_000
 _MOST_OPTIONS = 1_000
 _NO_VALUE = frozenset(["hidden", "password", "submit", "button", "reset", "image", "file", "search"])
+_CONTROL_TAGS = ("input", "select", "textarea")
 _CONTROL_ROLES = frozenset(["checkbox", "switch", "radio", "textbox", "combobox", "spinbutton", "slider"])
 _EXACT = frozenset(["number", "date", "datetime-local", "month", "week", "time", "range", "color"])
 _PARTS_OF_LISTS = frozenset(["tr", "tbody", "thead", "td", "th", "dt", "dd", "ul", "ol", "select"])
@@ -33,6 +37,8 @@ _INLINE = frozenset(
     }
     | {"var"}
 )
+_LISTS = frozenset(["ul", "ol"])
+_PASSED_OVER = SKIPPED | {"button"}
 _BADGES = frozenset(["span", "small", "label", "i", "em", "a"])
 _LONGEST_BADGE = 40
 _MOST_IN_CELL = 20
@@ -79,19 +85,21 @@ class Labels:
         self._label_of: dict[HtmlElement, list[HtmlElement]] = {}
         for label in walk.page.root.iter("label"):
             named = self._by_id.get(label.get("for"))
-            own = named if named is not None else next(label.iterdescendants("input", "select", "textarea"), None)
+            own = named if named is not None else next(label.iterdescendants(*_CONTROL_TAGS), None)
             if own is not None:
                 self._label_of.setdefault(own, []).append(label)
 
     def _said(self, el: HtmlElement) -> str:
         return self._walk.texts.get(el, "")
 
-    def _add(self, how: str, label: str, value: str, el: HtmlElement, around: Around, **more: Any) -> None:
+    def _add(
+        self, how: str, label: str, value: str, el: HtmlElement, around: Around, *, longest: int = 0, **more: Any
+    ) -> None:
         walk, struck = self._walk, around.struck
         label, value = _COLON.sub("", one_line(label)), clean(value)
         if not value and el in walk.struck_texts:
             value, struck = clean(walk.struck_texts[el]), True
-        longest = _LONGEST_OF_RECORD if walk.many else _LONGEST_VALUE
+        longest = longest or (_LONGEST_OF_RECORD if walk.many else _LONGEST_VALUE)
         if not label or not value or len(label) > _LONGEST_LABEL or len(value) > longest:
             return
         if len(walk.taken.pairs) >= _MOST or not walk.spends(value):
@@ -101,8 +109,8 @@ class Labels:
             if el.tag == "a" and el.get("href")
             else next((a for a in el.iterdescendants("a") if a.get("href")), None)
         )
-        picture = next((img for img in el.iterdescendants("img") if img.get("src")), None)
-        to = link.get("href") if link is not None else picture.get("src") if picture is not None else ""
+        pictures = map(picture_address, el.iterdescendants("img"))
+        to = link.get("href") if link is not None else next(filter(None, pictures), "")
         walk.taken.pairs.append(
             LabeledValue(
                 how, label, value, walk.selectors.of(el), not around.hidden, around.region,
@@ -157,7 +165,7 @@ class Labels:
         if not names:
             return
         own = self._said(cell)
-        control = None if own.strip() else next(cell.iterdescendants("input", "select", "textarea"), None)
+        control = None if own.strip() else next(cell.iterdescendants(*_CONTROL_TAGS), None)
         pictures = [] if own.strip() else [img for img in cell.iterdescendants("img") if img.get("alt") is not None]
         text = one_line(pictures[0].get("alt")) if len(pictures) == 1 else own
         more_labels = tuple(names[1:])
@@ -256,7 +264,8 @@ class Labels:
         children = [child for child in el if isinstance(child.tag, str)]
         if len(children) <= 6:
             children = [child for child in children if child.tag not in SKIPPED or child.tag in ("select", "textarea")]
-        if el.tag not in _INLINE and len(children) in (2, 3) and children[0].tag not in _NO_LABELS:
+        names = el.tag not in _INLINE and len(children) in (2, 3) and children[0].tag not in _NO_LABELS
+        if names and not (children[0].tag == "label" and self._controls(children[0])):
             label = one_line(self._said(children[0]))
             if label and len(label) <= 40 and not self._text_before(el, children[0]):
                 rest = (children[0].tail or "") + "".join(
@@ -269,6 +278,13 @@ class Labels:
                 if (hit := _LINE.fullmatch(row)) is not None:
                     self._add("label", hit[1] or hit[3], hit[2] or hit[4], el, around)
 
+    def _controls(self, label: HtmlElement) -> bool:
+        """True for the label of a control: what it names is the control's value, and no text beside it."""
+        named = self._by_id.get(label.get("for"))
+        return next(label.iterdescendants(*_CONTROL_TAGS), None) is not None or (
+            named is not None and named.tag in _CONTROL_TAGS
+        )
+
     @staticmethod
     def _text_before(el: HtmlElement, child: HtmlElement) -> bool:
         before = (el.text or "") + "".join(n.tail or "" for n in child.itersiblings(preceding=True))
@@ -276,31 +292,48 @@ class Labels:
 
     def add_under_headings(self, el: HtmlElement, around: Around) -> None:
         """What the headings among an element's children speak of."""
-        head: HtmlElement | None = None
-        last: HtmlElement | None = None
-        body = ""
-        for node in (*(child for child in el if isinstance(child.tag, str)), None):
-            if node is None or node.tag in HEADINGS:
-                if head is not None and last is not None and len(body) < _LONGEST_VALUE:
-                    self._add("heading", self._said(head), body, last, around)
-                head = None if node is None or node.tag == "h1" else node
-                last, body = None, ""
-            elif head is not None and node.tag not in SKIPPED:
-                if node.tag in ("ul", "ol") and last is None:  # a list is all that the heading speaks of
-                    entries = (one_line(self._said(item)) for item in node if isinstance(item.tag, str))
-                    self._add("heading", self._said(head), "\n".join(entries), node, around)
-                    head = None
-                    continue
-                if len(body) < _LONGEST_VALUE:
-                    body += ("\n" if body else "") + self._said(node)
-                last = last if last is not None else node
+        children = [child for child in el if isinstance(child.tag, str) and child.tag not in _PASSED_OVER]
+        for place, head in enumerate(children):
+            if head.tag in HEADINGS[1:]:
+                higher = (at for at in range(place + 1, len(children)) if _outranks(children[at], head))
+                self._add_section(head, children[place + 1 : next(higher, len(children))], around)
+
+    def _add_section(self, head: HtmlElement, nodes: Sequence[HtmlElement], around: Around) -> None:
+        """The list right under a heading, or the lists of all its groups; else the text up to the next heading."""
+        lists = [node for node in nodes[:1] if node.tag in _LISTS] or [*self._grouped(nodes)]
+        if lists:
+            entries = (self._entry(item) for one in lists for item in one if isinstance(item.tag, str))
+            self._add("heading", self._said(head), "\n".join(entries), lists[0], around, longest=_LONGEST_LIST)
+            return
+        texts, length = list[str](), 0
+        for node in itertools.takewhile(lambda node: node.tag not in HEADINGS, nodes):
+            texts.append(self._said(node))
+            length += len(texts[-1])
+            if length >= _LONGEST_VALUE:
+                return
+        if texts:
+            self._add("heading", self._said(head), "\n".join(texts), nodes[0], around)
+
+    def _grouped(self, nodes: Sequence[HtmlElement]) -> list[HtmlElement]:
+        """Lists of one kind that have a name each, a lower heading or a line with a colon, from the first node on."""
+        named = [listed for name, listed in itertools.pairwise(nodes) if listed.tag in _LISTS and self._is_name(name)]
+        if not named or named[0] is not nodes[1]:
+            return []
+        return [one for one in named if (one.tag, one.get("class")) == (named[0].tag, named[0].get("class"))]
+
+    def _is_name(self, el: HtmlElement) -> bool:
+        return el.tag in HEADINGS or (el.tag not in _LISTS and self._said(el).rstrip().endswith((":", "：")))
+
+    def _entry(self, item: HtmlElement) -> str:
+        """The text of a list's entry; of one that is a block about something of its own as well."""
+        return one_line(self._said(item) or self._page.text(item))
 
     # --- controls -------------------------------------------------------------------------------------
 
     @staticmethod
     def is_control(el: HtmlElement) -> bool:
         """True for a field of a form, and for what takes its part."""
-        if el.tag in ("input", "select", "textarea") or el.get("role") in _CONTROL_ROLES:
+        if el.tag in _CONTROL_TAGS or el.get("role") in _CONTROL_ROLES:
             return True
         return el.get("contenteditable") in ("", "true", "plaintext-only")
 
@@ -315,10 +348,10 @@ class Labels:
         value = self._value(el, type_, checkable=checkable)
         if value is None:
             return
-        text = clean(value)[:LONGEST_TEXT]
+        text = clean(value)
         options = tuple(self._options(el)) if el.tag == "select" else ()
         labels = list(given) or self._labels(el, type_)
-        if not labels or (not text and not options):
+        if not labels or (not text and not options) or not walk.spends(text):
             return
         if walk.asked is not None and not given and not walk.asked.search(" ".join(labels)):
             return
@@ -326,7 +359,7 @@ class Labels:
         walk.taken.pairs.append(
             LabeledValue(
                 "control", labels[0], text, walk.selectors.of(el), not around.hidden, around.region, tuple(labels[1:]),
-                exact=text if type_ in _EXACT else "", link=text if type_ == "url" else "", around=around.around,
+                exact=text if type_ in _EXACT else "", link=text if type_ == "url" else "", around=around.within,
                 in_fragment=around.in_fragment, order=walk.order, box=self._box(form),
                 asking=form is not None and self._asks(form), options=options, is_checkbox=checkable,
             )
@@ -363,7 +396,7 @@ class Labels:
         """True for a form that searches or orders."""
         fields = [
             el
-            for el in form.iterdescendants("input", "select", "textarea")
+            for el in form.iterdescendants(*_CONTROL_TAGS)
             if (el.get("type") or "").lower() not in _NO_VALUE and self._page.shown(el)
         ]
         return len(fields) < 2 or form.get("role") == "search"
@@ -385,6 +418,11 @@ class Labels:
         labels += [el.get("name") or "", el.get("id") or "", el.get("title") or ""]
         plain = (one_line(re.sub(r"[*:：]\s{0,9}$", "", text).removesuffix("[]")) for text in labels)
         return list(dict.fromkeys(text for text in plain if text and len(text) <= _LONGEST_LABEL))
+
+
+def _outranks(el: HtmlElement, head: HtmlElement) -> bool:
+    """True for a heading that ends what a heading before it speaks of."""
+    return el.tag in HEADINGS and str(el.tag) <= str(head.tag)
 
 
 def _outside(label: HtmlElement, control: HtmlElement) -> str:

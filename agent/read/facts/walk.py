@@ -13,6 +13,7 @@ from shoal.agent.page.page import Page
 from shoal.agent.page.selectors import Selectors
 from shoal.agent.read.facts.labels import Labels
 from shoal.agent.read.facts.page_parts import Anchor, Around, Heading, NamedElement, Taken
+from shoal.agent.read.facts.pictures import picture_address
 from shoal.agent.read.facts.surroundings import HEADINGS, Surroundings
 from shoal.agent.read.facts.tables import Grids, is_row, is_table
 from shoal.agent.read.facts.texts import LONGEST_TEXT, SKIPPED, clean, one_line
@@ -184,6 +185,8 @@ class Walk:
         if inner.struck and not around.struck:
             self.struck_texts[el] = f"{self.struck_texts.get(el, '')} {said}"
             return block
+        if child.tag == "button" and any(up.tag == "li" for up in child.iterancestors()):
+            return block  # what can be done with a list's entry is no part of what it says
         if child in self.struck_texts:
             self.struck_texts[el] = f"{self.struck_texts.get(el, '')} {self.struck_texts[child]}"
         text.append(f"{edge}{said}{edge}")
@@ -302,7 +305,7 @@ class Walk:
         aria, rel = el.get("aria-label") or "", el.get("rel") or ""
         prop = el.get("itemprop") or el.get("property") or ""
         exact = el.get("datetime") or el.get("content") or ((el.get("value") or "") if tag in ("data", "meter") else "")
-        said = el.get("href") if tag == "a" else el.get("src") if tag == "img" else ""
+        said = el.get("href") if tag == "a" else picture_address(el) if tag == "img" else ""
         link = self.surroundings.address(said) if said else ""
         mails = link.startswith(("mailto:", "tel:"))
         telling = (

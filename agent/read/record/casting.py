@@ -10,9 +10,10 @@ from typing import Literal
 
 from shoal.agent.read.field import Field
 from shoal.agent.read.record.nodes import PageNodes, property_of, types_of, values_of
-from shoal.agent.read.values.amounts import read_amount
+from shoal.agent.read.values.conversion import read_amount
 from shoal.agent.read.values.dates import read_date
 from shoal.agent.read.values.days import read_day
+from shoal.agent.read.values.placeholders import is_no_picture
 from shoal.agent.read.values.quantities import read_quantity, states_no_unit, unit_named
 from shoal.agent.read.vocabulary import ENUMERATIONS, property_named
 from shoal.agent.read.words import folded, one_line, plain_text
@@ -63,7 +64,7 @@ class Casting:
             case "boolean":
                 return _boolean(self._principal(stated[0], "text"))
             case "address":
-                return self._first(self._address(value) for value in stated)
+                return self._first(self._address(value, prop) for value in stated)
             case "day":
                 return self._first(self._day(value, field) for value in stated)
             case "text":
@@ -104,8 +105,14 @@ class Casting:
             if not states_no_unit(text) or (of_time and not text.isdigit()):
                 return None
         elif isinstance(said, str) and (of_time or _ISO_DURATION.match(text)):
-            return None if re.search(r"[^\W\d_]", text) else read_amount(text)
-        return read_amount(text) if len(text) < _LONGEST_NUMBER else None
+            return None if re.search(r"[^\W\d_]", text) else self._plain_amount(text, field, prop)
+        return self._plain_amount(text, field, prop) if len(text) < _LONGEST_NUMBER else None
+
+    def _plain_amount(self, text: str, field: Field, prop: str) -> float | None:
+        named = field.prop.concept.kind if field.prop.concept else "text"
+        amount = read_amount(text, "price" if "price" in prop.lower() else named, self.lang, exact=True)
+        unset = amount == 0 and (named == "rating" or prop == "ratingValue")  # a scale begins at one
+        return None if amount is None or unset else float(amount)
 
     @staticmethod
     def unit_of(node: Mapping[str, Json]) -> str | None:
@@ -116,10 +123,12 @@ class Casting:
                 return unit_named(stated[0]) or stated[0]
         return None
 
-    def _address(self, value: Json) -> str | None:
+    def _address(self, value: Json, prop: str) -> str | None:
         said = self._principal(value, "address") if isinstance(value, Mapping) else value
         text = said.strip() if isinstance(said, str) else ""
         if text.startswith(("data:", "javascript:", "#")) or " " in text or not _LINKED.match(text):
+            return None
+        if "ImageObject" in property_named(prop).ranges and is_no_picture(text):
             return None
         return joined(self.base, html.unescape(text)) or None
 

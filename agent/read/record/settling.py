@@ -17,7 +17,7 @@ from shoal.agent.read.record.main_matter import MainMatter
 from shoal.agent.read.record.main_text import longest_text, read_strictly
 from shoal.agent.read.record.shown_rows import ShownRows, shown_entry
 from shoal.agent.read.record.witnesses import Testimony, Witness, WitnessKind, same
-from shoal.agent.read.values.amounts import has_check_digit
+from shoal.agent.read.values.codes import has_check_digit
 from shoal.agent.read.values.days import day_is_shown
 from shoal.agent.read.vocabulary import property_named
 from shoal.agent.read.words import entry_key, folded, letters, likeness_of_texts
@@ -35,6 +35,8 @@ _WEIGHTS: Mapping[WitnessKind, float] = {
     "strict": 1.0,
 }
 _OF_RECORD = frozenset[WitnessKind]({"node", "twin"})
+_READERS = frozenset[WitnessKind]({"main", "strict", "url"})
+"""Witnesses that are no data which the page states."""
 _TITLES = ("name", "headline")
 _GOOD = 0.85
 _CODES = frozenset({"sku", "mpn", "productID", "identifier"})
@@ -77,6 +79,8 @@ class Claim:
         """True when `told` says the same; one title may hold the other."""
         if same(self.value, told):
             return True
+        if isinstance(self.value, list) and isinstance(told, list):
+            return letters("".join(map(str, self.value))) == letters("".join(map(str, told)))
         if not self.is_title or not isinstance(told, str):
             return False
         mine, its = folded(str(self.value)), folded(told)
@@ -313,7 +317,8 @@ def _sure_of_scalar(best: Claim, rivals: Sequence[Claim], strong: bool, asked: F
     checked = prop.startswith(("gtin", "isbn")) and has_check_digit(str(value))
     support = len(independent) + best.shown + checked
     coded = prop in _CODES or prop.startswith("gtin")
-    seen = Reason.BORNE_OUT if best.shown else Reason.AGREED
+    stated = kinds - _READERS
+    seen = Reason.BORNE_OUT if best.shown and stated else Reason.AGREED
     if rivals or _holds_label(best, asked):
         return "weak", Reason.CONTRADICTED if rivals else Reason.LOOSE_NAME
     if coded and not any(map(str.isdigit, str(value))):
@@ -324,6 +329,8 @@ def _sure_of_scalar(best: Claim, rivals: Sequence[Claim], strong: bool, asked: F
         return "weak", Reason.ONE_PLACE
     if "sum" in kinds or (best.is_title and "meta" in kinds):
         return "likely", Reason.ONE_PLACE
+    if asked.kind == "day" and "main" in kinds and (best.shown or "strict" in kinds):
+        return "likely", seen
     telling = bool(kinds & {"meta", "twin", "node-other", "url"})
     if best.fit >= _GOOD and (support >= 3 or (support >= 2 and telling)):
         return "likely", seen

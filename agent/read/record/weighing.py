@@ -7,6 +7,7 @@ record win that the page bears out, and are not confirmed; else the value is dou
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date, timedelta
 
 from shoal.agent.read.field import Field
 from shoal.agent.read.record.settling import Settled
@@ -29,6 +30,8 @@ def weighed(told: FieldAnswer, settled: Settled | None, asked: Field) -> FieldAn
         return FieldAnswer(value, source, told.candidates)
     if settled.claim.agrees(told.value):
         return _agreed(told, settled)
+    if asked.kind == "day" and told.source.sureness != "weak" and _next_to(told.value, value):
+        return FieldAnswer(told.value, _doubted(told.source), _distinct(*settled.candidates))
     if not _outweighs(told.source, settled, asked):
         return _beside(told, settled)
     better = settled.of_record or told.source.sureness == "weak" or _is_beyond_places(asked, value)
@@ -47,6 +50,8 @@ def _agreed(told: FieldAnswer, settled: Settled) -> FieldAnswer:
         surer = replace(surer, sureness=settled.most)
     # Meta elements add the site's name to a title: the shown text is the value.
     by_place = surer is told.source or (settled.claim.is_title and not settled.of_record)
+    if isinstance(told.value, list) and isinstance(settled.claim.value, list):
+        by_place = len(told.value) > len(settled.claim.value)  # the others hold several entries in one
     return FieldAnswer(told.value if by_place else settled.claim.value, surer)
 
 
@@ -59,8 +64,8 @@ def _beside(told: FieldAnswer, settled: Settled) -> FieldAnswer:
 
 
 def _names_record(told: FieldSource, settled: Settled) -> bool:
-    """True where structured data name the record otherwise than its heading, and the page shows that name as well."""
-    return settled.of_record and (settled.claim.shown or told.sureness == "weak")
+    """True where another name of the record outweighs the place: that place is weak, or the page shows both names."""
+    return told.sureness == "weak" or (settled.of_record and settled.claim.shown)
 
 
 def _outweighs(told: FieldSource, settled: Settled, asked: Field) -> bool:
@@ -78,6 +83,11 @@ def _outweighs(told: FieldSource, settled: Settled, asked: Field) -> bool:
         contradicted = settled.why is Reason.CONTRADICTED and told.sureness != "certain"
         return asked.kind == "list" or contradicted
     return True
+
+
+def _next_to(day: Json, other: Json) -> bool:
+    """True for two days that may be one moment: data state it in another zone than the page shows it."""
+    return abs(date.fromisoformat(str(day)[:10]) - date.fromisoformat(str(other)[:10])) == timedelta(days=1)
 
 
 def _is_beyond_places(asked: Field, value: Json) -> bool:

@@ -10,7 +10,7 @@ from shoal.agent.read.schema import Property
 from shoal.agent.read.shown.places import ShownPlace
 from shoal.agent.read.values.conversion import Raw
 from shoal.agent.read.values.phrases import Phrase, fold, phrase
-from shoal.agent.read.values.placeholders import is_placeholder
+from shoal.agent.read.values.placeholders import is_no_picture, is_placeholder
 from shoal.agent.read.values.text_values import money_in
 from shoal.agent.read.word_lists.concepts import CONCEPTS
 from shoal.agent.support.json_value import Json
@@ -30,15 +30,20 @@ def is_no_value(
         names: what the fields of the schema are called.
         in_row: it stands in one of many records. A cell of a row is under a header, and names nothing beside it.
     """
+    kind = prop.concept.kind if prop.concept is not None else ""
     if not isinstance(value, str):
-        return False
+        unset = kind == "rating" or (kind == "price" and (candidate.how == "control" or not candidate.visible))
+        return unset and value == 0 and not isinstance(value, bool)
     text = value.strip()
     if ("term",) in candidate.labels:  # what is explained may be a sign: ">>>", "--"
         return not text
     if is_placeholder(text):
         return True
     of_code = prop.concept is not None and prop.concept.name in _CODES
-    if of_code and (candidate.how == "selector" or candidate.options) and not any(map(str.isdigit, text)):
+    worded = candidate.how == "selector" or candidate.options or " " in text
+    if of_code and worded and not any(map(str.isdigit, text)):
+        return True
+    if kind == "image" and is_no_picture(text):
         return True
     if of_code and _is_money(text):
         return True

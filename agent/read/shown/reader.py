@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -44,6 +45,8 @@ from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
 _SECTION = 1.0  # an id that names the field, its value shown in the same section
 _CLOSE = 0.03  # scores nearer than this are equal
 _LONG_ENTRY = 20  # characters of an entry that another one holds by more than chance
+_MOST_WORDS = 4
+"""Words of an entry between commas: longer ones are parts of a sentence."""
 _FACTS = ("table", "definition-list", "label", "control")
 _TOLD_BY_FORM = ("availability", "rating", "price", "currency")
 """Kinds of values that a line states without a label."""
@@ -172,13 +175,16 @@ class FieldReader:
         same = [
             each for each in scored if each.candidate.how == best.candidate.how and best.score - each.score < _CLOSE
         ]
-        values = list(dict.fromkeys(each.value for each in same))
+        values = _once([each.value for each in _outermost(same)])
         if len(values) == 1 and isinstance(values[0], str):
-            values = _listed(best.candidate.raw.text) if item.format == "" and not best.candidate.raw.href else values
+            raw = best.candidate.raw
+            if item.format and "\n" in raw.text:
+                return FieldAnswer()  # of several lines one holds it
+            values = values if item.format or (raw.href and "\n" not in raw.text) else _listed(raw.text)
         if any(_holds_another(value, values) for value in values):
             return FieldAnswer()
         shown = all(self.shown.has(item, value) for value in values)
-        sureness, reason = _of_list(best, shown)
+        sureness, reason = _of_list(best, values, shown)
         return FieldAnswer(
             values,
             FieldSource(best.candidate.how, best.candidate.where, shown and sureness != "weak", sureness, reason),
@@ -236,19 +242,45 @@ def _holds_another(value: Json, values: Sequence[Json]) -> bool:
     )
 
 
-def _of_list(best: Scored, shown: bool) -> tuple[Sureness, Reason]:
+def _of_list(best: Scored, values: Sequence[Json], shown: bool) -> tuple[Sureness, Reason]:
     if best.fit.likeness < GOOD_FIT or not best.candidate.visible:
         return "weak", Reason.LOOSE_NAME
+    if len(values) == 1 and re.search(r"[,;]\s", str(values[0])):
+        return "weak", Reason.AMBIGUOUS  # one text that may hold several entries
     return "likely", Reason.ONE_PLACE if shown else Reason.UNSEEN
 
 
+def _outermost(places: Sequence[Scored]) -> list[Scored]:
+    """The places in their order, without those that stand within another one and say the same."""
+    ordered = sorted(places, key=lambda each: each.candidate.order)
+    return [
+        each
+        for each in ordered
+        if not any(
+            other is not each
+            and other.value == each.value
+            and each.candidate.where.startswith(f"{other.candidate.where} ")
+            for other in ordered
+        )
+    ]
+
+
+def _once(values: list[Json]) -> list[Json]:
+    """A list that the page shows once or several times over; an entry of it may stand in it twice."""
+    for length in range(1, len(values) // 2 + 1):
+        if len(values) % length == 0 and values[:length] * (len(values) // length) == values:
+            return values[:length]
+    return values
+
+
 def _listed(text: str) -> list[Json]:
-    rows = [row.strip() for row in text.splitlines() if row.strip()]
-    if len(rows) == 1:
-        rows = [
-            part.strip() for sign in (";", ",", "·", "|") if sign in rows[0] for part in rows[0].split(sign)
-        ] or rows
-    return list(dict.fromkeys(row for row in rows if row))
+    """The lines of a text; of one line the short parts between its signs. One that has figures is no such list."""
+    rows: list[Json] = [row.strip() for row in text.splitlines() if row.strip()]
+    if len(rows) != 1:
+        return rows
+    parts = next(([part.strip() for part in text.split(sign)] for sign in (";", "·", "|", ",") if sign in text), [])
+    short = [part for part in parts if 0 < len(part.split()) <= _MOST_WORDS]
+    return list(short) if len(short) == len(parts) > 1 and not re.search(r"\d", text) else rows
 
 
 def _is_amount(line: str, lang: str) -> bool:

@@ -59,16 +59,8 @@ def _typed_number(kind: str, types: frozenset[str], raw: Raw, reading: ValueHint
     for text in (raw.exact, raw.text):
         if not text:
             continue
-        if (raw.structured or text is raw.exact) and re.fullmatch(r"\s*-?\d+(\.\d+)?\s*", text):
-            value = Decimal(text.strip())
-        elif kind == "price":
-            value = read_price(text, reading.lang, raw.parts if text is raw.text else ())
-        elif kind == "rating":
-            value = read_rating(text, reading.lang)
-        elif kind == "gtin":
-            value = Decimal(digits) if (digits := re.sub(r"\D", "", text)) else None
-        else:
-            value = read_number(text, reading.lang)
+        exact = raw.structured or text is raw.exact
+        value = read_amount(text, kind, reading.lang, raw.parts if text is raw.text else (), exact=exact)
         if value is not None:
             break
     if value is None:
@@ -76,6 +68,24 @@ def _typed_number(kind: str, types: frozenset[str], raw: Raw, reading: ValueHint
     if value == value.to_integral_value():
         return int(value)
     return float(value) if "number" in types else None
+
+
+def read_amount(text: str, kind: str, lang: str, parts: tuple[str, ...] = (), *, exact: bool = False) -> Decimal | None:
+    """The one number that `text` states for a concept of this kind; None where that is not clear.
+
+    Args:
+        parts: the texts of the elements that a price is split over.
+        exact: the text is for programs: a point is its decimal sign.
+    """
+    if exact and re.fullmatch(r"\s*-?\d+(\.\d+)?\s*", text):
+        return Decimal(text.strip())
+    if kind == "price":
+        return read_price(text, lang, parts)
+    if kind == "rating":
+        return read_rating(text, lang)
+    if kind == "gtin":
+        return Decimal(digits) if (digits := re.sub(r"\D", "", text)) else None
+    return read_number(text, lang)
 
 
 _TRUE = frozenset(squash(word) for word in TRUE_WORDS)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 
 from babel import Locale
 from babel.languages import get_official_languages
@@ -20,8 +22,10 @@ _NUMBER = re.compile(
 )
 _NO_WHOLE = re.compile(r"(?<![\w.,])([.,])(?=\d)")
 """A decimal sign without a figure before it: `$.99`, `€ ,89`."""
-_FRACTIONS = {"¼": ".25", "½": ".5", "¾": ".75", "⅕": ".2", "⅖": ".4", "⅗": ".6", "⅘": ".8", "⅛": ".125"}
-_FRACTION = re.compile(rf"(?<![\w.,])(?:(\d+)[ \u2009]?)?([{''.join(_FRACTIONS)}])")
+_FRACTION = re.compile(
+    r"(?<![\w.,])(?:(\d{1,9})[ \u2009]?)?([¼-¾⅐-⅞])|(?<![\d/.,])(\d{1,4})[ -](\d{1,2})[/⁄](\d{1,2})(?![\d/])"
+)
+"""A part of one as a sign, with or without a whole number, or in figures behind a whole number."""
 _WIDE = str.maketrans("０１２３４５６７８９，．", "0123456789,.")
 """Figures and signs that are as wide as a character of Chinese or Japanese."""
 _INDIAN = re.compile(r"-?\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?")
@@ -159,9 +163,23 @@ def read_price(text: str, lang: str = "", parts: tuple[str, ...] = ()) -> Decima
 
 
 def _written_out(text: str) -> str:
-    """`text` with common fractions and parts of one as decimals, and figures of one width."""
-    text = _FRACTION.sub(lambda match: (match.group(1) or "0") + _FRACTIONS[match.group(2)], text.translate(_WIDE))
-    return _NO_WHOLE.sub(r"0\1", text)
+    """`text` with fractions and parts of one as decimals, and figures of one width."""
+    return _NO_WHOLE.sub(r"0\1", fractions_as_decimals(text.translate(_WIDE)))
+
+
+def fractions_as_decimals(text: str) -> str:
+    """`text` with `½`, `1½` and `1 1/2` as 0.5 and 1.5; a fraction in figures without a whole number stays."""
+    return _FRACTION.sub(_as_decimal, text)
+
+
+def _as_decimal(match: re.Match[str]) -> str:
+    if match[2]:
+        part = Fraction(unicodedata.numeric(match[2])).limit_denominator(100)
+    elif int(match[4]) < int(match[5]):
+        part = Fraction(int(match[4]), int(match[5]))
+    else:
+        return match.group()
+    return f"{float(int(match[1] or match[3] or 0) + part):.8f}"  # eight figures: three might be thousands
 
 
 def _sign_after(match: re.Match[str]) -> str:

@@ -6,9 +6,7 @@ Babel names the units in a page's language, pint converts, isodate reads ISO 860
 from __future__ import annotations
 
 import re
-import unicodedata
 from datetime import datetime
-from fractions import Fraction
 from functools import cache
 from importlib import import_module
 from itertools import product
@@ -18,7 +16,7 @@ import isodate
 from babel import UnknownLocaleError
 from babel.units import format_unit
 
-from shoal.agent.read.values.numbers import decimal_of
+from shoal.agent.read.values.numbers import decimal_of, fractions_as_decimals
 from shoal.agent.read.words import is_plural, one_line
 
 if TYPE_CHECKING:
@@ -59,8 +57,7 @@ _IN_UNIT = re.compile(r"(?:\bin |\()([^\W\d_]{1,20})\b")
 _SOME_DAY = datetime(2000, 1, 1)
 """From where months and years are counted."""
 _LENGTHS: tuple[Literal["long", "short", "narrow"], ...] = ("long", "short", "narrow")
-_RATIO = re.compile(r"(?<![\d/.,])(?:(\d{1,4})[ -])?(\d{1,2})[/⁄](\d{1,2})(?![\d/])")
-_ONE_SIGN = re.compile(r"(?:(?<![\d.,])(\d{1,4})\s?)?([¼-¾⅐-⅞])")
+_RATIO = re.compile(r"(?<![\d/.,])(\d{1,2})[/⁄](\d{1,2})(?![\d/])")
 _SEVERAL = re.compile(
     r"\d\s{0,3}(?:[-–—~x×*]|to|bis|à|a|až|hasta|do)\s{0,3}\d|(?<!\d)\d{1,9}\s{0,3}(?:/|or|oder|ou)\s{0,3}\d", re.I
 )
@@ -77,7 +74,7 @@ def read_quantity(text: str, unit: str, lang: str = "en") -> float | None:
     if kind == "duration" and re.match(r"-?P[\dT]", line, re.I):
         seconds = _iso_seconds(line)
         return None if seconds is None else _converted(seconds, "second", unit)
-    line = _ONE_SIGN.sub(_as_decimal, _RATIO.sub(_as_decimal, line))
+    line = _RATIO.sub(_as_decimal, fractions_as_decimals(line))
     if _SEVERAL.search(line):
         return None
     if kind == "duration":
@@ -136,13 +133,8 @@ def _unit_of(word: str, words: dict[str, str]) -> str | None:
 
 
 def _as_decimal(match: re.Match[str]) -> str:
-    part = Fraction(unicodedata.numeric(match[2])).limit_denominator(100) if len(match.groups()) == 2 else None
-    if part is None:
-        above, below = int(match[2]), int(match[3])
-        if not above < below:
-            return match.group()
-        part = Fraction(above, below)
-    return f"{float(int(match[1] or 0) + part):.8f}"
+    above, below = int(match[1]), int(match[2])
+    return f"{above / below:.8f}" if above < below else match.group()
 
 
 def _iso_seconds(text: str) -> float | None:

@@ -33,7 +33,7 @@ AROUND = word_list(
     """
     related, similar, recommended, recommendation, recommendations, upsell, crosssell, cross, shipping,
     minicart, basket, cart, teaser, carousel, sidebar, cookie, newsletter, banner, ad, ads, promo, advert,
-    sponsored, footer, accessories
+    sponsored, footer, accessories, comment, comments, commentform, respond
     """
 )
 """Words in the class names of the blocks around a value that make it somebody else's."""

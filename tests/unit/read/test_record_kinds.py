@@ -1,0 +1,145 @@
+"""Kinds of pages on which values of a record were wrong: lists of values, values of other places, days, amounts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from shoal.agent.types import Reason
+from tests.unit.read.pages import ADDRESS, DAY, LINES, NUMBER, TEXT, record_of
+
+
+def soup(shown: str, **stated: Any) -> str:
+    """A recipe's page, with what structured data state of it."""
+    node = json.dumps({"@type": "Recipe", "name": "Leek soup", **stated})
+    return (f'<script type="application/ld+json">{node}</script>' if stated else "") + "<h1>Leek soup</h1>" + shown
+
+
+def items(*entries: str) -> str:
+    return f"<ul>{''.join(f'<li>{entry}</li>' for entry in entries)}</ul>"
+
+
+SHOWN = "<h2>Ingredients</h2>"
+
+
+class TestAListOfValues:
+    @pytest.mark.parametrize(
+        ("shown", "entries"),
+        [
+            (items("2 leeks", "1 potato, peeled", "salt, pepper, and oil"), None),
+            (items('<a href="/leek">2 leeks</a><button>Add</button>', "1 potato"), ["2 leeks", "1 potato"]),
+            ("<button>Print</button>" + items("2 leeks", "1 potato"), ["2 leeks", "1 potato"]),
+            (
+                items('<a href="https://a.example/l">2 leeks</a>', '<a href="https://a.example/p">1 potato</a>'),
+                ["2 leeks", "1 potato"],
+            ),
+            (items("1 egg", "salt", "2 leeks", "salt"), ["1 egg", "salt", "2 leeks", "salt"]),
+            ("<p>2 leeks<br>1 potato, peeled<br>salt</p>", ["2 leeks", "1 potato, peeled", "salt"]),
+            ("<p>Leeks, potatoes, sea salt</p>", ["Leeks", "potatoes", "sea salt"]),
+            (items(*(f"{number} spoons of spice {number}" for number in range(1, 61))), None),
+        ],
+        ids=["commas", "button in an entry", "button", "links elsewhere", "twice", "lines", "words", "sixty"],
+    )
+    def test_is_read_from_under_its_heading(self, shown: str, entries: list[str] | None) -> None:
+        found = record_of(soup(SHOWN + shown), ingredients=LINES)
+        plain = shown.removeprefix("<ul><li>").removesuffix("</li></ul>").split("</li><li>")
+        assert found.value == {"ingredients": entries or plain}
+        assert found.sources["ingredients"].confirmed
+
+    @pytest.mark.parametrize("name", ["<h3>For the {}</h3>", "<p>For the {}:</p>"])
+    def test_has_all_its_groups_and_not_their_names(self, name: str) -> None:
+        groups = name.format("soup") + items("2 leeks", "1 potato") + name.format("top") + items("1 onion", "2 eggs")
+        shown = SHOWN + groups + "<h2>Comments</h2>" + items("Great soup")
+        assert record_of(soup(shown), ingredients=LINES).value == {
+            "ingredients": ["2 leeks", "1 potato", "1 onion", "2 eggs"]
+        }
+
+    def test_ends_at_the_next_heading_where_no_group_is_named(self) -> None:
+        shown = SHOWN + items("2 leeks", "1 potato") + "<h3>Notes</h3>" + items("Wash the leeks")
+        assert record_of(soup(shown), ingredients=LINES).value == {"ingredients": ["2 leeks", "1 potato"]}
+
+    def test_is_doubted_where_one_text_may_hold_several_entries(self) -> None:
+        found = record_of(soup(SHOWN + "<p>2 leeks, 1 potato, peeled, and salt</p>"), ingredients=LINES)
+        assert found.value == {}
+        assert found.candidates["ingredients"][0].why == Reason.AMBIGUOUS
+
+    @pytest.mark.parametrize(
+        "stated", [["2 leeks, 1 potato, salt"], "2 leeks 1 potato salt"], ids=["commas", "a sentence"]
+    )
+    def test_is_the_shown_one_where_structured_data_hold_it_in_one_text(self, stated: Any) -> None:
+        shown = SHOWN + items("2 leeks", "1 potato", "salt")
+        found = record_of(soup(shown, recipeIngredient=stated), ingredients=LINES)
+        assert found.value == {"ingredients": ["2 leeks", "1 potato", "salt"]}
+
+    def test_of_long_steps_is_whole(self) -> None:
+        steps = [f"Step {number}: {'stir ' * 90}".strip() for number in range(1, 12)]
+        shown = "<h2>Instructions</h2>" + items(*steps)
+        assert record_of(soup(shown), instructions=LINES).value == {"instructions": steps}
+
+
+class TestAValueOfAnotherPlace:
+    @pytest.mark.parametrize(
+        "shown",
+        [
+            '<form><label>Rating <input type="number" name="rating" value="0"></label><input name="title"></form>',
+            '<div class="rating" data-rating="0"></div>',
+        ],
+    )
+    def test_an_input_that_waits_for_a_rating_is_none(self, shown: str) -> None:
+        assert record_of(soup(shown), rating=NUMBER).value == {}
+
+    def test_a_rating_of_nothing_in_structured_data_is_none(self) -> None:
+        page = soup("", aggregateRating={"ratingValue": 0, "reviewCount": 0})
+        assert record_of(page, title=TEXT, rating=NUMBER).value == {"title": "Leek soup"}
+
+    @pytest.mark.parametrize(
+        "beside",
+        [
+            '<form id="commentform"><label for="author">Author</label><input id="author" value="Jane">'
+            "<label>Name <input></label></form>",
+            '<div class="comments"><div class="comment"><span class="author">Jane Doe</span><p>Nice</p></div></div>',
+        ],
+        ids=["form", "comment"],
+    )
+    def test_an_author_of_comments_is_not_the_authors_name(self, beside: str) -> None:
+        assert record_of(soup(f"<p>A soup of leeks for the winter.</p>{beside}"), author=TEXT).value == {}
+
+    @pytest.mark.parametrize(
+        "stand_in", ["data:image/gif;base64,R0lGODlhAQABAAAAACw=", "/img/blank.gif", "/assets/lazy-placeholder.svg"]
+    )
+    def test_a_picture_that_is_loaded_late_is_the_late_one(self, stand_in: str) -> None:
+        late = f'<img class="image" alt="Leek soup" src="{stand_in}" data-src="/soup.jpg">'
+        assert record_of(soup(late), image=ADDRESS).value == {"image": "https://site.example/soup.jpg"}
+        for page in (soup(late.replace("data-src", "data-x")), soup("", image=stand_in)):
+            assert "image" not in record_of(page, title=TEXT, image=ADDRESS).value
+
+    @pytest.mark.parametrize("shown", ["<p>SKU: Default Title</p>", '<div class="sku">Default Title</div>'])
+    def test_words_are_no_code(self, shown: str) -> None:
+        assert record_of(f"<h1>Blue mug</h1>{shown}", name=TEXT, sku=TEXT).value == {"name": "Blue mug"}
+
+    def test_a_price_of_nothing_in_a_control_is_none(self) -> None:
+        form = '<form><input name="price" value="0"><input name="amount" value="1"></form>'
+        assert record_of(f"<h1>Blue mug</h1>{form}", name=TEXT, price=NUMBER).value == {"name": "Blue mug"}
+
+
+class TestADay:
+    def test_that_is_shown_beside_its_name_is_the_day_of_its_own_zone(self) -> None:
+        node = {"@type": "Article", "headline": "Leek soup", "datePublished": "2024-03-02T03:10:00Z"}
+        page = (
+            f'<script type="application/ld+json">{json.dumps(node)}</script><h1>Leek soup</h1>'
+            '<p>Date: <time datetime="2024-03-01">March 1, 2024</time></p>'
+        )
+        found = record_of(page, title=TEXT, date=DAY)
+        assert found.value["date"] == "2024-03-01"
+        assert not found.sources["date"].confirmed
+
+
+@pytest.mark.parametrize(
+    ("stated", "price"), [("1.299,00 €", 1299), ("$ .99", 0.99), ("1⅛", 1.125), ("from 10 to 12", None), ("7.50", 7.5)]
+)
+def test_amounts_of_structured_data_are_read_as_shown_ones_are(stated: str, price: float | None) -> None:
+    node = {"@type": "Product", "name": "Blue mug", "offers": {"price": stated, "priceCurrency": "EUR"}}
+    page = f'<script type="application/ld+json">{json.dumps(node)}</script><h1>Blue mug</h1>'
+    assert record_of(page, name=TEXT, price=NUMBER).value.get("price") == price
