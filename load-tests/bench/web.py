@@ -6,6 +6,9 @@ name), and two modules that judge: `judge.py` (`Page`, `verdict`, `FIELDS`) and 
 read as raw HTML, by rules alone, on every core.
 
     python load-tests/bench/web.py CORPUS [--kinds recipe,product,article,list] [--quick] [--json] [--wrong FILE]
+
+With --calibrate the whole corpus's counts by witness and kind of value are kept: how sure a value may be follows from
+them (agent/read/record/value_kinds.py).
 """
 
 from __future__ import annotations
@@ -32,10 +35,13 @@ from rich.console import Console
 from rich.table import Table
 
 from shoal.agent.page.from_html import page_from_html
+from shoal.agent.read.field import Field
 from shoal.agent.read.lists.fields import ListField
 from shoal.agent.read.lists.records import read_list
 from shoal.agent.read.record.record import read_record
+from shoal.agent.read.record.value_kinds import MEASURED, kind_of
 from shoal.agent.read.schema import properties_of
+from shoal.agent.types import FieldSource
 
 _TEXT, _NUMBER = {"type": "string"}, {"type": "number"}
 _LINES = {"type": "array", "items": _TEXT}
@@ -60,6 +66,12 @@ LIST_FIELDS: Mapping[str, Mapping[str, Any]] = {
     "docket_number": {"type": "string", "description": "the court's number of the case"},
     "url": {"type": "string", "format": "uri", "description": "link to the opinion (PDF)"},
 }
+PROPERTIES: Mapping[str, str] = {
+    "title": "name", "instructions": "recipeInstructions", "ingredients": "recipeIngredient", "date": "datePublished",
+    "servings": "recipeYield", "total_time": "totalTime", "rating": "ratingValue", "currency": "priceCurrency",
+    "body": "articleBody",
+}  # fmt: skip
+"""schema.org's names of the fields that are called otherwise."""
 _QUICK = 4
 """Of so many pages one is read by --quick."""
 
@@ -71,7 +83,7 @@ class Reading:
     """What was read of one page."""
 
     record: dict[str, Any] = field(default_factory=dict)  # by field: what is certain or likely
-    sureness: dict[str, str] = field(default_factory=dict)  # by field, of all that was found
+    sources: dict[str, FieldSource] = field(default_factory=dict)  # by field, of all that was found
     records: list[dict[str, str]] = field(default_factory=list)  # of a list
     seconds: float = 0.0  # CPU
 
@@ -89,8 +101,7 @@ def read(folder: Path, row: Row) -> Reading:
         found = read_list(page, [ListField(prop) for prop in properties_of(schema)])
         return Reading(records=[dict(record.values) for record in found.records], seconds=time.process_time() - began)
     record = read_record(page, properties_of({"type": "object", "properties": SCHEMAS[row["kind"]]}))
-    sureness = {name: source.sureness for name, source in record.sources.items()}
-    return Reading(record.value, sureness, seconds=time.process_time() - began)
+    return Reading(record.value, record.sources, seconds=time.process_time() - began)
 
 
 def _read(task: tuple[Path, Row]) -> Reading:
@@ -107,6 +118,7 @@ class Figures:
         default_factory=lambda: defaultdict(lambda: defaultdict(Counter))
     )
     sureness: Counter[tuple[str, str]] = field(default_factory=Counter)
+    calibration: Counter[tuple[str, str, str, bool]] = field(default_factory=Counter)  # witness, reason, kind, right
     wrong: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, reader: str, name: str, verdict: str) -> None:
@@ -124,6 +136,8 @@ class Figures:
 def judge_records(judge: Any, row: Row, reading: Reading, peers: Mapping[str, Any], figures: Figures) -> None:
     """Count the verdicts on a single record, and on what peers gave of it."""
     page = judge.Page(row)
+    schema = {"type": "object", "properties": SCHEMAS[row["kind"]]}
+    asked = {prop.name: Field(prop) for prop in properties_of(schema)}
     for name, stated in row["stated"].items():
         if name not in judge.FIELDS[row["kind"]]:
             continue
@@ -131,7 +145,10 @@ def judge_records(judge: Any, row: Row, reading: Reading, peers: Mapping[str, An
         verdict = judge.verdict(row["kind"], name, value, stated, page)
         figures.add("Shoal", name, verdict)
         if verdict != "missing":
-            figures.sureness[reading.sureness[name], verdict] += 1
+            source = reading.sources[name]
+            figures.sureness[source.sureness, verdict] += 1
+            kind = kind_of(asked[name], PROPERTIES.get(name, name))
+            figures.calibration[source.how, source.why, kind, verdict != "wrong"] += 1
         if verdict == "wrong":
             figures.wrong.append({"url": row["url"], "field": name, "value": value, "stated": stated})
         for peer, given in peers.items():
@@ -195,6 +212,13 @@ def show(figures: Mapping[str, Figures]) -> None:
         Console().print(cost, sure, sep="\n", highlight=False)
 
 
+def calibrate(figures: Mapping[str, Figures]) -> None:
+    """Keep the counts by witness, reason and kind of value."""
+    count = sum((each.calibration for each in figures.values()), Counter[tuple[str, str, str, bool]]())
+    rows = [[*key, count[*key, True], count[*key, False]] for key in sorted({key[:3] for key in count})]
+    MEASURED.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n", encoding="utf-8")
+
+
 def as_json(figures: Mapping[str, Figures]) -> dict[str, Any]:
     """One object for other programs."""
     told: dict[str, Any] = {}
@@ -213,11 +237,16 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help=f"one page of {_QUICK}")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--wrong", type=Path, help="write the wrong values of single records, a line each")
+    parser.add_argument("--calibrate", action="store_true", help="keep the counts by which sureness is decided")
     args = parser.parse_args()
+    if args.calibrate and (args.quick or not SCHEMAS.keys() <= set(args.kinds.split(","))):
+        parser.error("--calibrate measures all single records: leave out --quick and --kinds")
     figures = measured(args.corpus.resolve(), args.kinds.split(","), _QUICK if args.quick else 1)
     if args.wrong:
         wrong = [json.dumps(each, ensure_ascii=False) for of_kind in figures.values() for each in of_kind.wrong]
         args.wrong.write_text("\n".join(wrong) + "\n", encoding="utf-8")
+    if args.calibrate:
+        calibrate(figures)
     print(json.dumps(as_json(figures))) if args.json else show(figures)
 
 

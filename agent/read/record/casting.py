@@ -114,6 +114,12 @@ class Casting:
         unset = amount == 0 and (named == "rating" or prop == "ratingValue")  # a scale begins at one
         return None if amount is None or unset else float(amount)
 
+    def lacks_unit(self, raw: Json, field: Field) -> bool:
+        """True for plain numbers where the field asks for a unit: which one they are in is not said."""
+        if not field.prop.unit:
+            return False
+        return all(not isinstance(said, Mapping) and states_no_unit(str(said)) for said in values_of(raw))
+
     @staticmethod
     def unit_of(node: Mapping[str, Json]) -> str | None:
         """The unit that a quantity states beside its value."""

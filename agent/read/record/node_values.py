@@ -41,6 +41,8 @@ _PRINCIPAL = ("ratingValue", "value", "minValue", "name")
 """Properties by which a structure states the value that it stands for."""
 _MOST_STRUCTURES = 20
 _SAME_FIT = 0.005
+_WITHOUT_UNIT = 0.8
+"""Fit at most of a property whose number has no unit where the field asks for one."""
 _OPEN_TITLE = 7
 """Characters from which a part of a title may be the name of a thing."""
 
@@ -99,7 +101,7 @@ def _by_property(name: str, raw: Json, field: Field, casting: Casting, types: Ty
     if fitness >= ENOUGH and not (structures and field.is_number and "Duration" not in ranges):
         value = casting.cast(raw, field, name)
         if value is not None:
-            yield StatedValue(value, fitness, name)
+            yield StatedValue(value, min(fitness, _WITHOUT_UNIT) if casting.lacks_unit(raw, field) else fitness, name)
     for place, structure in enumerate(structures[:_MOST_STRUCTURES]):
         yield from _by_structure(structure, name, fitness, field, casting, first=place == 0)
 

@@ -11,6 +11,7 @@ from shoal.agent.read.facts.facts import Facts, facts_of
 from shoal.agent.read.field import Field
 from shoal.agent.read.record.main_matter import MainMatter
 from shoal.agent.read.record.settling import settle
+from shoal.agent.read.record.value_kinds import held_to_kind
 from shoal.agent.read.record.weighing import weighed
 from shoal.agent.read.record.witnesses import Testimony, gather
 from shoal.agent.read.schema import Property
@@ -111,11 +112,12 @@ class _RecordReading:
         asked = Field(prop)
         if asked.kind == "object":
             return self._object(prop, name)
-        told = self.shown.read(prop)
-        if self.testimony is None:
-            return told
-        seen = told.value if told.source is not None and told.source.confirmed else None
-        return weighed(told, settle(asked, name, self.testimony, seen), asked)
+        told, settled = self.shown.read(prop), None
+        if self.testimony is not None:
+            seen = told.value if told.source is not None and told.source.confirmed else None
+            settled = settle(asked, name, self.testimony, seen)
+        read_as = settled.claim.prop if settled is not None else prop.concept.name if prop.concept is not None else ""
+        return held_to_kind(weighed(told, settled, asked), asked, read_as)
 
     def _object(self, prop: Property, name: str) -> FieldAnswer:
         answers = {part.name: self._answer(part, f"{name}.{part.name}") for part in prop.properties}

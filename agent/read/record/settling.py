@@ -1,7 +1,6 @@
 """The value of a field that a page's witnesses bear out best, and how sure it is.
 
-How sure a value may be was measured on real pages (docs/truth.md): by the kinds of its witnesses, and by the kind of
-value. People, lists, days, long texts and codes without a check digit were wrong too often to be `certain`.
+How sure its kind of value may be at most was measured: `value_kinds`.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from difflib import SequenceMatcher
 from shoal.agent.read.field import Field
 from shoal.agent.read.record.main_matter import MainMatter
 from shoal.agent.read.record.main_text import longest_text, read_strictly
-from shoal.agent.read.record.shown_rows import ShownRows, shown_entry
+from shoal.agent.read.record.shown_rows import ShownRows, row_words, shown_entry
+from shoal.agent.read.record.value_kinds import CODES
 from shoal.agent.read.record.witnesses import Testimony, Witness, WitnessKind, same
 from shoal.agent.read.values.codes import has_check_digit
 from shoal.agent.read.values.days import day_is_shown
-from shoal.agent.read.vocabulary import property_named
 from shoal.agent.read.words import entry_key, folded, letters, likeness_of_texts
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
@@ -39,7 +38,8 @@ _READERS = frozenset[WitnessKind]({"main", "strict", "url"})
 """Witnesses that are no data which the page states."""
 _TITLES = ("name", "headline")
 _GOOD = 0.85
-_CODES = frozenset({"sku", "mpn", "productID", "identifier"})
+_NOT_SHOWN = 0.2
+"""Share of a list's entries that a page shows by chance."""
 _TELLING = 3
 """Characters of a title that another one holds by more than chance."""
 _NEARLY = 0.8
@@ -100,7 +100,6 @@ class Settled:
     sureness: Sureness
     why: Reason
     rivals: tuple[Claim, ...] = ()  # that speak against it
-    most: Sureness = "certain"  # as sure as this kind of value may be
 
     @property
     def of_record(self) -> bool:
@@ -148,8 +147,7 @@ def settle(asked: Field, name: str, testimony: Testimony, told: Json) -> Settled
         sureness, why = _sure_of_address(best, strong)
     else:
         sureness, why = _sure_of_scalar(best, rivals, strong, asked)
-    most: Sureness = "likely" if _never_certain(best, asked, is_body) else "certain"
-    return Settled(best, most if sureness == "certain" else sureness, why, rivals, most)
+    return Settled(best, sureness, why, rivals)
 
 
 # --- claims -------------------------------------------------------------------------------------------
@@ -216,13 +214,6 @@ def _against(best: Claim, claim: Claim, asked: Field, strong: bool) -> bool:
 # --- sureness -----------------------------------------------------------------------------------------
 
 
-def _never_certain(best: Claim, asked: Field, is_body: bool) -> bool:
-    ranges = property_named(best.prop).ranges
-    if isinstance(best.value, list) or is_body or asked.kind == "day" or {"Person", "Organization", "Brand"} & ranges:
-        return True
-    return asked.kind != "address" and best.prop in _CODES
-
-
 def _sure_of_list(best: Claim, rivals: Sequence[Claim], strong: bool, view: MainMatter) -> tuple[Sureness, Reason]:
     assert isinstance(best.value, list)
     entries = [str(entry) for entry in best.value]
@@ -235,6 +226,8 @@ def _sure_of_list(best: Claim, rivals: Sequence[Claim], strong: bool, view: Main
         return "weak", Reason.ONE_PLACE
     if best.fit < _GOOD:
         return "weak", Reason.LOOSE_NAME
+    if len(entries) > 1 and max(share, _share_mentioned(entries, view)) <= _NOT_SHOWN:  # nothing speaks against it
+        return "likely", Reason.UNSEEN
     if share < _GOOD:
         return "weak", Reason.UNSEEN
     return ("certain" if share >= 0.95 and strong else "likely"), Reason.BORNE_OUT
@@ -246,6 +239,12 @@ def _share_shown(entries: Sequence[str], view: MainMatter, rows: ShownRows) -> f
         for entry in entries
     )
     return seen / max(1, len(entries))
+
+
+def _share_mentioned(entries: Sequence[str], view: MainMatter) -> float:
+    """Share of the entries all of whose words the page shows somewhere."""
+    shown = row_words(view.shown_text)
+    return sum(row_words(entry).keys() <= shown.keys() for entry in entries) / max(1, len(entries))
 
 
 def _says_a_list(entry: str, view: MainMatter) -> bool:
@@ -316,7 +315,7 @@ def _sure_of_scalar(best: Claim, rivals: Sequence[Claim], strong: bool, asked: F
     independent = kinds - {"main"} if "meta" in kinds else kinds
     checked = prop.startswith(("gtin", "isbn")) and has_check_digit(str(value))
     support = len(independent) + best.shown + checked
-    coded = prop in _CODES or prop.startswith("gtin")
+    coded = prop in CODES or prop.startswith("gtin")
     stated = kinds - _READERS
     seen = Reason.BORNE_OUT if best.shown and stated else Reason.AGREED
     if rivals or _holds_label(best, asked):

@@ -6,7 +6,6 @@ record win that the page bears out, and are not confirmed; else the value is dou
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date, timedelta
 
 from shoal.agent.read.field import Field
@@ -43,11 +42,9 @@ def weighed(told: FieldAnswer, settled: Settled | None, asked: Field) -> FieldAn
 
 
 def _agreed(told: FieldAnswer, settled: Settled) -> FieldAnswer:
-    """As sure as the surer of both, and no surer than this kind of value may be."""
+    """As sure as the surer of both."""
     assert told.source is not None
     surer = min((settled.source, told.source), key=lambda each: SURENESS_ORDER.index(each.sureness))
-    if SURENESS_ORDER.index(surer.sureness) < SURENESS_ORDER.index(settled.most):
-        surer = replace(surer, sureness=settled.most)
     # Meta elements add the site's name to a title: the shown text is the value.
     by_place = surer is told.source or (settled.claim.is_title and not settled.of_record)
     if isinstance(told.value, list) and isinstance(settled.claim.value, list):

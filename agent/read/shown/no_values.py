@@ -17,6 +17,8 @@ from shoal.agent.support.json_value import Json
 
 _CODES = ("sku", "gtin")
 """Concepts whose values have a figure, unless a label or a field of a form says that another text is one."""
+_LONGEST_FIGURE = 80
+"""Characters under a heading that state one number: longer ones only mention some."""
 _SPEAKING = ("availability", "currency", "rating")
 """Kinds whose values may be the field's own name: "In stock" is a value of `in_stock`."""
 
@@ -33,7 +35,8 @@ def is_no_value(
     kind = prop.concept.kind if prop.concept is not None else ""
     if not isinstance(value, str):
         unset = kind == "rating" or (kind == "price" and (candidate.how == "control" or not candidate.visible))
-        return unset and value == 0 and not isinstance(value, bool)
+        told = candidate.how == "heading" and len(candidate.raw.text) > _LONGEST_FIGURE
+        return not isinstance(value, bool) and (told or (unset and value == 0))
     text = value.strip()
     if ("term",) in candidate.labels:  # what is explained may be a sign: ">>>", "--"
         return not text

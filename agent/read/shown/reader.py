@@ -37,7 +37,7 @@ from shoal.agent.read.values.conversion import Raw, ValueHints, convert
 from shoal.agent.read.values.currencies import read_currency
 from shoal.agent.read.values.numbers import looks_like_rating, read_price
 from shoal.agent.read.values.phrases import Phrase, phrase
-from shoal.agent.read.values.quantities import read_quantity, states_no_unit
+from shoal.agent.read.values.quantities import read_quantity, states_no_unit, unit_named
 from shoal.agent.read.values.stock import stock_line
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
@@ -93,7 +93,7 @@ class FieldReader:
         scored = self._scored(prop)
         if self._stated_empty(prop, scored):
             return FieldAnswer()
-        told = self._told(prop, scored)
+        told = _without_unit(prop, self._told(prop, scored), scored)
         return with_fetched(told, prop, self.fetched, self.shown, self.reading) if self.fetched else told
 
     def _told(self, prop: Property, scored: Sequence[Scored]) -> FieldAnswer:
@@ -131,16 +131,21 @@ class FieldReader:
             raw = without_label(candidate.raw, prop)
             if raw != candidate.raw:  # its own text names the field: "Model SON-6722"
                 fit = Fit(max(fit.likeness, GOOD_FIT), own=True)
-            value = self._value(prop, raw)
+            value = self._value(prop, raw, candidate.labels)
             in_row = self.facts is None
             if value is not None and not is_no_value(prop, candidate, value, self.names, in_row=in_row):
                 scored.append(Scored(score + self._standing(prop, candidate), candidate, value, fit))
         return scored
 
-    def _value(self, prop: Property, raw: Raw) -> Json:
+    def _value(self, prop: Property, raw: Raw, labels: Sequence[Phrase] = ()) -> Json:
         """`raw` as the property asks for it, an amount in the unit that it asks for."""
         if prop.unit and not raw.structured:
-            amount = read_quantity(raw.text, prop.unit, self.reading.lang[:2] or "en")
+            lang = self.reading.lang[:2] or "en"
+            amount = read_quantity(raw.text, prop.unit, lang)
+            if amount is None and (unit := _unit_of(labels)) and states_no_unit(raw.text):
+                amount = read_quantity(f"{raw.text} {unit}", prop.unit, lang)
+                if amount is None:
+                    return None
             if amount is not None:
                 return int(amount) if amount == int(amount) else amount if "number" in prop.types else None
             if not states_no_unit(raw.text):
@@ -281,6 +286,21 @@ def _listed(text: str) -> list[Json]:
     parts = next(([part.strip() for part in text.split(sign)] for sign in (";", "·", "|", ",") if sign in text), [])
     short = [part for part in parts if 0 < len(part.split()) <= _MOST_WORDS]
     return list(short) if len(short) == len(parts) > 1 and not re.search(r"\d", text) else rows
+
+
+def _without_unit(prop: Property, told: FieldAnswer, scored: Sequence[Scored]) -> FieldAnswer:
+    """An answer that is not confirmed where neither its place nor its label says the unit that the field asks for."""
+    if not prop.unit or told.source is None or told.source.sureness == "weak":
+        return told
+    places = [each.candidate for each in scored if each.candidate.where == told.source.where]
+    if not any(states_no_unit(place.raw.text) and not _unit_of(place.labels) for place in places):
+        return told
+    return replace(told, source=replace(told.source, confirmed=False, sureness="likely", why=Reason.LOOSE_NAME))
+
+
+def _unit_of(labels: Sequence[Phrase]) -> str | None:
+    """The word of a unit at the end of a label: "Weight (kg)"."""
+    return next((label[-1] for label in labels if len(label) > 1 and unit_named(label[-1])), None)
 
 
 def _is_amount(line: str, lang: str) -> bool:

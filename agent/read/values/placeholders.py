@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
 
 from shoal.agent.read.values.phrases import squash
 from shoal.agent.read.word_lists.value_words import NO_VALUE
@@ -25,4 +24,4 @@ _STAND_IN = re.compile(
 
 def is_no_picture(address: str) -> bool:
     """Whether an address stands where a picture's is missing: data in itself, or a file that is called blank."""
-    return address.startswith("data:") or _STAND_IN.search(urlsplit(address).path.rpartition("/")[2]) is not None
+    return address.startswith("data:") or _STAND_IN.search(re.split(r"[?#]", address)[0].rpartition("/")[2]) is not None

@@ -114,10 +114,10 @@ CONCEPTS: tuple[Concept, ...] = (
         "text",
         word_list(
             """
-            sku, article number, item number, part number, product number, product code, item code,
+            sku, article number, item number, product number, product code, item code,
             artikelnummer, artikel nr, art nr, bestellnummer, reference, ref, referencia, kod produktu,
-            codice articolo, artikelnr, catalog number, model number, product id, item no, article no,
-            katalogove cislo, artikelcode, catalogue number, model no, serial number, code
+            codice articolo, artikelnr, catalog number, product id, item no, article no,
+            katalogove cislo, artikelcode, catalogue number, code
             """
         ),
         word_list("sku, productID, mpn"),

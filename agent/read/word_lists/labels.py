@@ -8,7 +8,7 @@ NEUTRAL = word_list(
     """
     product, item, page, article, main, current, value, text, label, field, info, detail, details, content,
     box, wrapper, container, block, the, a, an, of, in, this, its, is, our, your, entry, record, data,
-    amount, final, now, span, div, row, col, big, large, incl, including, vat, mwst, inkl, tva, iva, dph,
+    amount, final, now, new, sale, span, div, row, col, big, large, incl, including, vat, mwst, inkl, tva, iva, dph,
     js, der, die, das, le, la, el, produkt, artikel, produit, producto, element, display, section, single,
     component, test
     """

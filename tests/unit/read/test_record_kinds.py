@@ -119,9 +119,50 @@ class TestAValueOfAnotherPlace:
     def test_words_are_no_code(self, shown: str) -> None:
         assert record_of(f"<h1>Blue mug</h1>{shown}", name=TEXT, sku=TEXT).value == {"name": "Blue mug"}
 
+    def test_a_number_that_a_text_mentions_is_not_the_one_of_its_heading(self) -> None:
+        notes = "Serves one. Blend in 1 cup of frozen berries, and add some honey to bear out their sweetness."
+        assert record_of(soup(f"<div><h3>Notes</h3><p>{notes}</p></div>"), rating=NUMBER).value == {}
+
+    def test_a_makers_number_is_not_the_shops(self) -> None:
+        rows = "<tr><th>Model number</th><td>QB737</td></tr><tr><th>Item number</th><td>8812-3</td></tr>"
+        assert record_of(f"<h1>Blue mug</h1><table>{rows}</table>", sku=TEXT).value == {"sku": "8812-3"}
+
     def test_a_price_of_nothing_in_a_control_is_none(self) -> None:
         form = '<form><input name="price" value="0"><input name="amount" value="1"></form>'
         assert record_of(f"<h1>Blue mug</h1>{form}", name=TEXT, price=NUMBER).value == {"name": "Blue mug"}
+
+    def test_a_price_that_is_struck_out_by_its_class_is_not_the_price(self) -> None:
+        node = {"@type": "Product", "name": "Blue mug", "offers": {"price": "20.00", "priceCurrency": "EUR"}}
+        shown = '<p class="price"><span class="old-price">€20.00</span> <span class="new-price">€15.00</span></p>'
+        page = f'<script type="application/ld+json">{json.dumps(node)}</script><h1>Blue mug</h1>{shown}'
+        found = record_of(page, name=TEXT, price=NUMBER)
+        assert found.value == {"name": "Blue mug", "price": 15}
+        assert not found.sources["price"].confirmed
+
+    def test_a_list_that_the_page_does_not_show_is_not_confirmed(self) -> None:
+        page = soup("<p>The recipe is loaded.</p>", recipeIngredient=["2 leeks", "1 potato", "1 egg"])
+        found = record_of(page, ingredients=LINES)
+        assert found.value == {"ingredients": ["2 leeks", "1 potato", "1 egg"]}
+        assert not found.sources["ingredients"].confirmed
+
+    def test_a_weight_without_a_unit_is_not_confirmed(self) -> None:
+        asked = {"type": "number", "description": "in grams"}
+        page = "<h1>Blue mug</h1><table><tr><th>Weight</th><td>{}</td></tr></table>"
+        assert record_of(page.format("12 kg"), weight=asked).sources["weight"].confirmed
+        found = record_of(page.format("12"), weight=asked)
+        assert found.value == {"weight": 12}
+        assert not found.sources["weight"].confirmed
+
+    def test_a_weight_that_data_state_without_a_unit_is_not_given(self) -> None:
+        node = {"@type": "Product", "name": "Blue mug", "weight": "12"}
+        page = f'<script type="application/ld+json">{json.dumps(node)}</script><h1>Blue mug</h1>'
+        asked = {"type": "number", "description": "in grams"}
+        assert record_of(page, name=TEXT, weight=asked).value == {"name": "Blue mug"}
+
+    def test_the_unit_of_a_label_is_the_values(self) -> None:
+        page = "<h1>Blue mug</h1><table><tr><th>Weight (kg)</th><td>1.2</td></tr></table>"
+        asked = {"type": "number", "description": "in grams"}
+        assert record_of(page, weight=asked).value == {"weight": 1200}
 
 
 class TestADay:
