@@ -16,13 +16,10 @@ from shoal.agent.read.facts.page_parts import Around, LabeledValue, Taken
 from shoal.agent.read.facts.pictures import picture_address
 from shoal.agent.read.facts.surroundings import HEADINGS, Surroundings
 from shoal.agent.read.facts.tables import Grids, cells_of, is_head, table_of
-from shoal.agent.read.facts.texts import SKIPPED, clean, leaves, one_line
+from shoal.agent.read.facts.texts import LONGEST_TEXT, SKIPPED, clean, leaves, one_line
 
 _MOST = 800
 _LONGEST_LABEL = 60
-_LONGEST_VALUE = 2_000
-_LONGEST_LIST = 20_000
-_LONGEST_OF_RECORD = 5_000
 _MOST_OPTIONS = 1_000
 _NO_VALUE = frozenset(["hidden", "password", "submit", "button", "reset", "image", "file", "search"])
 _CONTROL_TAGS = ("input", "select", "textarea")
@@ -92,15 +89,12 @@ class Labels:
     def _said(self, el: HtmlElement) -> str:
         return self._walk.texts.get(el, "")
 
-    def _add(
-        self, how: str, label: str, value: str, el: HtmlElement, around: Around, *, longest: int = 0, **more: Any
-    ) -> None:
+    def _add(self, how: str, label: str, value: str, el: HtmlElement, around: Around, **more: Any) -> None:
         walk, struck = self._walk, around.struck
         label, value = _COLON.sub("", one_line(label)), clean(value)
         if not value and el in walk.struck_texts:
             value, struck = clean(walk.struck_texts[el]), True
-        longest = longest or (_LONGEST_OF_RECORD if walk.many else _LONGEST_VALUE)
-        if not label or not value or len(label) > _LONGEST_LABEL or len(value) > longest:
+        if not label or not value or len(label) > _LONGEST_LABEL or len(value) > LONGEST_TEXT:
             return
         if len(walk.taken.pairs) >= _MOST or not walk.spends(value):
             return
@@ -302,14 +296,14 @@ class Labels:
         """The list right under a heading, or the lists of all its groups; else the text up to the next heading."""
         lists = [node for node in nodes[:1] if node.tag in _LISTS] or [*self._grouped(nodes)]
         if lists:
-            entries = (self._entry(item) for one in lists for item in one if isinstance(item.tag, str))
-            self._add("heading", self._said(head), "\n".join(entries), lists[0], around, longest=_LONGEST_LIST)
+            entries = (self._entry(item) for listed in lists for item in listed if isinstance(item.tag, str))
+            self._add("heading", self._said(head), "\n".join(entries), lists[0], around)
             return
         texts, length = list[str](), 0
         for node in itertools.takewhile(lambda node: node.tag not in HEADINGS, nodes):
             texts.append(self._said(node))
-            length += len(texts[-1])
-            if length >= _LONGEST_VALUE:
+            length += len(texts[-1] or str(node.text_content()))  # of one that is too long nothing is kept
+            if length >= LONGEST_TEXT:
                 return
         if texts:
             self._add("heading", self._said(head), "\n".join(texts), nodes[0], around)
@@ -319,7 +313,8 @@ class Labels:
         named = [listed for name, listed in itertools.pairwise(nodes) if listed.tag in _LISTS and self._is_name(name)]
         if not named or named[0] is not nodes[1]:
             return []
-        return [one for one in named if (one.tag, one.get("class")) == (named[0].tag, named[0].get("class"))]
+        first = (named[0].tag, named[0].get("class"))
+        return [listed for listed in named if (listed.tag, listed.get("class")) == first]
 
     def _is_name(self, el: HtmlElement) -> bool:
         return el.tag in HEADINGS or (el.tag not in _LISTS and self._said(el).rstrip().endswith((":", "：")))

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from lxml import etree
 from lxml.html import HtmlElement
 
-LONGEST_TEXT = 5_000
-"""Characters of one value."""
+LONGEST_TEXT = 20_000
+"""Characters of one value: longer texts are whole or none, and those of an article are read as its main text."""
 SKIPPED = frozenset(
     {*("script", "style", "noscript", "template", "iframe", "object", "canvas", "video", "audio", "head")}
     | {"select", "option", "textarea", "datalist"}

@@ -14,6 +14,7 @@ from shoal.agent.page.selectors import Selectors
 from shoal.agent.read.facts.labels import Labels
 from shoal.agent.read.facts.page_parts import Anchor, Around, Heading, NamedElement, Taken
 from shoal.agent.read.facts.pictures import picture_address
+from shoal.agent.read.facts.struck import is_struck
 from shoal.agent.read.facts.surroundings import HEADINGS, Surroundings
 from shoal.agent.read.facts.tables import Grids, is_row, is_table
 from shoal.agent.read.facts.texts import LONGEST_TEXT, SKIPPED, clean, one_line
@@ -28,14 +29,13 @@ _MOST_PARTS = 12
 _MOST_BESIDE_CODE = 40
 """Characters of a paragraph that names and presents a piece of code, as "Since version 1.2"."""
 _LONG = 300
-_MOST_LONG = 60_000
+_MOST_LONG = 200_000
 _MOST_LONG_OF_RECORDS = 600_000
 """Characters of long texts that are kept in all."""
 _DEEPEST = 200
 _SHORT = 80
 _LONE_TAGS = frozenset({"time", "img", "address", "del", "s", "strike"})
 """Elements that tell by their tag what they hold."""
-_STRUCK = frozenset({"del", "s", "strike"})
 _HOLDERS = frozenset(["div", "section", "main", "article", "ul", "ol", "dl", "table", "tbody", "span", "p", "h1", "h2"])
 _CODE = frozenset({"code", "tt", "kbd", "samp", "var"})
 _NOT_DRAWN = m.NONE | m.INVISIBLE | m.UNSLOTTED
@@ -218,7 +218,7 @@ class Walk:
             hidden=around.hidden or bool(mark & _NOT_DRAWN),
             region=region or around.region,
             card=around.card or (is_member and self._records is None) or child in self._teasers,
-            struck=around.struck or child.tag in _STRUCK or (len(child) < 4 and bool(mark & m.STRUCK)),
+            struck=around.struck or is_struck(self.page, child),
             inside=around.inside or child.tag in ("main", "article") or child.get("role") == "main",
             in_fragment=around.in_fragment or child is self._target,
             names=names,
@@ -254,7 +254,7 @@ class Walk:
             return
         if len(text) < LONGEST_TEXT:
             self.texts[el] = text
-        whole = "" if len(text) > 4 * LONGEST_TEXT else clean(text)
+        whole = "" if len(text) > LONGEST_TEXT else clean(text)
         size = len(whole) if whole or not text.strip() else len(text)
         if el.get("id") and len(self.anchors) < _MOST_ANCHORS:
             head = next(el.iterdescendants(*HEADINGS), None)

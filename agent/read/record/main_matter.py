@@ -10,7 +10,7 @@ from itertools import accumulate
 from lxml import etree, html
 
 from shoal.agent.page.page import Page
-from shoal.agent.read.word_lists.labels import STRUCK_WORDS
+from shoal.agent.read.facts.struck import is_struck
 from shoal.agent.read.words import folded, letters, one_line
 from shoal.agent.support.web_addresses import joined
 
@@ -22,8 +22,6 @@ _APART = re.compile(
 """Words by which pages name blocks that are about something else than the page."""
 _APART_TAGS = frozenset({"nav", "footer", "aside", "form"})
 _WHOLE_TAGS = frozenset({"html", "body", "main", "article"})
-_STRUCK_TAGS = frozenset({"del", "s", "strike"})
-_CLASS_WORD = re.compile(r"[a-z]+")
 _PARTING = " "
 
 
@@ -73,7 +71,7 @@ class MainMatter:
         for number, el in enumerate(page.elements):
             parent = el.getparent()
             inherited = parent is not None and apart[page.number(parent)]
-            apart[number] = inherited or (el not in titled and (_named_apart(el) or _is_struck(page, el)))
+            apart[number] = inherited or (el not in titled and (_named_apart(el) or is_struck(page, el)))
         return apart
 
     # --- elements -------------------------------------------------------------------------------------
@@ -154,13 +152,6 @@ def _named_apart(el: html.HtmlElement) -> bool:
     if el.tag in _WHOLE_TAGS:
         return False
     return any(_APART.search(word) for word in f"{el.get('class') or ''} {el.get('id') or ''}".split())
-
-
-def _is_struck(page: Page, el: html.HtmlElement) -> bool:
-    """True for what is no longer valid, by how it is drawn, its tag or its class."""
-    if page.struck(el) or el.tag in _STRUCK_TAGS:
-        return True
-    return any(word in STRUCK_WORDS for word in _CLASS_WORD.findall((el.get("class") or "").lower()))
 
 
 def _content(el: html.HtmlElement) -> str:

@@ -40,6 +40,8 @@ _TITLES = ("name", "headline")
 _GOOD = 0.85
 _NOT_SHOWN = 0.2
 """Share of a list's entries that a page shows by chance."""
+_ALIKE = 0.75
+"""Likeness from which two texts are one entry."""
 _TELLING = 3
 """Characters of a title that another one holds by more than chance."""
 _NEARLY = 0.8
@@ -140,7 +142,7 @@ def settle(asked: Field, name: str, testimony: Testimony, told: Json) -> Settled
         if not is_body and asked.kind != "address" and _against(best, claim, asked, strong)
     )
     if isinstance(best.value, list):
-        sureness, why = _sure_of_list(best, rivals, strong, testimony.view)
+        sureness, why = _sure_of_list(best, rivals, strong, testimony)
     elif is_body:
         sureness, why = _sure_of_body(best, testimony)
     elif asked.kind == "address":
@@ -214,10 +216,9 @@ def _against(best: Claim, claim: Claim, asked: Field, strong: bool) -> bool:
 # --- sureness -----------------------------------------------------------------------------------------
 
 
-def _sure_of_list(best: Claim, rivals: Sequence[Claim], strong: bool, view: MainMatter) -> tuple[Sureness, Reason]:
+def _sure_of_list(best: Claim, rivals: Sequence[Claim], strong: bool, testimony: Testimony) -> tuple[Sureness, Reason]:
     assert isinstance(best.value, list)
-    entries = [str(entry) for entry in best.value]
-    rows = ShownRows(view)
+    entries, view, rows = [str(entry) for entry in best.value], testimony.view, testimony.rows
     share, more = _share_shown(entries, view, rows), _entries_beside(entries, view)
     more = more or _rows_say_more(entries, rows)
     if rivals or more or (len(entries) == 1 and _says_a_list(entries[0], view)):
@@ -280,7 +281,10 @@ def _entries_beside(entries: Sequence[str], view: MainMatter) -> bool:
 
 
 def _is_entry(key: str, known: str) -> bool:
-    return key in known or known in key or (len(key) > 8 and SequenceMatcher(None, key, known).ratio() > 0.75)
+    if key in known or known in key or len(key) <= 8:
+        return key in known or known in key
+    matcher = SequenceMatcher(None, key, known)  # its bounds are read much faster than the ratio itself
+    return min(matcher.real_quick_ratio(), matcher.quick_ratio()) > _ALIKE and matcher.ratio() > _ALIKE
 
 
 def _rows_say_more(entries: Sequence[str], rows: ShownRows) -> bool:

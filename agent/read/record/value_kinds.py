@@ -28,7 +28,7 @@ _LONG_TEXTS = frozenset({"articleBody", "text", "description"})
 _NAMES = frozenset({"Person", "Organization", "Brand"})
 _MOST_WRONG = 0.003
 """Share of wrong values among those that are called certain."""
-_ENOUGH = 20
+_ENOUGH = 50
 """Values that were counted, from which a kind may be certain."""
 _TWO_WITNESSES = frozenset({Reason.AGREED, Reason.BORNE_OUT})
 

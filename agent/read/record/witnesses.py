@@ -14,6 +14,7 @@ from shoal.agent.read.record.main_matter import MainMatter
 from shoal.agent.read.record.main_text import read_main_text, read_stated_day
 from shoal.agent.read.record.node_values import ScoredNode, scored_nodes, stated_in, total_of_durations
 from shoal.agent.read.record.nodes import FoundNode, nodes_of, property_of, types_of, values_of
+from shoal.agent.read.record.shown_rows import ShownRows
 from shoal.agent.read.values.days import day_of_address
 from shoal.agent.read.vocabulary import STRUCTURES, Types, all_supertypes, fit, known_property, types_for
 from shoal.agent.read.words import entry_key, folded, same_texts
@@ -54,6 +55,7 @@ class Testimony:
     types: Types  # of the record
     casting: Casting
     view: MainMatter
+    rows: ShownRows
     crowded: bool = False  # other nodes of the same type state as much: the record is one of several
     bodies: frozenset[str] = frozenset()  # fields that ask for the main text
 
@@ -63,7 +65,7 @@ def gather(view: MainMatter, fields: Sequence[Field]) -> Testimony:
     types = types_for(tuple(each.name for each in fields))
     nodes = nodes_of(view, types)
     casting = Casting(nodes, view.base, view.lang, frozenset(map(folded, view.titles)))
-    testimony = Testimony(defaultdict(list), types, casting, view)
+    testimony = Testimony(defaultdict(list), types, casting, view, ShownRows(view))
     gatherer = _Gatherer(testimony, fields)
     gatherer.from_nodes(scored_nodes(fields, casting, types, nodes.typed))
     gatherer.from_metas()
@@ -158,12 +160,20 @@ class _Gatherer:
         if "CreativeWork" not in all_supertypes(testimony.types):
             return
         of_work = [each for each in self.fields if each.kind in ("text", "day") and self._of_work(each)]
-        if not of_work:
-            return
-        main = read_main_text(testimony.view)
         testimony.bodies = frozenset(
             each.name for each in of_work if each.kind == "text" and self.best_fit(each, ("articleBody", "text")) >= 0.9
         )
+        if testimony.bodies or not all(each.kind == "text" and self._is_stated(each) for each in of_work):
+            self._from_reader(of_work)
+
+    def _is_stated(self, asked: Field) -> bool:
+        """True where the record's own node states a text: what the reader guesses of it does not count against that."""
+        witnesses = self.testimony.witnesses[asked.name]
+        return not self.testimony.crowded and any(witness.kind == "node" for witness in witnesses)
+
+    def _from_reader(self, of_work: Sequence[Field]) -> None:
+        testimony = self.testimony
+        main = read_main_text(testimony.view)
         for asked in of_work:
             for part, props in _MAIN_PARTS:
                 fitness, said = self.best_fit(asked, props), getattr(main, part)

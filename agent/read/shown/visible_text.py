@@ -70,4 +70,4 @@ class VisibleText:
             return any(stock_line(line) == asked for line in self.lines) if asked else squash(value) in self._squashed
         if kind in ("image", "url") or prop.format.startswith("uri"):
             return any(candidate.raw.href == value and candidate.visible for candidate in self._candidates)
-        return squash(value)[:200] in self._squashed
+        return squash(value) in self._squashed

@@ -188,11 +188,11 @@ def _sign_after(match: re.Match[str]) -> str:
 
 
 def _split_price(parts: tuple[str, ...], lang: str) -> Decimal | None:
-    whole, bare = "", [part.strip().strip("".join(CURRENCY_SIGNS) + _SPACES) for part in parts]
-    full = {digits for digits in bare if re.fullmatch(r"\d[\d.,'’\u00a0\u202f ]*[.,]\d{2}", digits)}
-    if full:
-        return decimal_of(full.pop(), lang, price=True) if len(full) == 1 else None
-    for digits in bare:
+    whole = ""
+    for part in parts:
+        digits = part.strip().strip("".join(CURRENCY_SIGNS) + _SPACES)
+        if re.fullmatch(r"\d[\d.,'’\u00a0\u202f ]*[.,]\d{2}", digits):
+            return decimal_of(digits, lang, price=True)
         if whole and re.fullmatch(r"[.,]?\d{2}", digits):
             return decimal_of(re.sub(r"\D", "", whole) + "." + digits[-2:])
         if re.fullmatch(r"\d[\d.,'’\u00a0\u202f ]*", digits):

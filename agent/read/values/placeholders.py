@@ -17,7 +17,7 @@ def is_placeholder(text: str) -> bool:
 
 
 _STAND_IN = re.compile(
-    r"(?:^|[-_.])(?:blank|spacer|pixel|transparent|placeholder|lazy|loading|loader|1x1)(?=[-_.]|$)", re.I
+    r"(?:^|[-_.])(?:blank|spacer|pixel|transparent|placeholder|lazy|loading|loader)(?=[-_.]|$)", re.I
 )
 """Words in the name of a file that is shown until the picture itself is loaded."""
 

@@ -165,6 +165,29 @@ class TestAValueOfAnotherPlace:
         assert record_of(page, weight=asked).value == {"weight": 1200}
 
 
+class TestALongText:
+    LONG = " ".join(f"Sentence {number} says that the mug is blue and holds tea." for number in range(160))
+
+    @pytest.mark.parametrize(
+        "shown",
+        [
+            '<div class="description">{}</div>',
+            "<h2>Description</h2><p>{}</p>",
+            "<table><tr><th>Description</th><td>{}</td></tr><tr><th>SKU</th><td>A-1</td></tr></table>",
+            '<form><label>Description <textarea name="description">{}</textarea></label><input name="x"></form>',
+        ],
+        ids=["class", "heading", "table", "form"],
+    )
+    def test_is_whole(self, shown: str) -> None:
+        assert record_of(f"<h1>Blue mug</h1>{shown.format(self.LONG)}", description=TEXT).value == {
+            "description": self.LONG
+        }
+
+    def test_that_is_too_long_leaves_no_part_of_a_section_as_its_value(self) -> None:
+        page = f"<h1>Blue mug</h1><h2>Description</h2><p>Short.</p><p>{self.LONG * 3}</p>"
+        assert record_of(page, description=TEXT).value == {}
+
+
 class TestADay:
     def test_that_is_shown_beside_its_name_is_the_day_of_its_own_zone(self) -> None:
         node = {"@type": "Article", "headline": "Leek soup", "datePublished": "2024-03-02T03:10:00Z"}

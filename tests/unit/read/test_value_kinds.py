@@ -40,7 +40,7 @@ def test_a_kind_that_was_seldom_counted_or_wrong_once_too_often_is_never_certain
             right[row.kind] += row.right
             wrong[row.kind] += row.wrong
     for kind in ValueKind:
-        borne_out = right[kind] >= 20 and wrong[kind] <= 0.003 * (right[kind] + wrong[kind])
+        borne_out = right[kind] >= 50 and wrong[kind] <= 0.003 * (right[kind] + wrong[kind])
         assert (most_sure()[kind] == "certain") == borne_out
 
 

@@ -1,0 +1,35 @@
+"""What a page shows as no longer valid: drawn with a line through it, or called an old price."""
+
+from __future__ import annotations
+
+import re
+
+from lxml.html import HtmlElement
+
+from shoal.agent.page import marks as m
+from shoal.agent.page.page import Page
+from shoal.agent.read.word_lists.labels import NEUTRAL, STRUCK_WORDS
+
+_TAGS = frozenset({"del", "s", "strike"})
+_CALLED = re.compile("|".join(STRUCK_WORDS), re.I)
+_WORD = re.compile(r"[A-Z]?[a-z]+")
+_BESIDE = frozenset({*NEUTRAL, *STRUCK_WORDS, "price", "through"})
+"""Words that leave a class name about what is struck: `price-old`; but not `was-validated`."""
+_MOST_PARTS = 4
+"""Elements within one that is struck as a whole."""
+
+
+def is_struck(page: Page, el: HtmlElement) -> bool:
+    """True for an element that is struck through by its tag, by how it is drawn, or by its class."""
+    if el.tag in _TAGS:
+        return True
+    if len(el) >= _MOST_PARTS:
+        return False
+    return bool(page.marks[page.number(el)] & m.STRUCK) or any(map(_is_called_so, (el.get("class") or "").split()))
+
+
+def _is_called_so(name: str) -> bool:
+    if _CALLED.search(name) is None:
+        return False
+    words = {word.lower() for word in _WORD.findall(name)}
+    return bool(words & set(STRUCK_WORDS)) and words <= _BESIDE
