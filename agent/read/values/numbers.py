@@ -134,6 +134,8 @@ def read_number(text: str, lang: str = "", *, price: bool = False) -> Decimal | 
     if _SCALED.search(text):
         return None
     text = _written_out(text)
+    if _FRACTION.search(text):
+        return None
     values = {value for token in number_tokens(text) if (value := decimal_of(token, lang, price=price)) is not None}
     return values.pop() if len(values) == 1 else None
 
@@ -167,17 +169,23 @@ def _written_out(text: str) -> str:
     return _NO_WHOLE.sub(r"0\1", fractions_as_decimals(text.translate(_WIDE)))
 
 
-def fractions_as_decimals(text: str) -> str:
-    """`text` with `½`, `1½` and `1 1/2` as 0.5 and 1.5; a fraction in figures without a whole number stays."""
-    return _FRACTION.sub(_as_decimal, text)
+def fractions_as_decimals(text: str, *, rounded: bool = False) -> str:
+    """`text` with `½`, `1½` and `1 1/2` as 0.5 and 1.5; a fraction in figures without a whole number stays.
+
+    Args:
+        rounded: thirds as well, which no decimal states exactly.
+    """
+    return _FRACTION.sub(lambda match: _as_decimal(match, rounded=rounded), text)
 
 
-def _as_decimal(match: re.Match[str]) -> str:
+def _as_decimal(match: re.Match[str], *, rounded: bool) -> str:
     if match[2]:
         part = Fraction(unicodedata.numeric(match[2])).limit_denominator(100)
     elif int(match[4]) < int(match[5]):
         part = Fraction(int(match[4]), int(match[5]))
     else:
+        return match.group()
+    if not rounded and 10**8 % part.denominator:
         return match.group()
     return f"{float(int(match[1] or match[3] or 0) + part):.8f}"  # eight figures: three might be thousands
 

@@ -74,7 +74,7 @@ def read_quantity(text: str, unit: str, lang: str = "en") -> float | None:
     if kind == "duration" and re.match(r"-?P[\dT]", line, re.I):
         seconds = _iso_seconds(line)
         return None if seconds is None else _converted(seconds, "second", unit)
-    line = _RATIO.sub(_as_decimal, fractions_as_decimals(line))
+    line = _RATIO.sub(_as_decimal, fractions_as_decimals(line, rounded=True))
     if _SEVERAL.search(line):
         return None
     if kind == "duration":

@@ -75,13 +75,21 @@ def test_a_lone_separator_of_a_price_is_no_guess_where_page_and_currency_differ(
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("1½ cups", "1.5"), ("2 ¾ hours", "2.75"), ("½", "0.5"), (".5 kg", "0.5"), ("1,29,900 km", "129900")],
+    [
+        ("1½ cups", "1.5"),
+        ("1 1/2 cups", "1.5"),
+        ("1⅛ cups", "1.125"),
+        ("2 ¾ hours", "2.75"),
+        ("½", "0.5"),
+        (".5 kg", "0.5"),
+        ("1,29,900 km", "129900"),
+    ],
 )
 def test_fractions_and_lakhs(text: str, number: str) -> None:
     assert read_number(text, "en") == Decimal(number)
 
 
-@pytest.mark.parametrize("text", ["1 1/2 cups", "⅓ cup"])
+@pytest.mark.parametrize("text", ["1 1/3 cups", "⅓ cup", "1⅓ cups"])
 def test_no_fraction_is_rounded_or_cut(text: str) -> None:
     assert read_number(text, "en") is None
 
