@@ -247,6 +247,7 @@ class FieldSource:
     sureness: Sureness = "likely"
     why: str = ""  # the reason for `sureness`, one of `Reason`
     box: Box | None = None  # of its element on the record's picture, from the page's top left corner; None: unknown
+    called: str = ""  # the word of the field glossary by which the place is known; "": the field's own words
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,6 +425,14 @@ class ChildrenSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldGlossary:
+    """What pages may call the fields of a job's schema, as a model said that was asked once."""
+
+    entries: Json  # as a schema holds them under `x-glossary`; {}: there are none
+    told: str = ""  # why there are none, or what of the answer was left out
+
+
+@dataclass(frozen=True, slots=True)
 class Checkpoint:
     """What a session needs to go on elsewhere after its last finished task. JSON-able."""
 
@@ -437,6 +446,7 @@ class Checkpoint:
     steps: tuple[Step, ...] = ()  # of the task that goes on, once it has done such an action
     proposed: Json = None  # the JSON Schema that a model proposed for a job without one; a loop's items get it too
     items_only_read: bool = False  # of a loop's items nothing is wanted but that their own page is read
+    glossary: FieldGlossary | None = None  # None: no model was asked for one; a loop's items read by it too
 
 
 @dataclass(frozen=True, slots=True)

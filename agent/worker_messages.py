@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from shoal.agent.compressed_items import LoopPiece
 from shoal.agent.spec import JobSpec
-from shoal.agent.types import Checkpoint, ChildrenSummary, EarlierReading, LoopItem, Outcome
+from shoal.agent.types import Checkpoint, ChildrenSummary, EarlierReading, FieldGlossary, LoopItem, Outcome
 
 
 class LearnedUse(StrEnum):
@@ -145,7 +145,24 @@ class RobotsAnswer:
     wait_s: float = 0.0  # otherwise: another worker fetches it
 
 
-Answer = RateSlot | RobotsAnswer
+@dataclass(frozen=True)
+class GlossaryWish:
+    """A session asks for the field glossary of a schema, or tells what a model answered."""
+
+    key: str  # what the answer depends on: a hash of schema, model and question
+    answered: FieldGlossary | None = None  # None: it asks
+
+
+@dataclass(frozen=True)
+class GlossaryAnswer:
+    """What a session gets that asked: the glossary, or the order to ask a model, or a pause until it may ask again."""
+
+    glossary: FieldGlossary | None = None
+    ask: bool = False  # and tell what was answered, for the whole cluster
+    wait_s: float = 0.0  # otherwise: another session asks
+
+
+Answer = RateSlot | RobotsAnswer | GlossaryAnswer
 """What a request gets (see `Report`)."""
 
 
@@ -155,8 +172,8 @@ class Report:
 
     * A durable report (`outcome`, `checkpoint` or `items`) is written into the store, guarded by the session's fence.
       It must not be lost: the worker keeps it until the store has it.
-    * A request (`page` or `robots`) changes nothing of the session. It is answered with the acknowledgement, whatever
-      the fence says. It may be answered twice: the session uses one answer.
+    * A request (`page`, `robots` or `glossary`) changes nothing of the session. The acknowledgement answers it,
+      whatever the fence says. It may be answered twice: the session uses one answer.
 
     Both kinds share one channel for its grouping: one pull and one commit serve all of them.
     """
@@ -168,5 +185,6 @@ class Report:
     items: LoopPiece | None = None  # of the loop that it will open
     page: RateSlotRequest | None = None  # a page's rate slot is asked for; the answer comes with the acknowledgement
     robots: RobotsWish | None = None  # of its page's origin; one that asks is answered in the same way
+    glossary: GlossaryWish | None = None  # of the job's schema; one that asks is answered in the same way
     wants_ack: bool = False  # the session goes on only when the store has it
     serial: int = 0  # names this report in the acknowledgement

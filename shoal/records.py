@@ -98,6 +98,9 @@ class Source(Reply):
     sureness: Sureness = Field("likely", description="certain, likely or weak")
     why: str = Field("", description="the reason for `sureness`, in words")
     box: PageBox | None = Field(None, description="of its element on the record's picture; None: unknown")
+    called: str = Field(
+        "", description="the word of the field glossary by which the place is known; empty: the field's"
+    )
 
 
 class CarriedOver(Reply):

@@ -47,6 +47,7 @@ class TriedField(Reply):
     where: str = Field(description="as of a `Source`")
     sureness: Sureness
     why: str = Field(description="the reason for `sureness`, in words")
+    called: str = Field("", description="as of a `Source`")
 
 
 class TriedCandidate(Candidate):

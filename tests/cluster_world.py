@@ -16,6 +16,7 @@ from shoal.agent.documents.fetching import DocumentClient
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.sessions.attended.attendance import Attendance
 from shoal.agent.sessions.attended.human_help import Helper
+from shoal.agent.sessions.dependencies import Glossaries
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import FINAL, Status
 from shoal.agent.support.json_value import Json
@@ -27,6 +28,7 @@ from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.network.navigation_guard import RateSlots, SiteNavigationGuard
 from shoal.services.browsers.pools.local_pool import LocalPool
 from shoal.services.browsers.session_parts.browser_owner import BrowserOwner
+from shoal.services.browsers.session_parts.field_glossaries import SharedGlossaries
 from shoal.services.browsers.worker import Worker
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
@@ -111,6 +113,9 @@ class FakeParts:
             """Nobody looks."""
 
         return none()
+
+    def glossaries(self, work: Work, shared: SharedGlossaries) -> Glossaries | None:
+        return None
 
     def helper(self, work: Work) -> Helper | None:
         return None

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
 
+from babel import UnknownLocaleError
+from babel.core import get_global
 from babel.numbers import get_currency_symbol
 
 from shoal.agent.grounding.page_text import PageText
@@ -20,9 +24,17 @@ _SHARE = 0.8
 _VALUE_CHARS = 60
 _WORD = re.compile(r"\w+")
 _CURRENCY = re.compile(r"[A-Z]{3}")
+_MOST_HOMES = 30
+"""Territories of one currency whose way of writing it is known."""
 _SQUEEZED_CHARS = 5
 """Fewer letters in a row are found on every page by chance."""
 _MAX_DEPTH = 40
+_SHORT_NUMBER = 100
+_SHORT_WORD = 12
+_LONGEST_BESIDE = 100
+"""Characters of a text whose words may stand beside a short value: longer ones have the words of any page."""
+_NAME_WORD = re.compile(r"[^\W\d_]+")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 _THINGS = (
     "results|rows|items|products|entries|articles|matches|hits|records|listings|books|jobs|offers|posts|reviews"
@@ -68,19 +80,75 @@ class Unproven:
         return f"{place} {str(self.value)[:_VALUE_CHARS]!r} in record {self.path[0]}"
 
 
-def unproven(records: Sequence[Json], extract: ExtractSpec, text: PageText) -> list[Unproven]:
+class FieldKnowledge(Protocol):
+    """What rules know of a schema's fields."""
+
+    def words(self, field: str) -> frozenset[str]:
+        """Words, in lower case, that name a field on pages."""
+        ...
+
+    def states(self, field: str, value: Json) -> bool:
+        """Whether the page states a value of a field otherwise: by a conversion, or in its structured data."""
+        ...
+
+
+class NoKnowledge:
+    """Of which nothing is known."""
+
+    def words(self, field: str) -> frozenset[str]:
+        """See `FieldKnowledge`."""
+        return frozenset()
+
+    def states(self, field: str, value: Json) -> bool:
+        """See `FieldKnowledge`."""
+        return False
+
+
+def unproven(
+    records: Sequence[Json], extract: ExtractSpec, text: PageText, known: FieldKnowledge = NoKnowledge()
+) -> list[Unproven]:
     """The numbers and texts of `records` that the page does not show.
 
+    A short number or word is shown by itself, near a word that names its field, or near another value of its record.
     Left alone are yes and no, and values of an enumeration: those are conclusions, and no text says them.
     """
     schema = extract.record_schema or {}
     whole = extract.json_schema or {}
     claims: list[Unproven] = []
     for index, record in enumerate(records):
-        for path, value, own in _leaves(record, schema, whole, (index,)):
-            if not _proven(value, own, text):
+        leaves = list(_leaves(record, schema, whole, (index,)))
+        for path, value, own in leaves:
+            field = str(path[1]) if len(path) > 1 else ""
+            named = {str(part) for part in path[1:]}
+            if _proven(value, own, text) and (
+                not _is_short(value, own)
+                or text.states_nearby(value, known.words(field) | _words_of(named) | _beside(path, leaves))
+            ):
+                continue
+            if not known.states(field, value):
                 claims.append(Unproven(path, value))
     return claims
+
+
+def _is_short(value: Json, schema: dict[str, Json]) -> bool:
+    """Whether a value stands on many pages by chance: a number of two digits, a word without figures."""
+    if isinstance(value, bool) or value is None or "enum" in schema or "const" in schema:
+        return False
+    if isinstance(value, int | float):
+        return value == int(value) and abs(value) < _SHORT_NUMBER if abs(value) < 1e300 else False
+    said = str(value).strip()
+    return (said.isalpha() and said.islower() and len(said) <= _SHORT_WORD) or (said.isdigit() and len(said) <= 2)
+
+
+def _words_of(texts: Iterable[str], *, least: int = 3) -> frozenset[str]:
+    words = (word for text in texts for word in _NAME_WORD.findall(_HUMP.sub(" ", text).casefold()))
+    return frozenset(word for word in words if len(word) >= least)
+
+
+def _beside(path: Path, leaves: Sequence[tuple[Path, Json, Json]]) -> frozenset[str]:
+    """The words of the record's other texts, where they are not long."""
+    others = (value for other, value, _ in leaves if other != path and isinstance(value, str))
+    return _words_of((value for value in others if len(value) <= _LONGEST_BESIDE), least=1)
 
 
 def _leaves(value: Json, schema: Json, root: Json, path: Path) -> Iterator[tuple[Path, Json, Json]]:
@@ -134,9 +202,34 @@ def _proven(value: Json, schema: dict[str, Json], text: PageText) -> bool:
 def _written_otherwise(value: str, text: PageText) -> bool:
     """Whether the page says it with other punctuation ("+49 (30) 12-34"), or a currency's code by its symbol."""
     if _CURRENCY.fullmatch(value):
-        return get_currency_symbol(value, locale="en").casefold() in text.whole
+        return any(_is_beside_number(symbol, text.whole) for symbol in _symbols(value))
     squeezed = "".join(letter for letter in value.casefold() if letter.isalnum())
     return len(squeezed) >= _SQUEEZED_CHARS and squeezed in text.squeezed
+
+
+@cache
+def _symbols(currency: str) -> frozenset[str]:
+    """How a currency is written in English, and where it is at home."""
+    homes = [land for land, used in get_global("territory_currencies").items() if currency in {use[0] for use in used}]
+    likely = get_global("likely_subtags")
+    spoken = {land: str(likely[f"und_{land}"]).split("_")[0] for land in homes if f"und_{land}" in likely}
+    locales = ["en", *(f"{language}_{land}" for land, language in spoken.items())]
+    return frozenset(_symbol(currency, locale) for locale in locales[:_MOST_HOMES]) - {currency.casefold()}
+
+
+def _symbol(currency: str, locale: str) -> str:
+    try:
+        return get_currency_symbol(currency, locale=locale).casefold()
+    except UnknownLocaleError:
+        return currency.casefold()
+
+
+def _is_beside_number(symbol: str, text: str) -> bool:
+    """Whether a currency's symbol is shown; one of letters stands by a number."""
+    sign = re.escape(symbol)
+    if not any(letter.isalpha() for letter in symbol):
+        return symbol in text
+    return re.search(rf"\d[.,\s-]{{0,3}}{sign}(?!\w)|(?<!\w){sign}\s?\d", text) is not None
 
 
 def without(records: Sequence[Json], doubted: Sequence[Unproven]) -> list[Json]:

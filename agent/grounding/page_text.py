@@ -10,7 +10,7 @@ from functools import cached_property
 
 from babel.dates import format_date
 
-from shoal.agent.grounding.written_values import readings_of
+from shoal.agent.grounding.written_values import is_day_of_month, readings_of
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import canonical_address, joined
 from shoal.agent.types import Element, FieldSource, Observation, Reason
@@ -29,6 +29,13 @@ _SCALES = {
     **dict.fromkeys(("mrd", "bn", "b", "billion"), 1e9),
 }
 _WORDS = re.compile(r"\w+")
+_NEARBY = 100
+"""Characters on each side of a short value in which a word that names it is looked for."""
+_DATE_CHARS = 20
+_UNIT_CHARS = 3
+"""Letters of a unit or of a currency beside a number."""
+_PART_BEFORE, _PART_AFTER = re.compile(r"\d[.,:/-]$"), re.compile(r"[.,:/-]\d")
+"""What makes a number a part of a longer one, of a time or of a day in figures."""
 _ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:T.*)?")
 _DATE_LOCALES = ("en", "de", "fr", "es", "it", "pt", "nl")
 _DATE_FORMS = (
@@ -51,6 +58,7 @@ class PageText:
 
     def __init__(self, observations: Iterable[Observation]) -> None:
         self._shown: list[str] = []
+        self._texts: list[str] = []  # without names and attributes of elements
         self._addresses: dict[str, str] = {}
         for seen in observations:
             self._shown += [seen.title, seen.url, *(dialog.message for dialog in seen.dialogs)]
@@ -60,6 +68,7 @@ class PageText:
                 self._take(element, seen.url)
 
     def _take(self, element: Element, base: str) -> None:
+        self._texts += [element.text]
         self._shown += [element.text]
         if element.name != element.text:
             self._shown += [element.name]
@@ -137,18 +146,27 @@ class PageText:
             return self._by_text[words].strip()[:_WHERE_CHARS]
         if "/" in value and _address(value) in self._addresses:
             return self._addresses[_address(value)][:_WHERE_CHARS]
-        return self._around(words) or next((at for form in _dates(value) if (at := self._around(form))), None)
+        forms = (words, *_dates(value))
+        return next((at for form in forms if (at := self._around(form))), None) or _around(self._read_on, words)
+
+    @cached_property
+    def _read_on(self) -> str:
+        """The texts alone: what a picture stands in the middle of is one text."""
+        return " ".join(_plain(text) for text in self._texts if text.strip())
 
     def _around(self, words: str) -> str | None:
-        """The page's text around `words`, which must not begin or end inside of a longer word."""
-        text, at = self.whole, self.whole.find(words)
-        while at >= 0:
-            end = at + len(words)
-            if not _inside_word(text, at) and not _inside_word(text, end):
-                margin = max(0, _WHERE_CHARS - len(words)) // 2
-                return text[max(0, at - margin) : end + margin][:_WHERE_CHARS].strip()
-            at = text.find(words, at + 1)
-        return None
+        return _around(self.whole, words)
+
+    def states_nearby(self, value: Json, words: frozenset[str]) -> bool:
+        """Whether the page shows a short `value` by itself, or near one of some words in lower case.
+
+        A day of the month is no number, and a word within a sentence is no value.
+        """
+        said = _plain(str(value))
+        return any(_by_itself(_plain(text), said) for text in self._shown) or any(
+            words.intersection(_WORDS.findall(self.whole[max(0, start - _NEARBY) : end + _NEARBY]))
+            for start, end in _places(self.whole, said)
+        )
 
     def sources(self, record: Json, how: str) -> dict[str, FieldSource]:
         """Where each field of `record` is shown; `how` is who read it."""
@@ -164,6 +182,41 @@ class PageText:
             )
             for name, where in places.items()
         }
+
+
+def _around(text: str, words: str) -> str | None:
+    """The text around `words`, which must not begin or end inside of a longer word."""
+    start, end = next(_places(text, words, dates=True), (-1, -1))
+    if start < 0:
+        return None
+    margin = max(0, _WHERE_CHARS - len(words)) // 2
+    return text[max(0, start - margin) : end + margin][:_WHERE_CHARS].strip()
+
+
+def _places(text: str, words: str, *, dates: bool = False) -> Iterator[tuple[int, int]]:
+    """Where `words` stand as words of their own; numbers only outside of `dates`, unless these count."""
+    at = text.find(words)
+    while at >= 0:
+        end = at + len(words)
+        whole = not _inside_word(text, at) and not _inside_word(text, end)
+        if whole and (dates or not words.isdigit() or not _in_number_or_date(text, at, end)):
+            yield at, end
+        at = text.find(words, at + 1)
+
+
+def _in_number_or_date(text: str, start: int, end: int) -> bool:
+    """Whether a number is a part of another one, of a time or of a day: 25 in "25 novembre", "9:25", "1.25"."""
+    before, after = text[max(0, start - _DATE_CHARS) : start], text[end : end + _DATE_CHARS]
+    return bool(_PART_BEFORE.search(before) or _PART_AFTER.match(after) or is_day_of_month(before, after))
+
+
+def _by_itself(text: str, said: str) -> bool:
+    """Whether a text is the value, with a sign or a unit at most."""
+    place = next(_places(text, said), None)
+    if place is None:
+        return False
+    rest = _WORDS.findall(text[: place[0]] + " " + text[place[1] :])
+    return len(rest) <= 1 and all(len(word) <= _UNIT_CHARS and not word.isdigit() for word in rest)
 
 
 def _walk(element: Element) -> Iterator[Element]:

@@ -82,6 +82,14 @@ def dates_in(text: str) -> Iterator[Written[date]]:
             yield Written(match.start(), match.end(), days)
 
 
+def is_day_of_month(before: str, after: str) -> bool:
+    """Whether a number between two texts is a day: a month's name follows it, or stands before it."""
+    months = _month_numbers()
+    following = re.match(r"(?:st|nd|rd|th|\.|º)?\s{0,3}(?:of |de )?([^\W\d_]{3,12})", after)
+    leading = re.search(r"([^\W\d_]{3,12})\.?\s{1,3}$", before)
+    return any(hit is not None and hit[1].casefold() in months for hit in (following, leading))
+
+
 def quantities_in(text: str) -> Iterator[Written[Quantity]]:
     """The numbers of `text` that have a unit, in base units."""
     for match in _QUANTITY.finditer(text):

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from shoal.agent.read.schema import Property
+from shoal.agent.read.vocabulary import AskedName, Types, fit, fit_of_name
 from shoal.agent.read.words import is_plural, tokens
 
 Kind = Literal["text", "number", "integer", "boolean", "address", "day", "list", "object"]
@@ -26,6 +27,15 @@ class Field:
     def name(self) -> str:
         """The field's name, as the schema spells it."""
         return self.prop.name
+
+    @cached_property
+    def asked(self) -> AskedName:
+        """What it is called."""
+        return AskedName(self.prop.name, self.prop.glossary.properties)
+
+    def by_glossary(self, prop: str, types: Types) -> str:
+        """A property of a thing of these types, where the field's glossary says that it fits; "" for any other."""
+        return prop if fit(self.asked, prop, types) > fit_of_name(self.name, prop, types) else ""
 
     @cached_property
     def kind(self) -> Kind:

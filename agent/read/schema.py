@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from shoal.agent.read.glossary import NO_ENTRY, GlossaryEntry, entries_of, unambiguous
 from shoal.agent.read.values.phrases import NEUTRAL_WORDS, UNIT_WORDS, Phrase, phrase
 from shoal.agent.read.values.quantities import unit_asked
 from shoal.agent.read.word_lists.concepts import CONCEPTS, Concept
 from shoal.agent.schemas.bounds import LONG_SCHEMA
-from shoal.agent.spec import schema_text
+from shoal.agent.spec import X_GLOSSARY, schema_text
 from shoal.agent.support.bounded_cache import bounded_cache
 from shoal.agent.support.json_value import Json
 
@@ -38,10 +39,20 @@ class Property:
     items: Property | None = None  # of an array
     description: str = ""
     unit: str = ""  # of a number: the unit that it is asked for in, as CLDR names it; "" where the schema names none
+    glossary: GlossaryEntry = NO_ENTRY  # further names, which say less than its own
 
 
 PRICED = Property("price", frozenset(), False, False, (("price",),), (), next(c for c in CONCEPTS if c.name == "price"))
 """What a currency is looked for in."""
+
+
+def field_names(properties: Sequence[Property], above: str = "") -> list[str]:
+    """The properties as a field glossary names them, those of objects with their parts: `offer.price`."""
+    names = []
+    for prop in properties:
+        parts = prop.properties or (prop.items.properties if prop.items is not None else ())
+        names += [f"{above}{prop.name}", *field_names(parts, f"{above}{prop.name}.")]
+    return names
 
 
 def properties_of(schema: Mapping[str, Json]) -> tuple[Property, ...]:
@@ -55,10 +66,12 @@ def _properties_of(text: str) -> tuple[Property, ...]:
     root = json.loads(text)
     for deepest in range(_MAX_DEPTH, 0, -1):
         try:
-            return _Reader(root, deepest, _MOST_PARTS).properties(root, (), 0)
+            return _Reader.of(root, deepest, _MOST_PARTS).properties(root, (), "", 0)
         except _TooManyParts:
             continue
-    return _Reader(root, 0, math.inf).properties(root, (), 0)  # follows nothing: as many parts as were written down
+    return _Reader.of(root, 0, math.inf).properties(
+        root, (), "", 0
+    )  # follows nothing: as many parts as were written down
 
 
 class _TooManyParts(Exception):
@@ -72,8 +85,20 @@ class _Reader:
     root: Mapping[str, Json]
     deepest: int  # what lies below is left out
     parts: float  # how many may still be looked at
+    glossary: Mapping[str, GlossaryEntry]  # by field
 
-    def properties(self, schema: Mapping[str, Json], parents: Phrase, depth: int) -> tuple[Property, ...]:
+    @classmethod
+    def of(cls, root: Mapping[str, Json], deepest: int, parts: float) -> _Reader:
+        """The reading of a record's schema."""
+        return cls(root, deepest, parts, unambiguous(entries_of(root)) if X_GLOSSARY in root else {})
+
+    def properties(self, schema: Mapping[str, Json], parents: Phrase, above: str, depth: int) -> tuple[Property, ...]:
+        """The properties of an object.
+
+        Args:
+            parents: words of its name.
+            above: its name in a glossary, with the dot before its parts.
+        """
         flat = self._flat(schema, depth)
         required = set(flat.get("required", ()))
         entity = phrase(str(flat.get("title", "")))
@@ -81,12 +106,21 @@ class _Reader:
         if not isinstance(declared, Mapping) or depth > self.deepest:
             return ()
         return tuple(
-            self._property(name, part if isinstance(part, Mapping) else {}, name in required, parents, entity, depth)
+            self._property(
+                name, part if isinstance(part, Mapping) else {}, name in required, parents, entity, above, depth
+            )
             for name, part in declared.items()
         )
 
     def _property(
-        self, name: str, part: Mapping[str, Json], required: bool, parents: Phrase, entity: Phrase, depth: int
+        self,
+        name: str,
+        part: Mapping[str, Json],
+        required: bool,
+        parents: Phrase,
+        entity: Phrase,
+        above: str,
+        depth: int,
     ) -> Property:
         flat = self._flat(part, depth)
         types = _types(flat)
@@ -95,7 +129,8 @@ class _Reader:
         hints = phrase(description)
         concept = _concept(phrases, hints, types, str(flat.get("format", "")))
         measured = types & {"number", "integer"} and not (concept is not None and concept.kind == "price")
-        items = flat.get("items")
+        items, glossary = flat.get("items"), self.glossary.get(f"{above}{name}", NO_ENTRY)
+        asked = unit_asked(name, description, str(flat.get("x-unit", ""))) or glossary.unit
         return Property(
             name=name,
             types=types - {"null"},
@@ -104,13 +139,16 @@ class _Reader:
             phrases=phrases,
             hints=hints,
             description=description,
-            unit=unit_asked(name, description, str(flat.get("x-unit", ""))) if measured else "",
+            unit=asked if measured else "",
+            glossary=glossary,
             concept=concept,
             format=str(flat.get("format", "")),
             pattern=str(flat.get("pattern", "")),
             enum=_enum(flat),
-            properties=self.properties(flat, phrase(name), depth + 1),
-            items=self._property(name, items, True, parents, entity, depth + 1) if isinstance(items, Mapping) else None,
+            properties=self.properties(flat, phrase(name), f"{above}{name}.", depth + 1),
+            items=self._property(name, items, True, parents, entity, above, depth + 1)
+            if isinstance(items, Mapping)
+            else None,
         )
 
     def _flat(self, part: Mapping[str, Json], depth: int) -> dict[str, Json]:

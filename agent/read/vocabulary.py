@@ -139,9 +139,32 @@ def _comment_weight(word: str) -> float:
     return math.log(len(PROPERTIES) / (1 + _IN_COMMENTS[word]))
 
 
+@dataclass(frozen=True, slots=True)
+class AskedName:
+    """What a field is called."""
+
+    name: str  # as the schema spells it
+    properties: tuple[str, ...] = ()  # that its glossary names, most telling first
+
+
+_BY_GLOSSARY = 0.95
+"""The fit of the property that a field's glossary names first."""
+
+
+def fit(asked: AskedName, name: str, types: Types) -> float:
+    """How well a field fits the property `name` of a thing of these types: 1 is the same name, 0 another thing.
+
+    The properties that the field's glossary names fit less than one of the field's own name.
+    """
+    own = fit_of_name(asked.name, name, types)
+    if name not in asked.properties:
+        return own
+    return max(own, _BY_GLOSSARY - 0.02 * asked.properties.index(name))
+
+
 @lru_cache(100_000)
-def fit(field: str, name: str, types: Types) -> float:
-    """How well a field's name fits the property `name` of a thing of these types: 1 is the same name, 0 another thing.
+def fit_of_name(field: str, name: str, types: Types) -> float:
+    """How well a field's name fits the property `name`, as `fit` says.
 
     A name counts as the same without the words of the thing's own type: `recipe_title` of a recipe is its title.
     """
@@ -188,9 +211,9 @@ _HANGING = ("offers", "aggregateRating", "address", "geo", "nutrition", "brand",
 
 
 @lru_cache(256)
-def types_for(fields: tuple[str, ...]) -> Types:
-    """The types whose properties, and those of their structures, fit the names of a schema's fields best."""
-    best: dict[str, dict[str, float]] = {field: {} for field in fields}
+def types_for(fields: tuple[AskedName, ...]) -> Types:
+    """The types whose properties, and those of their structures, fit a schema's fields best."""
+    best: dict[AskedName, dict[str, float]] = {field: {} for field in fields}
     for field, by_domain in best.items():
         for name, prop in PROPERTIES.items():
             for domain in prop.domains:

@@ -27,9 +27,10 @@ from shoal.agent.sessions.once import action_name, page_of
 from shoal.agent.sessions.page import LazyContext
 from shoal.agent.sessions.session_budget import SessionBudget
 from shoal.agent.sessions.sites.site_rule import site_rule
+from shoal.agent.spec import X_GLOSSARY, JobSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Action, Checkpoint, LoopItem, Replay, Step, Task, TaskType
+from shoal.agent.types import Action, Checkpoint, FieldGlossary, LoopItem, Replay, Step, Task, TaskType
 from shoal.agent.worker_messages import JobLimits, LearnedUse, Work
 from shoal.agent.workflows.by_hand.hand_book import HandBook
 
@@ -61,6 +62,13 @@ def _reading(work: Work, policy: Policy) -> bool:
     spec = work.spec
     linked = work.item is not None and work.item.is_link and work.attempt == 1
     return linked and policy.instant and spec.extract is not None and not spec.data and spec.loop_at(work.depth) is None
+
+
+def _read_by(glossary: FieldGlossary | None, spec: JobSpec) -> JobSpec:
+    """The job as its policy reads it, with further names of the fields."""
+    if glossary is None or not glossary.entries or spec.extract is None:
+        return spec
+    return spec.model_copy(update={"extract": spec.extract.with_glossary(glossary.entries)})
 
 
 class _RedactedJournal:
@@ -109,6 +117,7 @@ class Attempt:
         checkpoint = work.checkpoint or Checkpoint()
         self.saved = work.checkpoint  # where a next attempt goes on
         self.steps_before = checkpoint.steps  # of the task in whose middle the last attempt ended
+        self.glossary = checkpoint.glossary
         self.begun = ""  # an action that must not be repeated, from its mark to its confirmation
         self.confirmed = checkpoint.confirmed
         self.sent = False  # by an action of which the policy itself says so
@@ -151,7 +160,7 @@ class Attempt:
         self.page = LazyContext(deps.browser, options, begins, deps.navigation_guard, deps.page, carried)
         self.page.pages_only = deps.policy.instant
         self.state = SessionState(
-            spec=work.spec,
+            spec=_read_by(checkpoint.glossary, work.spec),
             loop=work.spec.loop_at(work.depth),
             item=work.item,
             page=self.page,
@@ -200,6 +209,19 @@ class Attempt:
         task, steps = self.under_way
         return (*self.state.history, replace(task, steps=tuple(steps)))
 
+    async def take_glossary(self) -> None:
+        """Has the rules read by further names of the fields; a model is asked for them, or was asked before.
+
+        Where no model is there to ask nothing changes, nor where the job's schema has a glossary of its own.
+        """
+        extract, glossaries = self.work.spec.extract, self.deps.glossaries
+        schema = extract.record_schema if extract is not None else None
+        if glossaries is None or self.glossary is not None or schema is None or X_GLOSSARY in schema:
+            return
+        self.glossary, prompt = await glossaries.of(self.state, schema)
+        await self.evidence.keep_prompt(prompt)
+        self.state.spec = _read_by(self.glossary, self.state.spec)
+
     async def snapshot(self) -> Checkpoint:
         """Where a next attempt would go on from now."""
         return Checkpoint(
@@ -210,6 +232,7 @@ class Attempt:
             usage=self.state.spent_before + self.state.usage,
             proposed=self.state.proposed,
             items_only_read=self.state.items_only_read,
+            glossary=self.glossary,
             confirmed=self.confirmed,
         )
 

@@ -10,13 +10,14 @@ from shoal.agent.artifact_kind import ArtifactKind
 from shoal.agent.browser import Browser, Context, ContextOptions
 from shoal.agent.documents.sitemap import SitemapReader
 from shoal.agent.hooks import Upload
-from shoal.agent.policies.policy import Policy
+from shoal.agent.policies.policy import Policy, SessionState
 from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.sessions.attended.attendance import Attendance
 from shoal.agent.sessions.attended.human_help import Helper
 from shoal.agent.sessions.login import Logins
 from shoal.agent.sessions.session_budget import SessionBudget
-from shoal.agent.types import ArtifactRef, Checkpoint, LoopItem
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import ArtifactRef, Checkpoint, FieldGlossary, LoopItem
 
 
 class NavigationGuard(Protocol):
@@ -47,6 +48,17 @@ class ArtifactSink(Protocol):
 
         Raises:
             ActionRefused: it is another tenant's, or there is none under this key.
+        """
+        ...
+
+
+class Glossaries(Protocol):
+    """Field glossaries of schemas, each asked of a model once."""
+
+    async def of(self, state: SessionState, schema: dict[str, Json]) -> tuple[FieldGlossary, str | None]:
+        """The glossary of a record's schema, with prompt and reply where a model was asked for it now.
+
+        Where there is none, the glossary says why.
         """
         ...
 
@@ -109,6 +121,7 @@ class SessionDependencies:
     secrets: Secrets
     limits: SessionLimits = SessionLimits()
     context: ContextOptions = ContextOptions()  # the operator's limits; the job's own wishes are put into it
+    glossaries: Glossaries | None = None  # for what rules read; None: no model is asked for any
     helper: Helper | None = None  # answers questions of this job; None: the job has no helper
     page: Context | None = None  # open already, where the session begins, and not closed by it; None: it opens its own
     hidden: Redactor | None = None  # values of secrets that were filled into `page` before; None: none were

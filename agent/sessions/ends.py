@@ -64,6 +64,7 @@ def completed(attempt: Attempt, plan: Plan) -> Outcome:
     missing = incomplete(attempt.state.history, many=_asks_for_many(attempt))
     if missing is not None and missing.why:
         told += [missing.why] if missing.why not in told else []
+    told += [attempt.glossary.told] if attempt.glossary is not None and attempt.work.depth == 0 else []
     told += [attempt.kept_off.message] if attempt.kept_off is not None else []
     reason = "; ".join(filter(None, (plan.thoughts, *told)))
     told_last = {"answer": answered.result, "rests_on": answered.rests_on} if answered is not None else {}

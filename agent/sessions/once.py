@@ -27,6 +27,7 @@ def begun_anew(checkpoint: Checkpoint) -> Checkpoint:
         usage=checkpoint.usage,
         proposed=checkpoint.proposed,
         items_only_read=checkpoint.items_only_read,
+        glossary=checkpoint.glossary,
     )
 
 

@@ -103,6 +103,8 @@ async def _live(attempt: Attempt) -> Outcome:
         await attempt.checkpoint()
     if attempt.work.spec.policy == BY_PERSON:
         return await do_shown(attempt)
+    if attempt.work.depth == 0:
+        await attempt.take_glossary()
     for _ in range(MAX_TASKS):
         if attempt.attendance.wanted:
             await give_way(attempt)
@@ -182,7 +184,7 @@ async def _do_loop(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None]:
     task = Task("loop", plan.plan or "", Status.WAITING, result=result, ends_goal=plan.ends_goal)
     state.history = (*state.history, task)
     on_error = state.loop.on_error if state.loop else "continue"
-    learning = learns(attempt.work, attempt.deps.policy, items, len(items) + later)
+    learning = learns(attempt.work, attempt.deps.policy, items, len(items) + later, attempt.glossary)
     fan_out = FanOut(items, await attempt.snapshot(), on_error, later, learning)
     return task, ended(attempt, Status.WAITING, fan_out=fan_out)
 

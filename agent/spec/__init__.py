@@ -1,7 +1,7 @@
 """The job spec: what a caller asks for. Unknown fields are refused by name."""
 
 from shoal.agent.spec.browser_spec import BrowserSpec, ProxySpec, Viewport
-from shoal.agent.spec.extract_spec import X_KEY, ExtractSpec, FieldPlace, Reader, schema_text
+from shoal.agent.spec.extract_spec import X_GLOSSARY, X_KEY, ExtractSpec, FieldPlace, Reader, schema_text
 from shoal.agent.spec.job_spec import (
     ArtifactsSpec,
     BudgetSpec,
@@ -29,6 +29,7 @@ from shoal.agent.spec.sink_spec import (
 
 __all__ = [
     "SINK_KINDS",
+    "X_GLOSSARY",
     "X_KEY",
     "ArtifactsSpec",
     "BrowserSpec",

@@ -37,6 +37,9 @@ def _schema_fault(text: str) -> str | None:
 X_KEY = "x-key"
 """In the schema of a record: the name of the field, or the names of those, by which a record is known."""
 
+X_GLOSSARY = "x-glossary"
+"""In the schema of a record: by field, what pages may call it. Parts of objects are named `offer.price`."""
+
 Reader = Literal[
     "text", "number", "integer", "price", "currency", "boolean", "date", "datetime", "url", "email"
 ]  # fmt: skip
@@ -205,6 +208,11 @@ class ExtractSpec(SpecPart):
         declared = (self.record_schema or {}).get(X_KEY)
         names = declared if isinstance(declared, list) else [declared]
         return tuple(name for name in names if isinstance(name, str))
+
+    def with_glossary(self, entries: Json) -> ExtractSpec:
+        """Itself, with a field glossary in the schema of a record."""
+        schema, record = self.json_schema or {}, {**(self.record_schema or {}), X_GLOSSARY: entries}
+        return self.model_copy(update={"json_schema": {**schema, "items": record} if self.many else record})
 
     def _unknown_field(self) -> str | None:
         """A field that the schema does not have; where the schema refers to others, that cannot be told here."""

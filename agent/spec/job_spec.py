@@ -161,7 +161,8 @@ class JobSpec(SpecPart):
     policy: str = Field(
         "auto",
         pattern=r"^(auto|model|rules|person|workflow:[a-z0-9][a-z0-9._-]{0,99}(@[0-9]{1,6})?)$",
-        description="who decides: `auto` (the model where one is configured, else rules), `model`, `rules`, "
+        description="who decides: `auto` (the model where one is configured, else rules), `model`, `rules` "
+        "(which ask a configured model once what pages may call the schema's fields, and show it no page), "
         "`person` (nothing is done before a person takes the page over, and a workflow is drafted of what they do), or "
         "`workflow:NAME`, which replays the workflow's active version; `workflow:NAME@2` replays version 2",
     )

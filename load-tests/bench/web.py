@@ -6,9 +6,11 @@ name), and two modules that judge: `judge.py` (`Page`, `verdict`, `FIELDS`) and 
 read as raw HTML, by rules alone, on every core.
 
     python load-tests/bench/web.py CORPUS [--kinds recipe,product,article,list] [--quick] [--json] [--wrong FILE]
+        [--glossary FILE]
 
 With --calibrate the whole corpus's counts by witness and kind of value are kept: how sure a value may be follows from
-them (agent/read/record/value_kinds.py).
+them (agent/read/record/value_kinds.py). A glossary is a JSON file: for each kind what a model answered to the fields'
+names, as `x-glossary` holds it.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ from shoal.agent.read.lists.records import read_list
 from shoal.agent.read.record.record import read_record
 from shoal.agent.read.record.value_kinds import MEASURED, kind_of
 from shoal.agent.read.schema import properties_of
+from shoal.agent.spec import X_GLOSSARY
 from shoal.agent.types import FieldSource
 
 _TEXT, _NUMBER = {"type": "string"}, {"type": "number"}
@@ -88,8 +91,8 @@ class Reading:
     seconds: float = 0.0  # CPU
 
 
-def read(folder: Path, row: Row) -> Reading:
-    """Read one page of a corpus."""
+def read(folder: Path, row: Row, glossaries: Mapping[str, Any]) -> Reading:
+    """Read one page of a corpus, by the glossary of its kind where there is one."""
     warnings.filterwarnings("ignore")
     logging.disable(logging.CRITICAL)
     raw = gzip.decompress((folder / row["file"]).read_bytes())
@@ -97,14 +100,16 @@ def read(folder: Path, row: Row) -> Reading:
     page = page_from_html(raw, row["url"], charset=row["charset"])
     if row["kind"] == "list":
         properties = {name: LIST_FIELDS[name] for name in row["fields"]}
-        schema = {"type": "object", "properties": properties, "required": list(row["fields"][:1])}
+        glossary = {name: entry for name, entry in glossaries.get("list", {}).items() if name in properties}
+        schema = {"properties": properties, "required": list(row["fields"][:1]), X_GLOSSARY: glossary}
         found = read_list(page, [ListField(prop) for prop in properties_of(schema)])
         return Reading(records=[dict(record.values) for record in found.records], seconds=time.process_time() - began)
-    record = read_record(page, properties_of({"type": "object", "properties": SCHEMAS[row["kind"]]}))
+    schema = {"properties": SCHEMAS[row["kind"]], X_GLOSSARY: glossaries.get(row["kind"], {})}
+    record = read_record(page, properties_of(schema))
     return Reading(record.value, record.sources, seconds=time.process_time() - began)
 
 
-def _read(task: tuple[Path, Row]) -> Reading:
+def _read(task: tuple[Path, Row, Mapping[str, Any]]) -> Reading:
     return read(*task)
 
 
@@ -169,7 +174,9 @@ def judge_rows(judge: Any, row: Row, reading: Reading, peers: Mapping[str, Any],
                 figures.counts[reader]["all"][verdict] += number
 
 
-def measured(folder: Path, kinds: Sequence[str], step: int) -> dict[str, Figures]:
+def measured(
+    folder: Path, kinds: Sequence[str], step: int, glossaries: Mapping[str, Any] | None = None
+) -> dict[str, Figures]:
     """The figures of each kind."""
     sys.path.insert(0, str(folder))
     records, lists = importlib.import_module("judge"), importlib.import_module("judge_lists")
@@ -178,7 +185,7 @@ def measured(folder: Path, kinds: Sequence[str], step: int) -> dict[str, Figures
     peers = {(each.get("kind"), each.get("id")): each for each in _lines(folder / "peers.jsonl")}
     figures: dict[str, Figures] = defaultdict(Figures)
     with multiprocessing.get_context("spawn").Pool(os.cpu_count()) as pool:
-        readings = pool.imap(_read, [(folder, row) for row in rows], chunksize=4)
+        readings = pool.imap(_read, [(folder, row, glossaries or {}) for row in rows], chunksize=4)
         for row, reading in zip(rows, readings, strict=True):
             of_kind = figures[row["kind"]]
             of_kind.pages += 1
@@ -238,10 +245,12 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--wrong", type=Path, help="write the wrong values of single records, a line each")
     parser.add_argument("--calibrate", action="store_true", help="keep the counts by which sureness is decided")
+    parser.add_argument("--glossary", type=Path, help="what a model answered to the fields' names, by kind")
     args = parser.parse_args()
-    if args.calibrate and (args.quick or not SCHEMAS.keys() <= set(args.kinds.split(","))):
-        parser.error("--calibrate measures all single records: leave out --quick and --kinds")
-    figures = measured(args.corpus.resolve(), args.kinds.split(","), _QUICK if args.quick else 1)
+    if args.calibrate and (args.quick or args.glossary or not SCHEMAS.keys() <= set(args.kinds.split(","))):
+        parser.error("--calibrate measures all single records: leave out --quick, --kinds and --glossary")
+    glossaries = json.loads(args.glossary.read_text(encoding="utf-8")) if args.glossary else {}
+    figures = measured(args.corpus.resolve(), args.kinds.split(","), _QUICK if args.quick else 1, glossaries)
     if args.wrong:
         wrong = [json.dumps(each, ensure_ascii=False) for of_kind in figures.values() for each in of_kind.wrong]
         args.wrong.write_text("\n".join(wrong) + "\n", encoding="utf-8")

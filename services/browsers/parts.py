@@ -11,11 +11,13 @@ from shoal.agent.documents.fetching import DocumentClient
 from shoal.agent.policies.policy import Policy
 from shoal.agent.sessions.attended.attendance import Attendance
 from shoal.agent.sessions.attended.human_help import Helper
+from shoal.agent.sessions.dependencies import Glossaries
 from shoal.agent.spec import JobSpec
 from shoal.agent.worker_messages import LiveRequest, Work
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.browsers.network.navigation_guard import RateSlots, SiteNavigationGuard
 from shoal.services.browsers.session_parts.browser_owner import BrowserOwner
+from shoal.services.browsers.session_parts.field_glossaries import SharedGlossaries
 
 
 class Parts(Protocol):
@@ -55,6 +57,10 @@ class Parts(Protocol):
 
     def link(self, attendance: Attendance, request: LiveRequest) -> Coroutine[None, None, None]:
         """Runs until people look at this session no more, or it ends."""
+        ...
+
+    def glossaries(self, work: Work, shared: SharedGlossaries) -> Glossaries | None:
+        """What asks a model once for the field glossary of this job's schema; None: nothing does."""
         ...
 
     def helper(self, work: Work) -> Helper | None:

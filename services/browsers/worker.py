@@ -266,6 +266,7 @@ class Worker:
                 first = browser if reading is None else DocumentBrowser(browser, reading)
                 deps = replace(
                     await dependencies_of(self._parts, self._config, work, first, navigation_guard, held.journal),
+                    glossaries=self._parts.glossaries(work, held.journal),
                     budget=held.budget,
                     attendance=held.attendance,
                     logins=self._logins,

@@ -12,6 +12,7 @@ from tests.store_contract.doubts import *  # noqa: F403
 from tests.store_contract.dropping import *  # noqa: F403
 from tests.store_contract.earlier_readings import *  # noqa: F403
 from tests.store_contract.ending import *  # noqa: F403
+from tests.store_contract.field_glossaries import *  # noqa: F403
 from tests.store_contract.fixtures import short_slices as short_slices
 from tests.store_contract.fixtures import w as w
 from tests.store_contract.learning import *  # noqa: F403

@@ -167,6 +167,8 @@ MAY = {
     },
     "shoal.services.web": {
         "shoal.agent.artifact_kind",
+        "shoal.agent.read.glossary",
+        "shoal.agent.read.schema",
         "shoal.agent.read.values.quantities",
         "shoal.agent.support.bounded_cache",
         "shoal.agent.redaction.masking",
@@ -339,6 +341,7 @@ ROOMS: Mapping[str, Mapping[str, str]] = {
         "api_keys": "database read records",
         "audit": "database read records",
         "database": "records",
+        "field_glossaries": "database",
         "ids": "",
         "jobs": "database ids loops read records sessions",
         "learning": "database jobs loops records sessions workflows",
@@ -347,7 +350,7 @@ ROOMS: Mapping[str, Mapping[str, str]] = {
         "records": "waiting_causes",
         "restarts": "",
         "schedules": "database ids jobs read records",
-        "roles": "api_keys audit database jobs loops read records sessions throttle",
+        "roles": "api_keys audit database field_glossaries jobs loops read records sessions throttle",
         "sessions": "database ids jobs learning loops records throttle workflows",
         "store": "database learning roles schedules throttle workflows",
         "throttle": "database read records waiting_causes",
@@ -421,7 +424,7 @@ LONG = {
     "agent/types.py": 545,
     "services/settings.py": 860,
     "services/store/records.py": 560,
-    "services/store/database/tables.py": 560,
+    "services/store/database/tables.py": 575,
 }
 """Files that are longer, with the bound of each: plain lists of errors, settings, records and tables."""
 VAGUE = {"one": 0, "found": 13, "wanted": 2}

@@ -23,6 +23,7 @@ from shoal.agent.policies.model.checks.calls import action_types, call_offers
 from shoal.agent.policies.model.checks.data_used import check_data_used
 from shoal.agent.policies.model.checks.evidence import given_words, known
 from shoal.agent.policies.model.checks.step_checks import actions_of, check_progress, check_values
+from shoal.agent.policies.model.field_glossary import RepliedGlossary, ask_glossary
 from shoal.agent.policies.model.planning import check_loop_values, loop_words, sound, spelled_out, task_types
 from shoal.agent.policies.model.reading.collecting import CollectedPage, collect_schema, collected, is_css
 from shoal.agent.policies.model.reading.reader import ModelExtractor
@@ -250,6 +251,17 @@ class ModelPolicy:
             ModelError: the model could not be asked, or gave no usable reply.
         """
         return await self._reader.read(state)
+
+    # --- field glossary ------------------------------------------------------------------------------
+
+    async def glossary(self, state: SessionState, schema: dict[str, Json]) -> ModelAnswer[RepliedGlossary]:
+        """What pages may call the fields of a record's schema, asked of the schema alone.
+
+        Raises:
+            ModelError: the model could not be asked, or gave no usable reply.
+            BudgetSpent: the job's tokens are spent.
+        """
+        return await ask_glossary(self._asker, state, schema)
 
     # --- collect -------------------------------------------------------------------------------------
 

@@ -34,6 +34,8 @@ LEAST_FIT_OF_OTHERS = 0.45
 _NEARLY_ALL, _CUT_LITTLE = 0.8, 0.5
 _AS_A_DEFINITION = 0.7
 """How well a term or its meaning is named by being one."""
+_OF_GLOSSARY, _LATER, _LEAST_OF_GLOSSARY = 0.85, 0.03, 0.6
+"""How well the first label of a field's glossary names it, what each later one lacks, and the least of all."""
 _CUT = 0.8
 """What a part of a cell lacks where the cell's header is the field's name: all of the cell is its value."""
 
@@ -68,6 +70,20 @@ class ListField:
         return [word for word in words if word not in STOP_WORDS] or words
 
     @cached_property
+    def glossary_words(self) -> dict[tuple[str, ...], str]:
+        """The labels of its glossary by their words, most telling first."""
+        labels: dict[tuple[str, ...], str] = {}
+        for label in self.prop.glossary.labels:
+            words = split_words(label)
+            labels.setdefault(tuple(word for word in words if word not in STOP_WORDS) or tuple(words), label)
+        return labels
+
+    def called_by(self, words: Sequence[str]) -> str:
+        """The label of the glossary that a column's label is; "" where the field's own words name it as well."""
+        said = tuple(word for word in words if word not in STOP_WORDS)
+        return "" if list(said) == self.name_words else self.glossary_words.get(said, "")
+
+    @cached_property
     def _example(self) -> re.Match[str] | None:
         return _EXAMPLE.search(self.description)
 
@@ -95,7 +111,9 @@ class ListField:
         if self.asked.kind == "address":
             return "image" if KIND_WORDS["image"] & set(self.name_words) else "link"
         number = self.asked.is_number
-        for words in (self.name_words[-1:], self.name_words, self.description_words[:3]):
+        told = [word for name in self.prop.glossary.properties for word in split_words(name)]
+        told += [word for label in self.glossary_words for word in label[-1:]]
+        for words in (self.name_words[-1:], self.name_words, self.description_words[:3], told):
             for kind, known in KIND_WORDS.items():
                 if known & set(words):
                     return "number" if number and kind != "money" else kind  # type: ignore[return-value]
@@ -135,10 +153,16 @@ class ListField:
                 named += 0.05 if word in implied else full
             elif meaning_of(word) in meanings:
                 named += 0.05 if word in implied else full - 0.15
+        named = max(named, self._by_glossary(tuple(said)))
         own = self.name_words + self.description_words
         known = {meaning_of(word) for word in own}
         foreign = sum(meaning_of(word) not in known and not any_same(word, own) for word in set(said))
         return max(0.0, min(1.2, named + min(0.5, self._described(said, meanings, implied))) - 0.05 * min(3, foreign))
+
+    def _by_glossary(self, said: tuple[str, ...]) -> float:
+        """What a label of the glossary says, where it is what the page says; it says less than the field's own name."""
+        place = next((at for at, words in enumerate(self.glossary_words) if words == said), None)
+        return 0.0 if place is None else max(_LEAST_OF_GLOSSARY, _OF_GLOSSARY - _LATER * place)
 
     def _described(self, said: Sequence[str], meanings: set[int | str], implied: frozenset[str]) -> float:
         total = 0.0

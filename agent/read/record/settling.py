@@ -102,6 +102,7 @@ class Settled:
     sureness: Sureness
     why: Reason
     rivals: tuple[Claim, ...] = ()  # that speak against it
+    called: str = ""  # the property of the field glossary that was read
 
     @property
     def of_record(self) -> bool:
@@ -113,7 +114,8 @@ class Settled:
         """Where the value comes from."""
         first = self.claim.witnesses[0]
         seen = self.claim.shown and self.sureness != "weak"
-        return FieldSource(first.syntax or first.kind, first.where, seen, self.sureness, self.why)
+        how = first.syntax or first.kind
+        return FieldSource(how, first.where, seen, self.sureness, self.why, called=self.called)
 
     @property
     def candidates(self) -> tuple[FieldCandidate, ...]:
@@ -149,7 +151,8 @@ def settle(asked: Field, name: str, testimony: Testimony, told: Json) -> Settled
         sureness, why = _sure_of_address(best, strong)
     else:
         sureness, why = _sure_of_scalar(best, rivals, strong, asked)
-    return Settled(best, sureness, why, rivals)
+    called = asked.by_glossary(best.witnesses[0].prop, testimony.types)
+    return Settled(best, sureness, why, rivals, called)
 
 
 # --- claims -------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ record win that the page bears out, and are not confirmed; else the value is dou
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 
 from shoal.agent.read.field import Field
@@ -94,7 +95,7 @@ def _is_beyond_places(asked: Field, value: Json) -> bool:
 
 def _doubted(source: FieldSource, sureness: Sureness = "likely") -> FieldSource:
     """The source of a value that another witness contradicts."""
-    return FieldSource(source.how, source.where, False, sureness, Reason.CONTRADICTED)
+    return replace(source, confirmed=False, sureness=sureness, why=Reason.CONTRADICTED)
 
 
 def _candidate(told: FieldAnswer) -> FieldCandidate:

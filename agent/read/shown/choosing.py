@@ -183,10 +183,8 @@ def _independent(candidate: ShownPlace, other: ShownPlace) -> bool:
 
 
 def _given(scored: Scored, sureness: Sureness, reason: Reason, *, confirmed: bool) -> FieldAnswer:
-    source = FieldSource(
-        scored.candidate.how, scored.candidate.where, confirmed and sureness != "weak", sureness, reason
-    )
-    return FieldAnswer(scored.value, source)
+    how, where, confirmed = scored.candidate.how, scored.candidate.where, confirmed and sureness != "weak"
+    return FieldAnswer(scored.value, FieldSource(how, where, confirmed, sureness, reason, called=scored.fit.called))
 
 
 def _key(value: Json) -> str:

@@ -38,6 +38,9 @@ _ASIDE = 0.75  # an aside may hold the record's box of facts, but more often som
 _LOOSELY = 0.85
 _LOOSE_WORDS = frozenset(phrase(text) for text in LOOSE_SYNONYMS)
 _CONCEPT = 0.96  # a synonym says a little less than the property's own name
+_GLOSSARY = 0.93  # a label that only the field glossary knows
+_LABELED = frozenset({"table", "definition-list", "control", "label", "column"})
+"""Places that people see the name of."""
 _LABEL_TAGS = frozenset({"label", "dt", "legend", "caption", "button", "option", "summary", "th"})
 """Elements that name something, or do something, and hold no value of a record by their class."""
 _LABEL_WORDS = frozenset(
@@ -156,6 +159,7 @@ class Fit:
 
     likeness: float  # 0 to 1
     own: bool  # by the property's own name; else by a synonym
+    called: str = ""  # the label of the field glossary that fits better than both
 
 
 def fit_of(prop: Property, candidate: ShownPlace) -> Fit:
@@ -172,7 +176,8 @@ def fit_of(prop: Property, candidate: ShownPlace) -> Fit:
         synonym = loose * _CONCEPT * max((best_likeness(_names(concept.names), label) for label in same), default=0.0)
         # A page with "Name: X" and another heading: a `name` is X, while a `title` is the heading.
         synonym *= 0.94 if candidate.how == "heading" else 1.0
-    return Fit(max(own, synonym), own=own >= synonym)
+    called = prop.glossary.called(labels) if candidate.how in _LABELED and max(own, synonym) < _GLOSSARY else ""
+    return Fit(_GLOSSARY, own=False, called=called) if called else Fit(max(own, synonym), own=own >= synonym)
 
 
 def _value_names(prop: Property, candidate: ShownPlace) -> Sequence[Phrase]:

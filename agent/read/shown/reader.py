@@ -72,7 +72,8 @@ class FieldReader:
 
     def expect(self, properties: Sequence[Property]) -> None:
         """Notes what the schema asks for: a block that names several of its fields is about the record."""
-        self.names = frozenset(words for prop in properties for words in prop.phrases)
+        labels = {phrase(label) for prop in properties for label in prop.glossary.labels}
+        self.names = frozenset(words for prop in properties for words in prop.phrases) | labels
         for prop in properties:
             boxes = {
                 candidate.box
@@ -83,7 +84,8 @@ class FieldReader:
 
     def _possible(self, prop: Property) -> list[ShownPlace]:
         """The places that share a word with the property: a page has hundreds that do not."""
-        places = {place for word in wanted_words(prop) for place in self._by_word.get(word, ())}
+        labels = {word for label in prop.glossary.labels for word in phrase(label)}
+        places = {place for word in wanted_words(prop) | labels for place in self._by_word.get(word, ())}
         return [self.candidates[place] for place in sorted(places)]
 
     def read(self, prop: Property) -> FieldAnswer:
@@ -168,7 +170,7 @@ class FieldReader:
         """A list: all values at the best place, what a select offers, or the lines or commas of the one text there."""
         if items.properties:
             return FieldAnswer()
-        item = replace(items, phrases=prop.phrases, concept=items.concept or prop.concept)
+        item = replace(items, phrases=prop.phrases, concept=items.concept or prop.concept, glossary=prop.glossary)
         offered = [each for each in self._possible(prop) if each.options and fit_of(item, each).likeness >= GOOD_FIT]
         if len(offered) == 1 and "string" in item.types:
             source = FieldSource("control", offered[0].where, True, "likely", Reason.ONE_PLACE)
@@ -188,12 +190,11 @@ class FieldReader:
             values = values if item.format or (raw.href and "\n" not in raw.text) else _listed(raw.text)
         if any(_holds_another(value, values) for value in values):
             return FieldAnswer()
-        shown = all(self.shown.has(item, value) for value in values)
+        shown, place = all(self.shown.has(item, value) for value in values), best.candidate
         sureness, reason = _of_list(best, values, shown)
-        return FieldAnswer(
-            values,
-            FieldSource(best.candidate.how, best.candidate.where, shown and sureness != "weak", sureness, reason),
-        )
+        confirmed = shown and sureness != "weak"
+        source = FieldSource(place.how, place.where, confirmed, sureness, reason, called=best.fit.called)
+        return FieldAnswer(values, source)
 
     # --- text without a label -------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from shoal.agent.policies.policy import Policy
 from shoal.agent.policies.workflow import DocumentPolicy, ShadowPolicy, WorkflowPolicy
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.web_addresses import address_parts
-from shoal.agent.types import Audited, LearningLoop, LoopItem, Replay
+from shoal.agent.types import Audited, FieldGlossary, LearningLoop, LoopItem, Replay
 from shoal.agent.worker_messages import LearnedUse, Work
 from shoal.agent.workflows.format.workflow import goal_hash, schema_hash
 
@@ -19,13 +19,16 @@ _BY_RULES = "read by the rules"
 the two read a page differently, neither must break the other's."""
 
 
-def learns(work: Work, policy: Policy, items: Sequence[LoopItem], n: int) -> LearningLoop | None:
+def learns(
+    work: Work, policy: Policy, items: Sequence[LoopItem], n: int, glossary: FieldGlossary | None = None
+) -> LearningLoop | None:
     """What a loop of `n` items learns for; None where it does not learn.
 
     Args:
         work: of the session that opens the loop.
         policy: of that session.
         items: the first items of the loop.
+        glossary: that the rules read its items by.
     """
     spec = work.spec
     named = spec.learn not in ("auto", "off")
@@ -43,7 +46,7 @@ def learns(work: Work, policy: Policy, items: Sequence[LoopItem], n: int) -> Lea
     schema = extract.record_schema if extract is not None else None
     return LearningLoop(
         site=address_parts(page).netloc.rpartition("@")[2].lower(),
-        goal=goal_hash(_taught_by_rules(spec) if policy.instant else spec.goal),
+        goal=goal_hash(_taught_by_rules(spec, glossary) if policy.instant else spec.goal),
         record_schema=schema_hash(schema),
         workflow=spec.learn if named else "",
     )
@@ -58,10 +61,11 @@ def _rules_teach(spec: JobSpec, items: Sequence[LoopItem]) -> bool:
     return shaped and spec.data is None and all(item.is_link for item in items) and spec.allows_documents
 
 
-def _taught_by_rules(spec: JobSpec) -> str:
+def _taught_by_rules(spec: JobSpec, glossary: FieldGlossary | None) -> str:
     """The goal of what the rules teach, with all else that their readings depend on."""
     accepted = spec.extract.accept if spec.extract is not None else ""
-    return f"{_BY_RULES}, {accepted}, {spec.browser.locale or ''}: {spec.goal or ''}"
+    read_by = f", {schema_hash(glossary.entries)}" if glossary is not None and glossary.entries else ""
+    return f"{_BY_RULES}, {accepted}, {spec.browser.locale or ''}{read_by}: {spec.goal or ''}"
 
 
 def teaches(work: Work, policy: Policy) -> bool:

@@ -9,8 +9,17 @@ from dataclasses import dataclass, replace
 
 from shoal.agent.compressed_items import LoopPiece, compress_items
 from shoal.agent.errors import Canceled, Unexpected
-from shoal.agent.types import Checkpoint, LoopItem, Outcome
-from shoal.agent.worker_messages import Answer, RateSlot, RateSlotRequest, Report, RobotsAnswer, RobotsWish
+from shoal.agent.types import Checkpoint, FieldGlossary, LoopItem, Outcome
+from shoal.agent.worker_messages import (
+    Answer,
+    GlossaryAnswer,
+    GlossaryWish,
+    RateSlot,
+    RateSlotRequest,
+    Report,
+    RobotsAnswer,
+    RobotsWish,
+)
 from shoal.services.browsers.reports.report_batch import REPORT_BATCH_BYTES, ReportBatch
 
 _LEAST_BATCH_DELAY_S = 0.004
@@ -187,6 +196,15 @@ class SessionJournal:
         """Hands on what an origin answered. The session here does not wait, but other workers do: it is pulled at
         once."""
         self._outbox.put(Report(self._session, self._fence, robots=robots_wish, wants_ack=True))
+
+    async def glossary(self, key: str) -> GlossaryAnswer | None:
+        """What the cluster knows of a schema's field glossary; None when the store cannot say."""
+        answer = await self._outbox.ask(Report(self._session, self._fence, glossary=GlossaryWish(key)))
+        return answer if isinstance(answer, GlossaryAnswer) else None
+
+    def share_glossary(self, key: str, answered: FieldGlossary) -> None:
+        """Hands on what a model answered; sessions of other workers wait for it."""
+        self._outbox.put(Report(self._session, self._fence, glossary=GlossaryWish(key, answered), wants_ack=True))
 
     def outcome(self, outcome: Outcome) -> None:
         """The attempt is over."""

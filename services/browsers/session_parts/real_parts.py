@@ -21,6 +21,7 @@ from shoal.agent.policies.policy import Policy
 from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.sessions.attended.attendance import Attendance
 from shoal.agent.sessions.attended.human_help import Helper
+from shoal.agent.sessions.dependencies import Glossaries
 from shoal.agent.spec import JobSpec
 from shoal.agent.worker_messages import LiveRequest, Work
 from shoal.services.answers import bounded_client
@@ -34,6 +35,7 @@ from shoal.services.browsers.network.navigation_guard import PoliteNavigationGua
 from shoal.services.browsers.network.proxy_listeners import ProxyListener
 from shoal.services.browsers.network.robots import Robots
 from shoal.services.browsers.session_parts.browser_owner import BrowserOwner
+from shoal.services.browsers.session_parts.field_glossaries import FieldGlossaries, SharedGlossaries
 from shoal.services.browsers.session_parts.measured_model import MeasuredModel
 from shoal.services.browsers.session_parts.webhook_helper import ANSWER_BYTES, WebhookHelper
 from shoal.services.browsers.worker import Worker
@@ -137,6 +139,11 @@ class RealParts:
 
     def link(self, attendance: Attendance, request: LiveRequest) -> Coroutine[None, None, None]:
         return LiveLink(attendance, self._live_http, request).run()
+
+    def glossaries(self, work: Work, shared: SharedGlossaries) -> Glossaries | None:
+        if self._model is None or self._config.model is None or work.spec.policy != "rules":
+            return None
+        return FieldGlossaries(self._model, self._config.model.model, shared)
 
     def helper(self, work: Work) -> Helper | None:
         asks = work.spec.help

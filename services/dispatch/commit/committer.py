@@ -156,7 +156,7 @@ class Committer:
     async def _give_up(self, worker: WorkerState, report: Report, why: str) -> None:
         """What cannot be stored: an outcome's session goes on when its lease, which is no longer renewed, has run out;
         checkpoints and items are refused, so that a session which waits for its mark stops before the action; a page
-        gets no rate slot and a robots.txt no answer, which their sessions are told."""
+        gets no rate slot, a robots.txt and a glossary no answer, which their sessions are told."""
         log.error(LogEvent.REPORT_GIVEN_UP, session=report.session, worker=worker.name, why=why)
         self._state.metrics.delta.add("shoal_reports_given_up")
         if report.outcome is not None:
@@ -174,7 +174,7 @@ class Committer:
 
     async def _answer_requests(self, batch: list[tuple[WorkerState, Report]]) -> dict[tuple[str, int], Answer]:
         """The answers to those reports that are requests (see `Report`), by worker and serial number."""
-        return await self._rate_slots(batch) | await self._robots(batch)
+        return await self._rate_slots(batch) | await self._robots(batch) | await self._glossaries(batch)
 
     async def _rate_slots(self, batch: list[tuple[WorkerState, Report]]) -> dict[tuple[str, int], Answer]:
         """The turns of pages that are asked for, by worker and serial number.
@@ -193,6 +193,13 @@ class Committer:
         answers = await self._store.robots([(name, wish) for name, _, wish in some]) if some else ()
         told = zip(some, answers, strict=True)
         return {(name, serial): answer for (name, serial, _), answer in told if answer is not None}
+
+    async def _glossaries(self, batch: list[tuple[WorkerState, Report]]) -> dict[tuple[str, int], Answer]:
+        """The field glossaries that are asked for, by worker and serial number; keeps those that models answered."""
+        some = [((worker.name, report.serial), report) for worker, report in batch if report.glossary is not None]
+        wishes = [(report.session, report.glossary) for _, report in some if report.glossary is not None]
+        answers = await self._store.glossaries(wishes) if wishes else ()
+        return {key: answer for (key, _), answer in zip(some, answers, strict=True) if answer is not None}
 
     async def _keep_progress(self, batch: list[tuple[WorkerState, Report]]) -> set[tuple[str, int]]:
         """Keeps checkpoints and items of loops; gives those, by worker and serial number, that came too late."""

@@ -17,13 +17,14 @@ from pydantic_core import PydanticSerializationError, from_json
 from shoal.agent.error_info import ErrorInfo
 from shoal.agent.spec import JobSpec, PolitenessSpec
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Checkpoint, LoopItem, Outcome, Task
+from shoal.agent.types import Checkpoint, FieldGlossary, LoopItem, Outcome, Task
 from shoal.services.store.records import IncompleteLists
 
 T = TypeVar("T")
 
 _OUTCOME = TypeAdapter(Outcome)
 _CHECKPOINT = TypeAdapter(Checkpoint)
+_GLOSSARY = TypeAdapter(FieldGlossary)
 _ITEM = TypeAdapter(LoopItem)
 _ERROR = TypeAdapter(ErrorInfo)
 _TASKS = TypeAdapter(tuple[Task, ...])
@@ -62,6 +63,16 @@ def dump_checkpoint(checkpoint: Checkpoint) -> str:
 def load_checkpoint(text: str) -> Checkpoint:
     """What `dump_checkpoint` wrote."""
     return _CHECKPOINT.validate_json(text)
+
+
+def dump_glossary(glossary: FieldGlossary) -> str:
+    """A field glossary."""
+    return _dump(_GLOSSARY, glossary)
+
+
+def load_glossary(text: str) -> FieldGlossary:
+    """What `dump_glossary` wrote."""
+    return _GLOSSARY.validate_json(text)
 
 
 def dump_item(item: LoopItem) -> str:

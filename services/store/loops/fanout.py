@@ -153,6 +153,7 @@ def handed_down(checkpoint: Checkpoint) -> str | None:
         storage_state=checkpoint.storage_state,
         proposed=checkpoint.proposed,
         items_only_read=checkpoint.items_only_read,
+        glossary=checkpoint.glossary,
     )
     return None if own == Checkpoint() else codec.dump_checkpoint(own)
 

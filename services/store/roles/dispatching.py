@@ -9,7 +9,15 @@ from functools import partial
 
 from shoal.agent.compressed_items import LoopPiece
 from shoal.agent.types import Checkpoint
-from shoal.agent.worker_messages import RateSlot, RateSlotRequest, RobotsAnswer, RobotsWish
+from shoal.agent.worker_messages import (
+    GlossaryAnswer,
+    GlossaryWish,
+    RateSlot,
+    RateSlotRequest,
+    RobotsAnswer,
+    RobotsWish,
+)
+from shoal.services.store import field_glossaries
 from shoal.services.store.database.batching import Batcher
 from shoal.services.store.database.database import Database
 from shoal.services.store.database.transaction import Tx
@@ -142,6 +150,14 @@ class Dispatching(OnDatabase):
         Who tells what it has found gets no answer.
         """
         return await self._db.write(lambda tx: shared_robots.robots(tx, wishes))
+
+    async def glossaries(self, wishes: Sequence[tuple[int, GlossaryWish]]) -> list[GlossaryAnswer | None]:
+        """The field glossaries of schemas; each wish is given with its session.
+
+        Who asks gets what a model answered, is told to ask one, or waits for the session that was told before; one that
+        has told nothing after some minutes is replaced. Who tells gets no answer.
+        """
+        return await self._db.write(lambda tx: field_glossaries.glossaries(tx, wishes))
 
     async def finish(self, group: Sequence[Finish], *, per_domain: int | None = None) -> CommitResult:
         """Writes a group of outcomes in one transaction, each guarded by its fence alone.

@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from urllib.parse import urlsplit
 
+from shoal.agent.read.glossary import glossary_faults
+from shoal.agent.read.schema import field_names, properties_of
 from shoal.agent.read.values.quantities import unit_named
 from shoal.agent.redaction.masking import is_reference
 from shoal.agent.schemas.bounds import schema_fault
-from shoal.agent.spec import X_KEY, ExtractSpec, JobSpec, LoopSpec, schema_text
+from shoal.agent.spec import X_GLOSSARY, X_KEY, ExtractSpec, JobSpec, LoopSpec, schema_text
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.sites.sites import LONGEST_HOST, host_fault, literal_address, named_site, plain_host
 
@@ -265,6 +267,17 @@ def _of_key(extract: ExtractSpec) -> Iterator[Found]:
             yield f"{place}.{X_KEY}", f"names {name!r}, which is no property of the schema"
 
 
+def _of_glossary(extract: ExtractSpec) -> Iterator[Found]:
+    """Faults of the field glossary that the schema of a record has."""
+    schema, place = extract.record_schema or {}, "extract.schema.items" if extract.many else "extract.schema"
+    if extract.many and X_GLOSSARY in (extract.json_schema or {}):
+        yield f"extract.schema.{X_GLOSSARY}", f"belongs into the schema of one record: {place}.{X_GLOSSARY}"
+    if X_GLOSSARY in schema:
+        known = frozenset(field_names(properties_of(schema)))
+        for field, why in glossary_faults(schema[X_GLOSSARY], known):
+            yield f"{place}.{X_GLOSSARY}{field and '.'}{field}", why
+
+
 def _of_extract(extract: ExtractSpec | None) -> Iterator[Found]:
     if extract is None or extract.json_schema is None:
         return
@@ -280,6 +293,7 @@ def _of_extract(extract: ExtractSpec | None) -> Iterator[Found]:
     if not mapped:
         yield from _unread(extract.json_schema, "extract.schema")
     yield from _of_key(extract)
+    yield from _of_glossary(extract)
     reason = schema_fault(schema_text(extract.json_schema))
     if reason is not None:
         yield "extract.schema", reason

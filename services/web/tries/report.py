@@ -145,7 +145,12 @@ def _record(leaf: SessionDetail, outcome: Outcome, record: Record | None, spec: 
         record=value,
         fields={
             name: TriedField(
-                value=held.get(name), how=source.how, where=source.where, sureness=source.sureness, why=str(source.why)
+                value=held.get(name),
+                how=source.how,
+                where=source.where,
+                sureness=source.sureness,
+                why=str(source.why),
+                called=source.called,
             )
             for name, source in sources.items()
         },

@@ -46,6 +46,9 @@ class TriedField(View):
     where: str
     sureness: Sureness
     why: str
+    called: str = Field(
+        "", description="the word of the field glossary by which the place is known; empty: the field's own"
+    )
 
 
 class TriedCandidate(CandidateView):

@@ -141,6 +141,16 @@ def faults(answer: httpx.Response) -> dict[str, str]:
             "is no keyword of JSON Schema; 'format' is one",
         ),
         (
+            {"extract": {"schema": {"properties": {"a": {"type": "number"}}, "x-glossary": {"b": {"labels": ["B"]}}}}},
+            "extract.schema.x-glossary.b",
+            "is no field of the schema",
+        ),
+        (
+            {"extract": {"schema": {"type": "array", "items": {"type": "object"}, "x-glossary": {}}}},
+            "extract.schema.x-glossary",
+            "belongs into the schema of one record: extract.schema.items.x-glossary",
+        ),
+        (
             {"extract": {"schema": {"type": "object", "properties": {"a": {"type": "number", "x-unit": "kgg"}}}}},
             "extract.schema.properties.a.x-unit",
             "is no unit that is known; write it as in `kg`, `cm`, `minutes` or `kWh`",

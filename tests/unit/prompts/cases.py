@@ -146,9 +146,15 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
             "may_act": True,
         },
     ),
-    "extract": ("extract", {**FULL, "part": 1, "reading": "Read the lamps of this page"}),
-    "extract_folded": ("extract", {**FULL, "frame": FRAME, "runs": [Fold(1, 7), TEXT], "reading": None}),
-    "extract_item": ("extract", {**FULL, "item": LoopItem(3, PAGE.url, is_link=True), "reading": None}),
+    "extract": (
+        "extract",
+        {**FULL, "part": 1, "reading": "Read the lamps of this page", "beside": ["rating: 4.5 (json-ld ratingValue)"]},
+    ),
+    "extract_folded": ("extract", {**FULL, "frame": FRAME, "runs": [Fold(1, 7), TEXT], "reading": None, "beside": []}),
+    "extract_item": (
+        "extract",
+        {**FULL, "item": LoopItem(3, PAGE.url, is_link=True), "reading": None, "beside": []},
+    ),
     "collect": ("collect", {**FULL, "wanted": "the lamps", "next_words": "the arrow at the end"}),
     "evaluate": (
         "evaluate",
@@ -165,6 +171,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "criterion": ("criterion", {**FULL, "pictures": PICTURES}),
     "propose": ("propose", {**JOB, "schema": None, "loop": "Open each lamp and read its price"}),
+    "glossary": ("glossary", {"schema": JOB["schema"], "fields": ["price"]}),
     "earlier": ("earlier", {"step": 1, "url": "https://shop.example/", "text": TEXT}),
     "doubt": ("doubt", {"problem": "The page does not show it:", "said": "there is no order number"}),
     "again": ("again", {"problem": "no element of this page has that id", "said": "'99'; ids are 1, 2, …"}),

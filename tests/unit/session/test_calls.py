@@ -160,10 +160,10 @@ async def test_the_job_s_criterion_is_looked_at_whatever_a_step_expected() -> No
 
 
 async def test_what_the_job_wants_to_be_read_is_read_before_it_ends() -> None:
-    read = {"thought": "", "shown": None, "records": [{"name": "57", "price": None}]}
+    read = {"thought": "", "shown": None, "records": [{"name": "Thank you", "price": None}]}
     outcome, model = await asked(begun({"text": "Thank you"}), read, extract={"schema": SCHEMA})
     assert [ask.schema_name for ask in model.asked] == ["plan", "extract"]
-    assert [record.value["name"] for record in outcome.records] == ["57"]
+    assert [record.value["name"] for record in outcome.records] == ["Thank you"]
 
 
 # --- extraction ----------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from shoal.agent.grounding.page_text import PageText
 from shoal.agent.grounding.part_claims import part_told
 from shoal.agent.models.model import Ask
 from shoal.agent.models.reply import ModelAnswer, ReplyDoubt
+from shoal.agent.policies.model.reading.field_knowledge import PageKnowledge, stated_in_data
 from shoal.agent.policies.model.reading.whole_lists import PartReading, in_whole
 from shoal.agent.policies.model.requests.asker import Asker
 from shoal.agent.policies.model.requests.elements import in_parts
@@ -56,11 +57,13 @@ class ModelExtractor:
         extract = await self._wanted(state)
         seen = await state.observe()
         text = state.pages.add(seen)
+        known = PageKnowledge(extract, text, await stated_in_data(state.page, extract))
+        page = _ReadPage(seen, text, known)
         # Where one part turns out too long for the model, all are read again: smaller parts begin elsewhere.
-        readings, whole = await self._asker.fitting(state, lambda chars: self._parts(state, extract, seen, text, chars))
+        readings, whole = await self._asker.fitting(state, lambda chars: self._parts(state, extract, page, chars))
         answers = [answer for reading in readings for answer in reading.answers()]
         values = merged([_records(reading, extract) for reading in readings], many=extract.many)
-        doubted = unproven(values, extract, text)
+        doubted = unproven(values, extract, text, known)
         values = [value for value in without(values, doubted) if says_something(value)]
         if not values and not extract.many:
             raise FieldsMissing(f"{state.page.url} shows nothing of what is wanted", transcript=_joined(answers))
@@ -84,20 +87,20 @@ class ModelExtractor:
         )
 
     async def _parts(
-        self, state: SessionState, extract: ExtractSpec, seen: Observation, text: PageText, chars: int
+        self, state: SessionState, extract: ExtractSpec, page: _ReadPage, chars: int
     ) -> tuple[tuple[PartReading[Json], ...], bool]:
         """The readings of the page's parts, and whether these are all of them."""
-        parts = in_parts(self._asker.text_to_read(state, seen, addresses=asks_addresses(extract)), chars)
+        parts = in_parts(self._asker.text_to_read(state, page.seen, addresses=asks_addresses(extract)), chars)
         options = self._asker.options
         # Where no model made the plan, its words are the job's, which the prompt has already.
+        beside = page.known.told()
         plan = state.reading if state.spec.goal is not None and not state.only_reads else None
 
         async def ask(part: int, words: str) -> ModelAnswer[Json]:
-            read = _Careful(extract, text, alone=parts == [words])
+            read = _Careful(extract, page, alone=parts == [words])
+            told = self._asker.told(state, page.seen, words, chars, part)
             request = Ask(
-                messages=session_messages(
-                    "extract", {**self._asker.told(state, seen, words, chars, part), "reading": plan}
-                ),
+                messages=session_messages("extract", {**told, "reading": plan, "beside": beside}),
                 schema_name="extract",
                 json_schema=extract_schema(extract),
                 max_tokens=options.extract_tokens,
@@ -146,16 +149,25 @@ class ModelExtractor:
 
 
 @dataclass(frozen=True, slots=True)
+class _ReadPage:
+    """The page that is read."""
+
+    seen: Observation
+    text: PageText
+    known: PageKnowledge
+
+
+@dataclass(frozen=True, slots=True)
 class _Careful:
     """Takes a reply as it is, but doubts values that the page does not say, and lists that are too short."""
 
     extract: ExtractSpec
-    text: PageText
+    page: _ReadPage
     alone: bool  # the part is the whole page
 
     def __call__(self, reply: Json) -> Json:
         records = records_in(reply, self.extract)
-        invented = unproven(records, self.extract, self.text)
+        invented = unproven(records, self.extract, self.page.text, self.page.known)
         doubts = [_NOT_THERE if invented else "", self._too_few(reply, len(records))]
         if any(doubts):
             named = "; ".join(str(claim) for claim in invented[:_SHOWN_VALUES])

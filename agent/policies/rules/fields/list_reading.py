@@ -112,7 +112,8 @@ class _Maker:
             value[name] = stated
             seen = column.kind != "link" and element is not None and self._page.shown(element)
             why = Reason.ONE_PLACE if sureness != "weak" else Reason.LOOSE_NAME
-            sources[name] = FieldSource(how, where, sureness != "weak" and seen, sureness, why)
+            called = ListField(prop).called_by(column.label_words)
+            sources[name] = FieldSource(how, where, sureness != "weak" and seen, sureness, why, called=called)
         return Record(value, sources, self._hints.base, self._stamp, candidates)
 
     def _value(self, prop: Property, text: str, pieces: Sequence[Piece]) -> Json:

@@ -139,7 +139,7 @@ def _cells(told: Trial) -> Iterator[tuple[str, ...]]:
                 name,
                 _short(field.value),
                 field.sureness,
-                f"{field.how}: {field.where}"[:80],
+                (f"{field.how}, called {field.called!r}: " if field.called else f"{field.how}: ") + field.where[:80],
             )
 
 

@@ -344,6 +344,11 @@ update robots set state = :state, packed = :packed, why = :why, retry_after_s = 
   expires_at = :expires_at, fetching_by = :fetching_by, fetching_until = :fetching_until
 where origin = :origin
 
+-- name: write_glossary
+-- What is known of a schema's field glossary from now on.
+update field_glossary set found = :found, expires_at = :expires_at, asking_by = :asking_by, asking_until = :asking_until
+where key = :key
+
 -- name: due
 -- Whether a delayed session's time has come.
 select 1 from session where state = {DELAYED} and ready_at <= :now limit 1
@@ -837,6 +842,21 @@ on conflict (origin) do nothing
 -- Forgets some robots.txt that have run out and that no worker is fetching, or asking for at this moment.
 delete from robots where origin = any(array(
   select origin from robots where expires_at < :now and fetching_until < :now order by expires_at limit :most
+  for update skip locked))
+
+-- name: lock_glossaries
+-- What is known of some schemas' field glossaries, locked in order: two dispatchers must not both have a model asked.
+select * from field_glossary where key in many(:keys, text) order by key for no key update
+
+-- name: add_glossaries
+-- Makes the rows of glossaries that are asked for the first time; in the order in which they are locked.
+insert into field_glossary (key) select value from values_of(:keys, text) where true order by value collate "C"
+on conflict (key) do nothing
+
+-- name: prune_glossaries
+-- Forgets some glossaries that have run out and that no session is asking a model for.
+delete from field_glossary where key = any(array(
+  select key from field_glossary where expires_at < :now and asking_until < :now order by expires_at limit :most
   for update skip locked))
 
 -- name: token_bucket

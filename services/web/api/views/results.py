@@ -33,6 +33,9 @@ class SourceView(View):
     sureness: Sureness
     why: str
     box: BoxView | None = Field(None, description="of its element on the record's picture; null or missing: unknown")
+    called: str = Field(
+        "", description="the word of the field glossary by which the place is known; missing: the field's"
+    )
 
 
 class RecordPictureView(View):
@@ -187,6 +190,7 @@ def result_line(row: ResultRow) -> dict[str, Json]:
                 **{"how": source.how, "where": source.where, "confirmed": source.confirmed},
                 **{"sureness": source.sureness, "why": source.why},
                 **({} if source.box is None else {"box": asdict(source.box)}),
+                **({"called": source.called} if source.called else {}),
             }
             for field, source in (record.sources.items() if record else ())
         },

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.agent.browser import Landing, ObserveOptions
+from shoal.agent.page.from_browser import SCRIPT
+from shoal.agent.page.from_html import page_from_html
+from shoal.agent.page.recorded import page_as_json
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.spec import JobSpec
 from shoal.agent.types import Action, ActionResult, Effect, Element, Observation
@@ -41,6 +45,12 @@ def plain(root: Element) -> str:
     return "\n".join(line for line in lines(root) if line.strip())
 
 
+def tree_of(html: str, url: str) -> dict[str, Any]:
+    """What a browser's script answers for a page."""
+    answer: dict[str, Any] = json.loads(page_as_json(page_from_html(html.encode(), url, charset="utf-8")))
+    return answer
+
+
 @dataclass
 class FakePage:
     """A context that shows pages by their address."""
@@ -51,6 +61,7 @@ class FakePage:
     observed: list[ObserveOptions] = field(default_factory=list)
     acted: list[Action] = field(default_factory=list)
     said: Any = None  # what it answers to scripts
+    html: str = ""  # what its tree is made of; "": it has none
     cut: str = ""  # what a test keeps of a collection that ended before its list
 
     @property
@@ -72,6 +83,8 @@ class FakePage:
         return ActionResult(action, effect=Effect())
 
     async def read(self, script: str, arg: Any = None) -> Any:
+        if script == SCRIPT:
+            return tree_of(self.html, self.at) if self.html else None
         return self.said
 
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:

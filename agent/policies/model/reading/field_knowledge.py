@@ -1,0 +1,111 @@
+"""What rules know of the page that a model reads: words that name its fields, conversions, and its structured data."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from shoal.agent.browser import Context
+from shoal.agent.grounding.page_text import PageText
+from shoal.agent.page.from_browser import SCRIPT
+from shoal.agent.page.recorded import page_of_answer
+from shoal.agent.read.drawn.page_tree import is_large
+from shoal.agent.read.field import Field
+from shoal.agent.read.record.main_matter import MainMatter
+from shoal.agent.read.record.witnesses import Witness, gather, same
+from shoal.agent.read.schema import Property, properties_of
+from shoal.agent.read.values.quantities import read_quantity
+from shoal.agent.spec import ExtractSpec
+from shoal.agent.support.json_value import Json
+
+_STRUCTURED = frozenset({"node", "twin", "meta"})
+_MOST_TOLD, _LONGEST_TOLD = 30, 500
+"""Values of structured data that a prompt has, and characters of one: what is longer is the page's own text."""
+_MOST_LINES, _LONGEST_LINE = 3_000, 200
+"""Lines of a page in which an amount is looked for, and characters of one."""
+_LEAST_WORD = 3
+
+
+@dataclass(frozen=True, slots=True)
+class DataValue:
+    """A value of a field that structured data state."""
+
+    field: str
+    value: Json
+    where: str
+
+
+async def stated_in_data(context: Context, extract: ExtractSpec) -> tuple[DataValue, ...]:
+    """What the structured data of a page state of one record; nothing of a list, a large page or one without a tree."""
+    answer = None if extract.many else await context.read(SCRIPT, {"boxes": False})
+    if not isinstance(answer, Mapping) or "xml" not in answer:
+        return ()
+    return await asyncio.to_thread(_stated, answer, extract.record_schema or {})
+
+
+def _stated(answer: Mapping[str, Json], schema: Mapping[str, Json]) -> tuple[DataValue, ...]:
+    page, fields = page_of_answer(answer), [Field(prop) for prop in properties_of(schema)]
+    if is_large(page) or not fields:
+        return ()
+    witnesses = gather(MainMatter(page), fields).witnesses
+    return tuple(value for name, several in witnesses.items() for value in _distinct(name, several))
+
+
+def _distinct(field: str, witnesses: Sequence[Witness]) -> list[DataValue]:
+    values: list[DataValue] = []
+    for each in witnesses:
+        if each.kind in _STRUCTURED and not any(same(each.value, other.value) for other in values):
+            values.append(DataValue(field, each.value, f"{each.syntax or each.kind} {each.prop}"))
+    return values
+
+
+class PageKnowledge:
+    """See `shoal.agent.grounding.claims.FieldKnowledge`.
+
+    Args:
+        extract: what is read.
+        text: of the page.
+        stated: by its structured data.
+    """
+
+    def __init__(self, extract: ExtractSpec, text: PageText, stated: Sequence[DataValue] = ()) -> None:
+        self._properties = {prop.name: prop for prop in properties_of(extract.record_schema or {})}
+        self._text = text
+        self._stated = stated
+
+    def words(self, field: str) -> frozenset[str]:
+        """Words that name the field, its glossary's and those of what it commonly means included."""
+        prop = self._properties.get(field)
+        if prop is None:
+            return frozenset()
+        said = [*prop.glossary.labels, *(prop.concept.names if prop.concept is not None else ())]
+        words = {word for text in said for word in text.casefold().split()}
+        return frozenset(word for word in words if len(word) >= _LEAST_WORD)
+
+    def states(self, field: str, value: Json) -> bool:
+        """Whether an amount of the page is this one in the field's unit, or its structured data state the value."""
+        prop = self._properties.get(field)
+        if prop is not None and prop.unit and isinstance(value, int | float) and self._converts(prop, value):
+            return True
+        stated = (each.value for each in self._stated if each.field.partition(".")[0] == field)
+        return any(same(value, entry) for said in stated for entry in (said if isinstance(said, list) else (said,)))
+
+    def _converts(self, prop: Property, value: float) -> bool:
+        lines = [line for line in self._text.lines.split("\n") if len(line) <= _LONGEST_LINE and _has_figure(line)]
+        amounts = (read_quantity(line, prop.unit) for line in lines[:_MOST_LINES])
+        return any(amount is not None and same(float(value), float(amount)) for amount in amounts)
+
+    def told(self) -> list[str]:
+        """The values of structured data that the page does not show, a line each, for a prompt."""
+        lines = [
+            f"{each.field}: {json.dumps(each.value, ensure_ascii=False)} ({each.where})"
+            for each in self._stated
+            if self._text.find(each.value) is None
+        ]
+        return [line for line in lines if len(line) <= _LONGEST_TOLD][:_MOST_TOLD]
+
+
+def _has_figure(line: str) -> bool:
+    return any(map(str.isdigit, line))

@@ -1,0 +1,87 @@
+"""The field glossary of a session's schema: known in the cluster, or asked of the model once for all sessions."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Protocol
+
+from shoal.agent.errors import BudgetSpent, ModelError
+from shoal.agent.policies.model.field_glossary import LONGEST_SCHEMA, glossary_key
+from shoal.agent.policies.model.policy import ModelPolicy
+from shoal.agent.policies.policy import SessionState
+from shoal.agent.spec import schema_text
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import FieldGlossary
+from shoal.agent.worker_messages import GlossaryAnswer
+
+_WITHOUT = "read without a field glossary: "
+_ANSWER_S = 5.0
+"""Patience with the dispatcher, whose answer takes some hundredths of a second."""
+_OTHERS_S = 60.0
+"""Patience with another session that asks a model."""
+_LEFT_OUT = 10
+"""Words of an answer that are told to have been left out."""
+
+
+class SharedGlossaries(Protocol):
+    """What the cluster knows of field glossaries; `shoal.services.browsers.reports.outbox` asks for it."""
+
+    async def glossary(self, key: str) -> GlossaryAnswer | None: ...
+
+    def share_glossary(self, key: str, answered: FieldGlossary) -> None: ...
+
+
+class FieldGlossaries:
+    """The glossaries of one session.
+
+    Args:
+        policy: asks the model.
+        model: its name.
+        shared: what other sessions have been answered.
+    """
+
+    def __init__(self, policy: ModelPolicy, model: str, shared: SharedGlossaries) -> None:
+        self._policy = policy
+        self._model = model
+        self._shared = shared
+
+    async def of(self, state: SessionState, schema: dict[str, Json]) -> tuple[FieldGlossary, str | None]:
+        """See `shoal.agent.sessions.dependencies.Glossaries`. What a model does wrong ends no session."""
+        if len(schema_text(schema)) > LONGEST_SCHEMA:
+            return _none(f"the schema has more than {LONGEST_SCHEMA:,} characters"), None
+        key = glossary_key(schema, self._model)
+        answer = await self._known(key)
+        if answer is None:
+            return _none("another session was still asking the model for it"), None
+        if answer.glossary is not None:
+            return answer.glossary, None
+        glossary, prompt = await self._asked(state, schema)
+        self._shared.share_glossary(key, glossary)
+        return glossary, prompt
+
+    async def _known(self, key: str) -> GlossaryAnswer | None:
+        """What another session was answered, or the order to ask; None where neither comes in time."""
+        try:
+            async with asyncio.timeout(_OTHERS_S):
+                while True:
+                    async with asyncio.timeout(_ANSWER_S):
+                        answer = await self._shared.glossary(key)
+                    if answer is None or answer.ask or answer.glossary is not None:
+                        return answer
+                    await asyncio.sleep(answer.wait_s)
+        except TimeoutError:
+            return None
+
+    async def _asked(self, state: SessionState, schema: dict[str, Json]) -> tuple[FieldGlossary, str | None]:
+        try:
+            answer = await self._policy.glossary(state, schema)
+        except (ModelError, BudgetSpent) as error:
+            transcript = error.details.get("transcript")
+            return _none(error.message), transcript if isinstance(transcript, str) else None
+        left_out = answer.value.left_out[:_LEFT_OUT]
+        told = f"of the field glossary was left out, as unknown: {', '.join(left_out)}" if left_out else ""
+        return FieldGlossary(dict(answer.value.entries), told), answer.transcript
+
+
+def _none(why: str) -> FieldGlossary:
+    return FieldGlossary({}, f"{_WITHOUT}{why}")

@@ -1,0 +1,133 @@
+"""A model is asked once what pages may call a schema's fields, and all sessions of all jobs read by its answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from shoal.agent.errors import ModelUnavailable
+from shoal.agent.policies.model import ModelPolicy
+from shoal.agent.policies.policy import Extraction, Policy, SessionState
+from shoal.agent.policies.rules.policy import RulesPolicy
+from shoal.agent.sessions.dependencies import Glossaries
+from shoal.agent.spec import X_GLOSSARY, JobSpec
+from shoal.agent.support.json_value import Json
+from shoal.agent.testing import FakePage, ScriptedModel
+from shoal.agent.types import Record
+from shoal.agent.worker_messages import Work
+from shoal.services.browsers.session_parts.field_glossaries import FieldGlossaries, SharedGlossaries
+from shoal.services.store.records import JobRow
+from tests.cluster_world import COMPLETED, LOOP, FakeParts, PlainPolicy, World, shop, world
+
+SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}, "cost": {"type": "number"}}, "required": ["n"]}
+COST = {"field": "cost", "labels": ["Price", "Prix"], "properties": ["price", "cheapness"], "unit": ""}
+ANSWER = {"thought": "a lamp", "fields": [COST]}
+ENTRIES = {"cost": {"labels": ["Price", "Prix"], "properties": ["price"], "unit": ""}}
+
+PAGE = {"http://shop.example/": FakePage(read={"n": 0})}
+
+
+class Reading(PlainPolicy):
+    """Extracts what the page reads, with the glossary that it was given."""
+
+    async def extract(self, state: SessionState) -> Extraction:
+        assert state.spec.extract is not None
+        said = (state.spec.extract.record_schema or {}).get(X_GLOSSARY)
+        return Extraction((Record({**await state.page.read("facts"), "read by": json.dumps(said)}),))
+
+
+class AskingParts(FakeParts):
+    """Workers with a model; `answers` is its script."""
+
+    answers: Any = ()
+    model: ScriptedModel
+
+    def policy(self, spec: JobSpec, *, leaf: bool = True) -> Policy:
+        return Reading()
+
+    def glossaries(self, work: Work, shared: SharedGlossaries) -> Glossaries | None:
+        return FieldGlossaries(ModelPolicy(self.model, RulesPolicy()), "m", shared)
+
+
+def parts_of(script: Any, seconds: float = 0.0) -> type[AskingParts]:
+    """Workers that share one model."""
+    return type("Parts", (AskingParts,), {"model": ScriptedModel(script, seconds=seconds)})
+
+
+async def done(w: World, schema: Json = SCHEMA, **fields: Json) -> JobRow:
+    """A job that is over."""
+    row = await w.final(await w.submit(extract={"schema": schema}, **fields))
+    assert row.status is COMPLETED
+    return row
+
+
+async def read_by(w: World, row: JobRow) -> list[Json]:
+    """The glossaries by which a job's records were read."""
+    records = [line.record for line in await w.store.results(row.id) if line.record is not None]
+    return [json.loads(record.value["read by"]) for record in records]
+
+
+async def test_all_items_of_a_loop_and_later_jobs_read_by_one_answer() -> None:
+    parts = parts_of([ANSWER])
+    async with world(shop(6), parts=parts) as w:
+        first = await done(w, loop=LOOP)
+        again = await done(w, loop=LOOP)
+        assert [await read_by(w, row) for row in (first, again)] == [[ENTRIES] * 6] * 2
+    (ask,) = parts.model.asked
+    assert ask.schema_name == "glossary"
+    assert "http" not in "".join(message.text for message in ask.messages), "no page is shown, nor its address"
+    assert first.usage.completion_tokens > 0
+    assert again.usage.completion_tokens == 0
+
+
+async def test_of_jobs_at_the_same_time_one_asks_and_the_others_wait_for_its_answer() -> None:
+    parts = parts_of([ANSWER], seconds=0.3)
+    async with world(PAGE, parts=parts, slots=4) as w:
+        jobs = [await w.submit(extract={"schema": SCHEMA}) for _ in range(4)]
+        rows = [await w.final(job) for job in jobs]
+        assert [await read_by(w, row) for row in rows] == [[ENTRIES]] * 4
+    assert len(parts.model.asked) == 1
+
+
+async def test_what_is_unknown_in_an_answer_is_left_out_and_told() -> None:
+    async with world(shop(2), parts=parts_of([ANSWER])) as w:
+        for _ in range(2):
+            row = await done(w, loop=LOOP)
+            outcome = (await w.store.session(row.root_session)).row.outcome
+            assert outcome is not None
+            assert "of the field glossary was left out, as unknown: cheapness" in outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ([ModelUnavailable("the model is away")], "the model is away"),
+        (["none", "none again"], "second reply cannot be used"),
+        ([{"thought": "", "fields": [{**COST, "field": "price"}]}] * 2, "second reply cannot be used"),
+        ([{"thought": "", "fields": [COST, COST]}] * 2, "second reply cannot be used"),
+        ([{"thought": "", "fields": [{**COST, "labels": ["?"], "properties": []}]}] * 2, "second reply cannot be used"),
+    ],
+)
+async def test_a_bad_answer_is_dropped_and_told_and_not_asked_for_again_at_once(script: list[Any], why: str) -> None:
+    parts = parts_of(script)
+    async with world(shop(2), parts=parts) as w:
+        row = await done(w, loop=LOOP)
+        assert await read_by(w, row) == [None, None]
+        outcome = (await w.store.session(row.root_session)).row.outcome
+        assert outcome is not None
+        assert "read without a field glossary" in outcome.reason
+        assert why in outcome.reason
+        await done(w, loop=LOOP)
+    assert len(parts.model.asked) == len(script)
+
+
+async def test_no_model_is_asked_where_the_schema_has_a_glossary_of_its_own_or_is_too_long() -> None:
+    parts = parts_of([])
+    async with world(PAGE, parts=parts) as w:
+        own = {**SCHEMA, X_GLOSSARY: {}}
+        assert await read_by(w, await done(w, own)) == [{}]
+        long = {**SCHEMA, "description": "x" * 20_000}
+        assert await read_by(w, await done(w, long)) == [None]
+    assert parts.model.asked == []
