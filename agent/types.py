@@ -50,6 +50,7 @@ class Element:
     visible: bool = True  # rendered, not hidden by style
     in_viewport: bool = True  # some of it can be seen without scrolling
     clickable: bool = False  # takes clicks, by its kind, role, listener or cursor
+    chooses: bool = False  # a field: what it sends is chosen from a list that it opens
     marked: bool = False  # carries a number in the set-of-marks image
     children: tuple[Element, ...] = ()  # in document order, frames and shadow roots included
 

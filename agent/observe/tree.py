@@ -11,12 +11,14 @@ import orjson
 
 from shoal.agent.types import Box, Element
 
-WALKER = "\n".join(
-    Path(__file__).with_name(script).read_text(encoding="utf-8") for script in ("walker.js", "changes.js")
+CHOOSES, _WALKER, _CHANGES = (
+    Path(__file__).with_name(script).read_text(encoding="utf-8") for script in ("chooses.js", "walker.js", "changes.js")
 )
+"""`shoalChooses`, the one rule for fields whose values are chosen from a list."""
+WALKER = f"{{\n{CHOOSES}\n{_WALKER}\n{_CHANGES}\n}}"
 """JavaScript that, run once in a document's world, gives that world `shoalWalker` and `shoalChanges`."""
 
-_VISIBLE, _IN_VIEW, _CLICKABLE, _FRAME, _AROUND = 1, 2, 4, 8, 16
+_VISIBLE, _IN_VIEW, _CLICKABLE, _FRAME, _AROUND, _CHOOSES = 1, 2, 4, 8, 16, 32
 _STATES = (
     (1, "checked"),
     (2, "disabled"),
@@ -148,6 +150,7 @@ def _element(node: list[Any], walk: FrameWalk, in_view: bool) -> Element:
         visible=True,
         in_viewport=in_view,
         clickable=bool(flags & _CLICKABLE),
+        chooses=bool(flags & _CHOOSES),
         children=children,
     )
 

@@ -57,7 +57,7 @@ globalThis.shoalWalker ??= (() => {
   const CANDIDATES = 'a[href],area[href],button,input:not([type=hidden]),select,textarea,summary,[role=button],[role=link],[role=checkbox],[role=radio],[role=tab],[role=menuitem],[role=switch],[role=combobox],[role=textbox],[role=option],[role=slider],[onclick],[tabindex],[contenteditable]';
   const NO_LINKS = 'button,input:not([type=hidden]),select,textarea,summary,[role],[onclick],[tabindex],[contenteditable]';
   // Bits, in the order of agent/observe/tree.py.
-  const VISIBLE = 1, IN_VIEW = 2, CLICKABLE = 4, FRAME = 8, AROUND = 16; // AROUND: in view where what is around it is
+  const VISIBLE = 1, IN_VIEW = 2, CLICKABLE = 4, FRAME = 8, AROUND = 16, CHOOSES = 32; // AROUND: in view where what is around it is
   const CHECKED = 1, DISABLED = 2, EXPANDED = 4, SELECTED = 8, REQUIRED = 16, INVALID = 32, FOCUSED = 64, READONLY = 128,
     COLLAPSED = 256, PRESSED = 512, MIXED = 1024, MULTIPLE = 2048, CURRENT = 4096, MODAL = 8192,
     DRAGGABLE = 16384, DROP_TARGET = 32768, HOVERS = 65536, CONTEXT_MENU = 131072, KEYS = 262144, PLACED = 524288,
@@ -1182,6 +1182,7 @@ globalThis.shoalWalker ??= (() => {
       if (!name && (leaf || kind <= 2)) name = lastName(element, tag) || (leaf ? '' : joined);
       name = clip(name, NAME_CHARS);
       if (kind !== 7) flags |= CLICKABLE;
+      if (shoalChooses(element)) flags |= CHOOSES;
       const id = idOf(element), struck = state.struck.length > struckBefore ? state.struck.slice(struckBefore).join(', ') : '';
       if (struck) attributes = { ...attributes || {}, struck: clip(struck, NAME_CHARS) };
       if (element.hasAttribute('style') && isPlaced(element)) states |= PLACED;
@@ -1379,9 +1380,6 @@ globalThis.shoalWalker ??= (() => {
   const suggests = element => FIELDS.has(element.tagName) && (element.getAttribute('role') === 'combobox' ||
     /^(list|both)$/.test(element.getAttribute('aria-autocomplete') || '') || (!!element.getAttribute('aria-haspopup') && element.getAttribute('aria-haspopup') !== 'false') ||
     (element.getAttribute('autocomplete') === 'off' && !!(handling.get(element) & KEYS)) || /autocomplete|typeahead|suggest|tt-input|select2|choices/.test(element.className));
-  // Whether what a field sends is chosen from a list of the site's own: the words of a search are sent as they are typed.
-  const chooses = element => element.tagName === 'INPUT' && element.type !== 'search' && !element.list && !element.closest('search,[role=search]') &&
-    (element.getAttribute('role') === 'combobox' || /^(list|both)$/.test(element.getAttribute('aria-autocomplete') || '') || element.getAttribute('aria-haspopup') === 'listbox');
   // What an action may have changed; the first call begins to watch.
   const elementState = id => {
     if (!observer) {
@@ -1393,7 +1391,7 @@ globalThis.shoalWalker ??= (() => {
       mutations, drawn: document.getElementsByTagName('canvas').length > 0, focus: active ? idOf(active) : 0, scroll: [scrollX, scrollY], found: !!(id && element), value: whole(valueOf(element)),
       tag: element ? element.tagName.toLowerCase() : '', type: element?.type || '', role: element?.getAttribute('role') || '',
       options: element?.tagName === 'SELECT' ? choosable(element) : undefined,
-      keys: !!(element && handling.get(element) & KEYS), suggests: !!element && suggests(element), chooses: !!element && chooses(element),
+      keys: !!(element && handling.get(element) & KEYS), suggests: !!element && suggests(element), chooses: !!element && shoalChooses(element),
       open: !!(id && element) && open(element), expanded: element?.getAttribute('aria-expanded') ?? null, file: !!element?.closest('a[download]'), readonly: !!element?.readOnly,
       editable: !!element?.isContentEditable, disabled: !!element?.matches?.(':disabled, [aria-disabled=true]'),
       spot: element?.tagName === 'AREA' ? spotOf(element) : null,
@@ -1515,8 +1513,18 @@ globalThis.shoalWalker ??= (() => {
       if (found) break;
     }
     if (exact && found && items.filter(item => label(item) === label(found)).length > 1) found = null; // which is meant is not told
+    const open = unchosen.get(find(id));
+    if (open && items.length) open.options = items.slice(0, 30).map(label);
     return { id: found ? idOf(found) : 0, labels: items.slice(0, 30).map(label) };
   };
+  // Fields that were typed into though what they send is chosen: until something is, with the text and its options.
+  const unchosen = new WeakMap();
+  const noteTyped = id => {
+    const field = id ? find(id) : deepActive();
+    if (field && shoalChooses(field)) unchosen.set(field, { text: field.value, options: [] });
+  };
+  const unchosenIn = form => [...form.elements].filter(field => field.value && unchosen.has(field) && folded(unchosen.get(field).text) === folded(field.value))
+    .map(field => ({ name: brief(field), text: field.value, options: unchosen.get(field).options }));
   // What the form of a field sends beside the field itself: a list of suggestions keeps what was chosen there.
   const sentBeside = field => [...field?.form?.elements || []].filter(one => one !== field && one.name && !one.disabled).map(one =>
     [one.name, /^(checkbox|radio)$/.test(one.type) ? one.checked : one.tagName === 'SELECT' ? [...one.selectedOptions].map(option => option.value) : one.value]);
@@ -1528,6 +1536,11 @@ globalThis.shoalWalker ??= (() => {
   // beside the list, or the field shows it and its list is closed. A field without a form tells by its text alone, and one
   // that went away, as with a page that the choice opened, tells nothing.
   const took = (id, chosen, text) => {
+    const taken = isTaken(id, chosen, text);
+    if (taken) unchosen.delete(find(id));
+    return taken;
+  };
+  const isTaken = (id, chosen, text) => {
     const field = find(id), option = find(chosen);
     const listed = option?.isConnected && option.checkVisibility({ visibilityProperty: true }) && !tiny(option.getBoundingClientRect());
     if (!field) return true;
@@ -1606,7 +1619,7 @@ globalThis.shoalWalker ??= (() => {
     // For changes.js.
     places, squeeze, clip, parentOf, idOf, brief, valueOf, deepActive, takesClicks: element => kindOf(element, upper(element), element.getAttribute('role') || '') % 7 > 0,
     opened: () => choicesIn(places(), null).some(item => !before.has(item)),
-    walk, find, elementState, around, expose, choice, took, settingSpot,
+    walk, find, elementState, around, expose, choice, took, noteTyped, unchosenIn, settingSpot,
     beforeOpening: () => { before = new WeakSet(choicesIn(places(), null)); },
     beforeChoosing: id => { const field = find(id); besides = { sent: JSON.stringify(sentBeside(field)), texts: textsBeside(field) }; }, closedSays, scrollRegion, scrollPage,
     options: id => { // of a select, or those that an input suggests

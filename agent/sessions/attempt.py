@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from shoal.agent.error_info import ErrorInfo
-from shoal.agent.errors import SiteNotSentTo, SiteRefused
+from shoal.agent.errors import FormIncomplete, SiteNotSentTo, SiteRefused
 from shoal.agent.models.token_budget import tokens
 from shoal.agent.policies.policy import Policy, SessionState
 from shoal.agent.policies.workflow import WorkflowPolicy
@@ -124,6 +124,7 @@ class Attempt:
         planned = work.children is not None and work.attempt == 1  # it comes back from its loop, not from a crash
         self.lost_pages = frozenset(() if planned else map(page_of, checkpoint.confirmed))  # where such were done
         self.sites = site_rule(work)
+        self.unsent: FormIncomplete | None = None  # the form that was to be sent last was not
         self.kept_off: SiteRefused | SiteNotSentTo | None = None  # the last action that was stopped by them
         self.attendance = deps.attendance or Attendance()
         self.hand_book: HandBook | None = None  # of a session in which a person shows what is to be done

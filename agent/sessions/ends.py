@@ -48,10 +48,13 @@ def completed(attempt: Attempt, plan: Plan) -> Outcome:
 
     Raises:
         AnswerMissing: the goal asks for an answer, and none was given.
+        FormIncomplete: the form that was to be sent last was not.
         FieldsMissing: pages were read and gave no record, and none of them says that its list is empty.
     """
     if attempt.state.asks and not attempt.state.answered and not attempt.deps.policy.instant:
         raise AnswerMissing("the goal asks for an answer, and the session ended without one")
+    if attempt.unsent is not None:
+        raise attempt.unsent
     asked = attempt.work.spec.extract is not None
     last = nothing_read(attempt.state.history, len(attempt.state.records), asked=asked)
     if last is not None:
@@ -92,8 +95,8 @@ def _asks_for_many(attempt: Attempt) -> bool:
 def terminated(attempt: Attempt, reason: str, codes: tuple[str, ...]) -> Outcome:
     """The policy gave the goal up."""
     attempt.error_codes = (*attempt.error_codes, *codes)
-    kept_off = attempt.kept_off.message if attempt.kept_off is not None else ""
-    return ended(attempt, Status.TERMINATED, reason="; ".join(filter(None, (reason, kept_off))))
+    stopped = [error.message for error in (attempt.unsent, attempt.kept_off) if error is not None]
+    return ended(attempt, Status.TERMINATED, reason="; ".join(filter(None, (reason, *stopped))))
 
 
 def left_unsure(attempt: Attempt, action: str, why: str = "") -> Outcome:
@@ -163,12 +166,12 @@ async def failed(attempt: Attempt, error: AgentError) -> Outcome:
 
 def _stopped_by(attempt: Attempt, error: AgentError) -> AgentError:
     """What ended the session: an action that was stopped, where `error` is what came of that."""
-    kept_off = attempt.kept_off
+    stopped = attempt.unsent or attempt.kept_off
     passes = error.retryable and not isinstance(error, NothingWorks)  # another attempt would be stopped like this one
-    if kept_off is None or passes or isinstance(error, Canceled):
+    if stopped is None or stopped is error or passes or isinstance(error, Canceled):
         return error
-    kept_off.add_note(error.message)
-    return kept_off
+    stopped.add_note(error.message)
+    return stopped
 
 
 def _left_behind(attempt: Attempt, error: AgentError) -> Checkpoint | None:

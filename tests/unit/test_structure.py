@@ -320,7 +320,7 @@ ROOMS: Mapping[str, Mapping[str, str]] = {
         "testing": "browser errors models observe support types",
         "types": "artifact_kind error_info replay_detail status support",
         "worker_messages": "compressed_items spec types",
-        "workflows": "actions browser errors extraction read redaction schemas spec support types",
+        "workflows": "actions browser errors extraction observe read redaction schemas spec support types",
     },
     "shoal.agent.chromium": {
         "acting": "call_deadlines cut_off devtools faults landing navigation_state process recording refreshes",

@@ -196,6 +196,8 @@ async def fill(on: ActionContext, bid: Bid, value: str, enable_autocomplete_menu
             await element.fill(value, timeout=min(PATIENCE_MS, on.left_ms))
     if value and target.tag == "input" and not (await on.target(bid, again=True)).value:
         raise ElementNotUsable(f"the {target.type} field {bid} does not take {value!r}")
+    if target.chooses:
+        await on.note_typed(bid)
     if typed and (target.suggests or enable_autocomplete_menu):
         await on.list_opens(bid, _LIST_S)
         if target.chooses:

@@ -47,6 +47,7 @@ async def keyboard_type(on: ActionContext, text: str) -> None:
     """
     with on.faults():
         await on.page.keyboard.type(text)
+    await on.note_typed()
 
 
 async def keyboard_insert_text(on: ActionContext, text: str) -> None:
@@ -57,3 +58,4 @@ async def keyboard_insert_text(on: ActionContext, text: str) -> None:
     """
     with on.faults():
         await on.page.keyboard.insert_text(text)
+    await on.note_typed()

@@ -129,12 +129,14 @@ async def _choose_suggested(on: ActionContext, element: Any, target: ActionTarge
 
 
 async def choose_same(on: ActionContext, bid: str, typed: str) -> None:
-    """Chooses the one suggestion that is the text that was typed; without one the field stays as it is.
+    """Chooses the one suggestion that is the text that was typed, waited for while it may still come.
+
+    Without one the field stays as it is, and its form is not sent: see `unchosen` of a `Prospect`.
 
     Raises:
         ElementNotUsable: the field does not take it.
     """
-    choice, _ = await on.choice(bid, _wanted(typed), exact=True)
+    choice, _ = await _suggestion(on, bid, typed)
     if choice is not None:
         await _take(on, bid, choice, typed)
 

@@ -13,7 +13,7 @@ from shoal.agent.policies.workflow.auditing import audit
 from shoal.agent.replay_detail import IntendedAction, LocatorCount
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Audited, LoopItem, Record, Replay, Step
-from shoal.agent.workflows.elements.describing import Described, count, describe
+from shoal.agent.workflows.elements.describing import count
 from shoal.agent.workflows.elements.finding import find
 from shoal.agent.workflows.format.branch import ChannelFamily
 from shoal.agent.workflows.format.node import ActionNode, BranchNode, ExtractNode, GuardNode, Node, WaitNode
@@ -271,9 +271,6 @@ class WorkflowPolicy:
                 return located.miss
             args["bid"] = located.bid
             self._report = replace(self._report, locators={**(self._report.locators or {}), node.id: located.by})
-        action = node.action
-        if action == "fill" and await self._chooses(state, node, str(args["bid"])):
-            action, args = "select_option", {"bid": args["bid"], "options": args["value"]}
         self._running, self.has_acted = node, True
         name = node.target.name if node.target is not None else ""
         families = (self._report.locators or {}).get(node.id, ())
@@ -282,15 +279,7 @@ class WorkflowPolicy:
         self._report = replace(self._report, intended=intended)
         # A sample ends before what may be done once only, as it does before what sends.
         submits = node.submits or (node.once and state.spec.sample is not None)
-        return Action(action, args, f"as {self._title} says", submits=submits, target=name)
-
-    async def _chooses(self, state: SessionState, node: ActionNode, bid: str) -> bool:
-        """Whether what the field sends has to be chosen from its list, which no later click of the workflow does."""
-        following = self._version.node(node.next) if node.next is not None else None
-        if isinstance(following, ActionNode) and following.target is not None and following.target.role == "option":
-            return False
-        element = await describe(state.page, bid)
-        return isinstance(element, Described) and element.chooses
+        return Action(node.action, args, f"as {self._title} says", submits=submits, target=name)
 
     async def _count(self, state: SessionState, node: str, target: Target) -> None:
         """Notes how many elements each locator finds on the page where the node is done."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
+from shoal.agent.actions.sending import sends
 from shoal.agent.decisions.expectation import changed_page, holds, took_place
 from shoal.agent.decisions.step import StepDecision, typed_by
 from shoal.agent.errors import (
     ActionInvalid,
     ActionRefused,
     ElementMissing,
+    FormIncomplete,
     HelpMissing,
     SampleSendsNothing,
     SiteNotSentTo,
@@ -25,6 +28,7 @@ from shoal.agent.sessions.once import page_of
 from shoal.agent.sessions.tasks.unrepeatable import begin_mark, confirm_mark, lift_mark, must_not_repeat
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.moments import utc_now
+from shoal.agent.support.sites.prospect import Prospect, Unchosen
 from shoal.agent.types import Action, ActionResult, Effect, Step
 
 _FINAL_ACTIONS = frozenset({"complete", "terminate", "answer", "report_infeasible"})
@@ -95,9 +99,15 @@ async def perform(attempt: Attempt, action: Action, *, once: bool) -> ActionResu
             page shows now need not be what became of it.
     """
     whole = replace(action, args=_addressed(attempt, action, dict(action.args)))
-    if (refused := await _off_site(attempt, whole)) is not None:
+    prospect = await _prospect(attempt, whole)
+    if prospect is not None and (refused := attempt.sites.refusal(whole, prospect)) is not None:
         attempt.kept_off = refused
         return ActionResult(action, refused.info(), Effect())
+    sending = prospect is not None and (prospect.sends or sends(whole) == "always")
+    if prospect is not None and sending:
+        attempt.unsent = unsent(prospect.unchosen)
+        if attempt.unsent is not None:
+            return ActionResult(action, attempt.unsent.info(), Effect())
     resolved = await revealed(action, attempt.page, attempt.deps.secrets.resolve)
     if once:
         name = attempt.name_of(action)
@@ -130,15 +140,26 @@ def _addressed(attempt: Attempt, action: Action, args: dict[str, Json]) -> dict[
     return args | {"url": attempt.state.hidden.restored(url, attempt.deps.secrets.resolve)}
 
 
-async def _off_site(attempt: Attempt, action: Action) -> SiteRefused | None:
-    """Why the job's sites do not allow the action; None where they do."""
+async def _prospect(attempt: Attempt, action: Action) -> Prospect | None:
+    """What the action would reach; None where that need not be known."""
     if not attempt.sites.asks(action):
         return None
     try:
-        prospect = await attempt.page.prospect(action)
+        return await attempt.page.prospect(action)
     except ElementMissing:
         return None  # the action fails before it does anything
-    return attempt.sites.refusal(action, prospect)
+
+
+def unsent(unchosen: Sequence[Unchosen]) -> FormIncomplete | None:
+    """Why a form with these fields is not sent: what was typed is none of their options; None where there are none."""
+    if not unchosen:
+        return None
+    told = "; ".join(
+        f"{field.name} holds {field.text!r}, which is none of its options (there are: "
+        f"{', '.join(field.options) or 'none'})"
+        for field in unchosen
+    )
+    return FormIncomplete(f"{told}. Nothing was sent: choose one of the options, or empty the field")
 
 
 async def came_true(attempt: Attempt, decision: StepDecision, step: Step) -> bool:

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Unchosen:
+    """A field that holds what was typed, though what it sends is chosen from its list."""
+
+    name: str  # role and accessible name
+    text: str
+    options: Sequence[str]  # that its list showed last
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,4 +24,5 @@ class Prospect:
     sends: bool = False  # a click on it sends a form
     forms: tuple[str, ...] = ()  # the addresses to which forms send in which it acts
     links: tuple[str, ...] = ()  # where links lead that a click on it follows
+    unchosen: tuple[Unchosen, ...] = ()  # in those forms
     listed: bool = False  # of an action with an address: it stands as a link on the page

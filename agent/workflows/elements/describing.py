@@ -9,6 +9,7 @@ from pathlib import Path
 
 from shoal.agent.browser import Context, PageDocument
 from shoal.agent.errors import BrowserError
+from shoal.agent.observe.tree import CHOOSES
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
 from shoal.agent.types import Box
@@ -16,7 +17,8 @@ from shoal.agent.workflows.format.target import Locator, Target
 from shoal.agent.workflows.told import told_by
 
 _ORIGIN_JS = "() => self.origin"
-LOCATORS_JS = (Path(__file__).parent / "locators.js").read_text(encoding="utf-8")
+_LOCATORS = (Path(__file__).parent / "locators.js").read_text(encoding="utf-8")
+LOCATORS_JS = f"(arg) => {{ {CHOOSES} return ({_LOCATORS})(arg); }}"
 
 
 @dataclass(frozen=True, slots=True)

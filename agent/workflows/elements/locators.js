@@ -150,12 +150,9 @@
     if (head) said.push('in: ' + text(head));
     return said;
   }
-  // Whether what a field sends is chosen from a list of the site's own, as the walker tells it where it is filled.
-  const chooses = (el) => el.tagName === 'INPUT' && el.type !== 'search' && !el.list && !el.closest('search,[role=search]') &&
-    (el.getAttribute('role') === 'combobox' || /^(list|both)$/.test(el.getAttribute('aria-autocomplete') || '') || el.getAttribute('aria-haspopup') === 'listbox');
   function described(el, left, top) {
     const box = el.getBoundingClientRect();
-    return {role: roleOf(el), name: nameOf(el).slice(0, LONG), ways: ways(el), around: around(el), box: [box.x + left, box.y + top, box.width, box.height], chooses: chooses(el),
+    return {role: roleOf(el), name: nameOf(el).slice(0, LONG), ways: ways(el), around: around(el), box: [box.x + left, box.y + top, box.width, box.height], chooses: shoalChooses(el),
       form: el.form ? {method: el.form.method, type: el.type || ''} : null};
   }
   if (arg.describe) {

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
@@ -12,12 +13,23 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
 
-from shoal.agent.browser import Context
+from shoal.agent.browser import Browser, Context
 from shoal.agent.errors import FormIncomplete
+from shoal.agent.models.model import Ask
+from shoal.agent.observe.tree import walk_elements
+from shoal.agent.policies.model import ModelPolicy
 from shoal.agent.policies.rules.planning import SEND
+from shoal.agent.policies.rules.policy import RulesPolicy
+from shoal.agent.sessions import session
+from shoal.agent.support.json_value import Json
+from shoal.agent.testing import ScriptedModel
 from shoal.agent.types import Action
+from shoal.agent.workflows.elements.describing import Described, describe
+from tests.acceptance.test_model import PLAN
 from tests.integration.rules.test_forms import navigate, state
 from tests.loopback import served
+from tests.unit.agent.model.test_step import act, says
+from tests.unit.session.test_session import Notes, deps, work
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -138,3 +150,50 @@ async def test_a_field_that_cannot_be_filled_is_named_and_nothing_is_sent(
     with pytest.raises(FormIncomplete, match=told):
         await fills(page, movers, town, how)
     assert movers.posts == []
+
+
+@pytest.mark.parametrize("typed", ["Zug", "Ber"])
+async def test_a_model_that_types_no_option_sends_nothing_until_it_chooses_one(
+    browser: Browser, movers: Movers, typed: str
+) -> None:
+    movers.pages["/"] = FORM.replace("ATTRIBUTES", ARIA).replace("HOW", LATE + TAKES)
+    told: list[str] = []
+
+    def script(ask: Ask) -> Json:
+        if ask.schema_name == "plan":
+            return PLAN | {"plan": "Move", "task_type": "navigate", "require_extraction": False}
+        shown = "".join(message.text for message in ask.messages)
+        town, send = (re.search(rf"\[(\w+) {kind}", shown) for kind in ("combobox", "button"))
+        told.append(shown)
+        if town is None or send is None:
+            return says(act("COMPLETE"), achieved=True)
+        choose = act("SELECT_OPTION", id=town[1], option={"label": "Berlin"})
+        step = [act("INPUT_TEXT", id=town[1], text=typed), act("CLICK", id=send[1]), choose, act("CLICK", id=send[1])]
+        return says(step[len(told) - 1])
+
+    job = work(goal="Move to Berlin", data={"town": typed}, url=f"{movers.url}/")
+    policy = ModelPolicy(ScriptedModel(script), RulesPolicy())
+    outcome = await session.run(job, deps(browser, Notes(), policy=policy))  # type: ignore[arg-type]
+    assert [sent["town_id"] for sent in movers.posts] == ["11"], outcome
+    assert f"'Town' holds '{typed}'" in told[2].replace('combobox "Town"', "'Town'")
+    assert "Berlin, Bern, Bergen" in told[2] if typed == "Ber" else "there are: none" in told[2]
+
+
+SAID = """<form method=post><input id=role role=combobox><input id=list aria-autocomplete=list><input id=both aria-autocomplete=both>
+<input id=owns aria-haspopup=listbox><input id=dialog aria-haspopup=dialog><input id=data role=combobox list=d><datalist id=d></datalist>
+<input id=search type=search role=combobox><textarea id=area role=combobox></textarea></form>
+<form role=search><input id=asked role=combobox><input></form><form><input id=alone name=q role=combobox><button>Go</button></form>
+<form><input id=nameless role=combobox></form><form><input id=filter name=q role=combobox><input name=to></form>"""
+
+
+async def test_which_field_is_chosen_from_is_told_alike_to_all(page: Context, movers: Movers) -> None:
+    movers.pages["/"] = SAID
+    await page.goto(f"{movers.url}/")
+    seen = {each.bid: each.chooses for each in walk_elements((await page.observe()).elements)}
+    chosen = set()
+    for name in re.findall(r"id=(\w+)", SAID):
+        for bid in await page.locate([f"#{name}"]):
+            known = await describe(page, bid)
+            assert isinstance(known, Described) and known.chooses == seen.get(bid, False), name
+            chosen |= {name} if known.chooses else set()
+    assert chosen == {"role", "list", "both", "owns", "nameless", "filter"}

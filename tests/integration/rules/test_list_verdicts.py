@@ -53,6 +53,7 @@ class Site:
     url: str = ""
     led: str = ""  # where "/led" leads
     answers: Event = field(default_factory=Event)  # "/rows" is answered once it is set
+    answer_s: float = PATIENCE_S  # or after this time
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -63,7 +64,7 @@ class _Handler(BaseHTTPRequestHandler):
         if parts.path == "/led":
             return self._say("", 302)
         if parts.path == "/rows":
-            self.site.answers.wait(PATIENCE_S)
+            self.site.answers.wait(self.site.answer_s)
             return self._say("rows")
         made = self.site.pages.get(self.path, 404)
         body = made() if callable(made) else made
@@ -325,6 +326,75 @@ async def test_a_list_that_stops_growing_without_a_sign_of_its_end_is_not_comple
     items, cut = await collected(page, site)
     assert len(items) == 40
     assert "scrolling brought nothing further after 40" in cut
+
+
+WATCHING = """
+<table><thead><tr><th>Name</th><th>Price</th></tr></thead><tbody id=list></tbody></table>
+<div id=end style="height:1px"></div><button id=press>Load more</button>SPINNER
+<script>
+const parts = %s;
+let at = 0, asking = false;
+const draw = () => {
+  const row = ([n, p]) => `<tr style="height:40px"><td>${n}</td><td>€ ${p.toFixed(2)}</td></tr>`;
+  list.insertAdjacentHTML('beforeend', parts.slice(at, at + 20).map(row).join(''));
+  at += 20;
+};
+const near = () => end.getBoundingClientRect().top < innerHeight + 60;
+const more = async () => {
+  if (asking || at >= 57) return;
+  asking = true;
+  await fetch('/rows');
+  draw();
+  asking = false;
+  if (at >= 57) press.remove();
+};
+draw();
+WATCH
+</script>
+"""
+WATCHES = {
+    "a timer": "press.remove(); setInterval(() => near() && more(), 900);",
+    "an observer": "press.remove(); new IntersectionObserver((seen) => seen.at(-1).isIntersecting && more())"
+    ".observe(end);",
+    "a button": "press.onclick = more;",
+}
+
+
+def watching(watch: str, spinner: str = "") -> str:
+    body = (WATCHING % json.dumps(PARTS)).replace("WATCH", WATCHES[watch]).replace("SPINNER", spinner)
+    return page("Parts", "<h1>Parts</h1>" + body)
+
+
+@pytest.mark.parametrize("watch", WATCHES)
+async def test_a_list_whose_answers_are_slow_is_read_to_its_end_whatever_asks_for_them(
+    page: Context, site: Site, watch: str
+) -> None:
+    site.pages["/list"], site.answer_s = watching(watch), 2.5
+    found = await read(page, site)
+    assert (names(found), found.complete, found.why) == ([name for name, _ in PARTS], True, "")
+    assert await collected(page, site) == ([name for name, _ in PARTS], "")
+
+
+SPINS = """<style>@keyframes turn { to { transform: rotate(1turn) } }</style>
+<div class=spinner style="width:20px;height:20px;border:3px dotted;animation:turn 1s linear infinite"></div>"""
+
+
+async def test_a_list_with_a_spinner_that_stays_is_not_complete(page: Context, site: Site) -> None:
+    site.pages["/list"] = watching("a timer", SPINS)
+    found = await read(page, site)
+    assert (names(found), found.complete) == ([name for name, _ in PARTS], False)
+    assert "a placeholder for content" in found.why
+    items, cut = await collected(page, site)
+    assert (len(items), "a placeholder for content" in cut) == (57, True)
+
+
+async def test_a_list_whose_script_waits_for_longer_than_is_waited_is_not_complete(page: Context, site: Site) -> None:
+    site.pages["/list"] = growing(57, delay_ms=60_000)
+    found = await read(page, site)
+    assert (len(found.records), found.complete) == (20, False)
+    items, cut = await collected(page, site)
+    assert len(items) == 20
+    assert cut
 
 
 # --- whole sessions -----------------------------------------------------------------------------------

@@ -17,7 +17,9 @@ from shoal.services.store.store import open_store
 from tests.cluster_world import EXTRACT, LOOP, shop, world
 
 
-async def test_a_dispatcher_that_dies_again_and_again_starts_more_slowly_each_time() -> None:
+async def test_a_dispatcher_that_dies_again_and_again_starts_more_slowly_each_time(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     store = await open_store("sqlite://")
     try:
         begun, times = list[Restarts](), [loop_time()]
@@ -27,6 +29,7 @@ async def test_a_dispatcher_that_dies_again_and_again_starts_more_slowly_each_ti
         assert times[2] - times[1] >= 0.2 and times[3] - times[2] >= 0.4
         assert [(restarts.n, restarts.soon) for restarts in begun] == [(0, 0), (1, 1), (2, 2)]
         assert begun[2].why and begun[2].at
+        assert capsys.readouterr().out.count("dispatcher.ended") == 2, "the log says so"
         assert (await counted_start(store, "other", again=True)).n == 0, "each has its own count"
         assert (await counted_start(store, "main", again=False)).n == 0, "it was started by a person"
     finally:
@@ -41,7 +44,9 @@ def test_what_lasted_or_worked_starts_at_once_again() -> None:
     assert Restarts.from_data(well.data()) == well
 
 
-async def test_a_worker_that_dies_at_its_start_is_not_started_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_worker_that_dies_at_its_start_is_not_started_without_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(module, "_HOUSEKEEPING_S", 0.05)
     started = LocalPool.start
 
@@ -65,6 +70,7 @@ async def test_a_worker_that_dies_at_its_start_is_not_started_without_end(monkey
         monkeypatch.setattr(LocalPool, "start", started)
         assert (await w.final(await w.submit(loop=LOOP, extract=EXTRACT))).counts.completed == 3
         told = (await w.store.states("dispatcher/"))["dispatcher/main"][0]
+        assert "worker.lost" in capsys.readouterr().out, "the log says so"
         assert told["workers_lost"]["restarts"] >= 2 and told["workers_lost"]["why"]
         assert told["restarts"]["restarts"] == 0
 

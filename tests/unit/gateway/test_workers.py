@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from shoal.services.store.records import DRAIN
+from shoal.services.store.restarts import Restarts
 from tests.gateway_world import World, world
 
 WORKER = {
@@ -50,6 +51,19 @@ async def test_the_status_page_has_the_button_for_operators_only() -> None:
         posted = await here.client.post("/workers/w-1/drain", data={"token": "forged"})
         assert posted.status_code == 403
         assert await here.store.states(DRAIN) == {}
+
+
+async def test_the_status_page_says_how_often_dispatchers_and_workers_were_started_again() -> None:
+    once, often = Restarts().ended("its process died", 1.0), Restarts(n=6).ended("signal 11 (SIGSEGV)", 1.0)
+    async with world() as here:
+        for ends in ({}, {"restarts": Restarts().data(), "workers_lost": Restarts().data()}):
+            await here.store.put_state("dispatcher/main", {"workers": [], **ends})
+            assert "started again" not in (text := (await here.client.get("/status")).text) and "has lost" not in text
+        ends = {"restarts": once.data(), "workers_lost": often.data()}
+        await here.store.put_state("dispatcher/main", {"workers": [], **ends})
+        text = (await here.client.get("/status")).text
+    assert "Dispatcher main was started again 1 time; its process died." in text
+    assert "has lost 7 browser workers and replaced them; the last one: signal 11 (SIGSEGV)." in text
 
 
 async def test_a_worker_of_an_earlier_version_tells_less() -> None:

@@ -21,7 +21,7 @@
   };
   const facts = {
     page: WEB.test(location.href) ? location.href : WEB.test(self.origin) ? self.origin : '',
-    found: true, field: false, sends: false, forms: [], links: [], frames: [],
+    found: true, field: false, sends: false, forms: [], links: [], frames: [], unchosen: [],
   };
   const element = asked.id ? shoalWalker.find(asked.id) : asked.point ? hits(asked.point) : shoalWalker.deepActive() || document.body;
   if (!element) return { ...facts, found: !asked.id };
@@ -45,6 +45,8 @@
     facts.sends ||= push;
     if (!form || (!push && !isField(control))) return;
     sentTo(form, push ? control : null);
+    // An Enter in a field whose list is open chooses there.
+    if (push || control.getAttribute('aria-expanded') !== 'true') facts.unchosen = shoalWalker.unchosenIn(form);
     if (push) return;
     const button = [...form.querySelectorAll('button, input')].find(pushes); // what Enter presses
     if (button) sentTo(form, button);

@@ -14,7 +14,7 @@ from shoal.agent.chromium.devtools.page_walk import PageWalk
 from shoal.agent.chromium.devtools.worlds import World
 from shoal.agent.errors import ActionError, ElementMissing
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.sites.prospect import Prospect
+from shoal.agent.support.sites.prospect import Prospect, Unchosen
 from shoal.agent.types import Action
 
 _SCRIPT = (Path(__file__).parent / "prospect.js").read_text(encoding="utf-8")
@@ -85,6 +85,7 @@ async def _reached(look: PageWalk, main: World, before: Prospect, asked: dict[st
             sends=reached.sends or facts["sends"],
             forms=(*reached.forms, *facts["forms"]),
             links=(*reached.links, *facts["links"]),
+            unchosen=(*reached.unchosen, *(Unchosen(**field) for field in facts["unchosen"])),
         )
         for number, source in facts["frames"]:
             inner = await look.world_at(world, number)

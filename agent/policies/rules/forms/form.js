@@ -54,7 +54,7 @@
     return '';
   }
   const fields = [...document.querySelectorAll('input:not([type=hidden]),select,textarea')].map((el) => ({
-    tag: el.localName, role: el.getAttribute('role') || '', type: el.localName === 'input' ? el.type : '', name: el.name || '', id: el.id || '', label: label(el) || beforeLabel(el),
+    tag: el.localName, type: el.localName === 'input' ? el.type : '', name: el.name || '', id: el.id || '', label: label(el) || beforeLabel(el),
     ac: el.getAttribute('autocomplete') || '', group: group(el), req: el.required || el.getAttribute('aria-required') === 'true' ? 1 : 0,
     form: forms.indexOf(el.form), v: shown(el) ? 1 : 0, bad: el.willValidate && !el.checkValidity ? '' : el.validationMessage || '',
     aria: el.getAttribute('aria-invalid') === 'true' ? 1 : 0, error: error(el), value: /^(radio|checkbox)$/.test(el.type) ? el.value : '',

@@ -123,7 +123,6 @@ class DocumentField:
     """What only the document knows of a field: `form.js` sends it, and an observation does not carry it."""
 
     tag: str = ""
-    role: str = ""  # that the page gives it
     type: str = ""
     name: str = ""
     id: str = ""
@@ -143,7 +142,6 @@ class DocumentField:
         """The field that the script sent."""
         return cls(
             tag=str(said["tag"]),
-            role=str(said.get("role", "")),
             type=str(said["type"]),
             name=str(said["name"]),
             id=str(said.get("id", "")),
@@ -212,7 +210,7 @@ def form_page(seen: Observation, extras: Mapping[str, Json]) -> FormPage:
             buttons.append(FormButton(element.bid, _button_label(element), _is_submit(element, form), form))
         elif (kind := _kind(element)) is not None and (element.visible or kind in ("file", "radio", "checkbox")):
             twin = _twin(element, known, taken)
-            if kind == "text" and not searches and _takes_choice(element, twin):
+            if kind == "text" and not searches and element.chooses:
                 kind = "combobox"
             fields.append(_field(element, kind, twin, form))
             if form >= 0 and twin is not None and twin.form >= 0:
@@ -308,24 +306,6 @@ def _kind(element: Element) -> Kind | None:
     if element.role == "radio":
         return "radio"
     return "text" if element.tag == "textarea" or element.role in _TEXT_ROLES else None
-
-
-def _takes_choice(element: Element, twin: DocumentField | None) -> bool:
-    """Whether an input opens a list of the site's own, from which what it sends is chosen.
-
-    The words of a search are sent as they are typed, whatever is suggested; so is what a `datalist` suggests, which
-    makes an input a combo box that does not say whether its list is open.
-    """
-    attributes = element.attributes
-    if element.tag != "input" or attributes.get("type") == "search":
-        return False
-    says_so = element.role == "combobox" and bool({"expanded", "collapsed"} & element.states)
-    return (
-        says_so
-        or (twin is not None and twin.role == "combobox")
-        or attributes.get("aria-autocomplete") in ("list", "both")
-        or attributes.get("aria-haspopup") == "listbox"
-    )
 
 
 def _key(tag: str, type_: str, name: str) -> tuple[str, ...]:

@@ -203,29 +203,15 @@ def test_a_choice_that_a_list_lacks_twice_ends_the_form_unsent() -> None:
         refuse_standstill([failed, failed])
 
 
-@pytest.mark.parametrize(
-    ("role", "attributes", "states", "told", "kind"),
-    [
-        ("combobox", {}, {"collapsed"}, {}, "combobox"),
-        ("combobox", {}, set(), {"role": "combobox"}, "combobox"),
-        ("textbox", {"aria-autocomplete": "list"}, set(), {}, "combobox"),
-        ("textbox", {"aria-haspopup": "listbox"}, set(), {}, "combobox"),
-        ("textbox", {"aria-haspopup": "dialog"}, set(), {}, "text"),
-        ("combobox", {}, set(), {}, "text"),  # a datalist makes it one
-        ("combobox", {"type": "search"}, {"collapsed"}, {}, "text"),
-    ],
-)
-def test_which_input_is_chosen_from(
-    role: str, attributes: dict[str, str], states: set[str], told: dict[str, str], kind: str
-) -> None:
-    given = {"type": "text", "name": "city", **attributes}
-    box = Element("5", "input", role, "City", attributes=given, states=frozenset(states))
-    extras = {"tag": "input", "type": given["type"], "name": "city", "v": 1, **told}
-    for around, expected in (("form", kind), ("search", "text")):
-        form = Element("", "form", role=around if around == "search" else "", children=(box,))
+@pytest.mark.parametrize("chooses", [False, True])
+def test_an_input_is_chosen_from_where_the_walker_says_so_and_it_is_no_search(chooses: bool) -> None:
+    box = Element("5", "input", "combobox", "City", attributes={"type": "text", "name": "city"}, chooses=chooses)
+    extras = {"tag": "input", "type": "text", "name": "city", "v": 1}
+    for around, kind in (("", "combobox" if chooses else "text"), ("search", "text")):
+        form = Element("", "form", role=around, children=(box,))
         seen = Observation("http://example.test/", "", Element("", "body", children=(form,)))
-        (found,) = form_page(seen, {"fields": [extras]}).fields
-        assert found.kind == expected
+        (read,) = form_page(seen, {"fields": [extras]}).fields
+        assert read.kind == kind
 
 
 @pytest.mark.parametrize("code", ["action_invalid", "action_refused"])
