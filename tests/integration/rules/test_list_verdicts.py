@@ -389,12 +389,13 @@ async def test_a_list_with_a_spinner_that_stays_is_not_complete(page: Context, s
 
 
 async def test_a_list_whose_script_waits_for_longer_than_is_waited_is_not_complete(page: Context, site: Site) -> None:
-    site.pages["/list"] = growing(57, delay_ms=60_000)
+    site.pages["/list"] = growing(57, delay_ms=1200).replace("done, delay_ms", "done, at > 20 ? 90000 : delay_ms")
     found = await read(page, site)
-    assert (len(found.records), found.complete) == (20, False)
+    assert (len(found.records), found.complete) == (40, False)
+    assert "scrolling brought nothing further after 40" in found.why
     items, cut = await collected(page, site)
-    assert len(items) == 20
-    assert cut
+    assert len(items) == 40
+    assert "scrolling brought nothing further after 40" in cut
 
 
 # --- whole sessions -----------------------------------------------------------------------------------
