@@ -1523,7 +1523,7 @@ globalThis.shoalWalker ??= (() => {
     const field = id ? find(id) : deepActive();
     if (field && shoalChooses(field)) unchosen.set(field, { text: field.value, options: [] });
   };
-  const unchosenIn = form => [...form.elements].filter(field => field.value && unchosen.has(field) && folded(unchosen.get(field).text) === folded(field.value))
+  const unchosenIn = form => (form ? [...form.elements] : places().flatMap(place => [...place.querySelectorAll('input')]).filter(field => !field.form)).filter(field => field.value && unchosen.has(field) && folded(unchosen.get(field).text) === folded(field.value))
     .map(field => ({ name: brief(field), text: field.value, options: unchosen.get(field).options }));
   // What the form of a field sends beside the field itself: a list of suggestions keeps what was chosen there.
   const sentBeside = field => [...field?.form?.elements || []].filter(one => one !== field && one.name && !one.disabled).map(one =>

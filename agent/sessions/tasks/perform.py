@@ -103,8 +103,7 @@ async def perform(attempt: Attempt, action: Action, *, once: bool) -> ActionResu
     if prospect is not None and (refused := attempt.sites.refusal(whole, prospect)) is not None:
         attempt.kept_off = refused
         return ActionResult(action, refused.info(), Effect())
-    sending = prospect is not None and (prospect.sends or sends(whole) == "always")
-    if prospect is not None and sending:
+    if prospect is not None and _may_send(whole, prospect):
         attempt.unsent = unsent(prospect.unchosen)
         if attempt.unsent is not None:
             return ActionResult(action, attempt.unsent.info(), Effect())
@@ -148,6 +147,10 @@ async def _prospect(attempt: Attempt, action: Action) -> Prospect | None:
         return await attempt.page.prospect(action)
     except ElementMissing:
         return None  # the action fails before it does anything
+
+
+def _may_send(action: Action, prospect: Prospect) -> bool:
+    return prospect.sends or sends(action) == "always" or (action.submits and prospect.presses)
 
 
 def unsent(unchosen: Sequence[Unchosen]) -> FormIncomplete | None:

@@ -22,7 +22,8 @@ class Prospect:
     documents: tuple[str, ...]  # addresses of the documents that it reaches: the page's own, then those of frames
     field: bool = False  # it reaches a field, a check box or an option
     sends: bool = False  # a click on it sends a form
+    presses: bool = False  # a click on it presses a button, by which a script may send
     forms: tuple[str, ...] = ()  # the addresses to which forms send in which it acts
     links: tuple[str, ...] = ()  # where links lead that a click on it follows
-    unchosen: tuple[Unchosen, ...] = ()  # in those forms
+    unchosen: tuple[Unchosen, ...] = ()  # in those forms, or beside the button
     listed: bool = False  # of an action with an address: it stands as a link on the page

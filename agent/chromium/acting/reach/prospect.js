@@ -21,7 +21,7 @@
   };
   const facts = {
     page: WEB.test(location.href) ? location.href : WEB.test(self.origin) ? self.origin : '',
-    found: true, field: false, sends: false, forms: [], links: [], frames: [], unchosen: [],
+    found: true, field: false, sends: false, forms: [], links: [], frames: [], presses: false, unchosen: [],
   };
   const element = asked.id ? shoalWalker.find(asked.id) : asked.point ? hits(asked.point) : shoalWalker.deepActive() || document.body;
   if (!element) return { ...facts, found: !asked.id };
@@ -52,6 +52,13 @@
     if (button) sentTo(form, button);
   };
   for (let node = element; node && node.nodeType !== 9; node = up(node)) if (node.nodeType === 1) add(node);
+  // A script sends by a button, too: one with words, which opens no list and stands in none.
+  const pressed = element.closest('button, [role=button], input[type=button]');
+  if (pressed && !pressed.matches('[aria-haspopup],[aria-expanded],[aria-controls]') && !pressed.closest('[role=option],[role=listbox],[role=menu]')
+    && /\p{L}{2}/u.test(pressed.getAttribute('aria-label') || pressed.value || pressed.textContent)) {
+    facts.presses = true;
+    facts.unchosen = shoalWalker.unchosenIn(formOf(pressed));
+  }
   if (asked.within) { // a click on it hits what lies in its middle
     const within = [...element.querySelectorAll('a[href], area[href], button, input, select, textarea, label, iframe, frame, object, embed, [contenteditable]')];
     within.slice(0, WITHIN_MAX).forEach(add);

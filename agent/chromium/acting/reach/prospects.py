@@ -83,6 +83,7 @@ async def _reached(look: PageWalk, main: World, before: Prospect, asked: dict[st
             reached,
             field=reached.field or facts["field"],
             sends=reached.sends or facts["sends"],
+            presses=reached.presses or facts["presses"],
             forms=(*reached.forms, *facts["forms"]),
             links=(*reached.links, *facts["links"]),
             unchosen=(*reached.unchosen, *(Unchosen(**field) for field in facts["unchosen"])),
