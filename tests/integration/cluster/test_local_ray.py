@@ -107,4 +107,5 @@ def test_a_raylet_that_ends_while_it_starts_is_seen_at_once_and_started_again() 
     assert failed.startswith("ClusterFailed Ray did not start in 3 tries: RuntimeError: Ray's raylet ended while"), (
         failed
     )
+    assert "The machine is busy" in failed or "`shoal doctor` says" in failed, "what to do"
     assert failed.endswith("['Ray did not start; trying again (2 of 3)', 'Ray did not start; trying again (3 of 3)']")
