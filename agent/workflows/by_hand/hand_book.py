@@ -62,7 +62,7 @@ class HandBook:
     _names: dict[tuple[str, str], str] = field(default_factory=dict)  # fields by address and path: their parameters
     _stood: frozenset[str] = frozenset()  # headings and messages of the page before the last action
     _chooses: bool = False  # the last action typed into a field whose options may be chosen from now
-    _opened: str = ""  # path of a field that was clicked last, whose click is left out if it is written into
+    _opened: str = ""  # path of what was clicked last; its click is left out if it is written into, or chosen in
 
     async def before(self, page: Context, action: Action) -> Pointed | None:
         """The element that an action is about; None for one that is left out."""
@@ -108,13 +108,23 @@ class HandBook:
         if kind == "check":
             now = await self._now(page, path)
             name = name if now is None else "check" if now["checked"] else "uncheck"
-        said = await self._news(page, result, pointed)
-        if self._chooses and pointed.element is not None and pointed.element.is_option:
-            self._chooses = False  # the choice is noted with the field
-            self._learn(pointed.element.target.name)
+        if kind == "choice" or (self._chooses and pointed.element is not None and pointed.element.is_option):
+            self._choose(result, pointed, pointed.told)
             return
-        self._note(name, {}, pointed, result, said=said)
-        self._opened = path if kind in ("field", "select", "secret") else ""
+        self._note(name, {}, pointed, result, said=await self._news(page, result, pointed))
+        self._opened = path
+
+    def _choose(self, result: ActionResult, pointed: Pointed, told: Mapping[str, Json]) -> None:
+        """One action for the click that opened a list, what was typed there, and the click on an option."""
+        path, label = str(told["path"]), pointed.element.target.name if pointed.element is not None else ""
+        self._learn(str(told["value"]))
+        if self._opened == path:
+            self.actions.pop()
+        noted = self._chooses or (pointed.url, path) in self._names
+        self._opened, self._chooses = "", False
+        if not noted:
+            param = self._parameter(label or str(told["name"]), path, pointed)
+            self._note("select_option", {"options": ""}, pointed, result, origins={"options": param})
 
     async def _key(self, page: Context, result: ActionResult, pointed: Pointed) -> None:
         action, told = result.action, pointed.told
@@ -262,7 +272,7 @@ def _holds(text: str, typed: Sequence[str]) -> bool:
 
 async def _sends(page: Context, action: Action, told: Mapping[str, Json]) -> bool:
     """Whether a click may send something, as far as the page can tell."""
-    if action.name not in _CLICKS or told["kind"] in ("field", "select", "secret"):
+    if action.name not in _CLICKS or told["kind"] in ("field", "select", "secret", "choice"):
         return False
     (bid,) = await page.locate([str(told["path"])])
     if bid is None:

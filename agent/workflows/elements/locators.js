@@ -34,8 +34,11 @@
   // The text of a label without that of the control in it: a select's options are no part of its name.
   const textWithout = (node, el) => node === el || /^(SELECT|TEXTAREA)$/.test(node.nodeName) ? '' : node.contains(el) ? [...node.childNodes].map((one) => textWithout(one, el)).join(' ') : textOf(node);
   const labelOf = (el) => squash([...(el.labels || [])].map((one) => textWithout(one, el)).join(' '));
+  // Widgets whose text is a value or their items: ARIA takes no name from it. A button that opens a list may be one, too.
+  const HOLDERS = /^(combobox|listbox|textbox|searchbox|spinbutton|slider|menu|menubar|radiogroup|tablist|tree|treegrid|grid)$/;
+  const holds = (el) => HOLDERS.test(roleOf(el)) || !/^(false)?$/.test(el.getAttribute('aria-haspopup') || '');
   function accessibleName(el) {
-    const by = (el.getAttribute('aria-labelledby') || '').split(/\s+/).map((id) => id && root.getElementById(id)).filter(Boolean);
+    const by = (el.getAttribute('aria-labelledby') || '').split(/\s+/).map((id) => id && root.getElementById(id)).filter((one) => one && !(holds(el) && el.contains(one)));
     if (by.length) return squash(by.map((one) => textWithout(one, el)).join(' '));
     if (el.getAttribute('aria-label')) return squash(el.getAttribute('aria-label'));
     if (labelOf(el)) return labelOf(el);
@@ -43,6 +46,7 @@
     if (/^(SELECT|TEXTAREA)$/.test(el.tagName)) return squash(el.title || el.placeholder);
     if (el.isContentEditable) return squash(el.title || el.getAttribute('aria-placeholder') || el.getAttribute('placeholder'));  // its text is what was typed
     if (el.tagName === 'IMG') return squash(el.alt || el.title);
+    if (HOLDERS.test(roleOf(el))) return squash(el.title || el.getAttribute('aria-placeholder'));
     const pictures = [...el.querySelectorAll('img[alt]')].map((one) => one.alt).join(' ');
     return squash(textOf(el)) || squash(pictures) || squash(el.title);
   }
@@ -117,7 +121,7 @@
     if (role && name.length <= LONG) add('role_name', name, role);
     if (labelOf(el).length <= LONG) add('label', labelOf(el));
     add('placeholder', squash(el.getAttribute('placeholder')));
-    if (/^(A|BUTTON|SUMMARY|LABEL)$/.test(el.tagName) || el.getAttribute('role')) { const text = squash(textOf(el)); if (text.length <= LONG) add('text', text); }
+    if ((/^(A|BUTTON|SUMMARY|LABEL)$/.test(el.tagName) || el.getAttribute('role')) && !(holds(el) && textSaid(el) !== nameSaid(el))) { const text = squash(textOf(el)); if (text.length <= LONG) add('text', text); }
     for (const one of ['name', 'type', 'autocomplete', 'aria-controls', 'title', 'alt']) {
       const value = el.getAttribute(one);
       if (value && !made(value)) { const css = `${tag}[${one}=${quoted(value)}]`; if (all(css).length === 1) { add('attribute', css); break; } }
