@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.services.cli.commands.job.trying import summary, try_exit, with_places
+from shoal.services.cli.commands.job.trying import cells, summary, try_exit, with_places
 from shoal.services.cli.ending import Exit
 from shoal.trial import Trial
 
@@ -67,3 +67,10 @@ def test_a_person_is_told_items_missing_fields_and_cost() -> None:
     assert "missing in 1 of 1: upc" in lines
     assert "  may be 12 at #id (several places state different values)" in lines
     assert lines[-1].startswith("the whole job: 57 items, about 2 min")
+
+
+def test_a_person_is_told_the_word_of_the_glossary_by_which_a_value_was_found() -> None:
+    plain = {"value": "12-3", "how": "table", "where": "td#x", "sureness": "likely", "why": "", "called": ""}
+    fields = {"docket": {**plain, "called": "Case No."}, "own": plain}
+    rows = list(cells(told(records=[{**RECORD, "fields": fields}])))
+    assert [row[-1] for row in rows] == ["table, called 'Case No.': td#x", "table: td#x"]

@@ -58,7 +58,7 @@ def try_(
             for line in summary(told):
                 tell(line)
         if not as_json and not places:
-            print_table(("record", "field", "value", "sure", "from"), _cells(told))
+            print_table(("record", "field", "value", "sure", "from"), cells(told))
         return try_exit(told)
 
     finish(work())
@@ -131,7 +131,8 @@ def _candidates(told: Trial, name: str) -> Iterator[str]:
         yield f"  may be {_short(candidate.value)} at {candidate.where} ({candidate.why})"
 
 
-def _cells(told: Trial) -> Iterator[tuple[str, ...]]:
+def cells(told: Trial) -> Iterator[tuple[str, ...]]:
+    """The table of a try: record, field, value, sureness, place."""
     for record in told.records:
         for name, field in record.fields.items():
             yield (

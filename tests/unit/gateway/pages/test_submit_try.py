@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from shoal.agent.status import Status
-from shoal.agent.types import Task
+from shoal.agent.types import FieldSource, Record, Task
 from tests.gateway_world import World, completed, failed, world
 
 EVIL = "<script>alert(1)</script>"
@@ -40,6 +40,18 @@ async def test_a_sample_of_the_job_in_the_form_is_told_and_kept_nowhere() -> Non
         assert "<script>" not in told["html"] and "&lt;script&gt;alert(1)" in told["html"]
         assert "Write the places of 1 field" in told["html"]
         assert (await here.client.get("/v1/jobs")).json()["jobs"] == []
+
+
+async def test_the_word_of_the_field_glossary_by_which_a_value_was_found_is_told() -> None:
+    async with world() as here:
+        form = {"token": await token(here), "url": "https://shop.example/", "extract.schema": '{"type": "object"}'}
+        source = FieldSource("table", "td#x", confirmed=True, called="Case <No.>")
+        read = Record({"docket": "12-3"}, {"docket": source})
+        asked = asyncio.create_task(here.client.post("/new/try", data=form))
+        while not asked.done():
+            await here.run(lambda work: replace(completed({}), records=(read,)))
+            await asyncio.sleep(0.01)
+        assert "table, called Case &lt;No.&gt;: td#x" in (await asked).json()["html"]
 
 
 async def test_a_schema_that_says_nothing_of_its_records_is_tried_too() -> None:
