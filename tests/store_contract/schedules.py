@@ -184,6 +184,7 @@ async def test_runs_queue_and_start_one_behind_the_other(w: World) -> None:
     await w.run_out()
     (fired,) = await fire(w.store)
     assert (fired.state, fired.late_s) == (R.STARTED, HOUR_S)
+    assert [run.late_s for run in await runs(w)] == [0.0, 0.0, 0.0], "it was its turn that came later"
     assert await states(w) == [R.STARTED, R.STARTED, R.QUEUED]
     assert await fire(w.store) == []
     await w.run_out()

@@ -143,7 +143,8 @@ def start_queued(tx: Tx, starts: Sequence[QueuedStart]) -> list[Fired]:
         if first != at or locked.get(row.id, (None, 0.0))[0] is None:
             continue
         state = RunState.STARTED if start.job is not None else RunState.REFUSED
-        values = {"state": state.value, "why": start.refusal, "fired_at": tx.now, "pending": PENDING.get(state)}
+        # It keeps when it was fired: a run that waits for its turn is not late.
+        values = {"state": state.value, "why": start.refusal, "pending": PENDING.get(state)}
         tx.conn.execute(update(schedule_run).where(run.schedule == row.id, run.at == at).values(**values))
         told.append(Fired(row.id, row.tenant, row.spec.name, state, 1, tx.now - at))
         if start.job is not None:

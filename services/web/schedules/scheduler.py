@@ -72,7 +72,10 @@ class Scheduler:
             job, refusal = await self._checked(row)
             waits = FULL if job is not None and not await self._has_room(job) else ""
             firings.append(Firing(each, planned, job, refusal, waits))
-        return self._told(await self._store.fire(firings))
+        fired = await self._store.fire(firings)
+        late = [each for each in fired if each.state is not RunState.MISSED and each.late_s > LATE_S]
+        self._metrics.schedule_runs.labels("late").inc(len(late))
+        return self._told(fired)
 
     async def _start_queued(self) -> list[Fired]:
         starts = []
@@ -99,8 +102,6 @@ class Scheduler:
             if each.state is RunState.STARTED:
                 self._quota.taken(each.tenant)
                 self._metrics.jobs_submitted.labels("schedule").inc()
-            if each.state in (RunState.STARTED, RunState.SKIPPED) and each.late_s > LATE_S:
-                self._metrics.schedule_runs.labels("late").inc()
             log.info(
                 LogEvent.SCHEDULE_FIRED,
                 schedule=each.name,

@@ -14,6 +14,7 @@ from shoal.agent.worker_messages import Work
 from shoal.services.store.records import AuditFilter, DeliveryFilter
 from shoal.services.web.api.schedules.keys import MOST_KEYS
 from shoal.services.web.http.api_keys import hash_key
+from shoal.services.web.schedules import scheduler
 from shoal.services.web.schedules.scheduler import FULL, scheduler_of
 from tests.gateway_world import World, api_world
 from tests.unit.gateway.test_workflows import ORDERS
@@ -43,11 +44,11 @@ async def run_once(w: World, *records: Any, name: str = "prices") -> dict[str, A
     """Fires a schedule now, ends its run with these records, and judges it; gives the run."""
     answer = await w.client.post(f"/v1/schedules/{name}/fire")
     assert answer.status_code == 200, answer.text
-    scheduler = scheduler_of(w.deps)
-    while not await scheduler.run_once():
+    running = scheduler_of(w.deps)
+    while not await running.run_once():
         pass
     await w.run(lambda work: Outcome(Status.COMPLETED, records=tuple(Record(record) for record in records)))
-    await scheduler.run_once()
+    await running.run_once()
     run: dict[str, Any] = (await w.client.get(f"/v1/schedules/{name}/runs")).json()["runs"][0]
     return run
 
@@ -176,15 +177,15 @@ async def test_a_run_that_gives_much_less_is_degraded_and_says_why(w: World) -> 
 async def test_a_run_that_failed_is_told_by_its_status_and_is_no_measure(w: World) -> None:
     await put(w)
     await w.client.post("/v1/schedules/prices/fire")
-    scheduler = scheduler_of(w.deps)
-    while not await scheduler.run_once():
+    running = scheduler_of(w.deps)
+    while not await running.run_once():
         pass
 
     def breaks(work: Work) -> Outcome:
         return Outcome(Status.FAILED, error=ErrorInfo("Broken", "broken", "it broke", retryable=False))
 
     await w.run(breaks)
-    await scheduler.run_once()
+    await running.run_once()
     (run,) = (await w.client.get("/v1/schedules/prices/runs")).json()["runs"]
     assert (run["status"], run["records"], run["degraded"]) == ("failed", None, [])
     assert w.deps.metrics.schedule_runs.labels("failed")._value.get() == 1
@@ -195,8 +196,8 @@ async def test_a_run_waits_while_the_tenant_has_too_much_waiting() -> None:
         await put(w)
         await w.submit()
         await w.client.post("/v1/schedules/prices/fire")
-        scheduler = scheduler_of(w.deps)
-        while not await scheduler.run_once():
+        running = scheduler_of(w.deps)
+        while not await running.run_once():
             pass
         (run,) = (await w.client.get("/v1/schedules/prices/runs")).json()["runs"]
         assert (run["state"], run["why"], run["job"]) == ("queued", FULL, None)
@@ -205,6 +206,26 @@ async def test_a_run_waits_while_the_tenant_has_too_much_waiting() -> None:
         assert await fresh.run_once() == 1
         (run,) = (await w.client.get("/v1/schedules/prices/runs")).json()["runs"]
         assert run["state"] == "started" and run["job"] is not None
+
+
+async def test_a_run_that_waited_for_its_turn_is_not_late(w: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    await put(w, overlap="queue")
+    machine = scheduler_of(w.deps)
+    for _ in range(2):
+        await w.client.post("/v1/schedules/prices/fire")
+        while not await machine.run_once():
+            pass
+    states = [run["state"] for run in (await w.client.get("/v1/schedules/prices/runs")).json()["runs"]]
+    assert states == ["queued", "started"]
+    monkeypatch.setattr(scheduler, "LATE_S", -1.0)
+    await w.run(lambda work: Outcome(Status.COMPLETED))
+    assert await machine.run_once() == 1
+    late = w.deps.metrics.schedule_runs.labels("late")
+    assert late._value.get() == 0
+    await w.client.post("/v1/schedules/prices/fire")
+    while not await machine.run_once():
+        pass
+    assert late._value.get() == 1
 
 
 async def test_a_run_whose_job_is_refused_by_now_says_why(w: World) -> None:
