@@ -77,3 +77,14 @@ async def test_what_happens_while_a_notice_is_on_its_way_is_another(w: World) ->
     await w.run_out()
     (second,) = await _leaving(w)
     assert second.id != first.id and _told(second) == ["job.finished"]
+
+
+async def test_a_person_is_told_of_a_session_that_waits_for_one(w: World) -> None:
+    job = await w.submit(notify=[{**LETTER, "events": ["session.waiting"]}])
+    held = await w.claim_one()
+    asked = {"id": "1", "kind": "code", "tenant": "acme", "job": f"j{job}", "session": f"s{held.work.session}"}
+    for _ in range(2):
+        await w.store.put_question("question:1", {**asked, "question": "Which code?", "page": "https://x/"})
+    (letter,) = await _leaving(w)
+    assert _told(letter) == ["session.waiting"]
+    assert json.loads(letter.body)["events"][0]["session"] == f"s{held.work.session}"

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import update
 
 from shoal.agent.status import Status
-from shoal.services.errors import NotFound, WrongState
+from shoal.services.errors import NotFound, QuotaExceeded, WrongState
 from shoal.services.schedules.bands import Deviation
 from shoal.services.schedules.figures import RunFigures
 from shoal.services.schedules.firing import RunState, plan, times_of
@@ -20,6 +20,7 @@ from shoal.services.store.database.schedule_tables import schedule
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs.sink_records import SinkEnd, SinkState
 from shoal.services.store.records import DeliveryFilter, JobFilter, NewJob
+from shoal.services.store.schedules import keeping
 from shoal.services.store.schedules.firing import MOST_QUEUED
 from shoal.services.store.schedules.records import (
     DueSchedule,
@@ -92,6 +93,15 @@ async def test_a_schedule_comes_back_as_it_was_put(w: World) -> None:
     assert await w.store.schedules.due() == (began, [])
     same, created = await w.store.schedules.put("acme", given, "bob")
     assert not created and (same.id, same.due_at, same.created_by) == (row.id, row.due_at, "ada")
+
+
+async def test_a_tenant_has_no_more_schedules_than_it_may(w: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping, "MOST_SCHEDULES", 2)
+    for name in ("a", "b", "a"):  # to change one is no further one
+        await put(w, name=name)
+    with pytest.raises(QuotaExceeded, match="at most 2 are kept"):
+        await put(w, name="c")
+    assert (await w.store.schedules.put("other", hourly("c")))[1], "of its own"
 
 
 async def test_another_tenant_sees_none_of_it(w: World) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -226,6 +227,19 @@ async def test_a_run_that_waited_for_its_turn_is_not_late(w: World, monkeypatch:
     while not await machine.run_once():
         pass
     assert late._value.get() == 1
+
+
+async def test_times_that_are_skipped_and_missed_are_counted() -> None:
+    ahead_s = [0.0]
+    async with api_world(clock=lambda: time.time() + ahead_s[0]) as w:
+        await put(w, cron=None, time_zone="UTC", every="1h")
+        for hours in (1, 1, 5.5):
+            ahead_s[0] += 3600 * hours + 1
+            while not await scheduler_of(w.deps).run_once():
+                pass
+        counted = w.deps.metrics.schedule_runs
+        told = {name: counted.labels(name)._value.get() for name in ("started", "skipped", "missed", "late")}
+        assert told == {"started": 1, "skipped": 1, "missed": 5, "late": 0}
 
 
 async def test_a_run_whose_job_is_refused_by_now_says_why(w: World) -> None:
