@@ -40,6 +40,7 @@ class ContextOptions:
     allow_python: bool = False  # the unsafe action python(code)
     hooks: Hooks = Hooks()  # who answers what the browser cannot
     reuse: str | None = None  # may serve, emptied, the next session that gives the same key; None: made for this one
+    reuse_site: str = ""  # with `reuse`: of the site where it begins; sessions on other sites get no such context
     reading: bool = False  # a hint: its pages are likely to be only read, neither observed nor acted on
     schemes: tuple[str, ...] = WEB  # of addresses that are opened; others only for pages that the caller wrote
     fetched_json: bool = False  # the JSON that scripts of its pages fetch is asked for, whatever the site is like

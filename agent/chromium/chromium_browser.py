@@ -209,8 +209,8 @@ class ChromiumBrowser:
         return spare
 
     @staticmethod
-    def _key(options: ContextOptions) -> Hashable:
-        return options.reuse, options.proxy, options.browser.model_dump_json()
+    def _key(options: ContextOptions) -> tuple[Hashable, ...]:
+        return options.reuse, options.reuse_site, options.proxy, options.browser.model_dump_json()
 
     async def take_back(self, context: ActingContext, not_reusable: str) -> None:
         """A session is done with `context`: it is emptied for the next one, or closed where it is `not_reusable`."""

@@ -53,27 +53,36 @@ class SpareContext:
 
 
 Kind = TypeVar("Kind", bound=PooledContext)
+Key = tuple[Hashable, ...]
+"""What sessions must have in common; their job comes first."""
 
 
 class ContextPool(Generic[Kind]):
     """The spares of one browser, by what they may be used for."""
 
     def __init__(self) -> None:
-        self._spares: dict[Hashable, list[Kind]] = {}
-        self._order: list[tuple[Hashable, Kind]] = []  # the oldest first
+        self._spares: dict[Key, list[Kind]] = {}
+        self._order: list[tuple[Key, Kind]] = []  # the oldest first
         self._endings: set[asyncio.Task[None]] = set()
 
-    def take(self, key: Hashable) -> Kind | None:
-        """The spare of this key that was used last, if one is still of use."""
+    def take(self, key: Key) -> Kind | None:
+        """The spare of this key that was used last, if one is still of use.
+
+        Where there is none, the oldest of the same job ends: one with items on many sites keeps no more spares by that.
+        """
         while spares := self._spares.get(key):
             spare = spares[-1]
             self._remove(key, spare)
             if spare.usable:
                 return spare
             self._end(spare)
+        for other, spare in self._order:
+            if other[0] == key[0]:
+                self._drop(other, spare)
+                break
         return None
 
-    def put(self, key: Hashable, spare: Kind) -> None:
+    def put(self, key: Key, spare: Kind) -> None:
         """Keeps a spare for a while."""
         self._spares.setdefault(key, []).append(spare)
         self._order.append((key, spare))
@@ -81,13 +90,13 @@ class ContextPool(Generic[Kind]):
             self._drop(*self._order[0])
         asyncio.get_running_loop().call_later(_IDLE_S, self._drop, key, spare)
 
-    def _drop(self, key: Hashable, spare: Kind) -> None:
+    def _drop(self, key: Key, spare: Kind) -> None:
         """Ends a spare that is still here."""
         if spare in self._spares.get(key, ()):
             self._remove(key, spare)
             self._end(spare)
 
-    def _remove(self, key: Hashable, spare: Kind) -> None:
+    def _remove(self, key: Key, spare: Kind) -> None:
         spares = self._spares[key]
         spares.remove(spare)
         if not spares:

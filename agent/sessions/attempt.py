@@ -30,6 +30,7 @@ from shoal.agent.sessions.sites.site_rule import site_rule
 from shoal.agent.spec import X_GLOSSARY, JobSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.sites.sites import site_of
 from shoal.agent.types import Action, Checkpoint, FieldGlossary, LoopItem, Replay, Step, Task, TaskType
 from shoal.agent.worker_messages import JobLimits, LearnedUse, Work
 from shoal.agent.workflows.by_hand.hand_book import HandBook
@@ -144,6 +145,7 @@ class Attempt:
             storage_state=deps.logins.state(work.job) or checkpoint.storage_state,
             accept_dialogs=deps.context.accept_dialogs and work.spec.browser.dialogs == "accept",
             reuse=_reuse(work),
+            reuse_site=str(site_of(start_url(work)) or ""),
             sites=self.sites.sites,
             reading=_reading(work, deps.policy),
             fetched_json=work.spec.extract is not None

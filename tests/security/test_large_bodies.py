@@ -150,7 +150,7 @@ def test_every_list_of_a_job_is_read_up_to_its_first_fault() -> None:
 
 
 async def test_a_mass_of_wrong_fields_is_told_by_the_first(doors: Doors) -> None:
-    fields = ",".join(f'"k{n}": 1' for n in range(70_000))
+    fields = ",".join(f'"k{n}": 1' for n in range(19_000))
     for job, field in {f'{JOB}, "labels": {{{fields}}}}}': "labels", f"{JOB}, {fields}}}": "k"}.items():
         done = (await doors.api("/v1/jobs", job)).answer
         assert done.status_code == 400 and len(done.json()["errors"]) <= 100

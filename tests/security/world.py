@@ -91,13 +91,20 @@ class Visitors:
         self._ended: dict[int, Outcome] = {}  # of sessions that `run` has not asked about yet
 
     async def run(
-        self, spec: Mapping[str, Json], *, item: LoopItem | None = None, checkpoint: Checkpoint | None = None
+        self,
+        spec: Mapping[str, Json],
+        *,
+        item: LoopItem | None = None,
+        checkpoint: Checkpoint | None = None,
+        job: int | None = None,
     ) -> Outcome:
-        """How one session of the job `spec` ended: its root, or one of its loop's items."""
+        """How one session of the job `spec` ended: its root, or one of its loop's items; None: of a job of its own."""
         whole = JobSpec.model_validate({"politeness": {"robots": False}} | spec)
         number = next(self._numbers)
         depth = 0 if item is None else 1
-        await self._worker.submit([Work(number, 1, number, TENANT, 1, depth, whole, item, checkpoint, None, None)])
+        await self._worker.submit(
+            [Work(number, 1, job or number, TENANT, 1, depth, whole, item, checkpoint, None, None)]
+        )
         async with asyncio.timeout(90):
             while number not in self._ended:
                 for report in (await self._worker.pull(self._seen, self._seen)).reports():
@@ -124,12 +131,13 @@ async def visitors(
     session_bytes: int = 1 << 30,
     page_bytes: int = 1 << 30,
     model: ModelSettings | None = None,
+    hosts: tuple[str, ...] = ("127.0.0.1", "localhost"),
 ) -> AsyncIterator[Visitors]:
-    """A worker that keeps what it finds below `folder`, and may reach this machine only on loopback."""
+    """A worker that keeps what it finds below `folder`, and may reach these hosts of this machine."""
     config = WorkerConfig(
         slots=4,
         artifacts_url=str(folder / "artifacts"),
-        reach=Reach(exceptions=("127.0.0.1", "localhost")),
+        reach=Reach(exceptions=hosts),
         limits=SessionLimits(session_s=60),
         context=context or ContextOptions(action_timeout_s=10, navigation_timeout_s=20, download_timeout_s=10),
         session_bytes=session_bytes,

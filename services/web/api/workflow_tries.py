@@ -111,9 +111,9 @@ def read_try(body: bytes) -> VersionTryBody:
     Raises:
         BadInput: listing each fault as {field, reason}.
     """
+    parse_json(body)  # says line and column where it is no JSON at all
     try:
         return VersionTryBody.model_validate_json(body, strict=True)
     except ValidationError as error:
-        parse_json(body)  # says line and column where it is no JSON at all
         faults = told_of(error, VersionTryBody, body)
         raise BadInput(f"The try is not valid: {faults[0]['field']}: {faults[0]['reason']}.", errors=faults) from None

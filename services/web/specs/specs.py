@@ -47,6 +47,8 @@ _MOST_MADE = 1_000
 """Faults beyond which they are found anew in the first parts of what was given: pydantic makes all that it tells, which
 takes seconds for half a million."""
 _FIRST_PARTS = 20
+MOST_MEMBERS = 20_000
+"""Members of all objects of one body together. Pydantic looks at all of them, and no other thread runs meanwhile."""
 _LONG_NAME = 64
 """Characters of an unknown field beyond which no field is looked for that may have been meant: comparing takes the
 product of both lengths."""
@@ -224,6 +226,8 @@ def parse_spec(body: bytes, *, idempotency_key: str | None = None) -> JobSpec:
     Raises:
         BadInput: listing each fault as {field, reason}.
     """
+    if may_have_too_many(body):
+        parse_json(body)
     try:
         # Strict: "5" is no number. From the bytes, since only JSON input may give tuples in strict mode.
         spec = JobSpec.model_validate_json(body, strict=True)
@@ -254,12 +258,33 @@ def parse_json(body: bytes) -> Json:
     """The JSON value in `body`.
 
     Raises:
-        BadInput: with line and column of the fault.
+        BadInput: with line and column of the fault; or it has more than `MOST_MEMBERS` members.
     """
     try:
-        return from_json(body, allow_inf_nan=False)
+        value = from_json(body, allow_inf_nan=False)
     except ValueError as err:
         raise BadInput(f"The body is not valid JSON: {err}.", errors=[_fault("body", str(err))]) from None
+    if may_have_too_many(body) and (count := _members(value)) > MOST_MEMBERS:
+        reason = f"its objects have {count:,} members; at most {MOST_MEMBERS:,} are read"
+        raise BadInput(f"The body is too large: {reason}.", errors=[_fault("body", reason)])
+    return value
+
+
+def may_have_too_many(body: bytes) -> bool:
+    """Whether the objects in `body` may have more than `MOST_MEMBERS` members."""
+    return body.count(b":") > MOST_MEMBERS
+
+
+def _members(value: Json) -> int:
+    count, left = 0, [value]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            count += len(part)
+            left += part.values()
+        elif isinstance(part, list):
+            left += part
+    return count
 
 
 def refused(faults: Sequence[Fault], *, of: int = 0, what: str = "job") -> BadInput:

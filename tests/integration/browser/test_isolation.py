@@ -375,6 +375,7 @@ async def test_another_job_gets_another_context(browser: Browser, site: str, sha
 
     for options in (
         replace(shared, reuse="another job"),
+        replace(shared, reuse_site="other.example"),
         replace(shared, browser=BrowserSpec(locale="de-DE")),
         ContextOptions(),
     ):

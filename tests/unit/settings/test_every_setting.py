@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from fastapi import FastAPI
 from pydantic import SecretStr
 
 from shoal.services.cluster.gateway import gateway_alone
 from shoal.services.cluster.gateway_options import gateway_options
 from shoal.services.settings import Settings, load_settings
+from shoal.services.store.restarts import Restarts
+from shoal.services.web.app import create_app
+from shoal.services.web.deps import GatewayDeps
 from tests.unit.test_reaches_its_end import another
 
 ROOT = Path(__file__).parents[3]
@@ -73,23 +78,36 @@ def test_paths_of_every_setting_begin_in_the_home_folder_where_they_say_so(
     assert settings.secrets_dir == tmp_path / "secrets"
 
 
-async def test_a_gateway_starts_with_all_settings_of_gateways_from_the_environment(
+async def test_a_gateway_that_is_started_with_every_setting_in_the_environment_has_each(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A person whom a proxy names gets in, with a cookie for https only: these settings reached the gateway."""
-    for name, field in Settings.model_fields.items():
-        told = field.json_schema_extra
-        if isinstance(told, dict) and "gateway" in str(told["part"]):
-            monkeypatch.setenv(f"SHOAL_{name.upper()}", written(value_of(name)))
-    ours = {"host": "127.0.0.1", "port": "0", "metrics_port": "0", "auth": "on", "live_url": "http://127.0.0.1:1"}
-    ours |= {"login_header": "X-Person", "login_proxies": "10.0.0.0/8, 127.0.0.1", "login_roles": "ada=admin"}
-    ours |= {"smtp_url": "smtp://mail.example", "mail_from": "shoal@example.com"}
-    ours |= {"oidc_client_secret": "", "oidc_roles": "a=admin", "webhook_secret": "w" * 40, "cookie_secret": "c" * 40}
-    for name, text in ours.items():
-        monkeypatch.setenv(f"SHOAL_{name.upper()}", text)
+    """A person whom a proxy names gets in, with a cookie for https only: they have an effect, too."""
+    given = {name: value_of(name) for name in DOCUMENTED} | {"host": "127.0.0.1", "port": 0, "metrics_port": 0}
+    given |= {"store_url": f"sqlite:///{tmp_path}/shoal.db", "artifacts_url": str(tmp_path / "kept"), "auth": "on"}
+    given |= {"login_header": "X-Person", "login_proxies": ("10.0.0.0/8", "127.0.0.1"), "login_roles": {"ada": "admin"}}
+    given |= {"smtp_url": "smtp://mail.example", "mail_from": "shoal@example.com", "live_url": "http://127.0.0.1:1"}
+    given |= {"oidc_client_secret": "", "webhook_secret": "w" * 40, "cookie_secret": "c" * 40}
+    for name, value in given.items():
+        monkeypatch.setenv(f"SHOAL_{name.upper()}", written(value))
+    started: list[GatewayDeps] = []
+
+    def noted(deps: GatewayDeps) -> FastAPI:
+        started.append(deps)
+        return create_app(deps)
+
+    monkeypatch.setattr("shoal.services.cluster.gateway.create_app", noted)
     settings = load_settings()
-    assert gateway_options(settings).proxy.proxies == ("10.0.0.0/8", "127.0.0.1")
+    wrong = {name for name, value in given.items() if getattr(settings, name) != getattr(Settings(**given), name)}
+    assert wrong == set()
     async with gateway_alone(settings) as url, httpx.AsyncClient(base_url=url) as client:
         assert (await client.get("/admin/keys", headers={"X-Person": "ada"})).status_code == 200
         assert (await client.get("/admin/keys", headers={"X-Person": "eve"})).status_code == 403
         assert (await client.get("/admin/keys")).status_code in (303, 401)
+    (deps,) = started
+    assert replace(deps.options, restarts=Restarts()) == gateway_options(Settings(**given))
+    same = {field.name for field in fields(deps.options) if getattr(deps.options, field.name) == field.default}
+    assert same <= NOT_SET
+
+
+NOT_SET = {"restarts", "announced", "dashboard", "auth"}
+"""What a gateway is told that no setting says; and `auth`, whose `on` is the default of what it is told."""

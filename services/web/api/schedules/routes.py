@@ -14,6 +14,7 @@ from shoal.services.store.schedules.records import ScheduleRow
 from shoal.services.web.api.changes import body_of
 from shoal.services.web.api.jobs import JSON, bad_cursor
 from shoal.services.web.api.views.schedules import SchedulePage, ScheduleRunPage, ScheduleRunView, ScheduleView
+from shoal.services.web.aside import aside
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.audit import note_detail
@@ -137,6 +138,17 @@ async def checked_schedule(body: bytes, tenant: str, checker: SpecChecker) -> Sc
     Raises:
         BadInput: listing each fault as {field, reason}; those of the job begin with `job.`.
     """
+    spec, job = await aside(len(body), _read, body)
+    try:
+        await checker.check(job, tenant)
+    except BadInput as error:
+        faults = [{**fault, "field": f"job.{fault['field']}"} for fault in faults_of(error)]
+        raise BadInput(f"The schedule's job: {error.message}", errors=faults) from None
+    return spec
+
+
+def _read(body: bytes) -> tuple[ScheduleSpec, bytes]:
+    """The schedule in `body`, and its job as a submission would spell it."""
     parse_json(body)  # says line and column where it is none
     try:
         spec = ScheduleSpec.model_validate_json(body, strict=True)
@@ -145,12 +157,7 @@ async def checked_schedule(body: bytes, tenant: str, checker: SpecChecker) -> Sc
         raise BadInput(
             f"The schedule is not valid: {faults[0]['field']}: {faults[0]['reason']}.", errors=faults
         ) from None
-    try:
-        await checker.check(spec.job.model_dump_json(by_alias=True, exclude_defaults=True).encode(), tenant)
-    except BadInput as error:
-        faults = [{**fault, "field": f"job.{fault['field']}"} for fault in faults_of(error)]
-        raise BadInput(f"The schedule's job: {error.message}", errors=faults) from None
-    return spec
+    return spec, spec.job.model_dump_json(by_alias=True, exclude_defaults=True).encode()
 
 
 def _moment(cursor: str | None) -> float | None:
