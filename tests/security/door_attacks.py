@@ -138,18 +138,14 @@ async def run_as_documents(context: BrowserContext, victim: Person, trace: str, 
     async def ran(frame: Frame) -> bool:
         return bool(await frame.evaluate("document.documentElement.getAttribute('data-ran')"))
 
-    print(time.monotonic(), "begin", flush=True)  # DEBUG
     await log_in("/")
-    print(time.monotonic(), "logged in", flush=True)  # DEBUG
     viewer = await context.new_page()
     await viewer.goto(f"{victim.url}/trace-viewer/index.html?trace=/artifacts/{trace}")
     await viewer.evaluate("navigator.serviceWorker?.ready.then(() => true)")
     await viewer.reload()
-    print(time.monotonic(), "viewer", flush=True)  # DEBUG
     if await viewer.evaluate(_READ):
         through.append("/static/ in a frame")
     for address in addresses:
-        print(time.monotonic(), address, flush=True)  # DEBUG
         if await viewer.evaluate(_FRAMED, address):
             through.append(f"in a frame: {address}")
         await log_in(address)
@@ -330,10 +326,13 @@ def open_documents() -> Iterator[str]:
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
             given = {name: values[0] for name, values in parse_qs(parts.query).items()}
-            body, kind = "<!doctype html><title>open</title><p>Anything", "text/html"
+            worker = "<script>navigator.serviceWorker.register('/trace-viewer/sw.js')</script>"
+            body, kind = f"<!doctype html><title>open</title><p>Anything{worker}", "text/html"
             if parts.path == "/login":
                 next_path = given["next"].replace("&", "&amp;")
                 body = f'<form action=/in><input name=key><input type=hidden name=next value="{next_path}"></form>'
+            elif parts.path == "/trace-viewer/sw.js":
+                body, kind = "oninstall = () => skipWaiting()", "text/javascript"
             elif parts.path.startswith("/trace-viewer/file/"):
                 body, kind = DRAWING, "image/svg+xml"
             self.send_response(302 if parts.path == "/in" else 200)

@@ -27,7 +27,7 @@ from tests.security.world import Visitors, hostile_site, visitors
 KEPT = "public, max-age=86400, immutable"
 KINDS: list[dict[str, Json]] = [{}, {"browser": {"locale": "de-DE"}}]
 """Of contexts: one that only reads, and one that Playwright knows."""
-FOREIGN, OWN = "of a stranger", "the shop's own"
+FOREIGN, OWN = "of a stranger", "of the shop"
 
 
 @dataclass
