@@ -16,7 +16,7 @@ from shoal.services.errors import ServiceError
 from shoal.services.store.restarts import Restarts
 from shoal.services.store.waiting_causes import WaitingCause
 from shoal.services.web.api.views.base import View
-from shoal.services.web.cluster_state.overview import Overview, overview
+from shoal.services.web.cluster_state.overview import Overview, every_snapshot, overview, told_uploads
 from shoal.services.web.cluster_state.waiting_words import labelled
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
@@ -90,11 +90,17 @@ def status_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         summary="This process and the stores behind it answer",
     )
     async def readyz() -> Response:
-        """Writes to the database and to the artifact store; of `shoal up`, the workers have started, too."""
+        """Writes to the database and to the artifact store; of `shoal up`, the workers have started, too.
+
+        `uploads` tells of artifacts that workers hold. Another gateway would not help, so that alone is no 503."""
         checks = dict(zip(("store", "artifacts"), await _checks(deps), strict=True))
         if (announced := deps.options.announced) is not None:
             checks["cluster"] = "ok" if announced.exists() else "its workers are still starting"
         ready = all(answer == "ok" for answer in checks.values())
+        if checks["store"] == "ok":
+            snapshots = (await every_snapshot(deps.store)).values()
+            if held := sum(snapshot.uploads_waiting for snapshot in snapshots if snapshot.fresh):
+                checks["uploads"] = told_uploads(held)
         view = HealthView(status="ok" if ready else "unavailable", checks=checks)
         return Response(view.json_bytes(), status_code=200 if ready else 503, media_type="application/json")
 

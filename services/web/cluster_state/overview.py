@@ -64,6 +64,11 @@ class Snapshot:
         return float(value) if isinstance(value, int | float) else 0.0
 
 
+def told_uploads(count: int) -> str:
+    """That workers hold so many artifacts, in a sentence."""
+    return f"{count:,} artifact{' is' if count == 1 else 's are'} waiting for the artifact store."
+
+
 @dataclass(frozen=True, slots=True)
 class Overview:
     """How the cluster stands, as far as one caller may know."""
@@ -118,7 +123,7 @@ class Overview:
             queues = "queue (one job on one site) is" if n == 1 else "queues (one per job and site) are"
             told.append(f"{n:,} {queues} waiting for {queue_label(cause)}.")
         if uploads := self.uploads_waiting:
-            told.append(f"{uploads:,} artifact{' is' if uploads == 1 else 's are'} waiting for the artifact store.")
+            told.append(told_uploads(uploads))
         if children := self.sessions.get(Status.WAITING, 0):
             told.append(f"{_sessions(children)} waiting for the items of {'its' if children == 1 else 'their'} loop.")
         if paused := self.sessions.get(Status.PAUSED, 0):

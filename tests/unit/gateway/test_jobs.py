@@ -228,6 +228,11 @@ async def test_an_artifact_that_waits_at_its_worker_says_so(here: World, monkeyp
         assert (got.status_code, got.json()["code"]) == (503, "artifact_waiting")
         assert got.headers["retry-after"] == "5"
     assert "2 artifacts are waiting for the artifact store." in (await get(here, "/v1/status"))["waiting"]
+    ready = await here.client.get("/readyz")
+    assert (ready.status_code, ready.json()["checks"]["uploads"]) == (
+        200,
+        "2 artifacts are waiting for the artifact store.",
+    )
     assert "shoal_uploads_waiting 2.0" in (await here.client.get("/metrics")).text
     await here.store.put_state("dispatcher/main", {"workers": [{**worker, "uploads_waiting": 0}]})
     got = await here.client.get(f"/v1/artifacts/{ARTIFACT}")
