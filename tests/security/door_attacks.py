@@ -43,12 +43,10 @@ class Person:
         """A client that sends the key."""
         return httpx.Client(base_url=self.url, headers={"Authorization": f"Bearer {self.key}"}, timeout=WAIT_S)
 
-    def logged_in(self) -> httpx.Client:
-        """A client with the cookie of a new login."""
-        client = httpx.Client(base_url=self.url, timeout=WAIT_S)
-        client.post("/login", data={"key": self.key})
-        assert client.cookies.get(COOKIE), "the login works"
-        return client
+    def log_in(self, http: httpx.Client) -> None:
+        """Gives a client the cookie of a new login."""
+        http.post("/login", data={"key": self.key})
+        assert http.cookies.get(COOKIE), "the login works"
 
 
 def until(met: Callable[[], Any], what: str) -> Any:
@@ -184,7 +182,7 @@ def hostile_bodies() -> list[Body]:
         Body("a file of values, depth", "/new/values", b'{"a": ' + deep + b"}"),
         Body("a job, depth", "/v1/jobs", job + b', "data": {"a": ' + deep + b"}}"),
         Body("a job, values", "/v1/jobs", job + b', "loop": {"values": [' + b"1," * 400_000 + b"1]}}"),
-        Body("a batch", "/v1/jobs:batch", (job + b"}\n") * 1_000),
+        Body("a batch", "/v1/jobs:batch", (job + b', "max_steps": -1}\n') * 1_000),
         Body("a batch of wrong jobs", "/v1/jobs:batch", b'{"url": 1}\n' * 30_000),
         Body("a workflow", "/v1/workflows", b'{"name": "a", "versions": [{"nodes": [' + b"1," * 400_000 + b"1]}]}"),
         Body("a form of many fields", "/new/check", b"&a=" * 3_000_000, of_form=True),
@@ -196,7 +194,8 @@ def stopped_by(person: Person, bodies: Sequence[Body], token: str = "") -> list[
     """The bodies while which others were not answered, or that were no fault of their caller."""
     through = []
     with person.api() as http:
-        http.cookies = person.logged_in().cookies if not token else http.cookies
+        if not token:
+            person.log_in(http)
         found = re.search(r'name="token" value="([^"]+)"', http.get("/new").text)
         token = token or (found[1] if found else "")
         for body in bodies:
@@ -306,7 +305,11 @@ PAGES = ("/status", "/", "/new", "/admin/keys")
 
 def opened_by_a_copy(person: Person, *, logged_out: bool) -> list[str]:
     """The pages that a copy of a login's cookie opens, after the login was ended or before."""
-    with person.logged_in() as browser, httpx.Client(base_url=person.url, timeout=WAIT_S) as thief:
+    with (
+        httpx.Client(base_url=person.url, timeout=WAIT_S) as browser,
+        httpx.Client(base_url=person.url, timeout=WAIT_S) as thief,
+    ):
+        person.log_in(browser)
         copy = {"Cookie": f"{COOKIE}={browser.cookies[COOKIE]}"}
         token = re.search(r'name="token" value="([^"]+)"', browser.get("/status").text)
         assert token is not None

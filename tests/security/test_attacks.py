@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from shoal.agent.support.json_value import Json
+from tests.acceptance.test_model import PLAN
 from tests.embedded import Up, up
 from tests.loopback import served
 from tests.model_server import ModelServer, completion
@@ -76,6 +77,8 @@ class Model:
 
 def waits(body: dict[str, Json]) -> Json:
     """A model that waits at every page."""
+    if body["response_format"]["json_schema"]["name"] == "plan":
+        return PLAN | {"require_extraction": False, "plan": "Wait", "task_type": "navigate"}
     return says(act("WAIT"))
 
 
