@@ -119,7 +119,7 @@ async def test_it_bears_out_what_the_page_says_and_fills_in_what_it_does_not_say
         "name": "Blue lamp", "price": 12.5, "maker": "Acme Lights", "stock": 7, "dimmable": True,
     }  # fmt: skip
     assert {name: source.sureness for name, source in lamp.sources.items()} == {
-        "name": "certain", "price": "certain", "maker": "certain", "stock": "likely", "dimmable": "likely",
+        "name": "certain", "price": "certain", "maker": "likely", "stock": "likely", "dimmable": "likely",
     }  # fmt: skip
     assert lamp.sources["price"].how == "label"
     stock = lamp.sources["stock"]
