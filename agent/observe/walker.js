@@ -33,6 +33,7 @@ globalThis.shoalWalker ??= (() => {
   const SKIP = set('SCRIPT STYLE HEAD NOSCRIPT TEMPLATE LINK META BASE TITLE OBJECT EMBED PARAM SOURCE TRACK COL COLGROUP');
   const NATIVE = set('A AREA BUTTON INPUT SELECT TEXTAREA SUMMARY');
   const FIELDS = set('INPUT SELECT TEXTAREA');
+  const DRAWN_FIELDS = /^(checkbox|radio|range)$/; // those that pages draw themselves; a transparent text field is a trap
   const BUTTON_TYPE = /^(submit|button|reset)$/; // types of inputs that are buttons
   const INLINE = set('A ABBR ACRONYM B BDI BDO BIG BUTTON CITE CODE DATA DEL DFN EM FONT I INPUT INS KBD LABEL MARK NOBR Q RUBY S SAMP SELECT SMALL SPAN STRIKE STRONG SUB SUP TIME TT U VAR WBR TEXTAREA OUTPUT SLOT');
   const HOSTS = set('ARTICLE ASIDE BLOCKQUOTE DIV FOOTER H1 H2 H3 H4 H5 H6 HEADER MAIN NAV P SECTION SPAN');
@@ -67,8 +68,11 @@ globalThis.shoalWalker ??= (() => {
     pointerenter: HOVERS, pointerover: HOVERS, contextmenu: CONTEXT_MENU, keydown: KEYS, keyup: KEYS, keypress: KEYS,
   };
   const canFocus = element => element.tabIndex >= 0 || element.hasAttribute('tabindex') || element.isContentEditable;
+  // A framework hears everything at its root, for what is in there.
+  const ALL_KINDS = DRAGGABLE | DROP_TARGET | HOVERS | CONTEXT_MENU | KEYS;
+  const hearsAll = element => (handling.get(element) & ALL_KINDS) === ALL_KINDS;
   const handles = element => {
-    const bits = (handling.get(element) || 0) | (element.getAttribute('draggable') === 'true' ? DRAGGABLE : 0);
+    const bits = (hearsAll(element) ? 0 : handling.get(element) || 0) | (element.getAttribute('draggable') === 'true' ? DRAGGABLE : 0);
     return bits & KEYS && !canFocus(element) ? bits & ~KEYS : bits; // keys come to nothing that cannot have the focus
   };
   const OF_CONTROLS = HOVERS | CONTEXT_MENU | KEYS; // of a part of the page with controls in it, said of them
@@ -212,8 +216,13 @@ globalThis.shoalWalker ??= (() => {
     const parts = [...counts].map(([tag, count]) => count > 1 ? `${count} ${tag}s` : tag);
     return parts.length ? `icon of ${parts.join(', ')}` : '';
   };
+  // The one text that a shape stands with in its group, as in legends.
+  const besideIt = shape => {
+    const texts = shape.parentElement?.localName === 'g' ? shape.parentElement.querySelectorAll('text') : [];
+    return texts.length === 1 ? squeeze(texts[0].textContent) : '';
+  };
   // Lines of a drawing that may join two things, as in diagrams and editors of flows; an icon has none.
-  const WIRE_PX = 24, WIRES = 200, REACH_PX = 12, END_CHARS = 40;
+  const DRAWN_CHARS = 600, WIRE_PX = 24, WIRES = 200, REACH_PX = 12, END_CHARS = 40;
   const linesOf = drawing => {
     const svg = drawing.ownerSVGElement || drawing;
     if (Math.max(svg.clientWidth, svg.clientHeight) < 2 * WIRE_PX && getComputedStyle(svg).overflow === 'hidden') return [];
@@ -291,9 +300,12 @@ globalThis.shoalWalker ??= (() => {
     if (tag === 'TABLE') return squeeze(element.caption?.textContent || '');
     return '';
   };
+  // What people are shown while they point at the element.
+  const HINTS = ['title', 'data-tooltip', 'data-title', 'data-original-title'];
+  const hintOf = element => HINTS.map(name => element.getAttribute(name)).find(Boolean) || '';
   // Where neither author nor content gives a name.
   const lastName = (element, tag) => {
-    const own = element.title || element.getAttribute('placeholder') || element.getAttribute('data-tooltip') || '';
+    const own = element.title || element.getAttribute('placeholder') || hintOf(element);
     if (own) return squeeze(own);
     if (FIELDS.has(tag)) return wordsBefore(element) || wordsOf(element.name || element.id || '');
     const icon = element.querySelector('svg');
@@ -302,7 +314,7 @@ globalThis.shoalWalker ??= (() => {
     if (image) return squeeze(image.alt || '') || fileName(image.currentSrc || image.src);
     if (element.namespaceURI.endsWith('/svg')) {
       const title = element.querySelector(':scope > title')?.textContent || (tag === 'SVG' ? nameOfSvg(element) : '');
-      return squeeze(title) || linesOf(element).map(wireOf).find(Boolean) || squeeze(`${colourOf(element)} ${element.localName}`);
+      return squeeze(title) || linesOf(element).map(wireOf).find(Boolean) || besideIt(element) || squeeze(`${colourOf(element)} ${element.localName}`);
     }
     for (const inner of [element.querySelector('i,span'), element]) {
       const words = inner && iconClass(inner);
@@ -341,7 +353,7 @@ globalThis.shoalWalker ??= (() => {
       if (isRow(node)) return ''; // what the row above says is said of other fields
       for (let before = node.previousSibling; before; before = before.previousSibling) {
         if (before.nodeType === 1 && (before.matches('button, a[href]') || FIELDS.has(before.tagName) || before.querySelector('input, select, textarea, button, a[href]'))) return '';
-        const text = before.nodeType === 8 ? '' : squeeze(before.textContent || '');
+        const text = before.nodeType === 8 || before.localName === 'svg' ? '' : squeeze(before.textContent || '');
         if (text && (/:\s*\S/.test(text) || (before.nodeType === 1 && saysTwo(before)))) return ''; // a name with its value
         if (text) return text.length <= 60 ? text.replace(/\s*[:*]+$/, '') : '';
       }
@@ -538,7 +550,7 @@ globalThis.shoalWalker ??= (() => {
     }
     if (element.isContentEditable && !element.parentElement?.isContentEditable) return 3;
     if (role && ACTIVE_ROLES.has(role.split(' ')[0])) return 2;
-    if ((element.hasAttribute('onclick') || listening.has(element) || delegated.has(element)) && tag !== 'HTML' && tag !== 'BODY') return 4;
+    if ((element.hasAttribute('onclick') || (listening.has(element) && !hearsAll(element)) || delegated.has(element)) && tag !== 'HTML' && tag !== 'BODY') return 4;
     if (element.hasAttribute('tabindex') && element.tabIndex >= 0 && tag !== 'BODY' && tag !== 'IFRAME') return 5;
     if ((tag === 'VIDEO' || tag === 'AUDIO') && element.controls) return 1;
     // What takes no clicks, but is dragged, dropped on, pointed at, or reacts to keys.
@@ -1102,10 +1114,14 @@ globalThis.shoalWalker ??= (() => {
         const instead = label ? null : standIn(element, tag);
         if (instead) { emitControl(element, tag, kind, instead, out, depth); return; }
         // A transparent field that lies over what is drawn for it takes the clicks.
-        usable = !tiny(box) && FIELDS.has(tag) && (flags & IN_VIEW) && element.checkVisibility({ visibilityProperty: true }) && reachable(element, box, view);
+        usable = !tiny(box) && FIELDS.has(tag) && element.checkVisibility({ visibilityProperty: true }) &&
+          (flags & IN_VIEW ? reachable(element, box, view) : DRAWN_FIELDS.test(element.type) && getComputedStyle(element).pointerEvents !== 'none');
       }
       if (usable && offPage(box)) usable = false;
       if (usable && (flags & IN_VIEW) && !reachable(tag === 'AREA' ? element : label || element, box, view)) {
+        // The field of a slider is clipped away behind its thumb.
+        const thumb = !label && element.type === 'range' && element.parentElement;
+        if (thumb && !tiny(thumb.getBoundingClientRect())) { emitControl(element, tag, kind, thumb, out, depth); return; }
         usable = scrollable(label || element, box) || underBar(label || element, box, view);
         flags &= ~IN_VIEW;
       }
@@ -1170,15 +1186,19 @@ globalThis.shoalWalker ??= (() => {
       let attributes = attributesOf(element, tag), states = statesOf(element, tag);
       // Blocks that have places of their own, or stand in what is only hovered over, are not one name.
       const leaf = state.count === before + 1 && !inner.some(holdsPlaced) && !(kind === 7 && !(states & DRAGGABLE) && inner.length > 1);
-      if (!name && leaf && element.title && saysIcons(element)) name = squeeze(element.title);
+      const hint = squeeze(hintOf(element));
+      if (!name && leaf && hint && saysIcons(element)) name = hint;
       const said = inner.filter(node => node[0] !== 'svg' || (hiddenIcons.has(node) && STATE_ICON.test(node[3])));
       const spoken = name || squeeze(plainText(inner.filter(node => node[0] !== 'svg'))) ? inner.filter(node => !hiddenIcons.has(node) || said.includes(node)) : inner;
-      const joined = leaf && !(element.title && name === squeeze(element.title)) ? squeeze(plainText(name ? said : spoken)) : '';
+      const joined = leaf && !(hint && name === hint) ? squeeze(plainText(name ? said : spoken)) : '';
       if (leaf && joined.length <= NAME_CHARS) {
         text = joined; children = [];
         if (!name) name = joined; else if (name === joined) text = '';
         if (name === text) text = '';
       }
+      // A widget's words beside the controls in it are its own name.
+      const own = name || leaf || !/^(button|option|tab|treeitem|menuitem)/.test(role) ? '' : squeeze(inner.filter(node => typeof node === 'string').join(' '));
+      if (own && own.length <= NAME_CHARS) { name = own; children = inner.filter(node => typeof node !== 'string'); }
       if (!name && (leaf || kind <= 2)) name = lastName(element, tag) || (leaf ? '' : joined);
       name = clip(name, NAME_CHARS);
       if (kind !== 7) flags |= CLICKABLE;
@@ -1222,7 +1242,14 @@ globalThis.shoalWalker ??= (() => {
         if (name && control !== svg && state.shown.has(control)) wires.add(name);
         else if (name && !wires.has(name)) { wires.add(name); emitIcon(line, out, name); }
       }
-      if (!targets.length && !wires.size) emitIcon(svg, out);
+      const texts = [...svg.querySelectorAll('text,foreignObject')].slice(0, WIRES).filter(one => {
+        let control = one;
+        while (control !== svg && !within.has(control)) control = control.parentElement;
+        return control === svg && one.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+      });
+      const words = squeeze(texts.map(one => one.textContent).join(' ')), told = squeeze(svg.getAttribute('aria-label') || svg.querySelector(':scope > title')?.textContent || '');
+      if (words && (targets.length || texts.length > 1)) emitIcon(svg, out, clip(told ? `${told}: ${words}` : words, DRAWN_CHARS));
+      else if (!targets.length && !wires.size) emitIcon(svg, out);
     };
 
     const emitIcon = (svg, out, name = clip(nameOfSvg(svg), 60)) => {
@@ -1292,6 +1319,7 @@ globalThis.shoalWalker ??= (() => {
       let text = '', children = inner;
       if (inner.length === 1 && typeof inner[0] === 'string') { text = inner[0]; children = []; }
       if (meaning === 'row' && children.length && children.every(isBlank)) return;
+      if (meaning === 'group' && !children.length && !text) return; // a border with a label is drawn by an empty one
       tellOutside(children, element, mode);
       if (PLAIN.has(tag) && !role) {
         if (!text && !children.length && !cell) return;

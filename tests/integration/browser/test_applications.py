@@ -54,6 +54,7 @@ async def test_what_lies_under_a_fixed_bar_is_listed_out_of_sight_and_can_be_use
     seen = await context.observe()
     found = {one.name: one for one in clickable_elements(seen.elements)}
     assert {"Agree to the terms", "Delete this page", "Save"} <= set(found)
+    assert "Agree to the terms" in compact(seen.elements), "it is read, too"
     assert not found["Agree to the terms"].in_viewport
     assert (await context.act(Action("check", {"bid": found["Agree to the terms"].bid}))).error is None
     assert await context.read("() => box.checked")

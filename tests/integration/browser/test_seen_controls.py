@@ -7,6 +7,7 @@ import pytest
 from shoal.agent.browser import Context
 from shoal.agent.observe.renderings import compact
 from shoal.agent.observe.tree import clickable_elements, walk_elements
+from shoal.agent.types import Action
 from tests.integration.browser.test_mended import show
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -121,3 +122,39 @@ async def test_what_lines_of_a_drawing_join_is_told(context: Context) -> None:
     seen = await context.observe()
     told = [(one.name, bool(one.bid)) for one in walk_elements(seen.elements) if one.name.startswith("line")]
     assert told == [("line from inject to debug 1", True), ("line from Load to Clean", False)], compact(seen.elements)
+
+
+PARTS = """<style>.thumb{position:relative;display:inline-block;width:20px;height:20px;background:#36c}
+.thumb input{position:absolute;width:100%;height:100%;margin:0;clip:rect(0 0 0 0)}
+.box{position:relative;display:inline-block}
+.box input{position:absolute;inset:0;width:24px;height:24px;opacity:0}</style>
+<div id=app><div role=button tabindex=0><span>Tag</span><svg class=del width=20 height=20 data-testid=CancelIcon>
+<path d="M0 0L9 9"/></svg></div>
+<span class=slider><span class=thumb><input type=range min=0 max=100 value=30 aria-label=Volume></span></span>
+<a class=modebar-btn data-title="Zoom in"><svg width=20 height=20><path d="M0 0L9 9"/></svg></a>
+<fieldset aria-hidden=true><legend style="visibility:hidden">Age</legend></fieldset>
+<svg id=chart width=300 height=100><text x=5 y=20>Sales</text><text x=5 y=90>Jan</text><text x=90 y=90>Feb</text>
+<g><text x=220 y=20>first</text><rect class=toggle x=200 y=5 width=80 height=20 fill-opacity=0 /></g></svg>
+<div style="height:1200px">Below</div>
+<span class=box tabindex=-1><input type=checkbox checked><svg width=24 height=24><path d="M0 0L9 9"/></svg></span></div>
+<script>for (const css of ['.del', '.slider', '.modebar-btn', '.toggle'])
+document.querySelector(css).addEventListener('click', () => {});
+for (const type of ['click', 'dragstart', 'drop', 'mouseover', 'contextmenu', 'keydown'])
+app.addEventListener(type, () => {});</script>"""
+
+
+async def test_controls_of_libraries_say_what_they_are(context: Context) -> None:
+    await show(context, PARTS)
+    seen = await context.observe()
+    text = compact(seen.elements)
+    told = {(one.role or one.tag, one.name) for one in clickable_elements(seen.elements)}
+    assert {("button", "Tag"), ("slider", "Volume"), ("a", "Zoom in"), ("rect", "first")} <= told, text
+    (box,) = [one for one in clickable_elements(seen.elements) if one.role == "checkbox"]
+    assert "checked" in box.states and not box.in_viewport, text
+    assert "Sales Jan Feb first" in text
+    assert "Age" not in text and "drop target" not in text
+    assert [one.tag for one in clickable_elements(seen.elements)] == ["div", "svg", "input", "a", "rect", "input"], text
+    volume = next(one for one in walk_elements(seen.elements) if one.name == "Volume")
+    assert volume.attributes["value"] == "30"
+    assert (await context.act(Action("fill", {"bid": volume.bid, "value": "70"}))).error is None
+    assert await context.read("() => document.querySelector('.thumb input').value") == "70"
