@@ -325,7 +325,7 @@ field_glossary = Table(
     Column("key", Bytewise, primary_key=True),  # hash of schema, model and question; rows are locked in this order
     Column("found", Text),  # a FieldGlossary; null: nothing is known yet
     Column("expires_at", Double, nullable=False, server_default=_ZERO),
-    Column("asking_by", Id, nullable=False, server_default=_ZERO),  # the session that was told to ask last
+    Column("asking_by", BigInteger, nullable=False, server_default=_ZERO),  # the session that was told to ask last
     Column("asking_until", Double, nullable=False, server_default=_ZERO),  # after that it counts as dead
 )
 Index("field_glossary_expires", field_glossary.c.expires_at)
