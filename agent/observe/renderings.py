@@ -22,6 +22,7 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 _CONSOLE_CHARS = 300
 """Of one error of the console."""
+_SHORT_NAME = 3  # characters: a letter, a mark or a key, of which a title says what it does
 _SHOWN_OPTIONS = 15
 _INLINE = frozenset({"#text", "svg", "img", "label", "code", "output", "progress", "meter", "canvas", "del"})
 _PREFIXES = {"heading": "# ", "listitem": "- ", "row": "", "caption": "", "term": "", "definition": "  "}
@@ -236,6 +237,9 @@ def control_text(element: Element) -> str:
     parts = [f"[{element.bid} {plain_name(element.role or element.tag)}"]
     if element.name:
         parts.append(quoted(element.name))
+        title = element.attributes.get("title", "")
+        if len(element.name) <= _SHORT_NAME and title != element.name and title:
+            parts.append(f"title={held(repr(title[:60]))}")
     elif href := element.attributes.get("href"):
         parts.append(held(href[:80]))
     if element.text and not element.children:

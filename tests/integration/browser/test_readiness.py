@@ -44,6 +44,19 @@ async def test_a_page_is_looked_at_once_its_marks_of_work_are_gone(context: Cont
     assert "Ready" in await show(context, f"<h1>Rows</h1><div id=busy>{mark}</div>{late}")
 
 
+NAMED = """<header><h1>Flows</h1></header><main id=all></main><script>
+const later = run => setTimeout(async () => { await fetch('data:text/plain,x'); run(); }, 400);
+later(() => later(() => { all.innerHTML = '<button>Ready</button>'; }));</script>"""
+
+
+async def test_a_page_that_shows_its_name_alone_is_waited_for_and_not_for_long(context: Context) -> None:
+    assert "Ready" in await show(context, NAMED)
+    started = time.monotonic()
+    await show(context, "<h1>Flows</h1><script></script>")
+    assert time.monotonic() - started < 2.4
+    assert (await context.observe()).in_progress == ""
+
+
 SEARCH = """<input aria-label=Find id=query><div id=list>old entry</div><script>let later;
 query.addEventListener('input', () => { clearTimeout(later); later = setTimeout(async () => {
   await fetch('data:text/plain,x'); list.textContent = 'found ' + query.value; }, 300); })</script>"""

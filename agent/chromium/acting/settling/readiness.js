@@ -57,14 +57,17 @@ last => {
   const body = document.body;
   // A logo alone is what many show while their scripts begin.
   const LOGOS = 2;
-  const empty = !!document.scripts.length && !lasting.has(document) && !(body?.innerText || '').trim() && (body?.querySelectorAll('img, svg').length || 0) <= LOGOS &&
+  const bare = !!document.scripts.length && !lasting.has(document) && (body?.querySelectorAll('img, svg').length || 0) <= LOGOS &&
     !body?.querySelector('a, button, input, select, textarea, canvas, video, iframe, object, [role]:not([role=img], [role=presentation])');
+  // So is a name in a bar; a sentence is something to read.
+  const NAME = /^[^.!?:;]{1,30}$/;
+  const text = bare ? (body?.innerText || '').trim() : '', empty = bare && !text, titled = bare && NAME.test(text);
   if (last) {
     for (const element of busy) lasting.add(element);
-    if (empty) lasting.add(document);
+    if (bare) lasting.add(document);
   }
   const words = element => (element.textContent || '').trim().slice(0, 40);
   const name = element => element.getAttribute('aria-label') || element.getAttribute('role') || words(element) || element.localName;
   const names = [...new Set(busy.map(name))].slice(0, 3);
-  return { empty, names, said: said.length, count: busy.length, scripted: !!document.scripts.length, grown, nodes };
+  return { empty, titled, names, said: said.length, count: busy.length, scripted: !!document.scripts.length, grown, nodes };
 }

@@ -35,6 +35,7 @@ class _Marks(TypedDict):
     """What a page shows of work in progress, in its main document and the frames of its own site."""
 
     empty: bool  # it has scripts, and shows nothing
+    titled: bool  # it has scripts, and shows a name alone
     names: list[str]  # of the first marks
     said: int  # marks by which the page says that it is busy, and does not only look so
     count: int  # of all marks
@@ -89,7 +90,7 @@ class Readiness:
         while True:
             marks: _Marks = await tab.read(_MARKS, False)
             under_way, now = self._under_way(tab), time.monotonic()
-            if not marks["empty"] and not marks["count"] and not under_way:
+            if not marks["empty"] and not marks["titled"] and not marks["count"] and not under_way:
                 if now >= begins or not marks["scripted"]:
                     return ""
                 await asyncio.sleep(_POLL_S)
@@ -97,7 +98,7 @@ class Readiness:
             if marks != before or under_way or marks["empty"] or marks["said"]:
                 before, still_since = marks, now
             over = now >= (began + min(_BLANK_S, limit_s) if marks["empty"] else ends)
-            if over or now - still_since >= still_s:
+            if over or now - still_since >= (still_s if marks["count"] or under_way else min(still_s, _STILL_S)):
                 self._endless.update(under_way)
                 await tab.read(_MARKS, True)
                 return _told(marks, under_way) if over else ""
@@ -110,6 +111,7 @@ class Readiness:
 def _told(marks: _Marks, under_way: tuple[str, ...]) -> str:
     said = [
         "it shows nothing yet" if marks["empty"] else "",
+        "it shows its name alone" if marks["titled"] else "",
         f"marks of work in progress: {', '.join(marks['names'])}" if marks["names"] else "",
         f"data are under way from {under_way[0]}" if under_way else "",
     ]

@@ -243,3 +243,16 @@ def test_letters_go_on_after_z() -> None:
     assert found[25:28] == ["Z", "AA", "AB"]
     assert found[702] == "AAA"
     assert list(lettered(clickable_elements(page().elements))) == ["A", "B", "C", "D"]
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "shown"),
+    [
+        ("F3", "View the file", """[1 button "F3" title='View the file']"""),
+        ("B", "B", '[1 button "B"]'),
+        ("View", "View the file", '[1 button "View"]'),
+    ],
+)
+def test_a_title_says_what_a_letter_or_a_key_is_for(name: str, title: str, shown: str) -> None:
+    button = Element("1", "button", "button", name, attributes={"title": title}, clickable=True, in_viewport=True)
+    assert compact(button).strip() == shown
