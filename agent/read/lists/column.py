@@ -54,6 +54,8 @@ class Column:
     unsteady: float = 0.0  # share of the records that have another number of such places
     place: float = 0.5  # where in the records it stands, 0 to 1
     names: frozenset[str] = frozenset()  # words that a term or its meaning may be called
+    loose_names: frozenset[str] = frozenset()  # the same of what only looks like a term and its meaning
+    leads: bool = False  # nothing names it, and it is a record's link, or begins the records
     in_cells: bool = False  # the values stand in cells of a table, or in parts of definitions
     part: float = 1.0  # share of their cells' text that the values are
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise
 from statistics import median
 
 from lxml.html import HtmlElement
@@ -15,12 +15,16 @@ from shoal.agent.read.lists.column import Column, Key, Stretch, Value
 from shoal.agent.read.lists.elements import attribute_number, is_cell, is_head
 from shoal.agent.read.lists.paths import Path, block_of, cell_step, tags_of
 from shoal.agent.read.lists.pieces import Piece, joined
+from shoal.agent.read.lists.places import addresses, common_steps, first_link, within_line, within_named
 from shoal.agent.read.lists.runs import Run, cells_of
 from shoal.agent.read.lists.typed_columns import typed_columns
 from shoal.agent.read.lists.words import FILE_TYPES, MEANING_WORDS, TERM_WORDS
 from shoal.agent.read.values.text_values import days_in
 
 _LONGEST_BADGE = 40
+_MOSTLY = 0.7
+_CONTROL_LEVELS = 4
+_MEANS = re.compile(r"[-–—:]\s+(\S.*)$")
 _PREFIX = re.compile(r"([^:]{2,32}):\s+(\S.*)$")
 _FILE = re.compile(r"\.(\w{2,4})(?:$|[?#])")
 _NAMING = ("id", "itemprop", "data-label", "data-title", "headers", "data-th")
@@ -68,6 +72,8 @@ class _Collector:
             piece.text for pieces in self.records for piece in pieces[:1] if piece.path[run.depth :][:1] == ("dt@0",)
         ]
         self._labelled = bool(terms) and all(term.endswith((":", "：")) for term in terms)  # its terms are labels
+        self._columns: set[str] = set()  # steps of all cells
+        self._first_links = [first_link(pieces) for pieces in self.records]
         self._several: Counter[tuple[str, int]] = Counter()  # links to one kind of file, by record
         self._numbers: dict[str, dict[int, Counter[Path]]] = {"piece": {}, "line": {}}
         self._texts = Counter(text for pieces in self.records for text in {piece.text.casefold() for piece in pieces})
@@ -84,12 +90,13 @@ class _Collector:
         cells: dict[str, list[Piece]] = defaultdict(list)
         seen: set[HtmlElement] = set()
         linked: Counter[Path] = Counter()
-        for piece in pieces:
+        for place, piece in enumerate(pieces):
             path = piece.path[self.run.depth :]
             step = cell_step(path)
             header = self.run.headers.get(step, "")
             if not self.page.mentioned(piece):
-                self._put(("piece", path, numbers[path]), record, piece.text, [piece], header, piece.link)
+                within = within_named(pieces, place)
+                self._put(("piece", path, numbers[path]), record, joined(within), within, header, piece.link)
             numbers[path] += 1
             lines[piece.line].append(piece)
             if step:
@@ -100,8 +107,30 @@ class _Collector:
                 linked[path] += 1
         self._numbers["piece"][record] = numbers
         self._take_labelled(record, list(lines.values()))
+        self._columns |= cells.keys()
+        self._take_pair(record, pieces)
         self._take_lines(record, lines, cells)
         self._take_cells(record, cells)
+
+    def _take_pair(self, record: int, pieces: Sequence[Piece]) -> None:
+        """Note the parts of a record that says what its first words mean, or that unfolds under them."""
+        head = self._unfolding(pieces)
+        if head and len(head) < len(pieces):
+            self._put(("pair", "td@0"), record, joined(head), head, "", head[0].link)
+            self._put(("pair", "td@1"), record, joined(pieces[len(head) :]), pieces[len(head) :], "", None)
+            return
+        said = _MEANS.match(pieces[1].text) if len(pieces) > 1 and pieces[0].line == pieces[1].line else None
+        if said is not None and pieces[0].path != pieces[1].path:
+            self._put(("pair", "td@0"), record, pieces[0].text, pieces[:1], "", pieces[0].link)
+            meaning = joined([replace(pieces[1], text=said[1]), *pieces[2:]])
+            self._put(("pair", "td@1"), record, meaning, pieces[1:], "", None)
+
+    def _unfolding(self, pieces: Sequence[Piece]) -> Sequence[Piece]:
+        """The first pieces of a record, where they are the control that shows the rest."""
+        around = islice((pieces[0].el, *pieces[0].el.iterancestors()), _CONTROL_LEVELS) if pieces else ()
+        control = next((el for el in around if el.tag == "summary" or el.get("aria-expanded")), None)
+        start, end = self.page.span.get(control, (0, 0)) if control is not None else (0, 0)
+        return pieces[: end - start] if end > start and pieces[0].order == start else ()
 
     def _put(
         self, key: Key, record: int, text: str, pieces: Sequence[Piece], label: str, link: HtmlElement | None
@@ -119,7 +148,12 @@ class _Collector:
     def _take_labelled(self, record: int, lines: Sequence[Sequence[Piece]]) -> None:
         """Note what stands behind a label in its line, else the line below it."""
         for place, line in enumerate(lines):
-            starts = [at for at, piece in enumerate(line) if self._is_label(piece) or self._label_in(piece)]
+            starts = [
+                at
+                for at, piece in enumerate(line)
+                if (self._is_label(piece) and not (at and line[at - 1].text.endswith(":") and piece.text[-1:] != ":"))
+                or self._label_in(piece)
+            ]
             for start, end in pairwise([*starts, len(line)]):
                 said, values = self._label_in(line[start]), line[start + 1 : end]
                 if said:
@@ -131,7 +165,8 @@ class _Collector:
                     ends = (at for at, piece in enumerate(below) if piece.text.endswith(":"))
                     values = below[: next(ends, len(below))]
                 named = line[start].text.endswith(":") or line[start].path[-1].startswith("th@")
-                if values and (named or not self._is_constant(values[0])) and _beside(line[start], values[0]):
+                told = bool(values) and (named or values[0].link is not None or not self._is_constant(values[0]))
+                if told and _beside(line[start], values[0]):
                     label = line[start].text
                     link = values[0].link if len({piece.link for piece in values}) == 1 else None
                     self._put(("label", label.casefold()), record, joined(values), values, label, link)
@@ -201,13 +236,13 @@ class _Collector:
     def _without_badges(self, pieces: Sequence[Piece]) -> Sequence[Piece]:
         """A cell's pieces without the badges at its end; all of them where it begins with one, or is a label."""
         main = pieces[0]
-        within = set(_within_line(main.el))
+        within = set(within_line(main.el))
         if len(pieces) == 1 or any(map(self.page.page.boxed, within)):
             return pieces
         strong = main.link is not None or any(el.tag in ("b", "strong") for el in within)
 
         def is_badge(piece: Piece) -> bool:
-            own = [el for el in _within_line(piece.el) if el not in within]
+            own = [el for el in within_line(piece.el) if el not in within]
             set_apart = any(self.page.page.boxed(el) or (strong and self.page.page.smaller(el)) for el in own)
             return set_apart and len(piece.text) <= _LONGEST_BADGE
 
@@ -259,6 +294,7 @@ class _Collector:
             place.in_cells = first is not None and bool(cell_step(first.path[self.run.depth :]))
             place.part = self._part(place)
             made = typed_columns(place)
+            made += addresses(place)
             for column in made:
                 column.first = first
                 column.part = self._part(column)
@@ -274,12 +310,22 @@ class _Collector:
         names = {"dt@0": TERM_WORDS, "dd@0": MEANING_WORDS}.get(str(step), frozenset())
         return names if names and not self._labelled else frozenset()
 
+    def _loose_names(self, key: Key) -> frozenset[str]:
+        """The same for "term: meaning" in a line, and for the two cells of rows that no header names."""
+        if key[0] == "pair":
+            return TERM_WORDS if key[1] == "td@0" else MEANING_WORDS
+        if self.run.headers or self._columns != {"td@0", "td@1"}:
+            return frozenset()
+        step = key[1] if key[0] == "cell" else next(iter(key[1]), "") if isinstance(key[1], tuple) else ""
+        return {"td@0": TERM_WORDS, "td@1": MEANING_WORDS}.get(str(step), frozenset())
+
     def _column(self, key: Key, cells: Mapping[int, PlacedValue], first: Piece | None) -> Column:
         path = key[1] if key[0] in ("piece", "line") and isinstance(key[1], tuple) else ()
         hints = [str(step) for step in path if "." in str(step)]
         label = self._labels.get(key, "")
         if first is not None:
             hints += [first.el.get(name) or "" for name in _NAMING]
+            hints += self._names_around(first, cells)
             label = label or first.el.get("data-label") or first.el.get("data-title") or ""
         return Column(
             "text",
@@ -288,6 +334,8 @@ class _Collector:
             label,
             " ".join(hints),
             names=self._names(key),
+            loose_names=self._loose_names(key),
+            leads=not label and self._leads(cells),
             links=[cells[record].link if record in cells else None for record in range(self.count)],
             stretches={
                 record: Stretch(cell.pieces[0].order, cell.pieces[-1].order)
@@ -295,6 +343,24 @@ class _Collector:
                 if cell.pieces
             },
         )
+
+    def _names_around(self, first: Piece, cells: Mapping[int, PlacedValue]) -> list[str]:
+        """The class of a value's cell, and the steps that the addresses of its links have in common."""
+        cell = self._cell_of(first.el)
+        names = [cell.get("class") or ""] if is_cell(cell) else []
+        links = [cell.link for cell in cells.values() if cell.link is not None]
+        if len(links) == len(cells) > 1:
+            names += [first.link.get("rel") or ""] if first.link is not None else []
+            names += common_steps([self.page.address(link) for link in links])
+        return names
+
+    def _leads(self, cells: Mapping[int, PlacedValue]) -> bool:
+        """True where most values begin their records, or are the first link in them."""
+        begun = sum(
+            bool(cell.pieces) and cell.pieces[0].order == self.run.spans[record][0] for record, cell in cells.items()
+        )
+        linked = sum(cell.link is not None and cell.link is self._first_links[record] for record, cell in cells.items())
+        return max(begun, linked) > _MOSTLY * len(cells)
 
     def _part(self, column: Column) -> float:
         """The share of the cells' text that the column's values are; 1 outside of cells."""
@@ -345,13 +411,11 @@ class _Collector:
         return " ".join(part for part in (header, text if often > 0.5 * len(cells) else "") if part)
 
     def _link_hint(self, cells: Mapping[int, _Link]) -> str:
-        steps = [
-            set(re.split(r"[/._-]", re.sub(r"^\w+://[^/]*|[?#].*", "", cell.target))[:-1]) for cell in cells.values()
-        ]
         piece = next(iter(cells.values())).piece
         classes = [step for step in piece.path[self.run.depth :] if "." in step]
         own = [piece.link.get(name) or "" for name in ("title", "class")] if piece.link is not None else []
-        return " ".join(part for part in (*set.intersection(*steps), *own, *classes) if part)
+        steps = common_steps([cell.target for cell in cells.values()])
+        return " ".join(part for part in (*steps, *own, *classes) if part)
 
     def columns_around(self) -> list[Column]:
         """The column of links in which whole records stand."""
@@ -383,11 +447,6 @@ def _join(group: dict[Key, dict[int, PlacedValue]] | dict[Key, dict[int, _Link]]
 def _prefix_of(text: str) -> str:
     match = _PREFIX.match(text)
     return match[1].casefold() if match else ""
-
-
-def _within_line(el: HtmlElement) -> Iterator[HtmlElement]:
-    """An element and those around it, within its cell."""
-    return takewhile(lambda above: not is_cell(above), (el, *el.iterancestors()))
 
 
 def _text_of_cell(step: str, pieces: Sequence[Piece]) -> str:

@@ -12,11 +12,17 @@ from shoal.agent.read.lists.pieces import PagePieces
 from shoal.agent.read.values.text_values import Day, DayOrder
 
 
-def days_of(column: Column, pieces: PagePieces) -> list[str | None]:
-    """The days of a column as YYYY-MM-DD, by one order of day and month; None where the order is open and matters."""
-    open_ = [value for value in column.given if isinstance(value, Day) and value.is_open]
-    order = _order_of(open_, pieces)
+def days_of(column: Column, columns: Sequence[Column], pieces: PagePieces) -> list[str | None]:
+    """The days of a column as YYYY-MM-DD, by one order of day and month; None where the order is open and matters.
+
+    The list's other columns of days tell the order where the column's own days do not.
+    """
+    order = _order_of(_open_days([column]), pieces) or _order_of(_open_days(columns), pieces)
     return [value.iso(order) if isinstance(value, Day) else None for value in column.values]
+
+
+def _open_days(columns: Sequence[Column]) -> list[Day]:
+    return [value for column in columns for value in column.given if isinstance(value, Day) and value.is_open]
 
 
 def _order_of(days: Sequence[Day], pieces: PagePieces) -> DayOrder | None:

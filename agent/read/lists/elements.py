@@ -20,6 +20,18 @@ _ELSEWHERE = frozenset(word for word in AROUND if " " not in word)
 """Words in the names of blocks that are about something else."""
 
 
+def line_of(el: HtmlElement) -> str:
+    """All text in an element in one line, with a space for a line break."""
+    parts: list[str] = [el.text or ""]
+    for inner in el.iterdescendants():
+        if inner.tag == "br":
+            parts.append(" ")
+        elif isinstance(inner.tag, str):
+            parts.append(inner.text or "")
+        parts.append(inner.tail or "")
+    return " ".join("".join(parts).split())
+
+
 def attribute_number(el: HtmlElement, name: str, most: int) -> int:
     """A whole number that an attribute states, 1 without one, at most `most`."""
     figures = re.sub(r"\D", "", el.get(name) or "")[:6]

@@ -19,6 +19,7 @@ from shoal.agent.read.lists.words import (
     STOP_WORDS,
     any_same,
     meaning_of,
+    same_words,
     split_words,
 )
 from shoal.agent.read.schema import Property
@@ -36,6 +37,14 @@ _AS_A_DEFINITION = 0.7
 """How well a term or its meaning is named by being one."""
 _OF_GLOSSARY, _LATER, _LEAST_OF_GLOSSARY = 0.85, 0.03, 0.6
 """How well the first label of a field's glossary names it, what each later one lacks, and the least of all."""
+_LEADING = 0.6
+"""What a column is worth that nothing but its place names."""
+_OF_SEVERAL = 0.05
+"""What a line lacks that is made of several pieces."""
+_FEW_WORDS = 2.5
+"""Words, in the mean, of texts that are no descriptions by themselves."""
+_SHORT = 3
+"""Letters of words that others end with by chance."""
 _CUT = 0.8
 """What a part of a cell lacks where the cell's header is the field's name: all of the cell is its value."""
 
@@ -45,6 +54,10 @@ class ListField:
     """One field of a list's records."""
 
     prop: Property
+    loose: bool = False
+    """What only looks like a term and its meaning names it, too. This is asked where no list is found by its names."""
+    leads: bool = False
+    """It is the schema's first text: what the records are called, where no list is found by its name."""
     numbered_names: bool = False
     """Names may differ by a number alone: "Part 7". Such texts are mostly none, so this is asked where no list is."""
 
@@ -121,9 +134,9 @@ class ListField:
 
     def is_called(self, column: Column) -> bool:
         """True for a column with the field's very name."""
-        if column.names:
-            return len(self.name_words) == 1 and self.name_words[0] in column.names
-        return [word for word in column.label_words if word not in STOP_WORDS] == self.name_words
+        if names := column.names or (column.loose_names if self.loose else None):
+            return len(self.name_words) == 1 and self.name_words[0] in names
+        return same_words([word for word in column.label_words if word not in STOP_WORDS], self.name_words)
 
     def likeness(self, words: Sequence[str]) -> float:
         """How well the words of a header, label or class name the field, 0 to 1.2.
@@ -140,12 +153,19 @@ class ListField:
     def _likenesses(self) -> dict[tuple[str, ...], float]:
         return {}
 
+    def hinted(self, words: Sequence[str]) -> float:
+        """The same for the words of classes: they run together, as `refpurpose` and `itemtitle`."""
+        said = [word for word in self.name_words if len(word) > _SHORT]
+        return self.likeness([next((name for name in said if word.endswith(name)), word) for word in words])
+
     def _likeness(self, words: Sequence[str]) -> float:
         said = [word for word in words if word not in STOP_WORDS]
         if not said:
             return 0.0
         implied = IMPLIED_WORDS.get(self.kind, frozenset())
         meanings = {meaning_of(word) for word in said}
+        if said != self.name_words and same_words(said, self.name_words):
+            return self._likeness(self.name_words)
         named = 0.3 if said == self.name_words else 0.0
         for place, word in enumerate(self.name_words):
             full = 0.6 if place == len(self.name_words) - 1 else 0.4
@@ -180,8 +200,8 @@ def fit_of_column(asked: ListField, column: Column, records: int) -> float:
     """How well a column fits a field; 0 or below: not at all."""
     if column.count < 2 and records > 2:
         return 0.0
-    named = asked.likeness(column.label_words) or 0.5 * asked.likeness(column.hint_words)
-    if column.names and asked.is_called(column):
+    named = asked.likeness(column.label_words) or 0.5 * asked.hinted(column.hint_words)
+    if (column.names or column.loose_names) and asked.is_called(column):
         named = max(named, _AS_A_DEFINITION)
     heading = column.source[0] == "heading"
     match asked.kind:
@@ -204,6 +224,10 @@ def fit_of_column(asked: ListField, column: Column, records: int) -> float:
         return 0.0
     if asked.kind == "name":
         return _fit_of_names(asked, column, named, records) - cut
+    if asked.leads and not named:
+        return _fit_of_leading(asked, column, records)
+    if asked.kind == "short" and column.in_cells and not column.label_words:
+        cut = _CUT * (1 - column.part)
     return _fit_of_texts(column, named, long=asked.kind == "long") - cut
 
 
@@ -267,8 +291,15 @@ def _fit_of_names(asked: ListField, column: Column, named: float, records: int) 
     return column.cover * (score + 1.1 * named - 0.05 * (not column.whole) + 0.05 * (column.source[0] == "piece"))
 
 
+def _fit_of_leading(asked: ListField, column: Column, records: int) -> float:
+    """A column that nothing names is worth less than any that is named."""
+    if not column.leads or _fit_of_names(asked, column, 0.0, records) < LEAST_FIT["name"]:
+        return 0.0
+    return column.cover * (_LEADING - _OF_SEVERAL * (column.source[0] == "line")) - _CUT * (1 - column.part)
+
+
 def _fit_of_texts(column: Column, named: float, *, long: bool) -> float:
-    if not named and (column.distinct < 0.1 or not long):
+    if not named and (column.distinct < 0.1 or not long or column.words < _FEW_WORDS):
         return 0.0  # nothing says what it is: neither a name nor its kind of value
     score = 0.3 + 0.3 * column.distinct + 1.3 * named - 0.5 * column.unsteady - 0.1 * (not column.whole)
     score += 0.5 * (long and column.length > 60) - 0.3 * (not long and column.length > 80)

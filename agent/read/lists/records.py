@@ -81,6 +81,7 @@ class _Trial:
     columns: list[Column]
     taken: Assignment
     keep: list[int]  # records that state enough of the fields
+    dropped: int = 0  # parts of the run that were left out
 
     def column(self, asked: ListField) -> Column | None:
         """The column of a field."""
@@ -102,12 +103,23 @@ def _read_list(pieces: PagePieces, fields: Sequence[ListField]) -> ListReading:
     runs = find_runs(pieces, [split_words(asked.name) for asked in fields])
     tried = _ranked(runs, fields)
     if not tried:
+        fields = _loosely(fields)
+        tried = _ranked(runs, fields)
+    if not tried:
         fields = [replace(asked, numbered_names=True) for asked in fields]
         tried = _ranked(runs, fields)
     if not tried:
         return ListReading(left_out=NO_LIST)
     best, apart = _under_one_heading(_gone_on(_best_in_full(tried, fields), tried, fields), fields)
+    led = _loosely(fields)
+    if led[0].leads and led[0].name not in best.taken.columns:
+        best = _try(best.run, led) or best
     return _settle(best, fields, runs, apart or _beside(best, tried, fields))
+
+
+def _loosely(fields: Sequence[ListField]) -> list[ListField]:
+    """The fields, with the first one as what the records are called where it is a text of no other kind."""
+    return [replace(asked, loose=True, leads=not place and asked.kind == "short") for place, asked in enumerate(fields)]
 
 
 def _ranked(runs: Sequence[Run], fields: Sequence[ListField]) -> list[_Trial]:
@@ -128,14 +140,18 @@ def _try(run: Run, fields: Sequence[ListField]) -> _Trial | None:
     taken = assign(fields, columns, count)
     if len(taken.columns) < min(2, len(fields)):
         return None
+    leading = next((asked for asked in fields if asked.leads and asked.name in taken.columns), None)
+    if leading is not None and not _is_led(run, leading, fields, columns, taken):
+        return None
     chosen = [columns[place] for place in taken.columns.values()]
     rows = [tuple(_text_of(column.values[record]) for column in chosen) for record in range(count)]
     own = [
         sum(bool(text) and column.source[0] != "heading" for text, column in zip(row, chosen, strict=True))
         for row in rows
     ]
-    least = max(1, math.ceil(0.51 * median(own)))
     called = sum(asked.is_called(columns[taken.columns[asked.name]]) for asked in fields if asked.name in taken.columns)
+    all_called = bool(run.headers) and called == len(taken.columns)
+    least = 1 if all_called else max(1, math.ceil(0.51 * median(own)))
     unique = 1.0 if called == len(fields) else len(set(rows)) / count
     size = len(run.whole.spans) / count if run.whole is not None else 1.0
     doubted = sum(
@@ -154,6 +170,22 @@ def _try(run: Run, fields: Sequence[ListField]) -> _Trial | None:
     score -= _LOOSE * (run.how == "loose" and not run.headers)
     score += 0.15 * (run.how in ("hr", "blank")) - 0.6 * (count < 3) - 0.2 * doubted
     return _Trial(score, run, columns, taken, [record for record, number in enumerate(own) if number >= least])
+
+
+def _is_led(
+    run: Run, leading: ListField, fields: Sequence[ListField], columns: Sequence[Column], taken: Assignment
+) -> bool:
+    """True where more than its place says that a column is what the records are called.
+
+    The text is that of the link that another field asks for; or another field is called as a column of the same table
+    or the other half of a pair; or two others are called so.
+    """
+    others = [(asked, columns[taken.columns[asked.name]]) for asked in fields if asked.name in taken.columns]
+    lead = columns[taken.columns[leading.name]]
+    called = [column for asked, column in others if asked is not leading and asked.is_called(column)]
+    linked = any(column.kind == "link" and is_linked(lead, column) for _, column in others)
+    beside = lead.in_cells or bool(lead.loose_names)
+    return not _in_menu(run) and (linked or len(called) > 1 or (beside and bool(called)))
 
 
 def _text_of(value: Value | None) -> str:
@@ -175,6 +207,7 @@ def _best_in_full(tried: Sequence[_Trial], fields: Sequence[ListField]) -> _Tria
         if dropped and len(trial.keep) > 1:
             again = _try(trial.run.of([trial.run.spans[record] for record in trial.keep]), fields)
             if again is not None:
+                again.dropped = dropped
                 again.score -= 0.5 * dropped / len(trial.run.spans)
                 trial = again if again.score > trial.score else trial
         if best is None or trial.score > best.score:
@@ -341,7 +374,9 @@ def _settle(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], apar
             continue
         rivals = _rivals(asked, fields, best.columns, best.taken, count)
         settled = (
-            days_of(column, run.page) if column.kind == "day" else [_text_of(value) or None for value in column.values]
+            days_of(column, best.columns, run.page)
+            if column.kind == "day"
+            else [_text_of(value) or None for value in column.values]
         )
         values[asked.name] = [None if record in rivals.records else value for record, value in enumerate(settled)]
         sureness[asked.name] = _sureness(rivals.lead, column)
@@ -400,8 +435,9 @@ def _sure_of(sureness: Sureness, column: Column, value: str) -> Sureness:
 def _left_out(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], given: int) -> str:
     if not given:
         return NO_LIST
-    if given < 0.9 * len(best.run.spans) - 1:
-        return f"{len(best.run.spans) - given} parts like the records were not read"
+    parts = len(best.run.spans) + best.dropped
+    if given < 0.9 * parts - 1:
+        return f"{parts - given} parts like the records were not read"
     missing = [asked for asked in fields if asked.name not in best.taken.columns]
     if any(asked.prop.required for asked in missing) or len(missing) > 0.4 * len(fields):
         return "not found: " + ", ".join(asked.name for asked in missing)

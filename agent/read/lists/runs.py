@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from statistics import median, mode
 
 from lxml.html import HtmlElement
 
-from shoal.agent.read.lists.elements import attribute_number, is_cell, is_head, is_row, is_table
+from shoal.agent.read.lists.elements import attribute_number, is_cell, is_head, is_row, is_table, line_of
 from shoal.agent.read.lists.paths import Path, without_columns
 from shoal.agent.read.lists.pieces import PagePieces, Part, Piece, words_in_line
-from shoal.agent.read.lists.words import split_words
+from shoal.agent.read.lists.words import same_words, split_words
 
 _MOST_RUNS = 70
 _LONGEST_COUNTED = 400
 """Characters of one part that count for a run's size."""
 _HEADER_ROWS = 400
+_FIRST_ROWS = 4
+"""Rows of a table among which its header is."""
 _FEW = 4
 """Elements with stretches of one kind below which each is a run of its own, too."""
 
+_LEAST_STRIPED = 4
+"""Siblings from which classes that take turns are known as such."""
 _LEAST_NAMED = 3
 """Classes with one stem from which they name records, and not kinds of them."""
 _STEM = re.compile(r".{2,40}?[-_](?=[^-_]{1,40}$)")
@@ -61,7 +65,7 @@ class Run:
 
 def find_runs(page: PagePieces, names: Collection[Sequence[str]] = ()) -> list[Run]:
     """The runs of a page, those with most different text first; whose headers are `names`, as words, count for more."""
-    finder = _Finder(page)
+    finder = _Finder(page, names)
     finder.of_elements()
     finder.of_siblings()
     weighed = [(_worth(run) * (1 + 10 * _named(run, names)), -place, run) for place, run in enumerate(finder.runs)]
@@ -70,12 +74,17 @@ def find_runs(page: PagePieces, names: Collection[Sequence[str]] = ()) -> list[R
 
 
 def _named(run: Run, names: Collection[Sequence[str]]) -> int:
-    return sum(split_words(text) in names for text in set(run.headers.values()))
+    return sum(_is_named(text, names) for text in set(run.headers.values()))
+
+
+def _is_named(text: str, names: Collection[Sequence[str]]) -> bool:
+    return any(same_words(split_words(text), name) for name in names)
 
 
 class _Finder:
-    def __init__(self, page: PagePieces) -> None:
+    def __init__(self, page: PagePieces, names: Collection[Sequence[str]]) -> None:
         self.page = page
+        self.names = names
         self.runs: list[Run] = []
         self._seen: set[tuple[Span, ...]] = set()
         self._headers: dict[HtmlElement, tuple[dict[str, str], list[HtmlElement]]] = {}
@@ -84,12 +93,13 @@ class _Finder:
         """Elements with one path; with one path but for their own classes; with one parent and tag."""
         page = self.page
         groups: dict[tuple[object, ...], list[HtmlElement]] = defaultdict(list)
-        own = _classes_of_records(page)
+        own, striped = _classes_of_records(page), _striped(page)
         for el, (start, end) in page.span.items():
             if end <= start:
                 continue
             path = without_columns(page.path[el])
-            shared = (*path[:-1], _without(path[-1], own.get((id(el.getparent()), el.tag), ())))
+            named = own.get((path[:-1], el.tag), set()) | striped.get(id(el.getparent()), set())
+            shared = (*path[:-1], _without(path[-1], named))
             groups["alike", shared].append(el)
             loose = (*path[:-1], str(el.tag))
             if loose != path or is_row(el):
@@ -158,12 +168,12 @@ class _Finder:
     def _header_of(self, root: HtmlElement) -> tuple[dict[str, str], list[HtmlElement]]:
         if root in self.page.laid:
             heads = enumerate(root[: self.page.laid[root]])
-            return {f"td@{place}": words_in_line(str(head.text_content())) for place, head in heads}, []
+            return {f"td@{place}": line_of(head) for place, head in heads}, []
         table = next(filter(is_table, (root, *root.iterancestors())), None)
         if table is None or (table is root and root.tag != "table"):
             return {}, []
         if table not in self._headers:
-            texts, rows = table_header(table)
+            texts, rows = table_header(table, self.names, self.page.page.shown)
             self._headers[table] = (texts, rows) if rows else (_header_above(table), [])
         return self._headers[table]
 
@@ -255,15 +265,25 @@ def cells_of(row: HtmlElement) -> list[HtmlElement]:
     return [cell for cell in row if isinstance(cell.tag, str) and is_cell(cell)]
 
 
-def table_header(table: HtmlElement) -> tuple[dict[str, str], list[HtmlElement]]:
-    """The header's texts by the step of the cells below, and its rows: of `th`, or a first one of another kind."""
-    every = (row for row in table.iter() if isinstance(row.tag, str) and is_row(row))
+def table_header(
+    table: HtmlElement,
+    names: Collection[Sequence[str]] = (),
+    shown: Callable[[HtmlElement], bool] = lambda row: True,
+) -> tuple[dict[str, str], list[HtmlElement]]:
+    """The header's texts by the step of the cells below, and its rows.
+
+    They are rows of `th`, else a first one of another kind, else one of the first whose cells are called as `names`.
+    """
+    every = (row for row in table.iter() if isinstance(row.tag, str) and is_row(row) and shown(row))
     rows = [row for row in every if next(filter(is_table, row.iterancestors()), None) is table][:_HEADER_ROWS]
     widths = [len(cells_of(row)) for row in rows if cells_of(row)]
     if not widths:
         return {}, []
     width = mode(widths)
     first = next((place for place, row in enumerate(rows) if _is_header_row(row, place, rows, width)), None)
+    if first is None:
+        called = (place for place, row in enumerate(rows[:_FIRST_ROWS]) if _calls(row, names))
+        first = next(called, None)
     if first is None:
         return {}, []
     last = first + 1
@@ -278,11 +298,19 @@ def table_header(table: HtmlElement) -> tuple[dict[str, str], list[HtmlElement]]
                 taken[column] -= 1
                 column += 1
             for _ in range(attribute_number(cell, "colspan", 30)):
-                text = words_in_line(str(cell.text_content())) or cell.get("aria-label") or ""
-                texts.update({f"{tag}@{column}": text for tag in ("td", "th")})
+                text = line_of(cell) or cell.get("aria-label") or ""
+                for step in (f"td@{column}", f"th@{column}"):
+                    texts[step] = text or texts.get(step, "")
                 taken[column] = attribute_number(cell, "rowspan", 30) - 1
                 column += 1
     return texts, rows[first:last]
+
+
+def _calls(row: HtmlElement, names: Collection[Sequence[str]]) -> bool:
+    """True for a row most of whose cells, and at least two, are called as `names`."""
+    said = [text for cell in cells_of(row) if (text := line_of(cell))]
+    called = sum(_is_named(text, names) for text in said)
+    return called > 1 and 2 * called >= len(said)
 
 
 def _is_header_row(row: HtmlElement, place: int, rows: Sequence[HtmlElement], width: int) -> bool:
@@ -305,17 +333,18 @@ def _is_header_row(row: HtmlElement, place: int, rows: Sequence[HtmlElement], wi
     )
 
 
-def _classes_of_records(page: PagePieces) -> dict[tuple[int, object], set[str]]:
-    """Classes by which siblings of one tag and class name what each of them is about, by parent and tag.
+def _classes_of_records(page: PagePieces) -> dict[tuple[Path, object], set[str]]:
+    """Classes by which elements of one tag and class name what each of them is about, by path above and tag.
 
     A shop's rows have `product category-lamps`, `product category-chairs`, `product category-rugs`. A manual's have
     `entry function` and `entry class`: those are two kinds.
     """
-    classes: dict[tuple[int, object], list[set[str]]] = defaultdict(list)
+    classes: dict[tuple[Path, object], list[set[str]]] = defaultdict(list)
     for el, (start, end) in page.span.items():
         if end > start and page.path[el]:
-            classes[id(el.getparent()), el.tag].append(set(page.path[el][-1].split(".")[1:]))
-    own: dict[tuple[int, object], set[str]] = {}
+            path = without_columns(page.path[el])
+            classes[path[:-1], el.tag].append(set(path[-1].split(".")[1:]))
+    own: dict[tuple[Path, object], set[str]] = {}
     for siblings, sets in classes.items():
         if len(sets) < _LEAST_NAMED or not (common := set.intersection(*sets)):
             continue
@@ -326,6 +355,24 @@ def _classes_of_records(page: PagePieces) -> dict[tuple[int, object], set[str]]:
         if named := {name for names in stems.values() if len(names) >= _LEAST_NAMED for name in names}:
             own[siblings] = named
     return own
+
+
+def _striped(page: PagePieces) -> dict[int, set[str]]:
+    """Classes by which children of one tag only take turns, by the number of their parent."""
+    children: dict[tuple[int, object], list[set[str]]] = defaultdict(list)
+    for el, (start, end) in page.span.items():
+        if end > start and page.path[el]:
+            children[id(el.getparent()), el.tag].append(set(page.path[el][-1].split(".")[1:]))
+    return {parent: names for (parent, _), sets in children.items() if (names := _stripes(sets))}
+
+
+def _stripes(sets: Sequence[set[str]]) -> set[str]:
+    """Classes by which siblings only take turns, as rows in two colours do; none where they do not."""
+    first = next((place for place, names in enumerate(sets) if names), len(sets))
+    rows = sets[first:]
+    if len(rows) < _LEAST_STRIPED or rows[0] == rows[1]:
+        return set()
+    return rows[0] ^ rows[1] if all(names == rows[place % 2] for place, names in enumerate(rows)) else set()
 
 
 def _without(step: str, names: Collection[str]) -> str:

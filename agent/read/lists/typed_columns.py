@@ -70,6 +70,8 @@ class _Typed:
             place.links,
             place.stretches,
             names=place.names,
+            loose_names=frozenset() if part else place.loose_names,
+            leads=place.leads and not part,
             in_cells=place.in_cells,
         )
 

@@ -105,6 +105,11 @@ def same_word(first: str, second: str) -> bool:
     return first == second or (min(len(first), len(second)) > 4 and fuzz.ratio(first, second) >= 83)
 
 
+def same_words(first: Sequence[str], second: Sequence[str]) -> bool:
+    """True for the same words in order, whether they are written apart or not: "key word", "keyword"."""
+    return list(first) == list(second) or "".join(first) == "".join(second) != ""
+
+
 def any_same(word: str, others: Sequence[str]) -> bool:
     """True when one of the others is the same word."""
     return any(same_word(word, other) for other in others)

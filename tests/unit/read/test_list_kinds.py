@@ -246,3 +246,114 @@ def test_names_that_differ_by_a_number_alone_are_names(name: str):
     )
     reading = list_of(f"<h1>Parts</h1><ul>{cards}</ul>", name=TEXT, price=NUMBER)
     assert [record.values["name"] for record in reading.records] == [f"Part {number}" for number in range(12)]
+
+
+class TestNames:
+    def test_a_line_break_in_a_header_parts_its_words(self):
+        page = table("Command-line<br>parameter|Format", *(f"{name.lower()}|{name} picture" for name in NAMES))
+        assert [row["parameter"] for row in rows(list_of(page, parameter=TEXT, format=TEXT))] == [
+            *map(str.lower, NAMES)
+        ]
+
+    def test_words_of_a_header_may_be_written_together_in_a_name(self):
+        page = table("Key Word|Standard", *(f"{name.upper()}|reserved" for name in NAMES))
+        assert [row["keyword"] for row in rows(list_of(page, keyword=TEXT))] == [*map(str.upper, NAMES)]
+
+    def test_plain_cells_that_are_called_as_the_fields_are_a_header(self):
+        body = "".join(f"<tr><td>{text}<td>X<td>by {text}ton" for text in NAMES)
+        page = f"<table><tr><td>Format<td>Encoding<td>Comments{body}</table>"
+        found = rows(list_of(page, format=TEXT, comments=TEXT))
+        assert found == [{"format": name, "comments": f"by {name}ton"} for name in NAMES]
+
+    def test_an_empty_cell_in_a_second_header_row_takes_no_name_away(self):
+        heads = "<tr><th></th><th>Capital</th></tr><tr><th>Country</th><th></th></tr>"
+        body = "".join(f"<tr><th>{name}ia</th><td>{name}ton</td></tr>" for name in NAMES)
+        page = f"<table><thead>{heads}</thead><tbody>{body}</tbody></table>"
+        assert rows(list_of(page, country=TEXT, capital=TEXT))[0] == {"country": "Ashia", "capital": "Ashton"}
+
+    def test_a_header_row_that_is_not_shown_names_nothing(self):
+        heads = "<tr><th>Test<th>Result</tr><tr hidden><th colspan=2>No results found</tr>"
+        body = "".join(f"<tr><td>{name} holds<td>Passed</tr>" for name in NAMES)
+        page = f"<table><thead>{heads}</thead><tbody>{body}</tbody></table>"
+        assert rows(list_of(page, test=TEXT, result=TEXT))[0] == {"test": "Ash holds", "result": "Passed"}
+
+    def test_classes_of_cells_name_values(self):
+        body = "".join(
+            f"<tr><td class=mode>-rw-r--{n}-<td class=size>{n * 7}<td class=list><a href='/{name}'>{name}.txt</a>"
+            for n, name in enumerate(NAMES, 1)
+        )
+        found = rows(list_of(f"<table>{body}</table>", name=TEXT, mode=TEXT, size=NUMBER))
+        assert found[0] == {"name": "Ash.txt", "mode": "-rw-r--1-", "size": "7"}
+
+    def test_the_paths_of_links_and_classes_name_values(self):
+        cards = "".join(
+            f"<article><h2><a href='/e/{name}'>{name} in May</a></h2><p>By <a href='/author/{n % 2}'>Bo{n % 2}</a> in "
+            f"<a href='/category/{n % 3}'>Kind {n % 3}</a></p></article>"
+            for n, name in enumerate(NAMES)
+        )
+        found = rows(list_of(cards, title=TEXT, author=TEXT, category=TEXT))
+        assert found[1] == {"title": "Birch in May", "author": "Bo1", "category": "Kind 1"}
+
+    def test_a_value_that_a_class_names_goes_on_over_inner_elements(self):
+        entries = "".join(
+            f"<dt><a href='/{name}'>{name}</a><span class=refpurpose> — fell an <span class=p>{name}</span> tree</span>"
+            for name in NAMES
+        )
+        found = rows(list_of(f"<dl>{entries}</dl>", command=TEXT, purpose=TEXT, url=ADDRESS))
+        assert found[0] == {"command": "Ash", "purpose": "fell an Ash tree", "url": "https://site.example/Ash"}
+
+    def test_addresses_that_are_texts(self):
+        page = table("Name|URL", *(f"{name}|https://{name.lower()}.example/" for name in NAMES))
+        assert rows(list_of(page, name=TEXT, url=ADDRESS))[0] == {"name": "Ash", "url": "https://ash.example/"}
+
+    def test_a_labelled_value_may_stand_in_all_records(self):
+        cards = "".join(
+            f"<div class=issue><b>Severity: </b>LOW<br><b>Confidence: </b>HIGH<br><b>Line: </b>{n * 7}</div>"
+            for n in range(2, 9)
+        )
+        found = rows(list_of(cards, severity=TEXT, confidence=TEXT, line=NUMBER))
+        assert found[0] == {"severity": "LOW", "confidence": "HIGH", "line": "14"}
+        assert len(found) == 7
+
+
+class TestWhatRecordsAreCalled:
+    """The schema's first text is what the records are called, where something else says which records these are."""
+
+    def test_by_the_link_that_another_field_asks_for(self):
+        page = (
+            "<ul>" + "".join(f"<li><a href='m{n}'>About {name}</a> for all" for n, name in enumerate(WOODS)) + "</ul>"
+        )
+        found = rows(list_of(page, subject=TEXT, url=ADDRESS))
+        assert found[0] == {"subject": "About Ash", "url": "https://site.example/pages/m0"}
+
+    def test_not_in_a_menu(self):
+        page = "<nav><ul>" + "".join(f"<li><a href='m{n}'>{name}</a>" for n, name in enumerate(WOODS)) + "</ul></nav>"
+        assert not list_of(page, product=TEXT, url=ADDRESS).records
+
+    def test_not_by_its_place_alone(self):
+        page = "<ul>" + "".join(f"<li>{name} was here" for name in WOODS) + "</ul>"
+        assert not list_of(page, product=TEXT, supplier=TEXT).records
+
+    def test_a_term_and_its_meaning_in_one_line(self):
+        page = "<ul>" + "".join(f"<li><code>{name.upper()}</code> — Tells of {name} trees." for name in NAMES) + "</ul>"
+        found = rows(list_of(page, variable=TEXT, description=TEXT))
+        assert found[0] == {"variable": "ASH", "description": "Tells of Ash trees."}
+
+    def test_rows_of_two_cells_without_a_header(self):
+        page = "<table>" + "".join(f"<tr><td>{name.lower()}<td>{name} trees" for name in NAMES) + "</table>"
+        assert rows(list_of(page, selector=TEXT, meaning=TEXT))[0] == {"selector": "ash", "meaning": "Ash trees"}
+
+
+class TestWholeLists:
+    def test_rows_in_two_colours_are_one_list(self):
+        body = "".join(
+            f"<tr class={'dark' if n % 2 else 'light'}><td>{n} days<td><a href='/{name}'>{name} wood</a>"
+            for n, name in enumerate(WOODS)
+        )
+        found = list_of(f"<table>{body}</table>", name=TEXT, url=ADDRESS)
+        assert [row["name"] for row in rows(found)] == [f"{name} wood" for name in WOODS]
+        assert not found.left_out
+
+    def test_rows_with_empty_cells_stay_under_headers_that_are_the_fields(self):
+        page = table("Keyword|Kind", *(f"{name}|{'reserved' if n % 3 else ''}" for n, name in enumerate(WOODS)))
+        assert [row["keyword"] for row in rows(list_of(page, keyword=TEXT, kind=TEXT))] == list(WOODS)

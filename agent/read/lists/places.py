@@ -1,0 +1,47 @@
+"""What stands around a value, and what addresses have in common: what columns are made with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import takewhile
+
+from lxml.html import HtmlElement
+
+from shoal.agent.read.lists.column import Column
+from shoal.agent.read.lists.elements import is_cell
+from shoal.agent.read.lists.pieces import Piece
+
+_ADDRESS = re.compile(r"https?://\S+")
+
+
+def addresses(place: Column) -> list[Column]:
+    """The column of addresses that are texts, and no links."""
+    if not place.texts or not all(map(_ADDRESS.fullmatch, place.texts)):
+        return []
+    return [replace(place, kind="link", source=(*place.source, "address"), links=[])]
+
+
+def common_steps(addresses: Sequence[str]) -> list[str]:
+    """The words of the paths, their ends aside, that all addresses have."""
+    steps = [set(re.split(r"[/._-]", re.sub(r"^\w+://[^/]*|[?#].*", "", address))[:-1]) for address in addresses]
+    return sorted(set.intersection(*steps))
+
+
+def first_link(pieces: Sequence[Piece]) -> HtmlElement | None:
+    """The first link of a record; None where it has none."""
+    return next((piece.link for piece in pieces if piece.link is not None), None)
+
+
+def within_named(pieces: Sequence[Piece], place: int) -> Sequence[Piece]:
+    """A piece, with those that follow it within its element where a class names that."""
+    path, line = pieces[place].path, pieces[place].line
+    if not path or not path[-1].startswith("span."):
+        return pieces[place : place + 1]
+    return list(takewhile(lambda piece: piece.line == line and piece.path[: len(path)] == path, pieces[place:]))
+
+
+def within_line(el: HtmlElement) -> Iterator[HtmlElement]:
+    """An element and those around it, within its cell."""
+    return takewhile(lambda above: not is_cell(above), (el, *el.iterancestors()))
