@@ -34,6 +34,7 @@ class ActionTarget:
     suggests: bool  # it is a field that opens a list of what fits what is typed
     chooses: bool  # what it sends is chosen from that list
     expanded: bool | None  # what it opens is open; None: it does not say
+    forced: bool  # a form around it has fields by whose names Playwright asks of it: it is acted on without asking
 
 
 @dataclass(frozen=True, slots=True)

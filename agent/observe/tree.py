@@ -9,13 +9,14 @@ from typing import Any
 
 import orjson
 
+from shoal.agent.support.page_names import script_by_names
 from shoal.agent.types import Box, Element
 
 CHOOSES, _WALKER, _CHANGES = (
     Path(__file__).with_name(script).read_text(encoding="utf-8") for script in ("chooses.js", "walker.js", "changes.js")
 )
 """`shoalChooses`, the one rule for fields whose values are chosen from a list."""
-WALKER = f"{{\n{CHOOSES}\n{_WALKER}\n{_CHANGES}\n}}"
+WALKER = script_by_names(f"{CHOOSES}\n{_WALKER}\n{_CHANGES}")
 """JavaScript that, run once in a document's world, gives that world `shoalWalker` and `shoalChanges`."""
 
 _VISIBLE, _IN_VIEW, _CLICKABLE, _FRAME, _AROUND, _CHOOSES = 1, 2, 4, 8, 16, 32

@@ -1408,6 +1408,15 @@ globalThis.shoalWalker ??= (() => {
   const suggests = element => FIELDS.has(element.tagName) && (element.getAttribute('role') === 'combobox' ||
     /^(list|both)$/.test(element.getAttribute('aria-autocomplete') || '') || (!!element.getAttribute('aria-haspopup') && element.getAttribute('aria-haspopup') !== 'false') ||
     (element.getAttribute('autocomplete') === 'off' && !!(handling.get(element) & KEYS)) || /autocomplete|typeahead|suggest|tt-input|select2|choices/.test(element.className));
+  // Whether a form around an element has fields by whose names Playwright asks its elements, and would get the fields.
+  const ASKED = ['getAttribute', 'hasAttribute', 'parentElement', 'parentNode', 'nodeName', 'nodeType', 'assignedSlot', 'ownerDocument',
+    'isConnected', 'tagName', 'matches', 'closest', 'contains', 'checkVisibility', 'getBoundingClientRect', 'children', 'childNodes',
+    'firstChild', 'shadowRoot', 'style', 'querySelector', 'querySelectorAll', 'isContentEditable', 'hidden'];
+  const isForced = element => {
+    for (let node = element; node; node = parentOf(node))
+      if (node instanceof HTMLFormElement && ASKED.some(name => node.elements.namedItem(name))) return true;
+    return false;
+  };
   // What an action may have changed; the first call begins to watch.
   const elementState = id => {
     if (!observer) {
@@ -1420,7 +1429,7 @@ globalThis.shoalWalker ??= (() => {
       tag: element ? element.tagName.toLowerCase() : '', type: element?.type || '', role: element?.getAttribute('role') || '',
       options: element?.tagName === 'SELECT' ? choosable(element) : undefined,
       keys: !!(element && handling.get(element) & KEYS), suggests: !!element && suggests(element), chooses: !!element && shoalChooses(element),
-      open: !!(id && element) && open(element), expanded: element?.getAttribute('aria-expanded') ?? null, file: !!element?.closest('a[download]'), readonly: !!element?.readOnly,
+      open: !!(id && element) && open(element), expanded: element?.getAttribute('aria-expanded') ?? null, forced: isForced(element), file: !!element?.closest('a[download]'), readonly: !!element?.readOnly,
       editable: !!element?.isContentEditable, disabled: !!element?.matches?.(':disabled, [aria-disabled=true]'),
       spot: element?.tagName === 'AREA' ? spotOf(element) : null,
       // Styled away, with a label that can be clicked in its place.
@@ -1671,6 +1680,7 @@ globalThis.shoalWalker ??= (() => {
       });
       return foreign;
     },
+    lists: url => places().some(place => [...place.querySelectorAll('a[href], area[href]')].some(link => link.href === new URL(url).href)),
     suspects: max => { const some = suspects.slice(0, max); some.forEach(host => asked.add(host)); suspects = []; return some; },
     frameOf: id => alive(id),
   };

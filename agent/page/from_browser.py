@@ -19,6 +19,7 @@ from shoal.agent.page import marks as m
 from shoal.agent.page.page import Page
 from shoal.agent.page.recorded import page_of_answer
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.page_names import function_by_names
 
 SCRIPT = Path(__file__).with_name("page_tree.js").read_text(encoding="utf-8")
 _WORLD = "shoal-page"
@@ -145,7 +146,7 @@ class _Document:
 
     async def _run(self, options: Json) -> Mapping[str, Json]:
         asked = {
-            "functionDeclaration": SCRIPT,
+            "functionDeclaration": function_by_names(SCRIPT),
             "executionContextId": self.world,
             "arguments": [{"value": options}],
             "returnByValue": True,

@@ -19,7 +19,12 @@ EVERYWHERE = {"shoal.agent.support.json_value"}
 
 MAY = {
     "shoal.agent": {"shoal.agent", "shoal.prompts"},
-    "shoal.agent.page": {"shoal.agent.errors", "shoal.agent.page", "shoal.agent.support.bounded_cache"},
+    "shoal.agent.page": {
+        "shoal.agent.errors",
+        "shoal.agent.page",
+        "shoal.agent.support.bounded_cache",
+        "shoal.agent.support.page_names",
+    },
     "shoal.prompts": {"shoal.prompts"},
     "shoal.services.errors": set[str](),
     "shoal.services.events": set[str](),

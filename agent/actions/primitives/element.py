@@ -70,7 +70,7 @@ async def _click(
         with on.faults():
             await element.click(**how, **_on_picture(target.spot), timeout=on.left_ms)
         return
-    if not (target.open or await on.opens(bid) or await _takes_clicks(on, element)):
+    if target.forced or not (target.open or await on.opens(bid) or await _takes_clicks(on, element)):
         await _force(on, bid, element, how)
         return
     try:

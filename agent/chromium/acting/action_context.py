@@ -12,8 +12,9 @@ import time
 import urllib.parse
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, FrameLocator, Locator, Page
@@ -48,6 +49,21 @@ _LIST_POLL_S = 0.05
 _PRINT = {"printBackground": True, "preferCSSPageSize": True}
 _BEGIN_S = 5.0
 """How long after a click a download may begin where the page waits for no server."""
+
+
+_ASKING = frozenset({"clear", "click", "fill", "hover", "select_option", "select_text"})
+"""What Playwright does only after it has asked an element and all around it."""
+
+
+class _Forced:
+    """A locator that does not ask first: a form whose fields are named as what is asked would answer with a field."""
+
+    def __init__(self, located: Locator) -> None:
+        self._located = located
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._located, name)
+        return partial(call, force=True) if name in _ASKING else call
 
 
 class TabHolder(Protocol):
@@ -179,6 +195,7 @@ class ChromiumActionContext:
             suggests=state["suggests"],
             chooses=state["chooses"],
             expanded={"true": True, "false": False}.get(state["expanded"]),
+            forced=state["forced"],
         )
 
     async def element_state(self, bid: str) -> Json:
@@ -203,7 +220,8 @@ class ChromiumActionContext:
         root = await self._root(bid)
         _, number = split_bid(bid)
         part = "/picture" if target.spot else "/label" if target.label else ""
-        return root.locator(f"{ENGINE}={number}{part if clickable else ''}")
+        located = root.locator(f"{ENGINE}={number}{part if clickable else ''}")
+        return cast(Locator, _Forced(located)) if target.forced else located
 
     async def box(self, bid: str) -> Box:
         """Where an element lies in the window, to which it is scrolled."""

@@ -9,6 +9,7 @@ from playwright.async_api import Error as PlaywrightError
 from shoal.agent.chromium.devtools.protocol import DevTools
 from shoal.agent.errors import ActionError
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.page_names import function_by_names
 
 _WORLD = "shoal"
 LOST = (
@@ -44,7 +45,7 @@ class IsolatedReader:
                 answer = await self._session.send(
                     "Runtime.callFunctionOn",
                     {
-                        "functionDeclaration": script,
+                        "functionDeclaration": function_by_names(script),
                         "executionContextId": await self._isolated_world(),
                         "arguments": [{"value": arg}],
                         "returnByValue": True,

@@ -19,6 +19,7 @@ from shoal.agent.chromium.devtools.page_errors import LONGEST, PageErrorLog, con
 from shoal.agent.errors import BrowserError
 from shoal.agent.observe.tree import WALKER
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.page_names import function_by_names
 from shoal.agent.support.printable import readable
 
 _NAME = "__playwright_utility_world"
@@ -49,7 +50,7 @@ class World:
     async def run(self, function: str, arg: Json) -> Json:
         """What the function gives for `arg`."""
         asked = {
-            "functionDeclaration": function,
+            "functionDeclaration": function_by_names(function),
             "executionContextId": self.context,
             "arguments": [{"value": arg}],
             "returnByValue": True,

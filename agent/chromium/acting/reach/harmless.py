@@ -36,7 +36,8 @@ _FIELDS = frozenset({"field", "select", "list"})
 _ON_ANYTHING = frozenset({"focus", "press", "keyboard_press", "keyboard_down", "keyboard_up"})
 """Actions that are here with quiet keys only: whatever the element is, only its listeners count."""
 
-_WINDOW = "function() { return (this.ownerDocument || this).defaultView; }"
+# A picture called defaultView would stand in for `document.defaultView`; no name stands in for this.
+_WINDOW = "function() { return (function() { return this; })(); }"
 _NAVIGATION = "function() { return this.navigation; }"
 
 

@@ -14,13 +14,12 @@ from shoal.agent.chromium.devtools.page_walk import PageWalk
 from shoal.agent.chromium.devtools.worlds import World
 from shoal.agent.errors import ActionError, ElementMissing
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.page_names import function_by_names
 from shoal.agent.support.sites.prospect import Prospect, Unchosen
 from shoal.agent.types import Action
 
-_SCRIPT = (Path(__file__).parent / "prospect.js").read_text(encoding="utf-8")
+_SCRIPT = function_by_names((Path(__file__).parent / "prospect.js").read_text(encoding="utf-8"))
 _DOCUMENT = "/^https?:/.test(location.href) ? location.href : /^https?:/.test(self.origin) ? self.origin : ''"
-_LISTED = """shoalWalker.places().some(place => [...place.querySelectorAll('a[href], area[href]')]
-  .some(link => link.href === new URL({url}).href))"""
 _BIDS = ("bid", "from_bid", "to_bid")
 _POINTS = (("x", "y"), ("from_x", "from_y"), ("to_x", "to_y"))
 _CLICKS = frozenset({"click", "dblclick", "download", "check", "uncheck", "upload_file", "drag_and_drop"})
@@ -101,7 +100,7 @@ async def _reached(look: PageWalk, main: World, before: Prospect, asked: dict[st
 
 async def _is_listed(look: PageWalk, main: World, url: str) -> bool:
     """Whether a link of the page, in whichever frame, leads to exactly this address."""
-    asked = _LISTED.format(url=json.dumps(web_address(url)))
+    asked = f"shoalWalker.lists({json.dumps(web_address(url))})"
     inner = [world for prefix in look.frames if prefix and (world := look.world_of(prefix)) is not None]
     for world in (main, *inner):
         if await world.call(asked):

@@ -1,0 +1,71 @@
+"""Names of the page's elements, as our scripts ask for them: no field of a form and no picture stands in for one.
+
+A form gives its fields by their names before what every element has: in `<form><input name=children>`, `form.children`
+is the field. So does a document with its pictures, forms and frames. A symbol names no field, so our scripts ask by
+symbols: `node.children` is sent as `node[own$children]`, where Chromium's own prototypes answer.
+"""
+
+from __future__ import annotations
+
+import re
+
+from shoal.agent.support.bounded_cache import bounded_cache
+
+_ASKED_FOR = """
+action activeElement addEventListener after all anchors append assignedSlot attributes baseURI before body checked
+checkValidity checkVisibility childElementCount childNodes children classList className clientHeight clientLeft
+clientTop clientWidth cloneNode closest compareDocumentPosition contains contentEditable contentType control
+createElement createRange createTreeWalker dataset defaultView designMode disabled documentElement elementFromPoint
+elements evaluate firstChild firstElementChild form forms getAnimations getAttribute getAttributeNames
+getBoundingClientRect getClientRects getElementById getElementsByClassName getElementsByTagName getRootNode
+hasAttribute hasAttributes head hidden href id inert innerHTML innerText isConnected isContentEditable labels lang
+lastElementChild links localName matches method multiple name namespaceURI nextElementSibling nextSibling nodeName
+nodeType nodeValue normalize offsetHeight offsetParent offsetWidth open outerHTML ownerDocument parentElement
+parentNode part previousElementSibling previousSibling querySelector querySelectorAll readyState remove
+replaceChildren role scripts scrollBy scrollHeight scrollingElement scrollIntoView scrollIntoViewIfNeeded scrollLeft
+scrollTo scrollTop scrollWidth selected shadowRoot src style tabIndex tagName target textContent title type value
+"""
+NAMES = tuple(_ASKED_FOR.split())
+"""What our scripts ask of elements that may be forms, and of documents."""
+
+_ASKED = re.compile(rf"(?<=[\w$)\]}}])(\??)\.({'|'.join(NAMES)})\b")
+_OWN = """(globalThis.shoalOwn ??= (() => {
+  const own = {}, form = HTMLFormElement.prototype;
+  const kinds = [EventTarget, Node, Element, HTMLElement, SVGElement, HTMLFormElement, Document, DocumentFragment,
+    ShadowRoot];
+  for (const name of 'NAMES'.split(' ')) {
+    const symbol = own[name] = Symbol(name);
+    // Whatever is neither a document nor a form has nothing of its own by a name.
+    const plain = { get() { return this[name]; }, set(value) { this[name] = value; } };
+    Object.defineProperty(Object.prototype, symbol, plain);
+    if (!(name in form)) Object.defineProperty(form, symbol, { value: undefined });
+    for (const { prototype } of kinds) {
+      const property = Object.getOwnPropertyDescriptor(prototype, name);
+      if (property) Object.defineProperty(prototype, symbol, property);
+    }
+  }
+  return own;
+})())""".replace("NAMES", " ".join(NAMES))
+
+
+def function_by_names(function: str) -> str:
+    """A function for an isolated world of a page, which asks elements by names that the page cannot take."""
+    symbols, asking = _by_names(function)
+    return f"function (...given) {{ {symbols} return ({asking}\n).apply(this, given); }}"
+
+
+def script_by_names(script: str) -> str:
+    """An expression or statements for an isolated world, in the same way."""
+    symbols, asking = _by_names(script)
+    return f"{{ {symbols} {asking}\n}}" if symbols else script
+
+
+@bounded_cache(64, longest=200_000)
+def _by_names(script: str) -> tuple[str, str]:
+    """The symbols that a script asks by, as constants, which cost less than properties of a global; and the script."""
+    names = dict.fromkeys(asked[2] for asked in _ASKED.finditer(script))
+    if not names:
+        return "", script
+    symbols = ", ".join(f"{name}: own${name}" for name in names)
+    asking = _ASKED.sub(lambda asked: f"{asked[1] and '?.'}[own${asked[2]}]", script)
+    return f"const {{ {symbols} }} = {_OWN};", asking
