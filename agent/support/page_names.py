@@ -16,11 +16,11 @@ action activeElement addEventListener after all anchors append assignedSlot attr
 checkValidity checkVisibility childElementCount childNodes children classList className clientHeight clientLeft
 clientTop clientWidth cloneNode closest compareDocumentPosition contains contentEditable contentType control
 createElement createRange createTreeWalker dataset defaultView designMode disabled documentElement elementFromPoint
-elements evaluate firstChild firstElementChild form forms getAnimations getAttribute getAttributeNames
-getBoundingClientRect getClientRects getElementById getElementsByClassName getElementsByTagName getRootNode
-hasAttribute hasAttributes head hidden href id inert innerHTML innerText isConnected isContentEditable labels lang
-lastElementChild links localName matches method multiple name namespaceURI nextElementSibling nextSibling nodeName
-nodeType nodeValue normalize offsetHeight offsetParent offsetWidth open outerHTML ownerDocument parentElement
+elements elementsFromPoint evaluate firstChild firstElementChild form forms getAnimations getAttribute
+getAttributeNames getBoundingClientRect getClientRects getElementById getElementsByClassName getElementsByTagName
+getRootNode hasAttribute hasAttributes head hidden href id inert innerHTML innerText isConnected isContentEditable
+labels lang lastElementChild links localName matches method multiple name namespaceURI nextElementSibling nextSibling
+nodeName nodeType nodeValue normalize offsetHeight offsetParent offsetWidth open outerHTML ownerDocument parentElement
 parentNode part previousElementSibling previousSibling querySelector querySelectorAll readyState remove
 replaceChildren role scripts scrollBy scrollHeight scrollingElement scrollIntoView scrollIntoViewIfNeeded scrollLeft
 scrollTo scrollTop scrollWidth selected shadowRoot src style tabIndex tagName target textContent title type value
