@@ -485,7 +485,7 @@
       const kind = (script.type || '').toLowerCase();
       const whole = /json/.test(kind) && !/importmap|speculation/.test(kind);
       if (whole) texts.push([/ld\+json/.test(kind) ? 'json-ld' : 'script', script.textContent, selector(script)]);
-      else if (!kind || /javascript/.test(kind)) if (/^\s*(?:var |let |const |window\.|self\.)?[\w$.[\]"']{1,80}\s*=\s*[[{]/.test(script.textContent.slice(0, 400))) texts.push(['state', script.textContent, selector(script)]);
+      else if (!kind || /javascript/.test(kind)) if (/^\s*(?:var |let |const |window\.|self\.)?[\w$.[\]\x22\x27]{1,80}\s*=\s*[[{]/.test(script.textContent.slice(0, 400))) texts.push(['state', script.textContent, selector(script)]);
     });
     let left = MAX_JSON;
     for (const [kind, text, at] of texts) {

@@ -14,36 +14,50 @@ from shoal.agent.support.bounded_cache import bounded_cache
 _ASKED_FOR = """
 action activeElement addEventListener after all anchors append assignedSlot attributes baseURI before body checked
 checkValidity checkVisibility childElementCount childNodes children classList className clientHeight clientLeft
-clientTop clientWidth cloneNode closest compareDocumentPosition contains contentEditable contentType control
-createElement createRange createTreeWalker dataset defaultView designMode disabled documentElement elementFromPoint
-elements elementsFromPoint evaluate firstChild firstElementChild form forms getAnimations getAttribute
-getAttributeNames getBoundingClientRect getClientRects getElementById getElementsByClassName getElementsByTagName
-getRootNode hasAttribute hasAttributes head hidden href id inert innerHTML innerText isConnected isContentEditable
-labels lang lastElementChild links localName matches method multiple name namespaceURI nextElementSibling nextSibling
-nodeName nodeType nodeValue normalize offsetHeight offsetParent offsetWidth open outerHTML ownerDocument parentElement
-parentNode part previousElementSibling previousSibling querySelector querySelectorAll readyState remove
-replaceChildren role scripts scrollBy scrollHeight scrollingElement scrollIntoView scrollIntoViewIfNeeded scrollLeft
-scrollTo scrollTop scrollWidth selected shadowRoot src style tabIndex tagName target textContent title type value
+clientTop clientWidth cloneNode closest compareDocumentPosition contains contentDocument contentEditable contentType
+control createElement createRange createTreeWalker dataset defaultView designMode disabled documentElement
+elementFromPoint elements elementsFromPoint evaluate firstChild firstElementChild form forms getAnimations
+getAttribute getAttributeNames getBoundingClientRect getClientRects getElementById getElementsByClassName
+getElementsByTagName getRootNode hasAttribute hasAttributes head hidden href id inert innerHTML innerText isConnected
+isContentEditable labels lang lastElementChild links localName matches method multiple name namespaceURI
+nextElementSibling nextSibling nodeName nodeType nodeValue normalize offsetHeight offsetParent offsetWidth open
+outerHTML ownerDocument parentElement parentNode part previousElementSibling previousSibling querySelector
+querySelectorAll readyState remove replaceChildren role scripts scrollBy scrollHeight scrollingElement scrollIntoView
+scrollIntoViewIfNeeded scrollLeft scrollTo scrollTop scrollWidth selected shadowRoot src style tabIndex tagName target
+textContent title type value
 """
 NAMES = tuple(_ASKED_FOR.split())
 """What our scripts ask of elements that may be forms, and of documents."""
 
-_ASKED = re.compile(rf"(?<=[\w$)\]}}])(\??)\.({'|'.join(NAMES)})\b")
-_OWN = """(globalThis.shoalOwn ??= (() => {
-  const own = {}, form = HTMLFormElement.prototype;
-  const kinds = [EventTarget, Node, Element, HTMLElement, SVGElement, HTMLFormElement, Document, DocumentFragment,
-    ShadowRoot];
-  for (const name of 'NAMES'.split(' ')) {
-    const symbol = own[name] = Symbol(name);
-    // Whatever is neither a document nor a form has nothing of its own by a name.
-    const plain = { get() { return this[name]; }, set(value) { this[name] = value; } };
-    Object.defineProperty(Object.prototype, symbol, plain);
-    if (!(name in form)) Object.defineProperty(form, symbol, { value: undefined });
-    for (const { prototype } of kinds) {
-      const property = Object.getOwnPropertyDescriptor(prototype, name);
-      if (property) Object.defineProperty(prototype, symbol, property);
+_QUOTED = r"""(?:"(?:[^"\\\n$]|\\.|\$(?!\{))*"|'(?:[^'\\\n$]|\\.|\$(?!\{))*')"""
+_ASKED = re.compile(rf"{_QUOTED}|(?<=[\w$)\]}}])(\??)\.({'|'.join(NAMES)})\b")
+"""A text in quotes, which stays, or a question."""
+_OWN = """(Object.hasOwn(globalThis, 'shoalOwn') ? globalThis.shoalOwn : (() => {
+  const own = Object.fromEntries('NAMES'.split(' ').map(name => [name, Symbol.for('shoal ' + name)]));
+  // Each window has prototypes of its own: those of a frame are given the symbols as soon as its document is asked for.
+  const give = view => {
+    if (Object.hasOwn(view, 'shoalOwn')) return;
+    Object.defineProperty(view, 'shoalOwn', { value: own });
+    const form = view.HTMLFormElement.prototype;
+    const kinds = [view.EventTarget, view.Node, view.Element, view.HTMLElement, view.SVGElement, view.HTMLFormElement,
+      view.Document, view.DocumentFragment, view.ShadowRoot];
+    for (const [name, symbol] of Object.entries(own)) {
+      // Whatever is neither a document nor a form has nothing of its own by a name.
+      const plain = { get() { return this[name]; }, set(value) { this[name] = value; } };
+      Object.defineProperty(view.Object.prototype, symbol, plain);
+      if (!(name in form)) Object.defineProperty(form, symbol, { value: undefined });
+      for (const { prototype } of kinds) {
+        const property = Object.getOwnPropertyDescriptor(prototype, name);
+        if (property) Object.defineProperty(prototype, symbol, property);
+      }
     }
-  }
+    const inner = {
+      get() { const inside = this.contentDocument; if (inside) give(this.contentWindow); return inside; },
+    };
+    for (const { prototype } of [view.HTMLIFrameElement, view.HTMLFrameElement, view.HTMLObjectElement])
+      Object.defineProperty(prototype, own.contentDocument, inner);
+  };
+  give(globalThis);
   return own;
 })())""".replace("NAMES", " ".join(NAMES))
 
@@ -63,9 +77,9 @@ def script_by_names(script: str) -> str:
 @bounded_cache(64, longest=200_000)
 def _by_names(script: str) -> tuple[str, str]:
     """The symbols that a script asks by, as constants, which cost less than properties of a global; and the script."""
-    names = dict.fromkeys(asked[2] for asked in _ASKED.finditer(script))
+    names = dict.fromkeys(asked[2] for asked in _ASKED.finditer(script) if asked[2])
     if not names:
         return "", script
     symbols = ", ".join(f"{name}: own${name}" for name in names)
-    asking = _ASKED.sub(lambda asked: f"{asked[1] and '?.'}[own${asked[2]}]", script)
+    asking = _ASKED.sub(lambda asked: f"{asked[1] and '?.'}[own${asked[2]}]" if asked[2] else asked[0], script)
     return f"const {{ {symbols} }} = {_OWN};", asking

@@ -17,7 +17,6 @@ from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.browser import RawRecording
 from shoal.agent.redaction.masking import HIDDEN
-from shoal.agent.support.page_names import script_by_names
 
 MOST_CHARS = 16_000_000
 """Of one session's raw events, all tabs together: they stay in the worker's memory until the session ends."""
@@ -130,6 +129,6 @@ def source() -> str:
         "NO_CLASS": f"none-{secrets.token_hex(8)}",  # a page that knew it could hide what it shows
     }
     constants = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in settings.items())
-    world, recorder = (_HERE / "world.js").read_text(), script_by_names((_HERE / "recorder.js").read_text())
+    world, recorder = ((_HERE / name).read_text() for name in ("world.js", "recorder.js"))
     untested = rrweb.replace(_TESTED, '"shadowRoot"')
     return f"{world}\n{untested};\n{{\n{constants}{recorder}\n}}\n"

@@ -147,3 +147,12 @@ async def test_all_that_scripts_ask_of_elements_is_asked_by_names_of_our_own(pag
         if path.parent.name not in ("gym", "recording"):  # they run beside the page's own scripts, or are rrweb's
             asked = set(re.findall(r"(?<=[\w$)\]}])\??\.(\w+)", path.read_text())) & kept
             assert asked - set(page_names.NAMES) - _OF_OTHERS == set(), path
+
+
+async def test_a_frame_is_asked_from_the_page_around_it(page: Context, things: Site) -> None:
+    inner = page_of(fields=FIELDS, pictures=PICTURES).replace('"', "&quot;")
+    things.pages["/around"] = f'<h1>Around</h1><iframe srcdoc="{inner}"></iframe>'
+    await page.goto(f"{things.url}/around")
+    await page.settle()
+    asked = "() => [...document.querySelector('iframe').contentDocument.querySelector('form').querySelectorAll('td a')].map((a) => a.textContent)"  # noqa: E501
+    assert await page.read(asked) == [f"Thing {n}" for n in range(1, 9)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.agent.support.page_names import function_by_names, script_by_names
+from shoal.agent.support.page_names import NAMES, function_by_names, script_by_names
 
 
 @pytest.mark.parametrize(
@@ -26,19 +26,30 @@ def test_names_are_asked_by_symbols(written: str, sent: str) -> None:
     assert f"({sent}\n)" in function_by_names(written)
 
 
-@pytest.mark.parametrize("script", ["self.origin", "find('.title, a > .body')", "{...children}", "rows.idOf(7)"])
+@pytest.mark.parametrize(
+    "script",
+    [
+        "self.origin",
+        "find('.title, a > .body')",
+        "find('ul.body > a.name')",
+        'write("<b>a.href.name</b>")',
+        "{...children}",
+        "rows.idOf(7)",
+    ],
+)
 def test_what_is_no_name_of_an_element_stays(script: str) -> None:
     assert script_by_names(script) == script
 
 
 AGENT = Path(__file__).parents[3] / "agent"
 SCRIPTS = [path for path in AGENT.rglob("*.js") if "rrweb" not in path.name and path.parent.name != "gym"]
-_QUOTED = re.compile(r"'[\w\s.#>:\[\]=*^~-]{1,200}'")
-"""A text in quotes, selectors among them."""
+_QUESTION = re.compile(rf"(?<=[\w$)\]}}])\??\.(?:{'|'.join(NAMES)})\b")
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
-def test_no_text_in_a_script_of_ours_looks_like_such_a_question(script: Path) -> None:
+def test_every_question_of_a_script_of_ours_is_asked_by_a_symbol(script: Path) -> None:
+    """A quote in an expression may be taken for the beginning of a text, and what follows in its line for the text."""
     for line in script.read_text(encoding="utf-8").splitlines():
-        for quoted in _QUOTED.findall(line.partition("// ")[0]):
-            assert script_by_names(quoted) == quoted, line
+        code = line.partition("// ")[0]
+        sent = script_by_names(code).rpartition("return own;\n})());")[2]
+        assert len(_QUESTION.findall(code)) == sent.count("[own$"), line
