@@ -375,29 +375,6 @@ async def test_a_list_whose_answers_are_slow_is_read_to_its_end_whatever_asks_fo
     assert await collected(page, site) == ([name for name, _ in PARTS], "")
 
 
-SPINS = """<style>@keyframes turn { to { transform: rotate(1turn) } }</style>
-<div class=spinner style="width:20px;height:20px;border:3px dotted;animation:turn 1s linear infinite"></div>"""
-
-
-async def test_a_list_with_a_spinner_that_stays_is_not_complete(page: Context, site: Site) -> None:
-    site.pages["/list"] = watching("a timer", SPINS)
-    found = await read(page, site)
-    assert len(found.records) >= 20 and names(found) == [name for name, _ in PARTS[: len(found.records)]]
-    assert not found.complete and "a placeholder for content" in found.why
-    items, cut = await collected(page, site)
-    assert len(items) >= 20 and "a placeholder for content" in cut
-
-
-async def test_a_list_whose_script_waits_for_longer_than_is_waited_is_not_complete(page: Context, site: Site) -> None:
-    site.pages["/list"] = growing(57, delay_ms=1200).replace("done, delay_ms", "done, at > 20 ? 90000 : delay_ms")
-    found = await read(page, site)
-    assert (len(found.records), found.complete) == (40, False)
-    assert "scrolling brought nothing further after 40" in found.why
-    items, cut = await collected(page, site)
-    assert len(items) == 40
-    assert "scrolling brought nothing further after 40" in cut
-
-
 # --- whole sessions -----------------------------------------------------------------------------------
 
 
