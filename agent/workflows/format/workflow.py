@@ -25,6 +25,8 @@ _MOST_COMPARED = 1_000
 
 
 _MOST_READ = 64
+_MOST_ENTRIES = 50_000
+"""Of a file. Pydantic looks at all of them, and makes a fault of each that is wrong, while no other thread runs."""
 
 
 class Scope(WorkflowPart):
@@ -100,12 +102,26 @@ def read_workflow(data: Json) -> Workflow:
         except (ValueError, RecursionError) as error:
             place = f"line {getattr(error, 'lineno', 1)} column {getattr(error, 'colno', 1)}"
             raise WorkflowInvalid(f"{place}: no JSON: {getattr(error, 'msg', error)}", places=(place,)) from None
+        if (count := _entries(data)) > _MOST_ENTRIES:
+            place, what = "the workflow", f"has {count:,} entries; at most {_MOST_ENTRIES:,} are read"
+            raise WorkflowInvalid(f"{place}: {what}", places=(place,))
     try:
         workflow = Workflow.model_validate(data)
     except (ValidationError, RecursionError) as error:
         raise invalid(error, data) from None
     check_workflow(workflow)
     return workflow
+
+
+def _entries(data: Json) -> int:
+    """How many entries all its lists and objects have together."""
+    count, left = 0, [data]
+    while left:
+        part = left.pop()
+        if isinstance(part, (dict, list)):
+            count += len(part)
+            left += part.values() if isinstance(part, dict) else part
+    return count
 
 
 @once_each(_MOST_READ)
