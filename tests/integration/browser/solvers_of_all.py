@@ -201,11 +201,11 @@ def to_position(seen: Observation) -> Script:
     wide = 3 if len(items) == 9 else 1
     if found := re.match(r"(\d+)", place):
         to = int(found[1]) - 1
-    elif wide == 3:
+    elif way := re.match(r"up|down|left|right", place):  # by one
+        to = at + {"up": -wide, "down": wide, "left": -1, "right": 1}[way[0]]
+    else:
         row = 0 if "top" in place else 2 if "bottom" in place else 1
         to = row * 3 + (0 if "left" in place else 2 if "right" in place else 1)
-    else:
-        to = {"up": at - 1, "down": at + 1}[re.findall(r"up|down", place)[0]]
     yield _moved(items[at], items[to])
 
 
