@@ -218,7 +218,8 @@ globalThis.shoalWalker ??= (() => {
   };
   // The one text that a shape stands with in its group, as in legends.
   const besideIt = shape => {
-    const texts = shape.parentElement?.localName === 'g' ? shape.parentElement.querySelectorAll('text') : [];
+    const drawn = shape.parentElement?.localName === 'g' ? [...shape.parentElement.querySelectorAll('text')] : [];
+    const texts = drawn.filter(one => /[^\s\ue000-\uf8ff]/.test(one.textContent)); // letters of an icon font are none
     return texts.length === 1 ? squeeze(texts[0].textContent) : '';
   };
   // Lines of a drawing that may join two things, as in diagrams and editors of flows; an icon has none.
@@ -307,7 +308,7 @@ globalThis.shoalWalker ??= (() => {
   const lastName = (element, tag) => {
     const own = element.title || element.getAttribute('placeholder') || hintOf(element);
     if (own) return squeeze(own);
-    if (FIELDS.has(tag)) return wordsBefore(element) || wordsOf(element.name || element.id || '');
+    if (FIELDS.has(tag)) return (/^(checkbox|radio)$/.test(element.type) && wordsAfter(element)) || wordsBefore(element) || wordsOf(element.name || element.id || '');
     const icon = element.querySelector('svg');
     if (icon) { const words = nameOfSvg(icon); if (words) return words; }
     const image = element.querySelector('img');
@@ -345,6 +346,15 @@ globalThis.shoalWalker ??= (() => {
     const [one, other] = parts.map(part => part.getBoundingClientRect());
     return other.left >= one.right - 1 && other.top < one.bottom && one.top < other.bottom;
   };
+  // Text right behind a box that has no label, where people look for it.
+  const wordsAfter = box => {
+    for (let after = box.nextSibling; after; after = after.nextSibling) {
+      if (after.nodeType === 1 && (after.matches('br, button, a[href], input, select, textarea') || after.querySelector('button, a[href], input, select, textarea'))) return '';
+      const text = after.nodeType === 8 ? '' : squeeze(after.textContent || '');
+      if (text) return text.length <= 60 ? text : '';
+    }
+    return '';
+  };
   // Text that stands before a field that has no label, as in table layouts.
   const wordsBefore = element => {
     const column = columnOf(element);
@@ -352,7 +362,7 @@ globalThis.shoalWalker ??= (() => {
     for (let node = element, steps = 0; node && steps < 3; node = node.parentElement, steps++) {
       if (isRow(node)) return ''; // what the row above says is said of other fields
       for (let before = node.previousSibling; before; before = before.previousSibling) {
-        if (before.nodeType === 1 && (before.matches('button, a[href]') || FIELDS.has(before.tagName) || before.querySelector('input, select, textarea, button, a[href]'))) return '';
+        if (before.nodeType === 1 && (before.matches('button, a[href]') || FIELDS.has(before.tagName) || before.querySelector('input, select, textarea, button, a[href], [role=menuitem], [role=tab], [role=button]'))) return '';
         const text = before.nodeType === 8 || before.localName === 'svg' ? '' : squeeze(before.textContent || '');
         if (text && (/:\s*\S/.test(text) || (before.nodeType === 1 && saysTwo(before)))) return ''; // a name with its value
         if (text) return text.length <= 60 ? text.replace(/\s*[:*]+$/, '') : '';
@@ -365,7 +375,9 @@ globalThis.shoalWalker ??= (() => {
   // --- what an element is ------------------------------------------------------------------------------------------
 
   const isLink = element => element.hasAttribute('href') || element.hasAttribute('xlink:href'); // the latter in drawings
+  const AROUND_TEXT = /^(application|document|article|main|region|group|form|paragraph)$/; // roles that an editor may have
   const roleOf = (element, tag, explicit) => {
+    if (explicit && element.isContentEditable && !element.parentElement?.isContentEditable && AROUND_TEXT.test(explicit)) return 'textbox';
     if (explicit && explicit !== 'presentation' && explicit !== 'none') return explicit.split(' ')[0];
     if (tag === 'A' || tag === 'AREA') return isLink(element) ? 'link' : '';
     if (tag === 'INPUT') return INPUT_ROLES[element.type] || (element.hasAttribute('list') ? 'combobox' : 'textbox');
@@ -417,7 +429,10 @@ globalThis.shoalWalker ??= (() => {
   const DEEP = 4; // groups around a control that may be pale as a whole
   const palenessOf = element => {
     let opacity = 1;
-    for (let node = element, deep = 0; node?.nodeType === 1 && deep < DEEP; node = parentOf(node), deep++) opacity *= +getComputedStyle(node).opacity || 1;
+    for (let node = element, deep = 0; node?.nodeType === 1 && deep < DEEP; node = parentOf(node), deep++) {
+      const own = +getComputedStyle(node).opacity || 1;
+      if (own === 1 || !node.getAnimations().length) opacity *= own; // what is coming into sight is not greyed
+    }
     return opacity;
   };
   // The element, or the item around it that holds nothing else.
@@ -688,14 +703,20 @@ globalThis.shoalWalker ??= (() => {
   };
 
   // Rows of which one at a time can have the focus, or that say whether they are selected: each can be pressed, however few
-  // say so themselves.
+  // say so themselves. The focus may be on a part of the row.
   const ROVING_MAX = 300, MANY_ROWS = 2000;
   const COMPOSITES = '[role=listbox],[role=tree],[role=grid],[role=treegrid],[role=menu],[role=tablist],[role=radiogroup],[role=list],ul,ol,tbody';
   const markRows = () => {
     for (const place of places()) {
       for (const row of place.querySelectorAll('[role=row][aria-selected], [role=listitem][aria-selected]')) delegated.add(row);
-      const lists = new Set();
+      const lists = new Set(), partLists = new Set();
       for (const first of place.querySelectorAll('[tabindex="0"]')) {
+        const list = first.parentElement?.parentElement?.closest(COMPOSITES);
+        if (list && !partLists.has(list) && !FIELDS.has(first.tagName)) {
+          partLists.add(list);
+          const parts = [...list.querySelectorAll(CSS.escape(first.tagName) + '[tabindex]')].filter(one => one.getAttribute('class') === first.getAttribute('class'));
+          if (parts.length > 1 && parts.every(one => one === first || one.tabIndex < 0)) for (const one of parts) delegated.add(one);
+        }
         if (lists.has(first.parentElement)) continue;
         lists.add(first.parentElement);
         if (lists.size > ROVING_MAX) break;
@@ -1022,7 +1043,7 @@ globalThis.shoalWalker ??= (() => {
         addText(node.textContent, out, node, mode);
         return;
       }
-      if (tag === 'SVG' && !kindOf(node, tag, node.getAttribute('role') || '')) { if (!(mode & FADED)) emitDrawing(node, out, depth); return; }
+      if (tag === 'SVG' && !kindOf(node, tag, node.getAttribute('role') || '')) { if (isPainted(node, mode)) emitDrawing(node, out, depth); return; }
       // An editor of rich text: libraries put one into a frame, whose whole body is the field.
       if (tag === 'BODY' && !options.top && node.isContentEditable) { emitControl(node, tag, 3, null, out, depth); return; }
       if (tag === 'HTML' || tag === 'BODY') { visit(shadowOf(node) || node, mode, depth + 1, out); return; }
@@ -1036,7 +1057,7 @@ globalThis.shoalWalker ??= (() => {
       let inner = mode & FADED;
       if (style.cursor === 'pointer') {
         inner |= POINTER;
-        if (!(mode & POINTER) && !(tag === 'LABEL' && node.control)) { emitControl(node, tag, 6, null, out, depth); return; }
+        if (!(mode & POINTER) && !(tag === 'LABEL' && (node.control || node.hasAttribute('for')))) { emitControl(node, tag, 6, null, out, depth); return; }
       }
       if (kind) { emitControl(node, tag, kind, null, out, depth); return; }
       if (style.visibility !== 'visible') inner |= MUTE;
@@ -1173,6 +1194,12 @@ globalThis.shoalWalker ??= (() => {
         out.broken = true;
         return;
       }
+      // What listens within a button and is all that it holds, is the button.
+      const part = kind <= 2 && isButton(element) ? onlyOf(inner) : null;
+      if (part && !part[2]) {
+        state.count = before + 1;
+        inner.splice(0, inner.length, ...(part[3] && !givenName(element, tag) ? [part[3]] : []), ...(part[4] ? [part[4]] : []), ...(part[10] || []));
+      }
       // Around controls that are all there is in it, what listens or can be focused is no control of its own.
       if (state.count > before + 1 && (kind >= 4 && kind <= 6 || (kind <= 2 && sheath(element, inner))) && wraps(element, kind, inner, box)) {
         state.count--;
@@ -1216,20 +1243,26 @@ globalThis.shoalWalker ??= (() => {
     };
 
     const onlyControls = nodes => nodes.every(node => Array.isArray(node) && (node[9] & CLICKABLE || node[0] === 'svg' || (!node[3] && !node[4] && node[10]?.length && onlyControls(node[10]))));
+    const isButton = element => /^(A|BUTTON)$/.test(element.tagName) || /^(button|link)$/.test(element.getAttribute('role') || '');
     // A link or button around nothing but a button or link: what it says, the inner one says.
-    const sheath = (element, inner) => /^(A|BUTTON)$/.test(element.tagName) || /^(button|link)$/.test(element.getAttribute('role') || '') ? /^(button|link)$/.test(onlyOf(inner)?.[2]) : false;
+    const sheath = (element, inner) => isButton(element) && /^(button|link)$/.test(onlyOf(inner)?.[2]);
     // The only control in a part of a page that holds nothing else.
     const onlyOf = nodes => nodes.length !== 1 || !Array.isArray(nodes[0]) ? null : nodes[0][9] & CLICKABLE ? nodes[0] : onlyOf(nodes[0][10] || []);
     const OWN_ACTS = DRAGGABLE | DROP_TARGET | CONTEXT_MENU | PLACED;
     const WRAPPER = 0.25; // of what it takes clicks for, the controls in it cover at least so much
     const wraps = (element, kind, inner, box) => {
-      if (delegated.has(element) || statesOf(element, upper(element)) & OWN_ACTS || element.getAttribute('aria-label') || element.title || !onlyControls(inner)) return false;
+      if (delegated.has(element) || statesOf(element, upper(element)) & OWN_ACTS || !onlyControls(inner)) return false;
+      const only = onlyOf(inner), twice = !!only?.[3] && [element.getAttribute('aria-label'), element.title].includes(only[3]);
+      if (twice && /^(button|link)$/.test(only[2])) return true; // a component's host, and the control in it of the same name
+      if (element.getAttribute('aria-label') || element.title) return false;
       if (kind === 5) return !(handles(element) & KEYS); // a board that is moved on by keys is a control
       if (kind <= 2 || /^(checkbox|radio)$/.test(onlyOf(inner)?.[2])) return true; // the row of a box, whose words are the box's label
       const area = nodes => nodes.reduce((sum, node) => sum + (node[9] & CLICKABLE && node[8] ? node[8][2] * node[8][3] : node[10] ? area(node[10]) : 0), 0);
       return area(inner) >= WRAPPER * box.width * box.height;
     };
 
+    // Whether a picture shows where what is around it may not.
+    const isPainted = (picture, mode) => !(mode & FADED) && (!(mode & MUTE) || picture.checkVisibility({ visibilityProperty: true }));
     // A drawing is one icon, unless its shapes take clicks for themselves, or it joins things by lines.
     const emitDrawing = (svg, out, depth) => {
       const targets = [...svg.querySelectorAll('*')].filter(part => kindOf(part, upper(part), part.getAttribute('role') || '') % 7);
@@ -1280,6 +1313,7 @@ globalThis.shoalWalker ??= (() => {
       const shadow = shadowOf(element);
       if (!shadow && !asked.has(element) && (tag.includes('-') || (HOSTS.has(tag) && !element.firstChild))) suspects.push(element);
       let meaning = role && role !== 'presentation' && role !== 'none' && role !== 'generic' ? role.split(' ')[0] : (ROLES[tag] || '');
+      if (meaning === 'group' && element.getAttribute('aria-hidden') === 'true') meaning = ''; // drawn around a field
       if (tag === 'TH' && !role && /^row/.test(element.scope)) meaning = 'rowheader';
       if (tag === 'SECTION' && !role && (element.hasAttribute('aria-label') || element.hasAttribute('aria-labelledby'))) meaning = 'region';
       if (meaning === 'code') mode |= CODE;
@@ -1314,7 +1348,7 @@ globalThis.shoalWalker ??= (() => {
       let name = element.attributes.length || tag === 'FIELDSET' || tag === 'TABLE' ? givenName(element, tag) : '';
       if (tag === 'IMG') {
         name = name || squeeze(element.title || '');
-        if (!name || cramped()) return;
+        if (!name || cramped() || !isPainted(element, mode)) return;
       }
       let text = '', children = inner;
       if (inner.length === 1 && typeof inner[0] === 'string') { text = inner[0]; children = []; }

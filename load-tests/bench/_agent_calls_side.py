@@ -1,5 +1,8 @@
 """Runs tasks by the agent of one checkout: `_agent_calls_side.py TREE`, with one JSON object on standard input.
 
+What each task gave is a line of its output; the next one begins once a line came back. So a task is judged before the
+next one changes what both work on.
+
 A program of its own, so that the state of the agent before a change can be run beside the state after it. Loops are
 worked off here, item after item, as the cluster would: each item is a session of its own that begins with what its
 parent hands down.
@@ -18,6 +21,7 @@ from typing import Any
 sys.path.insert(0, sys.argv[1])
 
 from shoal.agent.chromium.process.launch import launch
+from shoal.agent.errors import NavigationError
 from shoal.agent.models.openai_compatible import OpenAICompatible
 from shoal.agent.models.settings import ModelSettings
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
@@ -103,12 +107,23 @@ class Runner:
         )
 
 
+def _gave(outcomes: Sequence[Outcome], reward: str) -> dict[str, Any]:
+    return {
+        "statuses": [str(one.status) for one in outcomes],
+        "reasons": [one.error.message if one.error else one.reason for one in outcomes],
+        "answer": outcomes[-1].answer or "",
+        "records": [record.value for one in outcomes for record in one.records],
+        "url": outcomes[-1].url,
+        "reward": reward,
+    }
+
+
 async def _reward(context: Any) -> str:
     return str(await context.read("() => document.documentElement.dataset.reward || ''"))
 
 
 async def main() -> None:
-    asked = json.load(sys.stdin)
+    asked = json.loads(sys.stdin.readline())
     model = OpenAICompatible(ModelSettings(base_urls=(asked["model"],), model="solver", images=True))
     policy = ModelPolicy(model, RulesPolicy(), options=ModelPolicyOptions(images=True))
     browser = await launch()
@@ -118,17 +133,13 @@ async def main() -> None:
         for n, task in enumerate(asked["tasks"], 1):
             spec = JobSpec.model_validate(task["spec"])
             began = time.monotonic()
-            outcomes, reward = await runner.job(n, spec)
-            told[task["name"]] = {
-                "seconds": time.monotonic() - began,
-                "statuses": [str(one.status) for one in outcomes],
-                "reasons": [one.error.message if one.error else one.reason for one in outcomes],
-                "answer": outcomes[-1].answer,
-                "records": [record.value for one in outcomes for record in one.records],
-                "url": outcomes[-1].url,
-                "reward": reward,
-            }
+            try:
+                gave = _gave(*await runner.job(n, spec))
+            except NavigationError as error:  # one task's first page does not end the others
+                gave = {"statuses": ["failed"], "reasons": [str(error)], "answer": "", "records": [], "url": spec.url}
+            told[task["name"]] = {"seconds": time.monotonic() - began, **gave}
             print(json.dumps({task["name"]: told[task["name"]]}), flush=True)
+            await asyncio.to_thread(sys.stdin.readline)
     finally:
         await browser.close()
         await model.close()

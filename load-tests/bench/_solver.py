@@ -6,6 +6,7 @@ What it is asked, it counts: calls, characters, and which calls did nothing but 
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -75,12 +76,21 @@ class Prompt:
     def elements(self) -> list[Shown]:
         return [Shown(*(part or "" for part in found)) for found in _ELEMENT.findall(self.page)]
 
-    def find(self, role: str, name: str) -> Shown:
-        """The first element of this role whose name the pattern matches."""
+    def find(self, role: str, name: str, at: int = 0) -> Shown:
+        """The element of this role whose name the pattern matches: the first one, or the one at `at`."""
         found = [one for one in self.elements if re.fullmatch(role, one.role) and re.search(name, one.name)]
         if not found:
             raise LookupError(f"{self.task}: no {role} {name!r} on {self.url}: {self.page[:1500]}")
-        return found[0]
+        return found[at]
+
+    def behind(self, name: str) -> Prompt:
+        """The same request, with only those elements that follow the first of this name."""
+        at = next((n for n, one in enumerate(self.elements) if re.search(name, one.name)), None)
+        if at is None:
+            raise LookupError(f"{self.task}: nothing is called {name!r} on {self.url}: {self.page[:1500]}")
+        rest = copy.copy(self)
+        rest.__dict__["elements"] = self.elements[at:]
+        return rest
 
 
 def _text(content: Json) -> str:
@@ -149,7 +159,9 @@ class Counted:
     reply: int = 0
     pictured: int = 0  # calls with a picture
     only_done: int = 0  # calls whose reply did nothing but say that something is done
+    lost: list[str] = field(default_factory=list)  # what prompts lacked
     prompts: list[str] = field(default_factory=list)
+    replies: list[str] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
 
 
@@ -163,15 +175,21 @@ class Solver:
     def __call__(self, body: Mapping[str, Json]) -> str:
         prompt = Prompt(body)
         task = self._tasks[prompt.task]
-        reply = _whole(getattr(self, f"_{prompt.kind}")(prompt, task), prompt.schema)
-        text = json.dumps(reply, ensure_ascii=False)
         counted = self.counted.setdefault(task.name, Counted())
+        try:
+            reply = getattr(self, f"_{prompt.kind}")(prompt, task)
+        except LookupError as error:  # the prompt lacks what the task needs
+            counted.lost.append(str(error))
+            reply = _given_up(prompt, str(error))
+        reply = _whole(reply, prompt.schema)
+        text = json.dumps(reply, ensure_ascii=False)
         counted.calls += 1
         counted.prompt += len(prompt.whole)
         counted.reply += len(text)
         counted.pictured += "image_url" in json.dumps(body["messages"])
         counted.only_done += _only_done(prompt.kind, reply)
         counted.prompts.append(prompt.whole)
+        counted.replies.append(text)
         counted.kinds.append(prompt.kind)
         return text
 
@@ -196,11 +214,10 @@ class Solver:
 
     def _navigate(self, prompt: Prompt, task: Task) -> Json:
         move = task.move(prompt)
-        ends = task.answer is None and task.record is None
         more: dict[str, Json] = {}
         if "actions" in prompt.schema["properties"]:
             more = {"actions": move.acts(prompt), "then_done": move.then if move.last else None}
-        return _planned(prompt, prompt.goal, "navigate", ends_goal=ends, wants_answer=task.answer is not None, **more)
+        return _planned(prompt, prompt.goal, "navigate", ends_goal=True, wants_answer=task.answer is not None, **more)
 
     # --- step, extract, … -----------------------------------------------------------------------------
 
@@ -251,6 +268,12 @@ def _achieved(why: str) -> Json:
     }
 
 
+def _given_up(prompt: Prompt, why: str) -> Json:
+    if prompt.kind == "plan":
+        return _achieved(why) | {"user_goal_achieved": False, "should_terminate": True, "termination_reason": why}
+    return _stepped(prompt, [{"action_type": "TERMINATE", "reasoning": why}], why)
+
+
 _FRAME: Mapping[str, Json] = {"reasoning": "it leads to the goal", "confidence_float": 0.9}
 
 
@@ -281,16 +304,57 @@ def _only_done(kind: str, reply: Json) -> bool:
     return kind == "step" and [one["action_type"] for one in reply["actions"]] == ["COMPLETE"]
 
 
+def quoted(pattern: str) -> Told:
+    """The answer that a page states: its words that the pattern, or the group in it, matches."""
+
+    def told(prompt: Prompt) -> Json:
+        found = re.search(pattern, prompt.page)
+        if found is None:
+            raise LookupError(f"{prompt.task}: {pattern!r} is not on {prompt.url}: {prompt.page[:1500]}")
+        words = found[found.re.groups]
+        return {"text": words, "quotes": [words]}
+
+    return told
+
+
 # --- actions ----------------------------------------------------------------------------------------------
 
 
-def click(role: str, name: str) -> Callable[[Prompt], dict[str, Json]]:
-    return lambda prompt: {"action_type": "CLICK", "id": prompt.find(role, name).id}
+Act = Callable[[Prompt], dict[str, Json]]
 
 
-def fill(role: str, name: str, text: str) -> Callable[[Prompt], dict[str, Json]]:
+def click(role: str, name: str, *, at: int = 0, **how: Json) -> Act:
+    return lambda prompt: {"action_type": "CLICK", "id": prompt.find(role, name, at).id, **how}
+
+
+def fill(role: str, name: str, text: str) -> Act:
     return lambda prompt: {"action_type": "INPUT_TEXT", "id": prompt.find(role, name).id, "text": text}
 
 
-def all_of(*acts: Callable[[Prompt], dict[str, Json]]) -> Acts:
+def twice(role: str, name: str) -> Act:
+    return lambda prompt: _call("dblclick", bid=prompt.find(role, name).id)
+
+
+def keys(combination: str, times: int = 1) -> Act:
+    return lambda prompt: _call("keyboard_press", key_comb=combination, times=times)
+
+
+def typed(text: str) -> Act:
+    return lambda prompt: _call("keyboard_type", text=text)
+
+
+def drag(one: tuple[str, str], other: tuple[str, str]) -> Act:
+    return lambda prompt: _call("drag_and_drop", from_bid=prompt.find(*one).id, to_bid=prompt.find(*other).id)
+
+
+def of(name: str, act: Act) -> Act:
+    """The act on what follows the first element of this name."""
+    return lambda prompt: act(prompt.behind(name))
+
+
+def all_of(*acts: Act) -> Acts:
     return lambda prompt: [act(prompt) for act in acts]
+
+
+def _call(name: str, **args: Json) -> dict[str, Json]:
+    return {"action_type": "CALL", "call": {"name": name, "args": args}}

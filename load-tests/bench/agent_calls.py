@@ -135,20 +135,30 @@ def run(tree: Path, only: str, served: Served = all_tasks) -> tuple[dict[str, Co
         solver = Solver(tasks)
         with _model(solver) as url:
             asked = {"model": f"{url}", "tasks": [{"name": task.name, "spec": task.spec} for task in tasks]}
-            done = subprocess.run(
-                [sys.executable, str(SIDE), str(tree)],
-                input=json.dumps(asked),
-                stdout=subprocess.PIPE,
-                text=True,
-                timeout=LIMIT_S,
-                env={**os.environ, "PYTHONPATH": str(tree)},
-                check=False,
-            )
-        told: dict[str, Any] = {}
-        for line in done.stdout.splitlines():
-            told |= json.loads(line)
-        _judge(tasks, told)
+            told = _done(tree, asked, tasks)
         return solver.counted, told, tasks
+
+
+def _done(tree: Path, asked: Json, tasks: list[Task]) -> dict[str, Any]:
+    """What the tasks gave by the agent of `tree`, each judged before the next one begins."""
+    told: dict[str, Any] = {}
+    command, env = [sys.executable, str(SIDE), str(tree)], {**os.environ, "PYTHONPATH": str(tree)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as side:
+        assert side.stdin is not None and side.stdout is not None
+        end = threading.Timer(LIMIT_S, side.kill)
+        end.start()
+        try:
+            side.stdin.write(json.dumps(asked) + "\n")
+            side.stdin.flush()
+            for line in side.stdout:
+                gave = json.loads(line)
+                _judge([task for task in tasks if task.name in gave], gave)
+                told |= gave
+                side.stdin.write("\n")
+                side.stdin.flush()
+        finally:
+            end.cancel()
+    return told
 
 
 def run_peer(python: Path, only: str) -> tuple[dict[str, Counted], dict[str, Any], list[Task]]:
@@ -276,12 +286,11 @@ def _beside_peer(report: Report, now: dict[str, Counted], python: Path, only: st
 
 
 def _judge(tasks: list[Task], told: dict[str, dict[str, Any]]) -> None:
-    """Notes which tasks were told done and are; while their sites are served, whose data may be asked."""
+    """Notes which tasks were told completed and are; while their sites are served, whose data may be asked."""
     for task in tasks:
         if task.name in told:
             gave = told[task.name]
-            gave["done"] = task.right(gave)
-            gave["right"] = set(gave["statuses"]) == {"completed"} and gave["done"]
+            gave["right"] = set(gave["statuses"]) == {"completed"} and task.right(gave)
 
 
 def main() -> None:

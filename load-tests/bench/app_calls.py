@@ -1,8 +1,8 @@
 """How many model calls jobs on applications take, beside the perfect number: what an agent needs that looks at no page
 in vain.
 
-The applications come from PyPI and npm: TiddlyWiki, Optuna Dashboard, Fava. They are installed once, seeded by their
-own interfaces, and served on the loopback address. Each task is solved by a program that reads the prompt
+The applications come from PyPI and npm (the folder `apps` has a file for each). They are installed once, seeded by
+their own interfaces, and served on the loopback address. Each task is solved by a program that reads the prompt
 (`_solver.py`), and judged by the application's own data. A task that is called completed and is not is told wrongly.
 
     make test-apps
@@ -15,44 +15,63 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from _app_tasks import fava, optuna, tiddlywiki
-from _apps import fava_served, optuna_served, tiddlywiki_served
 from _report import Report, Target, arguments
 from _site import ROOT
-from _solver import Task
+from _solver import Counted, Task
 from agent_calls import run
+from apps import cloudcmd, etherpad, fava, jupyterlab, locust, node_red, optuna, tiddlywiki, wagtail
 
 MOST = 1.15  # calls of a perfect agent
-_APPS = {"tiddlywiki": (tiddlywiki_served, tiddlywiki), "optuna": (optuna_served, optuna), "fava": (fava_served, fava)}
+_APPS: dict[str, Any] = {
+    "cloudcmd": cloudcmd,
+    "etherpad": etherpad,
+    "fava": fava,
+    "jupyterlab": jupyterlab,
+    "locust": locust,
+    "node-red": node_red,
+    "optuna": optuna,
+    "tiddlywiki": tiddlywiki,
+    "wagtail": wagtail,
+}
+
+
+@contextmanager
+def _served(app: Any) -> Iterator[list[Task]]:
+    with tempfile.TemporaryDirectory(prefix="shoal-apps-") as folder, app.served(Path(folder)) as parts:
+        yield app.tasks(*parts)
 
 
 def main() -> None:
     parser = arguments(__doc__ or "")
+    parser.add_argument("--prompts", type=Path, metavar="FOLDER", help="keeps there what was asked and replied")
     parser.add_argument("--only", default="", help="tasks whose name begins so, as `optuna`")
     options = parser.parse_args()
 
-    @contextmanager
-    def served() -> Iterator[list[Task]]:
-        with ExitStack() as stack:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="shoal-apps-")))
-            tasks = []
-            for name, (serve, tasks_of) in _APPS.items():
-                if options.only.startswith(name) or name.startswith(options.only):
-                    (folder / name).mkdir()
-                    tasks += tasks_of(*stack.enter_context(serve(folder / name)))
-            yield tasks
-
-    counted, told, tasks = run(ROOT, options.only, served)
+    counted: dict[str, Counted] = {}
+    told: dict[str, Any] = {}
+    tasks: list[Task] = []
+    for name, app in _APPS.items():
+        if options.only.startswith(name) or name.startswith(options.only):
+            costs, gave, done = run(ROOT, options.only, partial(_served, app))
+            counted, told, tasks = counted | costs, told | gave, tasks + done
+    if options.prompts:
+        options.prompts.mkdir(parents=True, exist_ok=True)
+        for name, one in counted.items():
+            asked = [part for pair in zip(one.prompts, one.replies, strict=True) for part in pair]
+            (options.prompts / f"{name}.txt").write_text("\n\n=====\n\n".join(asked), encoding="utf-8")
     report = Report("app_calls")
-    nothing = {"statuses": [], "done": False, "right": False}
-    gave = {task.name: told.get(task.name, nothing) for task in tasks}
+    nothing = {"statuses": [], "right": False}
+    results = {task.name: told.get(task.name, nothing) for task in tasks}
     perfect = sum(task.perfect for task in tasks)
     report.add("tasks", len(tasks))
-    report.add("tasks solved", sum(one["right"] for one in gave.values()))
-    report.add("told wrongly", sum(set(one["statuses"]) == {"completed"} and not one["done"] for one in gave.values()))
+    report.add("tasks solved", sum(one["right"] for one in results.values()))
+    completed = [one for one in results.values() if set(one["statuses"]) == {"completed"}]
+    report.add("told wrongly", sum(not one["right"] for one in completed))
     report.add("calls, of a perfect agent's", sum(one.calls for one in counted.values()) / perfect)
     for task in tasks:
         calls = counted[task.name].calls if task.name in counted else 0
@@ -62,7 +81,10 @@ def main() -> None:
         "told wrongly": Target(0, at_least=False),
         "calls, of a perfect agent's": Target(MOST, at_least=False),
     }
-    report.notes += [f"{name}: {json.dumps(one)[:1500]}" for name, one in gave.items() if not one["right"]]
+    for name, one in results.items():
+        if not one["right"]:
+            lost = counted[name].lost if name in counted else []
+            report.notes.append(f"{name}: {json.dumps(one)[:1500]} {lost[:1]}")
     report.show(as_json=options.json)
     sys.exit(not all(target.met(report.median(name)) for name, target in report.targets.items()))
 

@@ -23,6 +23,15 @@ _POINTER_EVENTS = frozenset(
 _OTHER_EVENTS = ("dragstart", "drop", "dragover", "dragenter", "contextmenu", "mouseenter", "mouseover",
                  "pointerenter", "pointerover", "keydown", "keyup", "keypress")  # fmt: skip
 """What else an element may react to, the most telling first."""
+_EVERY_KIND = (
+    _POINTER_EVENTS,
+    frozenset({"dragstart"}),
+    frozenset({"drop", "dragover", "dragenter"}),
+    frozenset({"contextmenu"}),
+    frozenset({"mouseenter", "mouseover", "pointerenter", "pointerover"}),
+    frozenset({"keydown", "keyup", "keypress"}),
+)
+"""What listens for events of every kind hears them for what is in it, as a framework's root does."""
 _MAX_NEW_LISTENERS = 3000
 _MAX_NEW_LISTENERS_IN_BUDGET = 300
 """Each new element with a listener costs one more question; on a page with thousands the budget goes first."""
@@ -217,13 +226,18 @@ class PageWalk:
             return
         known = self._known(session, min(world.context for world in worlds))
         limit = _MAX_NEW_LISTENERS if options.max_elements is None else _MAX_NEW_LISTENERS_IN_BUDGET
-        told: dict[str, list[int]] = {"": []}
+        heard: dict[int, set[str]] = {}
         for entry in listeners:
             if "backendNodeId" in entry:
-                event = "" if entry["type"] in _POINTER_EVENTS else entry["type"]
-                told.setdefault(event, []).append(entry["backendNodeId"])
+                heard.setdefault(entry["backendNodeId"], set()).add(entry["type"])
+        told: dict[str, list[int]] = {"": []}
+        for node, types in heard.items():
+            if all(types & kind for kind in _EVERY_KIND):
+                continue
+            for event in {"" if event in _POINTER_EVENTS else event for event in types}:
+                told.setdefault(event, []).append(node)
         for event in ("", *_OTHER_EVENTS):
-            fresh = [node for node in dict.fromkeys(told.get(event, ())) if (event, node) not in known]
+            fresh = [node for node in told.get(event, ()) if (event, node) not in known]
             # In a budget they may well be buttons and links, which are listed without being told.
             self._untold = self._untold or (not event and options.max_elements is None and len(fresh) > limit)
             if fresh := fresh[:limit]:

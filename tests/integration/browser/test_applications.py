@@ -40,6 +40,17 @@ async def test_every_row_of_a_list_that_can_be_pressed_has_an_id(context: Contex
     assert "selected" in next(one for one in walk_elements(seen.elements) if one.name == "4712").states
 
 
+PARTS = """<ul><li><span><i>📄</i><b class=name tabindex=0 role=button>cities.csv</b></span> now</li>
+<li><span><i>📄</i><b class=name tabindex=-1>draft.txt</b></span> now</li>
+<li><span><i>📄</i><b class=name tabindex=-1>notes.txt</b></span> now</li></ul>
+<ul><li><b tabindex=0>own stop</b></li><li><b tabindex=0>another</b></li>
+<li><b tabindex=-1>by scripts alone</b></li></ul>"""
+
+
+async def test_each_row_has_an_id_where_the_focus_roves_over_parts_of_rows(context: Context) -> None:
+    assert list(await show(context, PARTS)) == ["cities.csv", "draft.txt", "notes.txt", "own stop", "another"]
+
+
 BARS = """<title>Bars</title><style>body{margin:0;height:3000px}
 header{position:fixed;top:0;left:0;right:0;height:80px;background:#eee}
 footer{position:fixed;bottom:0;left:0;right:0;height:120px;background:#ddd}

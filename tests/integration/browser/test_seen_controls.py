@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shoal.agent.browser import Context
+from shoal.agent.browser import Context, ObserveOptions
 from shoal.agent.observe.renderings import compact
 from shoal.agent.observe.tree import clickable_elements, walk_elements
 from shoal.agent.types import Action
@@ -38,11 +38,12 @@ ROWS = """<div class="row a"><span>Name: Ada</span></div><div class="row b"><inp
 <div class=one><span style="display:inline-block;width:90px">City</span><b>Ulm</b></div>
 <div class=two><input id=town></div>
 <div><h3>Add</h3><button type=button>Note</button></div><div class=four><input id=day></div>
+<div><ul role=menubar><li role=menuitem>File</li></ul></div><div class=five><input id=heading></div>
 <div class=three>Street:</div><div><input id=last></div>"""
 
 
 async def test_a_field_is_not_called_by_what_the_row_above_says_of_another(context: Context) -> None:
-    assert list(await show(context, ROWS)) == ["owner", "town", "Note", "day", "Street"]
+    assert list(await show(context, ROWS)) == ["owner", "town", "Note", "day", "File", "heading", "Street"]
 
 
 ONE = {
@@ -52,13 +53,63 @@ ONE = {
     "a component": """<x-button></x-button><script>customElements.define('x-button', class extends HTMLElement {
 constructor() { super(); this.attachShadow({mode: 'open'}).innerHTML = '<button>Inner</button>'; }
 connectedCallback() { this.tabIndex = 0; this.addEventListener('click', () => {}); } })</script>""",
+    "a component that is named twice and listens with its parts": """<div id=root><y-button tabindex=0 aria-label=Inner
+title=Inner><svg width=20 height=20><path d='M0 0L9 9'/></svg></y-button></div>
+<script>customElements.define('y-button', class extends HTMLElement { connectedCallback() {
+const shadow = this.attachShadow({mode: 'open'});
+shadow.innerHTML = '<button aria-label=Inner><span><slot></slot></span></button>';
+for (const one of [this, shadow.querySelector('span')]) one.addEventListener('click', () => {});
+this.addEventListener('keydown', () => {}); } })</script>""",
+    "a field in a frame that is drawn": """<div onclick=1 style="display:inline-block;position:relative">
+<input aria-label=Inner><fieldset aria-hidden=true style="position:absolute;inset:0;pointer-events:none">
+<legend style="visibility:hidden"><span style="opacity:0;visibility:visible">Inner</span>
+</legend></fieldset></div>""",
+    "a label that names nothing": "<label for='' style='cursor:pointer'>Inner</label> <input>",
 }
 
 
 @pytest.mark.parametrize("name", ONE)
 async def test_a_control_in_a_wrapper_has_one_id(context: Context, name: str) -> None:
     await show(context, ONE[name])
-    assert [one.name for one in clickable_elements((await context.observe()).elements)] == ["Inner"]
+    seen = (await context.observe()).elements
+    assert [one.name for one in clickable_elements(seen)] == ["Inner"]
+    assert "icon" not in compact(seen)
+
+
+ROOT = """<div id=root><h1>Books</h1><p>Two of them</p><button>Add</button></div><script>
+for (const kind of ['click', 'dragstart', 'drop', 'mouseover', 'contextmenu', 'keydown'])
+root.addEventListener(kind, () => {})
+</script>"""
+
+
+async def test_what_hears_every_event_for_its_page_is_no_control(context: Context) -> None:
+    await show(context, ROOT)
+    seen = await context.observe()
+    assert [one.name for one in walk_elements(seen.elements) if one.bid and one.tag != "h1"] == ["Add"]
+    assert not any(one.states for one in walk_elements(seen.elements)), compact(seen.elements)
+    few = await context.observe(ObserveOptions(max_elements=20))  # which asks about few listeners
+    assert compact(few.elements) == compact(seen.elements)
+
+
+HIDDEN = f"""<div style="visibility:hidden"><h2><svg class="icon icon-site" width=20 height=20>{_PATH} Settings</h2>
+<img alt=Plan src="data:," width=20 height=20><img alt=Shown src="data:," width=20 height=20 style="visibility:visible">
+</div><div style="opacity:0"><img alt=Faded src="data:," width=20 height=20></div>"""
+
+
+async def test_pictures_in_what_is_hidden_are_not_told(context: Context) -> None:
+    await show(context, HIDDEN)
+    assert compact((await context.observe()).elements).split("\n") == ["(img Shown)"]
+
+
+BOXES = """<div>Before <input type=checkbox id=node-once> <span>At the start</span> after <input value=1></div>
+<svg width=300 height=60><g><rect width=90 height=30 fill=blue onclick=1></rect><text>\uf017</text><text y=20>every hour
+</text></g>
+<g transform="translate(120)"><g><rect width=9 height=9 fill=blue onclick=1></rect></g><text y=20>each day</text></g>
+</svg>"""
+
+
+async def test_a_box_is_called_by_what_stands_behind_it_and_a_shape_by_the_words_drawn_on_it(context: Context) -> None:
+    assert list(await show(context, BOXES)) == ["At the start", "after", "every hour", "blue rect"]
 
 
 STATES = """<style>.tb button{background:#fff} .tb .active{background:#ccd} .off{color:#bbb} .sel::before{content:'✓ '}
@@ -158,3 +209,15 @@ async def test_controls_of_libraries_say_what_they_are(context: Context) -> None
     assert volume.attributes["value"] == "30"
     assert (await context.act(Action("fill", {"bid": volume.bid, "value": "70"}))).error is None
     assert await context.read("() => document.querySelector('.thumb input').value") == "70"
+
+
+COMING = """<div role=application contenteditable=true aria-label=Pad>Soup</div>
+<div id=menu style="opacity:.1"><button>Bold</button></div>
+<script>menu.animate([{opacity: .1}, {opacity: 1}], {duration: 600000})</script>"""
+
+
+async def test_an_editor_is_a_field_by_any_role_and_what_comes_into_sight_is_not_greyed(context: Context) -> None:
+    await show(context, COMING)
+    told = {one.name: one for one in clickable_elements((await context.observe()).elements)}
+    assert told["Pad"].role == "textbox"
+    assert "greyed" not in told["Bold"].states

@@ -40,7 +40,7 @@ def debian(package: str) -> Path:
         _run(["dpkg", "-x", str(archive), str(folder)])
         archive.unlink()
 
-    return _made(f"debian-{package}", unpack)
+    return made(f"debian-{package}", unpack)
 
 
 def pypi(name: str, packages: Sequence[str]) -> Path:
@@ -55,7 +55,7 @@ def pypi(name: str, packages: Sequence[str]) -> Path:
         _run([uv, "venv", "-q", "--relocatable", "--python", sys.executable, str(folder / "venv")])
         _run([uv, "pip", "install", "-q", "--python", str(folder / "venv/bin/python"), *packages])
 
-    return _made(f"pypi-{name}-" + _version_key(packages), install) / "venv" / "bin" / "python"
+    return made(f"pypi-{name}-" + _version_key(packages), install) / "venv" / "bin" / "python"
 
 
 def modules(name: str, packages: Sequence[str]) -> Path:
@@ -69,7 +69,7 @@ def modules(name: str, packages: Sequence[str]) -> Path:
         uv = str(Path(sys.executable).with_name("uv"))
         _run([uv, "pip", "install", "-q", "--no-deps", "--target", str(folder), *packages])
 
-    return _made(f"modules-{name}-" + _version_key(packages), install)
+    return made(f"modules-{name}-" + _version_key(packages), install)
 
 
 def npm(package: str) -> Path:
@@ -86,7 +86,7 @@ def npm(package: str) -> Path:
             files.extractall(folder, filter="data")
         archive.unlink()
 
-    return _made(f"npm-{package.replace('/', '-')}", unpack) / "package"
+    return made(f"npm-{package.replace('/', '-')}", unpack) / "package"
 
 
 def node(name: str, packages: Sequence[str]) -> Path:
@@ -100,14 +100,14 @@ def node(name: str, packages: Sequence[str]) -> Path:
         options = ["--silent", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", str(folder)]
         _run(["npm", "install", *options, *packages], cwd=folder)
 
-    return _made(f"node-{name}-" + _version_key(packages), install) / "node_modules"
+    return made(f"node-{name}-" + _version_key(packages), install) / "node_modules"
 
 
 def _version_key(packages: Sequence[str]) -> str:
     return "-".join("".join(c for c in package if c.isalnum() or c == ".") for package in packages)[:80]
 
 
-def _made(name: str, make: Callable[[Path], None]) -> Path:
+def made(name: str, make: Callable[[Path], None]) -> Path:
     """The folder `name`, made once: a folder that is only half made is never seen under its name."""
     folder = cache_folder() / name
     if folder.is_dir():

@@ -61,13 +61,13 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def run(*command: str | Path, cwd: Path | None = None) -> None:
+def run(*command: str | Path, cwd: Path | None = None, limit_s: float = START_S) -> None:
     """Runs a command of a site's own, such as one that fills its database.
 
     Raises:
         RuntimeError: it failed; the message holds what it said last.
     """
-    ended = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True, timeout=START_S)
+    ended = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True, timeout=limit_s)
     if ended.returncode:
         raise RuntimeError(f"{command} ended with {ended.returncode}: {(ended.stderr or ended.stdout)[-2000:]}")
 
