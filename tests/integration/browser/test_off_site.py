@@ -111,10 +111,12 @@ async def test_what_elements_of_one_page_reach(kept: Context, two: Two) -> None:
     on = await ids(kept)
     far, collect = f"{two.other}/far", f"{two.other}/collect"
     assert await seen(kept, "click", bid=on["Theirs"]) == Prospect((page,), links=(far,))
-    assert await seen(kept, "click", bid=on["Bare"]) == Prospect((page,))
-    assert await seen(kept, "click", bid=on["Pay"]) == Prospect((page,), sends=True, forms=(collect,))
-    assert await seen(kept, "click", bid=on["Save"]) == Prospect((page,), sends=True, forms=(f"{two.own}/own",))
-    assert await seen(kept, "click", bid=on["Look"]) == Prospect((page,))
+    assert await seen(kept, "click", bid=on["Bare"]) == Prospect((page,), presses=True)
+    assert await seen(kept, "click", bid=on["Pay"]) == Prospect((page,), sends=True, presses=True, forms=(collect,))
+    assert await seen(kept, "click", bid=on["Save"]) == Prospect(
+        (page,), sends=True, presses=True, forms=(f"{two.own}/own",)
+    )
+    assert await seen(kept, "click", bid=on["Look"]) == Prospect((page,), presses=True)
     card = await seen(kept, "fill", bid=on["Card"], value="4111")
     assert (card.field, card.forms) == (True, (collect,)), "and Enter in it presses its first button"
     assert await seen(kept, "fill", bid=on["Plain"], value="x") == Prospect((page,), field=True, forms=(page,))
