@@ -235,8 +235,8 @@ class ChromiumBrowser:
             settings["locale"] = browser.locale
         if browser.timezone:
             settings["timezone_id"] = browser.timezone
-        if browser.color_scheme != "light":  # Playwright's default
-            settings["color_scheme"] = browser.color_scheme
+        if browser.color_scheme != "light":  # Playwright's own default
+            settings["color_scheme"] = "dark"
         if browser.user_agent:
             settings["user_agent"] = browser.user_agent
         if browser.headers:

@@ -71,7 +71,7 @@ async def test_the_parameters_of_something_on_a_page_do_not_name_the_page(
 
 
 async def test_a_text_that_begins_with_the_field_s_name_states_it(page: Context, site: Site) -> None:
-    body = '<h1>A lamp</h1><p class="number">Model SON-6722-S193</p>'
+    body = '<h1>A lamp</h1><p class="number">Article number SON-6722-S193</p>'
     assert await value(page, site, body, sku=TEXT) == {"sku": "SON-6722-S193"}
 
 
