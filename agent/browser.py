@@ -1,5 +1,5 @@
 """The browser seam: what a session needs of a browser. Implementations: `shoal.agent.chromium`,
-`shoal.agent.testing`."""
+`tests.doubles`."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ import orjson
 
 from shoal.agent.error_info import ErrorInfo
 from shoal.agent.evaluate import Evaluation
-from shoal.agent.schemas.engine import compiled, faults, fits
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.schemas.engine import compiled, faults, fits
 from shoal.agent.types import Task
 
 Stage = Literal["instantiation", "execution", "dataflow"]

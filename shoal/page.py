@@ -17,9 +17,9 @@ from typing import Any
 from shoal.agent.actions.dialects.notations import Dialect, read_reply_on
 from shoal.agent.actions.primitives.navigation import web_address
 from shoal.agent.browser import Browser, Context, ObserveOptions, Shot
-from shoal.agent.decisions.extract import check_records
 from shoal.agent.errors import ActionInvalid
 from shoal.agent.hooks import Hooks
+from shoal.agent.models.decisions.extract import check_records
 from shoal.agent.policies.extraction import extract_records
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.redaction.redactor import Redactor

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.agent.browser import ContextOptions
-from shoal.agent.decisions.plan import Plan
-from shoal.agent.decisions.step import StepDecision
 from shoal.agent.documents.context import DocumentReader, read_here
 from shoal.agent.documents.fetching import DocumentClient
+from shoal.agent.models.decisions.plan import Plan
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.sessions.attended.attendance import Attendance
 from shoal.agent.sessions.attended.human_help import Helper
@@ -20,7 +20,6 @@ from shoal.agent.sessions.dependencies import Glossaries
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import FINAL, Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.types import Action, LoopItem, Record, Step
 from shoal.agent.worker_messages import LiveRequest, Work
 from shoal.services.artifacts.memory import MemoryArtifacts
@@ -34,6 +33,7 @@ from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.store.records import JobRow, NewJob
 from shoal.services.store.store import Store, open_store
+from tests.doubles import FakeBrowser, FakePage
 
 
 class PlainPolicy:

@@ -10,7 +10,6 @@ from datetime import datetime
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
-from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.services.artifacts.memory import MemoryArtifacts
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.pools.local_pool import LocalPool
@@ -26,6 +25,7 @@ from shoal.services.store.store import Store
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.schedules.scheduler import scheduler_of
 from tests.cluster_world import EXTRACT, FakeParts
+from tests.doubles import FakeBrowser, FakePage
 from tests.gateway_world import FixedNames
 from tests.store_world import world
 

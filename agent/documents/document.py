@@ -18,7 +18,7 @@ from shoal.agent.documents.html.elements import Elements
 from shoal.agent.documents.html.facts import facts_of
 from shoal.agent.documents.html.places import PlaceData, Places, fields_of
 from shoal.agent.documents.signature import ScriptSignature, has_scripts, signature_of
-from shoal.agent.grounding.other_pages import error_named, page_names
+from shoal.agent.read.grounding.other_pages import error_named, page_names
 from shoal.agent.support.json_value import Json
 
 MOST_BYTES = 4 * 1024 * 1024

@@ -10,7 +10,7 @@ from typing import Any, Self
 from shoal.agent.documents.beyond import BeyondDocument
 from shoal.agent.documents.document import RawDocument, ReadDocument
 from shoal.agent.documents.signature import ScriptSignature
-from shoal.agent.extraction.page_json import Document
+from shoal.agent.read.by_place.page_json import Document
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import LoopItem

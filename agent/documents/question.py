@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shoal.agent.extraction.page_json import documents_of, places_at
-from shoal.agent.extraction.place import Place
-from shoal.agent.extraction.places_page import PLACES_JS, JsonText, PlacedRecord
+from shoal.agent.read.by_place.page_json import documents_of, places_at
+from shoal.agent.read.by_place.place import Place
+from shoal.agent.read.by_place.places_page import PLACES_JS, JsonText, PlacedRecord
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 
-from shoal.agent.schemas.nulls import Nulls
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.schemas.nulls import Nulls
 
 _COUNTS = ("minItems", "maxItems")
 _MOST_COUNTED = 1_000

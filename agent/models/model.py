@@ -1,5 +1,5 @@
 """The model seam: one chat completion held to a JSON Schema. Implementations: `openai_compatible`,
-`shoal.agent.testing`."""
+`tests.doubles`."""
 
 from __future__ import annotations
 

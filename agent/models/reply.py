@@ -17,8 +17,8 @@ from typing import Any, Generic, TypeVar
 from shoal.agent.errors import ReplyInvalid
 from shoal.agent.models.model import Ask, Message, Model, Reply
 from shoal.agent.models.refusals import refusal
-from shoal.agent.schemas.checking import check_reply
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.schemas.checking import check_reply
 from shoal.agent.types import Usage
 from shoal.prompts import render
 

@@ -9,15 +9,15 @@ from dataclasses import replace
 from functools import partial
 
 from shoal.agent.errors import FieldsMissing
-from shoal.agent.extraction.given import GivenPage, GivenRecord, read_given, wait_for
-from shoal.agent.grounding.claims import stated_count, texts_of
-from shoal.agent.grounding.part_claims import failure_told
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.policies.rules.fields.extraction import extract_page
 from shoal.agent.policies.rules.lists.empty_list import asked_words
 from shoal.agent.policies.rules.lists.following import doubted, goes_on, read_whole_list
+from shoal.agent.read.by_place.given import GivenPage, GivenRecord, read_given, wait_for
 from shoal.agent.read.drawn.page_tree import drawn_page
 from shoal.agent.read.facts.facts import facts_of
+from shoal.agent.read.grounding.claims import stated_count, texts_of
+from shoal.agent.read.grounding.part_claims import failure_told
 from shoal.agent.read.record.record import ReadRecord, read_blocks
 from shoal.agent.read.schema import Property, properties_of
 from shoal.agent.read.shown.places import name_stems

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from shoal.agent.browser import Context, ObserveOptions
-from shoal.agent.decisions.plan import Plan
-from shoal.agent.decisions.step import StepDecision
-from shoal.agent.grounding.page_history import ShownPage
-from shoal.agent.grounding.session_pages import SessionPages
+from shoal.agent.models.decisions.plan import Plan
+from shoal.agent.models.decisions.step import StepDecision
+from shoal.agent.read.grounding.page_history import ShownPage
+from shoal.agent.read.grounding.session_pages import SessionPages
 from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.spec import JobSpec, LoopSpec
 from shoal.agent.support.json_value import Json

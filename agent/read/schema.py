@@ -11,10 +11,10 @@ from shoal.agent.read.glossary import NO_ENTRY, GlossaryEntry, entries_of, unamb
 from shoal.agent.read.values.phrases import NEUTRAL_WORDS, UNIT_WORDS, Phrase, phrase
 from shoal.agent.read.values.quantities import unit_asked
 from shoal.agent.read.word_lists.concepts import CONCEPTS, Concept
-from shoal.agent.schemas.bounds import LONG_SCHEMA
 from shoal.agent.spec import X_GLOSSARY, schema_text
 from shoal.agent.support.bounded_cache import bounded_cache
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.schemas.bounds import LONG_SCHEMA
 
 _MAX_DEPTH = 8  # references may lead in circles
 _MOST_PARTS = 1_000

@@ -158,7 +158,7 @@ def may_open(name: str) -> bool:
     return names_secret(name) or joined in _OF_LOGINS or any(part in joined for part in _WITHIN_OF_LOGINS)
 
 
-def told_address(address: str, hide: Hide) -> str:
+def redacted_address(address: str, hide: Hide) -> str:
     """`address` without the values of parameters whose names mean a secret or a login, and without a user's name."""
     scheme, mark, rest = address.partition("://")
     if mark:
@@ -172,6 +172,6 @@ def _parameter(part: str) -> str:
     return f"{name}={HIDDEN}" if mark and value and may_open(unquote_plus(name)) else part
 
 
-def told_sentence(text: str, hide: Hide) -> str:
-    """`text` with each address in it as `told_address` tells it."""
-    return hide(_ADDRESS.sub(lambda address: told_address(address[0], str), text)) if "://" in text else hide(text)
+def redacted_sentence(text: str, hide: Hide) -> str:
+    """`text` with each address in it as `redacted_address` tells it."""
+    return hide(_ADDRESS.sub(lambda address: redacted_address(address[0], str), text)) if "://" in text else hide(text)

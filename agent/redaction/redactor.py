@@ -17,7 +17,7 @@ from shoal.agent.error_info import ErrorInfo
 from shoal.agent.errors import SecretRefused
 from shoal.agent.observe.rebuild import rebuilt
 from shoal.agent.redaction.hidden_values import HiddenValues, hidden_values
-from shoal.agent.redaction.masking import HIDDEN, secrets_given, told_address, told_sentence
+from shoal.agent.redaction.masking import HIDDEN, redacted_address, redacted_sentence, secrets_given
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import (
@@ -180,11 +180,11 @@ class Redactor:
 
     def address(self, address: str) -> str:
         """An address as it may be stored and shown."""
-        return told_address(address, self.told)
+        return redacted_address(address, self.told)
 
     def sentence(self, text: str) -> str:
         """A sentence, such as an error's message, with the addresses in it."""
-        return told_sentence(text, self.told)
+        return redacted_sentence(text, self.told)
 
     def tasks(self, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
         """What was done so far, as it may be shown."""

@@ -20,7 +20,7 @@ from shoal.agent.sessions.attended.human_help import helping, redacted
 from shoal.agent.sessions.attended.takeover import OrTakeover
 from shoal.agent.sessions.dependencies import Journal, SessionDependencies
 from shoal.agent.sessions.evidence import Evidence
-from shoal.agent.sessions.learning_evidence import Lessons
+from shoal.agent.sessions.learning_evidence import LearningEvidence
 from shoal.agent.sessions.login import is_done
 from shoal.agent.sessions.loops.learning import replay_of, teaches
 from shoal.agent.sessions.once import action_name, page_of
@@ -183,7 +183,7 @@ class Attempt:
         self.attendance.begin(self.page, self.state.hidden, closed_to=closed_to, tasks=self.tasks_so_far)
         self.evidence = Evidence(deps.artifact_sink, self.state, self.page)
         taught = partial(teaches, work, deps.policy)
-        self.lessons = Lessons(self.state, self.evidence.keep, taught, exact=deps.policy.instant)
+        self.lessons = LearningEvidence(self.state, self.evidence.keep, taught, exact=deps.policy.instant)
         self.budget = deps.budget or SessionBudget(JobLimits.of(work))
         self.budget.spent = lambda: tokens(self.state.usage)
         self.budget.told = self._note_limits

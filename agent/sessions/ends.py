@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import (
     AgentError,
     AnswerMissing,
@@ -17,6 +16,7 @@ from shoal.agent.errors import (
     NothingWorks,
     UnsureAction,
 )
+from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.sessions.attempt import Attempt
 from shoal.agent.sessions.loops.loop_items import left_out
 from shoal.agent.sessions.loops.shortfall import incomplete, nothing_read

@@ -20,10 +20,10 @@ from shoal.agent.policies.policy import SessionState
 from shoal.agent.sessions.dependencies import ArtifactSink
 from shoal.agent.sessions.field_places import field_places, with_places
 from shoal.agent.sessions.page import LazyContext
-from shoal.agent.sessions.page_errors import MOST_ERRORS, told_errors
-from shoal.agent.sessions.traces.recording import told_recording
+from shoal.agent.sessions.page_errors import MOST_ERRORS, redacted_errors
+from shoal.agent.sessions.traces.recording import redacted_recording
 from shoal.agent.sessions.traces.requests import har
-from shoal.agent.sessions.traces.trace import told_trace
+from shoal.agent.sessions.traces.trace import redacted_trace
 from shoal.agent.spec import ArtifactsSpec
 from shoal.agent.status import Status
 from shoal.agent.support.file_names import safe_file_name
@@ -108,7 +108,7 @@ class Evidence:
     async def page_errors(self, *, ask: bool = False) -> PageErrors:
         """What the session's pages told of errors since the last call, as it may be stored; `ask` as pages have it."""
         came = await self._page.page_errors(ask=ask)
-        told = told_errors(came, self._state.hidden.told, self._errors_left) if came != PageErrors() else came
+        told = redacted_errors(came, self._state.hidden.told, self._errors_left) if came != PageErrors() else came
         self._errors_left -= len(told.told)
         return told
 
@@ -208,7 +208,7 @@ class Evidence:
             path = f"{folder}/trace.zip"
             if not await self._page.end_trace(path):
                 return
-            told = await asyncio.to_thread(told_trace, path, self._state.hidden.told)
+            told = await asyncio.to_thread(redacted_trace, path, self._state.hidden.told)
         if wants.trace:
             await self.keep("trace", told.trace, "application/zip")
         if wants.har:
@@ -221,7 +221,7 @@ class Evidence:
         try:
             async with asyncio.timeout(_TRACES_S):
                 raw = await self._page.end_recording()
-                told = await asyncio.to_thread(told_recording, raw, self._state.hidden.told) if raw else None
+                told = await asyncio.to_thread(redacted_recording, raw, self._state.hidden.told) if raw else None
                 if told is not None:
                     await self.keep("recording", told, "application/gzip")
         except TimeoutError:

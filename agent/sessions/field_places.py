@@ -11,7 +11,7 @@ from pathlib import Path
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
-from shoal.agent.grounding.page_text import PageText
+from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Box, Element, Observation, Record, RecordPicture
 

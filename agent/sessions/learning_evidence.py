@@ -32,7 +32,7 @@ _FAST = 1
 """Of nine levels: the others make a page a tenth smaller, and take three times as long."""
 
 
-class Lessons:
+class LearningEvidence:
     """The evidence of one session, and how it reaches the artifact store.
 
     Args:

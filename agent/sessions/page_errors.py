@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shoal.agent.redaction.masking import Hide, told_address, told_sentence
+from shoal.agent.redaction.masking import Hide, redacted_address, redacted_sentence
 from shoal.agent.types import PageErrors
 
 MOST_ERRORS = 200
@@ -15,15 +15,15 @@ _LONGEST = 300
 """Characters of a text, and of an address."""
 
 
-def told_errors(came: PageErrors, hide: Hide, most: int) -> PageErrors:
+def redacted_errors(came: PageErrors, hide: Hide, most: int) -> PageErrors:
     """The first `most` of them at most, clipped once `hide` has taken the secrets out."""
     kept = came.told[: min(_MOST_AT_ONCE, most)]
     left_out = came.left_out + sum(error.times for error in came.told[len(kept) :])
     told = (
         replace(
             error,
-            text=_clipped(told_sentence(error.text, hide)),
-            where=_clipped(told_address(error.where, hide)),
+            text=_clipped(redacted_sentence(error.text, hide)),
+            where=_clipped(redacted_address(error.where, hide)),
         )
         for error in kept
     )

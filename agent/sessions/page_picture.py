@@ -10,9 +10,9 @@ from dataclasses import replace
 from shoal.agent.artifact_kind import POINTING
 from shoal.agent.browser import Context
 from shoal.agent.errors import AgentError
-from shoal.agent.extraction.places_page import PLACES_JS, PlacesPage
 from shoal.agent.policies.policy import Policy
 from shoal.agent.policies.workflow import WorkflowPolicy
+from shoal.agent.read.by_place.places_page import PLACES_JS, PlacesPage
 from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.replay_detail import LocatorCount, ReplayDetail
 from shoal.agent.sessions.attempt import Attempt

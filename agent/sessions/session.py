@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
-from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import AgentError, DeadlinePassed, EmptyLoop, FieldsMissing, StepLimit
+from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.sessions.attempt import Attempt
 from shoal.agent.sessions.attended.shown import BY_PERSON
 from shoal.agent.sessions.dependencies import SessionDependencies

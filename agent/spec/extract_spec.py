@@ -9,12 +9,12 @@ from typing import Literal
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticSerializationError, to_json
 
-from shoal.agent.schemas.bounds import LONG_SCHEMA
-from shoal.agent.schemas.engine import meta_fault
 from shoal.agent.spec.part import SpecPart
 from shoal.agent.support.bounded_cache import bounded_cache
 from shoal.agent.support.json_paths import path_fault
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.schemas.bounds import LONG_SCHEMA
+from shoal.agent.support.schemas.engine import meta_fault
 
 
 def schema_text(schema: Mapping[str, Json]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from shoal.agent.extraction.place import StatedByPlaces
+from shoal.agent.read.by_place.place import StatedByPlaces
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldSource, Record
 from shoal.agent.workflows.format.branch import Channel, ChannelFamily

@@ -26,8 +26,8 @@ import uvicorn
 from _report import Report, Target, arguments
 from fastapi import FastAPI, Response
 
-from shoal.agent.decisions.plan import Plan
-from shoal.agent.decisions.step import StepDecision
+from shoal.agent.models.decisions.plan import Plan
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.policy import Policy, SessionState
 from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec

@@ -37,7 +37,7 @@ sys.path.insert(0, str(ROOT))
 from shoal.agent.actions.registry import DEFAULT_SETS  # noqa: E402
 from shoal.agent.browser import ContextOptions, ObserveOptions  # noqa: E402
 from shoal.agent.chromium.process.launch import launch  # noqa: E402
-from shoal.agent.decisions.step import StepShape, step_schema  # noqa: E402
+from shoal.agent.models.decisions.step import StepShape, step_schema  # noqa: E402
 from shoal.agent.models.images import ImageGrid  # noqa: E402
 from shoal.agent.models.openai_compatible import OpenAICompatible  # noqa: E402
 from shoal.agent.models.settings import ModelSettings  # noqa: E402

@@ -21,7 +21,7 @@ from _site import demo_site, loopback, products
 
 from shoal.agent.browser import Browser, ContextOptions
 from shoal.agent.chromium.process.launch import launch
-from shoal.agent.sessions.traces.recording import told_recording
+from shoal.agent.sessions.traces.recording import redacted_recording
 from shoal.agent.types import Action
 
 QUIET_S = 0.3
@@ -80,7 +80,7 @@ async def visit(browser: Browser, url: str, *, recording: bool) -> tuple[float, 
         cpu, ends = used_s(pids) - before, time.perf_counter()
         raw = await context.end_recording()
         if raw is not None:
-            assert told_recording(raw, lambda text: text) is not None
+            assert redacted_recording(raw, lambda text: text) is not None
         return wall, cpu, time.perf_counter() - ends
     finally:
         await context.close()

@@ -11,7 +11,7 @@ import structlog
 from shoal.agent.documents.kept_pages import checked, kept_pages
 from shoal.agent.workflows.judging.phase import LearningStep
 from shoal.agent.workflows.learning.evidence import SessionEvidence, unpacked
-from shoal.agent.workflows.learning.loop import LoopLessons, next_step, refused
+from shoal.agent.workflows.learning.loop import LoopLearning, next_step, refused
 from shoal.services.events import LogEvent
 from shoal.services.store.learning.records import LearningDue
 
@@ -46,8 +46,8 @@ def checked_step(known: LearningDue, step: LearningStep, kept: Iterable[tuple[st
     return replace(step, why=f"{step.why}; {test}")
 
 
-def _lessons(known: LearningDue, runs: Sequence[SessionEvidence]) -> LoopLessons:
-    return LoopLessons(
+def _lessons(known: LearningDue, runs: Sequence[SessionEvidence]) -> LoopLearning:
+    return LoopLearning(
         phase=known.phase,
         runs=runs,
         ended=known.ended,

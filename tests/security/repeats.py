@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from shoal.agent.browser import Browser, ContextOptions
 from shoal.agent.chromium.process.launch import launch
-from shoal.agent.decisions.plan import Plan
-from shoal.agent.decisions.step import StepDecision
+from shoal.agent.models.decisions.plan import Plan
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.observe.tree import walk_elements
 from shoal.agent.policies.policy import Policy, SessionState
 from shoal.agent.policies.rules.policy import RulesPolicy

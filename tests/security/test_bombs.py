@@ -18,7 +18,7 @@ from shoal.agent.documents.beyond import BeyondDocument
 from shoal.agent.documents.document import HtmlDocument, RawDocument
 from shoal.agent.observe import documents
 from shoal.agent.observe.documents import file_text
-from shoal.agent.sessions.traces.drawing import told_drawing
+from shoal.agent.sessions.traces.drawing import redacted_drawing
 from shoal.services.web.results.table import ExportTable
 from tests.unit.agent.observe.test_documents import small_pdf
 
@@ -71,7 +71,7 @@ OUTSIDE = '<!DOCTYPE svg [<!ENTITY out SYSTEM "%s"><!ENTITY %% more SYSTEM "%s">
 def test_entities_of_a_drawing_are_not_put_in(held: str) -> None:
     """What a page draws is kept in traces."""
     began = time.monotonic()
-    drawing = told_drawing((ENTITIES.replace("lolz", "svg") + SVG % held).encode())
+    drawing = redacted_drawing((ENTITIES.replace("lolz", "svg") + SVG % held).encode())
     assert len(drawing or b"") < 1_000_000
     assert time.monotonic() - began < 10
 
@@ -79,7 +79,7 @@ def test_entities_of_a_drawing_are_not_put_in(held: str) -> None:
 def test_a_drawing_loads_nothing_from_this_machine_or_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("installation-token")
     files = (tmp_path / "key").as_uri()
-    drawing = told_drawing((OUTSIDE % (files, files) + SVG % "<text>&out;</text>").encode())
+    drawing = redacted_drawing((OUTSIDE % (files, files) + SVG % "<text>&out;</text>").encode())
     assert b"installation-token" not in (drawing or b"")
     parser = etree.XMLParser(resolve_entities=True, load_dtd=True, no_network=False)
     control = etree.fromstring((OUTSIDE.partition("<!ENTITY %")[0] % files + "]>" + SVG % "<text>&out;</text>"), parser)

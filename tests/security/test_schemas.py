@@ -11,14 +11,14 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from shoal.agent.decisions.extract import validate_records
+from shoal.agent.models.decisions.extract import validate_records
 from shoal.agent.models.decoding import nullable
-from shoal.agent.schemas import checking
-from shoal.agent.schemas.bounds import schema_fault
-from shoal.agent.schemas.checking import check
-from shoal.agent.schemas.patterns import fitting
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.schemas import checking
+from shoal.agent.support.schemas.bounds import schema_fault
+from shoal.agent.support.schemas.checking import check
+from shoal.agent.support.schemas.patterns import fitting
 from tests.gateway_world import record
 from tests.served_gateway import ANSWER_S, PAUSE_S, Served, served_gateway
 

@@ -11,7 +11,6 @@ import pytest
 
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.testing import FakePage
 from shoal.agent.types import Download
 from shoal.services.artifacts.memory import MemoryArtifacts
 from shoal.services.browsers.config import WorkerConfig
@@ -19,6 +18,7 @@ from shoal.services.store import ids
 from shoal.services.web.app import create_app
 from shoal.services.web.deps import GatewayDeps, GatewayOptions
 from tests.cluster_world import FakeParts, world
+from tests.doubles import FakePage
 from tests.gateway_world import FixedNames
 from tests.security.secret_attacks import PASSWORD, PIN, leaks, paths_of, texts_of
 from tests.spelled import SPELLED

@@ -185,7 +185,7 @@ MAY = {
         "shoal.agent.errors",
         "shoal.agent.policies.choose",
         "shoal.agent.actions",
-        "shoal.agent.schemas",
+        "shoal.agent.support.schemas",
         "shoal.agent.support.sites",
         "shoal.agent.workflows.exchange",
         "shoal.agent.workflows.format",
@@ -290,42 +290,37 @@ MAY = {
 
 ROOMS: Mapping[str, Mapping[str, str]] = {
     "shoal.agent": {
-        "actions": "browser decisions errors hooks observe support types",
+        "actions": "browser errors hooks models observe support types",
         "artifact_kind": "",
         "browser": "hooks spec support types",
         "chromium": "actions browser error_info errors fault_table hooks observe redaction spec support types",
         "compressed_items": "types",
-        "decisions": "errors grounding models observe schemas spec support types",
-        "documents": "browser errors extraction fault_table grounding spec status support types workflows",
+        "documents": "browser errors fault_table read spec status support types workflows",
         "error_advice": "errors",
         "error_info": "",
         "errors": "error_info",
         "evaluate": "models policies spec support types",
-        "extraction": "browser errors grounding read schemas spec support types",
         "fault_table": "error_info errors",
-        "grounding": "errors observe spec support types",
         "gym": "actions browser chromium errors observe spec support types",
         "hooks": "",
-        "models": "errors schemas spec support types",
+        "models": "errors observe read spec support types",
         "observe": "support types",
         "page": "errors support",
-        "policies": "actions browser decisions errors extraction grounding models observe page read "
-        "redaction replay_detail spec status support types worker_messages workflows",
-        "read": "browser grounding observe page schemas spec support types",
+        "policies": "actions browser errors models observe page read redaction replay_detail spec status "
+        "support types worker_messages workflows",
+        "read": "browser errors observe page spec support types",
         "redaction": "browser error_info errors observe spec support types",
         "replay_detail": "support",
-        "results": "error_info evaluate schemas support types",
-        "schemas": "support",
-        "sessions": "actions artifact_kind browser decisions documents error_info errors extraction "
-        "fault_table grounding hooks models observe policies read redaction replay_detail spec "
-        "status support types worker_messages workflows",
-        "spec": "schemas support types",
+        "results": "error_info evaluate support types",
+        "sessions": "actions artifact_kind browser documents error_info errors fault_table hooks models "
+        "observe policies read redaction replay_detail spec status support types "
+        "worker_messages workflows",
+        "spec": "support types",
         "status": "",
         "support": "errors",
-        "testing": "browser errors models observe support types",
         "types": "artifact_kind error_info replay_detail status support",
         "worker_messages": "compressed_items spec types",
-        "workflows": "actions browser errors extraction observe read redaction schemas spec support types",
+        "workflows": "actions browser errors observe read redaction spec support types",
     },
     "shoal.agent.chromium": {
         "acting": "call_deadlines cut_off devtools faults landing navigation_state process recording refreshes",

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from shoal.agent.decisions.plan import Plan
-from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import AgentError, ModelError, PromptTooLong
 from shoal.agent.evaluate import Trial, evaluate
+from shoal.agent.models.decisions.plan import Plan
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.models.model import Ask, Image, Message
 from shoal.agent.models.openai_compatible import OpenAICompatible
 from shoal.agent.models.reply import parse

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from shoal.agent.actions.dialects import browsergym, webaction, webvoyager
 from shoal.agent.actions.dialects.notations import DIALECTS, Dialect, read_reply, write_reply
 from shoal.agent.actions.registry import PRIMITIVES, Primitive
-from shoal.agent.decisions.step import WAIT_MS
 from shoal.agent.errors import ActionInvalid, ReplyUnparsable
+from shoal.agent.models.decisions.step import WAIT_MS
 from shoal.agent.types import Action, Element
 
 _FURTHER: dict[str, tuple[str, ...]] = {

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 
 from shoal.agent.actions.registry import primitive
 from shoal.agent.actions.schema import arguments
-from shoal.agent.decisions.step import ACTION_TYPES, WAIT_MS, primitive_of
 from shoal.agent.errors import ActionInvalid, ReplyUnparsable
+from shoal.agent.models.decisions.step import ACTION_TYPES, WAIT_MS, primitive_of
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action
 

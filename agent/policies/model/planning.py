@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import urljoin, urlsplit
 
-from shoal.agent.decisions.plan import Plan
-from shoal.agent.grounding.page_text import PageText
+from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.models.reply import ReplyDoubt, ReplyProblem
 from shoal.agent.policies.model.checks.addresses import Given
 from shoal.agent.policies.model.checks.data_used import data_used
 from shoal.agent.policies.model.checks.evidence import GivenValues, quotes
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.status import Status
 from shoal.agent.types import TaskType
 

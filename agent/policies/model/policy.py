@@ -7,14 +7,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from shoal.agent.decisions.answer import basis_of, basis_of_words
-from shoal.agent.decisions.expectation import expected
-from shoal.agent.decisions.plan import Plan, PlanShape, criterion_schema, plan_from, plan_schema
-from shoal.agent.decisions.step import CallOffer, StepDecision, StepShape, step_schema
 from shoal.agent.errors import ActionInvalid, ReplyInvalid
-from shoal.agent.grounding.claims import stated_count
-from shoal.agent.grounding.page_history import ShownPage
-from shoal.agent.grounding.page_text import PageText
+from shoal.agent.models.decisions.answer import basis_of, basis_of_words
+from shoal.agent.models.decisions.expectation import expected
+from shoal.agent.models.decisions.plan import Plan, PlanShape, criterion_schema, plan_from, plan_schema
+from shoal.agent.models.decisions.step import CallOffer, StepDecision, StepShape, step_schema
 from shoal.agent.models.model import Ask, Message, Model
 from shoal.agent.models.reply import ModelAnswer, ReplyDoubt, ReplyProblem
 from shoal.agent.observe.renderings import compact
@@ -38,6 +35,9 @@ from shoal.agent.policies.model.requests.pictures import PromptImages, pictures_
 from shoal.agent.policies.model.requests.recent_pages import earlier, remember
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.policies.rules.lists.list_end import read_list_end
+from shoal.agent.read.grounding.claims import stated_count
+from shoal.agent.read.grounding.page_history import ShownPage
+from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Basis, Element, LoopItem, Observation, Step

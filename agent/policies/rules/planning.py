@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import GoalNeedsModel
+from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json, merged

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
-from shoal.agent.decisions.plan import Plan
-from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import GoalNeedsModel
+from shoal.agent.models.decisions.plan import Plan
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.policy import LOG_IN, Extraction, SessionState
 from shoal.agent.policies.rules.fields.extraction import extract_page
 from shoal.agent.policies.rules.forms.filling import decide_filling

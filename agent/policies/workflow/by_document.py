@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from dataclasses import replace
 from functools import partial
 
-from shoal.agent.decisions.plan import Plan
-from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import FieldsMissing
+from shoal.agent.models.decisions.plan import Plan
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.policies.workflow.auditing import Audit, audit
 from shoal.agent.policies.workflow.policy import field_hits

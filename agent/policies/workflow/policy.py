@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from shoal.agent.decisions.plan import Plan
-from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import ModelError, UnsureAction, WorkflowMiss
+from shoal.agent.models.decisions.plan import Plan
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.policies.workflow.auditing import audit
 from shoal.agent.replay_detail import IntendedAction, LocatorCount

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
 
-from shoal.agent.decisions.plan import Plan
-from shoal.agent.decisions.step import StepDecision
+from shoal.agent.models.decisions.plan import Plan
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.policies.workflow.auditing import audit
 from shoal.agent.types import LoopItem, Replay, Step

@@ -9,12 +9,12 @@ from functools import cached_property
 
 from lxml.html import HtmlElement
 
-from shoal.agent.grounding.part_claims import LOADING
 from shoal.agent.page.page import Page
 from shoal.agent.page.selectors import element_at
 from shoal.agent.read.facts.page_parts import Anchor, Heading, LabeledValue, NamedElement
 from shoal.agent.read.facts.texts import clean, one_line
 from shoal.agent.read.facts.walk import Walk
+from shoal.agent.read.grounding.part_claims import LOADING
 
 _LOADING = re.compile(
     rf"(?mi)^[^\S\n]*(?:{LOADING}|just a moment)[\w ]{{0,20}}(?:\.{{2,}}|…)?[^\S\n]*$",

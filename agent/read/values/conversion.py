@@ -13,8 +13,8 @@ from shoal.agent.read.values.numbers import read_number, read_price, read_rating
 from shoal.agent.read.values.phrases import phrase, squash
 from shoal.agent.read.values.stock import read_stock
 from shoal.agent.read.word_lists.value_words import FALSE_WORDS, TRUE_WORDS
-from shoal.agent.schemas.patterns import fitting
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.schemas.patterns import fitting
 from shoal.agent.support.web_addresses import joined
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterable
 from dataclasses import replace
 
-from shoal.agent.decisions.plan import Plan
 from shoal.agent.documents.sitemap import SitemapReader
 from shoal.agent.errors import EmptyLoop, LoopFailed
+from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.policies.policy import Policy, SessionState
 from shoal.agent.sessions.dependencies import Journal
 from shoal.agent.sessions.loops.sample import SampledItems

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shoal.agent.decisions.extract import CheckedRecords, check_records, not_among
-from shoal.agent.decisions.plan import Plan
 from shoal.agent.documents.unchanged import version_of
 from shoal.agent.errors import LedElsewhere, RecordInvalid
-from shoal.agent.extraction.page_instead import refuse_other_page
-from shoal.agent.extraction.proposals import propose_places, uncertain_values
+from shoal.agent.models.decisions.extract import CheckedRecords, check_records, not_among
+from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.policies.extraction import extract_records
 from shoal.agent.policies.policy import Extraction
 from shoal.agent.policies.rules.lists.seams import repeated_at_seam, shift_told, values_told
+from shoal.agent.read.by_place.page_instead import refuse_other_page
+from shoal.agent.read.by_place.proposals import propose_places, uncertain_values
 from shoal.agent.sessions.attempt import Attempt
 from shoal.agent.sessions.loops.learning import replayed_by
 from shoal.agent.spec import ExtractSpec

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import AgentError, Canceled, LoginFailed, LoginLost
+from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.policies.policy import LOG_IN
 from shoal.agent.sessions.attempt import Attempt, start_url
 from shoal.agent.sessions.login import login_spec

@@ -6,8 +6,8 @@ import asyncio
 import time
 from dataclasses import replace
 
-from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import AgentError, StepLimit
+from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.sessions.attempt import Attempt
 from shoal.agent.sessions.attended.takeover import said_of
 from shoal.agent.sessions.ends import terminated

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shoal.agent.actions.sending import sends
-from shoal.agent.decisions.expectation import changed_page, holds, took_place
-from shoal.agent.decisions.step import StepDecision, typed_by
 from shoal.agent.errors import (
     ActionInvalid,
     ActionRefused,
@@ -20,6 +18,8 @@ from shoal.agent.errors import (
     SiteRefused,
     UnsureAction,
 )
+from shoal.agent.models.decisions.expectation import changed_page, holds, took_place
+from shoal.agent.models.decisions.step import StepDecision, typed_by
 from shoal.agent.redaction.redactor import revealed
 from shoal.agent.sessions.attempt import Attempt
 from shoal.agent.sessions.field_places import ActedPlaces, acted_bid, acted_places

@@ -27,7 +27,7 @@ _ADDRESSES = ("href", "{http://www.w3.org/1999/xlink}href")
 _WITHIN = re.compile(r"\s*(#|data:image/(png|jpeg|gif|webp)[;,])", re.IGNORECASE)
 
 
-def told_drawing(data: bytes) -> bytes | None:
+def redacted_drawing(data: bytes) -> bytes | None:
     """The drawing `data` without scripts, handlers, foreign elements, links and animations.
 
     None: it is no SVG, or nested too deeply.

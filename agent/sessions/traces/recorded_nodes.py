@@ -31,7 +31,7 @@ _URL = re.compile(r"url\(", re.IGNORECASE)
 _PICTURE = ("data:image/png", "data:image/jpeg", "data:image/gif", "data:image/webp", "data:image/svg+xml")
 
 
-def told_node(node: Json, hide: Hide, *, typed: bool = False, style: bool = False) -> Json:
+def redacted_node(node: Json, hide: Hide, *, typed: bool = False, style: bool = False) -> Json:
     """A node with all below it, as it may be kept; None where it is none.
 
     `typed`: it stands in what a visitor writes into, so that its texts are a field's value. `style`: in a style sheet.
@@ -56,27 +56,27 @@ def told_node(node: Json, hide: Hide, *, typed: bool = False, style: bool = Fals
         typed = typed or tag == "textarea" or _editable(attributes)
         style = tag == "style"
         told["tagName"] = "template" if tag in _INERT else tag
-        told["attributes"] = told_attributes(attributes, hide, tag=tag)
+        told["attributes"] = redacted_attributes(attributes, hide, tag=tag)
     elif kind in (_TEXT, _CDATA):
         text = str(node.get("textContent") or "")
-        told["textContent"] = HIDDEN if typed and not style and text.strip() else told_text(text, hide, style=style)
+        told["textContent"] = HIDDEN if typed and not style and text.strip() else redacted_text(text, hide, style=style)
         return told
     elif kind == _COMMENT:
         return told | {"textContent": ""}
     else:
         return None
     children = node.get("childNodes")
-    below = (told_node(child, hide, typed=typed, style=style) for child in _list(children))
+    below = (redacted_node(child, hide, typed=typed, style=style) for child in _list(children))
     told["childNodes"] = [child for child in below if child is not None]
     return told
 
 
-def told_text(text: str, hide: Hide, *, style: bool = False) -> str:
+def redacted_text(text: str, hide: Hide, *, style: bool = False) -> str:
     """A text of a page, or of a style sheet."""
     return without_addresses(hide(text)) if style else hide(text)
 
 
-def told_attributes(attributes: Mapping[str, Json], hide: Hide, *, tag: str = "") -> dict[str, Json]:
+def redacted_attributes(attributes: Mapping[str, Json], hide: Hide, *, tag: str = "") -> dict[str, Json]:
     """Attributes as they may be kept; of an element whose `tag` is not known, no value of a field is told."""
     told: dict[str, Json] = {}
     for name, value in attributes.items():

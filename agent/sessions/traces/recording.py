@@ -11,8 +11,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from shoal.agent.browser import RawRecording
-from shoal.agent.redaction.masking import HIDDEN, Hide, told_address
-from shoal.agent.sessions.traces.recorded_nodes import told_attributes, told_node, told_text
+from shoal.agent.redaction.masking import HIDDEN, Hide, redacted_address
+from shoal.agent.sessions.traces.recorded_nodes import redacted_attributes, redacted_node, redacted_text
 from shoal.agent.support.json_value import Json
 
 FORMAT = 1
@@ -35,7 +35,7 @@ _OVER = {
 }
 
 
-def told_recording(raw: RawRecording, hide: Hide) -> bytes | None:
+def redacted_recording(raw: RawRecording, hide: Hide) -> bytes | None:
     """The recording, packed: {format, tabs: [{events}], lacks: [sentence]}. None where no page was recorded."""
     lacks: dict[str, None] = {}
     tabs = [{"events": events} for batches in raw.tabs if (events := _of_tab(batches, hide, lacks))]
@@ -97,9 +97,9 @@ def _told_data(event: Mapping[str, Json], hide: Hide) -> dict[str, Json] | None:
     if not isinstance(data, Mapping):
         return None
     if kind == _META:
-        return {"href": told_address(str(data.get("href", "")), hide), **_numbers(data, ("width", "height"))}
+        return {"href": redacted_address(str(data.get("href", "")), hide), **_numbers(data, ("width", "height"))}
     if kind == _WHOLE:
-        node, offset = told_node(data.get("node"), hide), data.get("initialOffset")
+        node, offset = redacted_node(data.get("node"), hide), data.get("initialOffset")
         place = _numbers(offset, ("left", "top")) if isinstance(offset, Mapping) else {"left": 0, "top": 0}
         return None if node is None else {"node": node, "initialOffset": place}
     return _told_change(data, hide) if kind == _CHANGE else None
@@ -125,17 +125,17 @@ def _told_change(data: Mapping[str, Json], hide: Hide) -> dict[str, Json] | None
 def _mutation(data: Mapping[str, Json], hide: Hide) -> dict[str, Json]:
     adds = []
     for add in _mappings(data, "adds"):
-        node = told_node(add.get("node"), hide)
+        node = redacted_node(add.get("node"), hide)
         if node is not None:
             places = {name: add.get(name) for name in ("parentId", "nextId", "previousId")}
             adds.append({**{n: v if isinstance(v, int) else None for n, v in places.items()}, "node": node})
     told: dict[str, Json] = {
         "texts": [
-            {**_numbers(text, ("id",)), "value": told_text(str(text.get("value") or ""), hide)}
+            {**_numbers(text, ("id",)), "value": redacted_text(str(text.get("value") or ""), hide)}
             for text in _mappings(data, "texts")
         ],
         "attributes": [
-            {**_numbers(change, ("id",)), "attributes": told_attributes(change["attributes"], hide)}
+            {**_numbers(change, ("id",)), "attributes": redacted_attributes(change["attributes"], hide)}
             for change in _mappings(data, "attributes")
             if isinstance(change.get("attributes"), Mapping)
         ],
@@ -167,7 +167,7 @@ def _styles(data: Mapping[str, Json], hide: Hide) -> dict[str, Json]:
 def _told_rules(data: Mapping[str, Json], name: str, hide: Hide) -> list[dict[str, Json]]:
     rules = []
     for rule in _mappings(data, name):
-        text = {"rule": told_text(rule["rule"], hide, style=True)} if isinstance(rule.get("rule"), str) else {}
+        text = {"rule": redacted_text(rule["rule"], hide, style=True)} if isinstance(rule.get("rule"), str) else {}
         index = rule.get("index")
         whole = isinstance(index, list) and all(isinstance(part, int) for part in index)
         rules.append({**text, **({"index": index} if whole or isinstance(index, int) else {})})

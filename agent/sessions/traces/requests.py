@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from urllib.parse import unquote_plus
 
-from shoal.agent.redaction.masking import HIDDEN, Hide, told_address
+from shoal.agent.redaction.masking import HIDDEN, Hide, redacted_address
 from shoal.agent.support.json_value import Json
 
 _SHOWN = frozenset(
@@ -29,7 +29,7 @@ _DRAWN = ("image/", "font/", "text/css")
 _KEPT = ("startedDateTime", "time", "serverIPAddress", "pageref", "_frameref", "_monotonicTime", "_resourceType")
 
 
-def told_request(entry: Mapping[str, Json], hide: Hide) -> dict[str, Json]:
+def redacted_request(entry: Mapping[str, Json], hide: Hide) -> dict[str, Json]:
     """One entry of Playwright's network log as it may leave the worker.
 
     The body stays named (`_file`) where a page is drawn with it.
@@ -39,7 +39,7 @@ def told_request(entry: Mapping[str, Json], hide: Hide) -> dict[str, Json]:
     mime = str(content.get("mimeType", ""))
     drawn = {"_file": content["_file"]} if mime.startswith(_DRAWN) and isinstance(content.get("_file"), str) else {}
     failure = {"_failureText": hide(str(response["_failureText"]))} if response.get("_failureText") else {}
-    address = told_address(str(request.get("url", "")), hide)
+    address = redacted_address(str(request.get("url", "")), hide)
     return {
         **{name: entry[name] for name in _KEPT if name in entry},
         "request": {
@@ -61,7 +61,7 @@ def told_request(entry: Mapping[str, Json], hide: Hide) -> dict[str, Json]:
             "content": {"size": content.get("size", -1), "mimeType": mime, **drawn},
             "headersSize": response.get("headersSize", -1),
             "bodySize": response.get("bodySize", -1),
-            "redirectURL": told_address(str(response.get("redirectURL", "")), hide),
+            "redirectURL": redacted_address(str(response.get("redirectURL", "")), hide),
             **failure,
         },
         "cache": {},
@@ -70,7 +70,7 @@ def told_request(entry: Mapping[str, Json], hide: Hide) -> dict[str, Json]:
 
 
 def har(entries: Iterable[Mapping[str, Json]]) -> bytes:
-    """A HAR 1.2 file of requests that `told_request` gave."""
+    """A HAR 1.2 file of requests that `redacted_request` gave."""
     log = {
         "version": "1.2",
         "creator": {"name": "Shoal", "version": version("shoal")},
@@ -96,7 +96,7 @@ def _headers(headers: Json, hide: Hide) -> list[dict[str, str]]:
 def _header(header: Mapping[str, Json], hide: Hide) -> str:
     name, value = str(header.get("name", "")).lower(), str(header.get("value", ""))
     if name in _ADDRESSES:
-        return told_address(value, hide)
+        return redacted_address(value, hide)
     return hide(value) if name in _SHOWN or name.startswith(_SHOWN_BEGIN) else HIDDEN
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shoal.agent.redaction.masking import HIDDEN, Hide, may_open, told_address
+from shoal.agent.redaction.masking import HIDDEN, Hide, may_open, redacted_address
 from shoal.agent.support.json_value import Json
 
 _SHOWN = (
@@ -19,7 +19,7 @@ _STYLES = frozenset({"style", "__playwright_style_sheet_"})
 """Attributes that hold styles; any other may hold an address."""
 
 
-def told_snapshot(snapshot: Mapping[str, Json], hide: Hide) -> dict[str, Json]:
+def redacted_snapshot(snapshot: Mapping[str, Json], hide: Hide) -> dict[str, Json]:
     """One frame's snapshot as it may leave the worker.
 
     Raises:
@@ -28,11 +28,11 @@ def told_snapshot(snapshot: Mapping[str, Json], hide: Hide) -> dict[str, Json]:
     overrides = snapshot.get("resourceOverrides")
     return {
         **{name: snapshot[name] for name in _SHOWN if name in snapshot},
-        "frameUrl": told_address(str(snapshot.get("frameUrl", "")), hide),
+        "frameUrl": redacted_address(str(snapshot.get("frameUrl", "")), hide),
         "html": _node(snapshot.get("html"), hide),
         "resourceOverrides": [
             {name: value for name, value in override.items() if name in ("file", "ref")}
-            | {"url": told_address(str(override.get("url", "")), hide)}
+            | {"url": redacted_address(str(override.get("url", "")), hide)}
             for override in (overrides if isinstance(overrides, list) else ())
         ],
     }
@@ -73,7 +73,7 @@ def _attribute(tag: str, name: str, value: str, attributes: Mapping[str, Json], 
         return hide(value) if labelled else HIDDEN
     if may_open(name) or (name in ("value", "content") and may_open(_called(attributes))):
         return HIDDEN
-    return hide(value) if name in _STYLES else told_address(value, hide)
+    return hide(value) if name in _STYLES else redacted_address(value, hide)
 
 
 def _called(attributes: Mapping[str, Json]) -> str:

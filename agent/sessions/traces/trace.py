@@ -16,10 +16,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from shoal.agent.errors import TraceRefused
-from shoal.agent.redaction.masking import Hide, told_address
-from shoal.agent.sessions.traces.drawing import told_drawing
-from shoal.agent.sessions.traces.requests import told_request
-from shoal.agent.sessions.traces.snapshot import told_snapshot
+from shoal.agent.redaction.masking import Hide, redacted_address
+from shoal.agent.sessions.traces.drawing import redacted_drawing
+from shoal.agent.sessions.traces.requests import redacted_request
+from shoal.agent.sessions.traces.snapshot import redacted_snapshot
 from shoal.agent.support.json_value import Json
 
 MOST_BYTES = 100_000_000
@@ -57,14 +57,14 @@ _OF_PAGES = frozenset({"page", "pageClosed", "dialog", "download", "pageError"})
 
 
 @dataclass(frozen=True, slots=True)
-class ToldTrace:
+class RedactedTrace:
     """What is kept of a trace."""
 
     trace: bytes  # a zip that Playwright's viewer opens
     requests: tuple[Mapping[str, Json], ...]  # entries of a HAR file
 
 
-def told_trace(path: str, hide: Hide) -> ToldTrace:
+def redacted_trace(path: str, hide: Hide) -> RedactedTrace:
     """The trace that Playwright wrote to the file `path`, as it may leave the worker.
 
     Raises:
@@ -91,7 +91,7 @@ def told_trace(path: str, hide: Hide) -> ToldTrace:
             for name in sorted(names.intersection(given.namelist())):
                 if (body := _body(name, given.read(name), hide)) is not None:
                     kept.writestr(name, body)
-    return ToldTrace(made.getvalue(), requests)
+    return RedactedTrace(made.getvalue(), requests)
 
 
 def _told_events(given: zipfile.ZipFile, hide: Hide) -> Iterator[dict[str, Json]]:
@@ -107,7 +107,7 @@ def _told_events(given: zipfile.ZipFile, hide: Hide) -> Iterator[dict[str, Json]
 def _told_requests(given: zipfile.ZipFile, hide: Hide) -> Iterator[dict[str, Json]]:
     for event in _lines(given, "trace.network"):
         if event.get("type") == "resource-snapshot" and isinstance(event.get("snapshot"), Mapping):
-            yield told_request(event["snapshot"], hide)
+            yield redacted_request(event["snapshot"], hide)
 
 
 def _lines(given: zipfile.ZipFile, name: str) -> Iterator[Mapping[str, Json]]:
@@ -149,7 +149,7 @@ def _event(event: Mapping[str, Json], hide: Hide) -> dict[str, Json] | None:
         if not isinstance(snapshot := event.get("snapshot"), Mapping):
             return None
         try:
-            told["snapshot"] = told_snapshot(snapshot, hide)
+            told["snapshot"] = redacted_snapshot(snapshot, hide)
         except RecursionError:
             return None
     return told
@@ -160,14 +160,14 @@ def _params(params: Json, hide: Hide) -> dict[str, Json]:
         return {}
     told = {name: value for name, value in params.items() if name in _PARAMS}
     told |= {name: hide(value) for name, value in told.items() if isinstance(value, str)}
-    return told | ({"url": told_address(str(params["url"]), hide)} if "url" in params else {})
+    return told | ({"url": redacted_address(str(params["url"]), hide)} if "url" in params else {})
 
 
 def _location(location: Json, hide: Hide) -> dict[str, Json]:
     if not isinstance(location, Mapping):
         return {}
     shown = {name: location[name] for name in ("lineNumber", "columnNumber", "line", "column") if name in location}
-    return {"url": told_address(str(location.get("url", "")), hide), **shown}
+    return {"url": redacted_address(str(location.get("url", "")), hide), **shown}
 
 
 def _of_page(params: Json, hide: Hide) -> dict[str, Json]:
@@ -177,7 +177,7 @@ def _of_page(params: Json, hide: Hide) -> dict[str, Json]:
     names = ("pageId", "openerPageId", "type", "message", "suggestedFilename")
     told: dict[str, Json] = {name: hide(str(params[name])) for name in names if params.get(name)}
     if "url" in params:
-        told["url"] = told_address(str(params["url"]), hide)
+        told["url"] = redacted_address(str(params["url"]), hide)
     if isinstance(outer := params.get("error"), Mapping):
         inner = outer.get("error")
         error = inner if isinstance(inner, Mapping) else outer
@@ -197,7 +197,7 @@ def _files_of(event: Mapping[str, Json]) -> set[str]:
 def _body(name: str, data: bytes, hide: Hide) -> bytes | None:
     """A file as it may be kept; None: it may not. Style sheets and drawings are texts; other markup is no picture."""
     if name.endswith(".svg") or data.startswith(_BYTE_ORDER_MARKS) or data.lstrip().startswith(b"<"):
-        drawing = told_drawing(data)
+        drawing = redacted_drawing(data)
         return None if drawing is None else hide(drawing.decode()).encode()
     if not name.endswith((".css", ".dat", ".txt")):
         return data

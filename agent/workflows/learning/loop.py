@@ -31,7 +31,7 @@ _GIVEN_UP = "the version was given up by another loop or by a person"
 
 
 @dataclass(frozen=True, slots=True)
-class LoopLessons:
+class LoopLearning:
     """What a loop knows when it decides."""
 
     phase: Phase
@@ -45,7 +45,7 @@ class LoopLessons:
     at: str = ""  # ISO 8601
 
 
-def next_step(known: LoopLessons) -> LearningStep:
+def next_step(known: LoopLearning) -> LearningStep:
     """The next step of a loop whose items, as far as they may begin, have ended."""
     match known.phase:
         case Phase.ITEMS:
@@ -58,12 +58,12 @@ def next_step(known: LoopLessons) -> LearningStep:
             return LearningStep(Phase.OFF, "")
 
 
-def refused(known: LoopLessons, why: str) -> LearningStep:
+def refused(known: LoopLearning, why: str) -> LearningStep:
     """The next step where a version that was compiled is none that may be compared."""
     return _more(known, _MORE_ITEMS, f"the repair is refused: {why}")
 
 
-def _compiled(known: LoopLessons) -> LearningStep:
+def _compiled(known: LoopLearning) -> LearningStep:
     n = len(known.runs)
     if n < FIRST_ITEMS:
         told = f"{n} items are completed and left evidence, and {FIRST_ITEMS} are needed"
@@ -101,20 +101,20 @@ def _lacked_once(runs: Sequence[SessionEvidence]) -> list[str]:
     return [name for name in names if sum(record.get(name) is None for record in records) == 1]
 
 
-def _to_repair(known: LoopLessons) -> Version | None:
+def _to_repair(known: LoopLearning) -> Version | None:
     """The version that goes on where nothing better is learned; None where there is none, or it broke."""
     version = known.version
     return version if version is not None and version.state in ("canary", "active") else None
 
 
-def _more(known: LoopLessons, n: int, why: str) -> LearningStep:
+def _more(known: LoopLearning, n: int, why: str) -> LearningStep:
     if known.ended < _MOST_ITEMS:
         return LearningStep(Phase.ITEMS, why, let_go=n)
     told = f"nothing was learned from {known.ended} items: {why}"
     return LearningStep(Phase.REPLAY if _to_repair(known) is not None else Phase.OFF, told)
 
 
-def _compared(known: LoopLessons) -> LearningStep:
+def _compared(known: LoopLearning) -> LearningStep:
     """A version that ran in the teacher's shadow."""
     assert known.version is not None
     figures = known.figures
@@ -135,14 +135,14 @@ def _compared(known: LoopLessons) -> LearningStep:
     return _broken(known, differs or promotion.why)
 
 
-def _broken(known: LoopLessons, why: str) -> LearningStep:
+def _broken(known: LoopLearning, why: str) -> LearningStep:
     if known.rounds + 1 >= _MOST_ROUNDS:
         told = f"the loop has begun to learn {known.rounds + 1} times, and the last version broke: {why}"
         return LearningStep(Phase.OFF, told, state="broken")
     return LearningStep(Phase.ITEMS, why, state="broken")
 
 
-def _replayed(known: LoopLessons) -> LearningStep:
+def _replayed(known: LoopLearning) -> LearningStep:
     assert known.version is not None
     figures, version = known.figures, known.version
     risen = not known.drift and figures.misses >= LEAST_MISSES and figures.misses > _RISE * figures.items
@@ -161,7 +161,7 @@ def _replayed(known: LoopLessons) -> LearningStep:
     return LearningStep(Phase.REPLAY, promotion.why, state=promotion.to)
 
 
-def _stopped(known: LoopLessons) -> LearningStep:
+def _stopped(known: LoopLearning) -> LearningStep:
     """A version whose records are suspect as a whole: it replays no more until the teacher has read the same."""
     told = f"stopped for drift: {known.drift}"
     if known.rounds + 1 >= _MOST_ROUNDS:

@@ -9,9 +9,9 @@ from typing import Literal
 from pydantic import Field
 
 from shoal.agent.browser import Context, FetchedJson
-from shoal.agent.extraction.page_json import Document, documents_of
-from shoal.agent.extraction.place import stated
-from shoal.agent.extraction.places_page import PLACES_JS, PlacesPage
+from shoal.agent.read.by_place.page_json import Document, documents_of
+from shoal.agent.read.by_place.place import stated
+from shoal.agent.read.by_place.places_page import PLACES_JS, PlacesPage
 from shoal.agent.read.schema import Property, properties_of
 from shoal.agent.read.values.conversion import ValueHints
 from shoal.agent.read.values.currencies import read_currency

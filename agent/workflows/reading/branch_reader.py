@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from shoal.agent.extraction.page_json import Document
+from shoal.agent.read.by_place.page_json import Document
 from shoal.agent.read.schema import Property, properties_of
 from shoal.agent.read.values.conversion import ValueHints
 from shoal.agent.read.values.currencies import read_currency
-from shoal.agent.schemas.engine import SchemaUnusable, compiled, faults
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.once_each import once_each
+from shoal.agent.support.schemas.engine import SchemaUnusable, compiled, faults
 from shoal.agent.types import FieldSource, LoopItem, Record
 from shoal.agent.workflows.format.branch import Branch, ChannelFamily
 from shoal.agent.workflows.misses import Miss, MissReason

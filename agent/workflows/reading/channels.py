@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shoal.agent.extraction.place import StatedByPlaces, stated
+from shoal.agent.read.by_place.place import StatedByPlaces, stated
 from shoal.agent.read.schema import Property
 from shoal.agent.read.values.conversion import ValueHints
 from shoal.agent.read.values.phrases import squash

@@ -8,8 +8,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 from shoal.agent.browser import FetchedJson
-from shoal.agent.extraction.page_json import Document
-from shoal.agent.extraction.place import Place
+from shoal.agent.read.by_place.page_json import Document
+from shoal.agent.read.by_place.place import Place
 from shoal.agent.support.json_paths import JsonPathFault, values_at
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import address_parts

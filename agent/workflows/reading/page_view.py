@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from shoal.agent.browser import Context
-from shoal.agent.extraction.page_json import Document, documents_of, places_at
-from shoal.agent.extraction.place import Place
-from shoal.agent.extraction.places_page import PLACES_JS, PlacesPage
+from shoal.agent.read.by_place.page_json import Document, documents_of, places_at
+from shoal.agent.read.by_place.place import Place
+from shoal.agent.read.by_place.places_page import PLACES_JS, PlacesPage
 from shoal.agent.read.values.placeholders import is_placeholder
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_paths import JsonPathFault

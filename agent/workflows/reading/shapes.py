@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from shoal.agent.extraction.place import Place
+from shoal.agent.read.by_place.place import Place
 from shoal.agent.read.schema import Property
 
 _SPACES = "\u00a0\u202f "

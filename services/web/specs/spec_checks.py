@@ -15,9 +15,9 @@ from shoal.agent.read.glossary import glossary_faults
 from shoal.agent.read.schema import field_names, properties_of
 from shoal.agent.read.values.quantities import unit_named
 from shoal.agent.redaction.masking import is_reference
-from shoal.agent.schemas.bounds import schema_fault
 from shoal.agent.spec import X_GLOSSARY, X_KEY, ExtractSpec, JobSpec, LoopSpec, schema_text
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.schemas.bounds import schema_fault
 from shoal.agent.support.sites.sites import LONGEST_HOST, host_fault, literal_address, named_site, plain_host
 
 Found = tuple[str, str]  # field and reason

@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 from shoal.agent.browser import Browser, Context, ContextOptions, ObserveOptions
-from shoal.agent.grounding.session_pages import SessionPages
 from shoal.agent.observe.renderings import compact
 from shoal.agent.observe.tree import clickable_elements, walk_elements
+from shoal.agent.read.grounding.session_pages import SessionPages
 from shoal.agent.spec import BrowserSpec, Viewport
 from shoal.agent.types import Action, Observation
 from tests.integration.browser.conftest import Site

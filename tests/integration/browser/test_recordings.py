@@ -16,7 +16,7 @@ import pytest_asyncio
 from shoal.agent.browser import Browser, Context, ContextOptions
 from shoal.agent.chromium.acting.acting_context import ActingContext
 from shoal.agent.chromium.recording import recorder
-from shoal.agent.sessions.traces.recording import told_recording
+from shoal.agent.sessions.traces.recording import redacted_recording
 from shoal.agent.types import Action
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -121,7 +121,7 @@ async def told(context: Context) -> dict[str, Any]:
     """The recording as it is stored, which is ended now."""
     raw = await context.end_recording()
     assert raw is not None
-    packed = told_recording(raw, lambda text: text.replace("tops3cret", "(hidden)"))
+    packed = redacted_recording(raw, lambda text: text.replace("tops3cret", "(hidden)"))
     assert packed is not None
     unpacked: dict[str, Any] = json.loads(gzip.decompress(packed))
     return unpacked

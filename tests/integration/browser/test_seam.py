@@ -11,8 +11,8 @@ import pytest_asyncio
 from shoal.agent.browser import Browser, Context, ContextOptions
 from shoal.agent.chromium.process.launch import launch
 from shoal.agent.errors import BrowserGone
-from shoal.agent.testing import FakeBrowser, FakePage, body, text
 from shoal.agent.types import Action
+from tests.doubles import FakeBrowser, FakePage, body, text
 from tests.integration.browser.conftest import Site
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

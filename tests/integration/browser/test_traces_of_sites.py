@@ -14,9 +14,9 @@ import pytest
 
 from shoal.agent.browser import Context, ContextOptions
 from shoal.agent.chromium.process.launch import launch
-from shoal.agent.sessions.traces.recording import told_recording
+from shoal.agent.sessions.traces.recording import redacted_recording
 from shoal.agent.sessions.traces.requests import har
-from shoal.agent.sessions.traces.trace import told_trace
+from shoal.agent.sessions.traces.trace import redacted_trace
 from shoal.agent.spec import BrowserSpec
 from shoal.agent.types import Action
 from tests.sites.registry import django_admin
@@ -70,7 +70,7 @@ async def test_a_login_to_djangos_admin_leaves_no_secret_in_trace_and_har(tmp_pa
             await context.close()
             await browser.close()
 
-    told = told_trace(str(tmp_path / "raw.zip"), str)
+    told = redacted_trace(str(tmp_path / "raw.zip"), str)
     requests = har(told.requests)
     kept = requests + whole(told.trace)
     raw = whole((tmp_path / "raw.zip").read_bytes())
@@ -99,7 +99,7 @@ async def test_a_login_to_djangos_admin_leaves_no_secret_in_its_recording() -> N
             await browser.close()
 
     assert raw is not None and not raw.full
-    packed = told_recording(raw, str)
+    packed = redacted_recording(raw, str)
     assert packed is not None
     kept = gzip.decompress(packed)
     for secret in secrets:

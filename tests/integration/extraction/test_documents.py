@@ -20,7 +20,7 @@ import pytest_asyncio
 from shoal.agent.browser import Browser, Context, ContextOptions
 from shoal.agent.documents.beyond import BeyondDocument
 from shoal.agent.documents.document import HtmlDocument, RawDocument
-from shoal.agent.extraction.places_page import PLACES_JS, PlacedRecord
+from shoal.agent.read.by_place.places_page import PLACES_JS, PlacedRecord
 from shoal.agent.spec import BrowserSpec
 from shoal.agent.support.printable import readable_json
 from tests.integration.extraction.pages import PAGES

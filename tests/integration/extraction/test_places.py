@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from shoal.agent.browser import Context
-from shoal.agent.decisions.extract import check_records
 from shoal.agent.errors import BadSelector, PlaceAmbiguous, PlaceMissing, RecordInvalid
+from shoal.agent.models.decisions.extract import check_records
 from shoal.agent.policies.extraction import extract_records
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.policy import RulesPolicy
@@ -286,7 +286,7 @@ async def test_late_content_is_waited_for(page: Context, site: str) -> None:
 async def test_what_never_comes_is_said_and_may_be_tried_again(
     page: Context, site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.agent.extraction.given._AWAIT_S", 0.5)
+    monkeypatch.setattr("shoal.agent.read.by_place.given._AWAIT_S", 0.5)
     with pytest.raises(PlaceMissing, match=r"`extract.wait_for`: .never did not appear") as late:
         await read(page, f"{site}/facts", fields={"it": {"select": "h1"}}, wait_for=".never")
     assert late.value.retryable

@@ -16,7 +16,7 @@ from shoal.agent.browser import Browser, ContextOptions
 from shoal.agent.documents.context import DocumentBrowser, DocumentContext, DocumentReading
 from shoal.agent.documents.trust import DocumentTrust
 from shoal.agent.errors import AgentError, ServerBusy
-from shoal.agent.extraction.given import read_given
+from shoal.agent.read.by_place.given import read_given
 from shoal.agent.spec import JobSpec
 from shoal.services.addresses import Reach
 from shoal.services.browsers.network.documents import Documents

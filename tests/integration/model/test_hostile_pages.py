@@ -24,9 +24,9 @@ from shoal.agent.sessions import session
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.testing import ScriptedModel
 from shoal.services.browsers.session_parts.secrets import FolderSecrets
 from tests.acceptance.test_model import PLAN
+from tests.doubles import ScriptedModel
 from tests.loopback import served
 from tests.patience import PATIENT
 from tests.unit.agent.model.test_step import act, says

@@ -17,7 +17,7 @@ from shoal.agent.errors import ModelError, ModelRefused, ModelUnavailable, Promp
 from shoal.agent.models.model import Ask, Image, Message, Model
 from shoal.agent.models.openai_compatible import OpenAICompatible
 from shoal.agent.models.settings import ModelSettings
-from shoal.agent.testing import ScriptedModel
+from tests.doubles import ScriptedModel
 from tests.model_server import ModelServer, completion, drops, raw, refuses_schema, says, serving, slow, status, until
 
 SCHEMA = {

@@ -14,14 +14,14 @@ from PIL import ImageChops
 
 from shoal.agent.browser import Context, ContextOptions
 from shoal.agent.chromium.process.launch import launch
-from shoal.agent.decisions.plan import Plan
+from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.models.images import ImageGrid
 from shoal.agent.models.model import Ask
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.spec import BrowserSpec, JobSpec, LoopSpec, Viewport
-from shoal.agent.testing import ScriptedModel
 from tests.acceptance.test_model import PLAN
+from tests.doubles import ScriptedModel
 from tests.loopback import served
 from tests.patience import PATIENT
 from tests.unit.agent.model.test_step import act

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shoal.agent.browser import Context
-from shoal.agent.extraction.proposals import propose_places
 from shoal.agent.observe.renderings import compact
 from shoal.agent.observe.tree import clickable_elements
 from shoal.agent.policies.rules.lists.list_page import read_list_page
 from shoal.agent.policies.rules.planning import SEND
+from shoal.agent.read.by_place.proposals import propose_places
 from shoal.agent.read.drawn.page_tree import page_on
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support import page_names

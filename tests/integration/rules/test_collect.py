@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from shoal.agent.browser import Context
-from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import BadSelector
+from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec

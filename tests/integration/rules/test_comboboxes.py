@@ -22,10 +22,10 @@ from shoal.agent.policies.rules.planning import SEND
 from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.sessions import session
 from shoal.agent.support.json_value import Json
-from shoal.agent.testing import ScriptedModel
 from shoal.agent.types import Action
 from shoal.agent.workflows.elements.describing import Described, describe
 from tests.acceptance.test_model import PLAN
+from tests.doubles import ScriptedModel
 from tests.integration.rules.test_forms import navigate, state
 from tests.loopback import served
 from tests.unit.agent.model.test_step import act, says

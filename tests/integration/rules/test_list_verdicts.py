@@ -16,7 +16,7 @@ import pytest
 import pytest_asyncio
 
 from shoal.agent.browser import Context
-from shoal.agent.decisions.plan import Plan
+from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec

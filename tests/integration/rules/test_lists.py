@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from shoal.agent.browser import Context
-from shoal.agent.decisions.plan import Plan
+from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from shoal.agent.testing import FakeBrowser
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.pools.local_pool import LocalPool
 from shoal.services.browsers.worker import Worker
@@ -10,6 +9,7 @@ from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.store.store import open_store
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, shop, world
+from tests.doubles import FakeBrowser
 
 
 async def test_two_dispatchers_over_one_server_do_every_item_once_though_a_worker_dies(postgres_url: str) -> None:

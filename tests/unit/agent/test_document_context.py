@@ -14,9 +14,9 @@ from shoal.agent.documents.document import RawDocument, ReadDocument
 from shoal.agent.documents.fetching import Visitor
 from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.documents.trust import SAMPLES, DocumentTrust
-from shoal.agent.extraction.places_page import PLACES_JS
+from shoal.agent.read.by_place.places_page import PLACES_JS
 from shoal.agent.spec import JobSpec
-from shoal.agent.testing.browser_double import FakeBrowser, FakePage
+from tests.doubles.browser_double import FakeBrowser, FakePage
 
 pytestmark = pytest.mark.asyncio
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from shoal.agent.decisions.expectation import changed_page, expected, leads_to, took_place
 from shoal.agent.error_info import ErrorInfo
+from shoal.agent.models.decisions.expectation import changed_page, expected, leads_to, took_place
 from shoal.agent.types import Action, ActionResult, Effect
 from tests.unit.agent.model.pages import el, page
 

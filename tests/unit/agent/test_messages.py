@@ -11,8 +11,8 @@ from shoal.agent.errors import AccessDenied, CertificateRefused, HostUnreachable
 from shoal.agent.sessions.loops.loop_items import nothing_found
 from shoal.agent.sessions.page import LazyContext
 from shoal.agent.spec import LoopSpec
-from shoal.agent.testing.browser_double import FakeBrowser, FakePage
 from shoal.agent.types import Action
+from tests.doubles.browser_double import FakeBrowser, FakePage
 
 
 @pytest.mark.parametrize(

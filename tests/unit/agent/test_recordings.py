@@ -14,11 +14,11 @@ from shoal.agent.browser import RawRecording
 from shoal.agent.chromium.recording import recorder
 from shoal.agent.documents.context import documents_serve
 from shoal.agent.sessions import session
-from shoal.agent.sessions.traces.recorded_nodes import told_attributes, told_node, without_addresses
-from shoal.agent.sessions.traces.recording import told_recording
+from shoal.agent.sessions.traces.recorded_nodes import redacted_attributes, redacted_node, without_addresses
+from shoal.agent.sessions.traces.recording import redacted_recording
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.testing.browser_double import FakeBrowser, FakePage
+from tests.doubles.browser_double import FakeBrowser, FakePage
 from tests.unit.agent.test_traces import EXTRACT, URL, Notes, deps, work
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -55,7 +55,7 @@ def batch(*events: Any, document: str = "d", over: Any = "") -> str:
 
 
 def told(*batches: str, full: bool = False) -> dict[str, Any]:
-    packed = told_recording(RawRecording((batches,), full), hide)
+    packed = redacted_recording(RawRecording((batches,), full), hide)
     assert packed is not None
     made: dict[str, Any] = json.loads(gzip.decompress(packed))
     return made
@@ -105,19 +105,19 @@ def events_of(*batches: str) -> list[dict[str, Any]]:
     ],
 )
 def test_attributes(tag: str, given: dict[str, Any], kept: dict[str, Any]) -> None:
-    assert told_attributes(given, hide, tag=tag) == kept
+    assert redacted_attributes(given, hide, tag=tag) == kept
 
 
 @pytest.mark.parametrize("tag", ["script", "SCRIPT", "object", "embed", "base", "meta", "noscript", "portal"])
 def test_what_runs_or_loads_is_drawn_as_nothing(tag: str) -> None:
-    node = told_node(element(tag, text("alert(1)"), src="x.js", id="i"), hide)
+    node = redacted_node(element(tag, text("alert(1)"), src="x.js", id="i"), hide)
     assert (node["tagName"], node["attributes"]) == ("template", {"id": "i"})
 
 
 def test_texts_that_a_visitor_writes_are_hidden() -> None:
     for field in (element("textarea", text("typed")), element("div", element("b", text("typed")), contenteditable="")):
-        assert "typed" not in json.dumps(told_node(field, hide))
-    assert "typed" in json.dumps(told_node(element("div", text("typed"), contenteditable="FALSE"), hide))
+        assert "typed" not in json.dumps(redacted_node(field, hide))
+    assert "typed" in json.dumps(redacted_node(element("div", text("typed"), contenteditable="FALSE"), hide))
 
 
 @pytest.mark.parametrize(
@@ -198,8 +198,8 @@ def test_documents_follow_each_other_and_late_events_of_an_earlier_one_are_left_
 
 
 def test_changes_of_a_page_that_was_never_seen_whole_are_left_out() -> None:
-    assert told_recording(RawRecording(((batch(META, change(3, id=1, x=0, y=0)),),)), hide) is None
-    assert told_recording(RawRecording(((),)), hide) is None
+    assert redacted_recording(RawRecording(((batch(META, change(3, id=1, x=0, y=0)),),)), hide) is None
+    assert redacted_recording(RawRecording(((),)), hide) is None
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from shoal.agent.documents.fetching import FetchFailed
 from shoal.agent.documents.sitemap import MOST_SITEMAP_BYTES, SitemapPage, SitemapReader, listed_in
 from shoal.agent.errors import AgentError, EmptyLoop, NavigationError, PageMissing, SiteRefused
 from shoal.agent.spec import JobSpec, SitemapSpec
-from shoal.agent.testing.browser_double import FakeBrowser, FakePage
+from tests.doubles.browser_double import FakeBrowser, FakePage
 
 SHOP = "https://shop.example"
 SPEC = JobSpec.model_validate({"url": SHOP, "loop": {"sitemap": {"url": f"{SHOP}/sitemap.xml"}}})

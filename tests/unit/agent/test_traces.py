@@ -14,15 +14,15 @@ import pytest
 from shoal.agent.documents.context import documents_serve
 from shoal.agent.errors import TraceRefused
 from shoal.agent.sessions import evidence
-from shoal.agent.sessions.traces.drawing import told_drawing
-from shoal.agent.sessions.traces.requests import har, told_address
-from shoal.agent.sessions.traces.snapshot import told_snapshot
-from shoal.agent.sessions.traces.trace import told_trace
+from shoal.agent.sessions.traces.drawing import redacted_drawing
+from shoal.agent.sessions.traces.requests import har, redacted_address
+from shoal.agent.sessions.traces.snapshot import redacted_snapshot
+from shoal.agent.sessions.traces.trace import redacted_trace
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.testing import FakeBrowser, FakePage
-from shoal.agent.testing.browser_double import FakeContext
 from tests.cluster_world import EXTRACT
+from tests.doubles import FakeBrowser, FakePage
+from tests.doubles.browser_double import FakeContext
 from tests.unit.session.test_session import URL, Notes, deps, session, work
 
 SECRET = "s3cret-value"
@@ -87,7 +87,7 @@ def texts(data: bytes, folder: Path) -> dict[str, str]:
 
 
 def test_nothing_that_may_be_a_secret_stays_although_the_session_knows_of_none(tmp_path: Path) -> None:
-    told = told_trace(written(tmp_path / "trace.zip", EVENTS), str)
+    told = redacted_trace(written(tmp_path / "trace.zip", EVENTS), str)
     kept = texts(told.trace, tmp_path)
     assert SECRET not in "".join(kept.values())
     assert SECRET not in har(told.requests).decode()
@@ -95,7 +95,7 @@ def test_nothing_that_may_be_a_secret_stays_although_the_session_knows_of_none(t
 
 
 def test_what_a_person_looks_for_stays(tmp_path: Path) -> None:
-    told = told_trace(written(tmp_path / "trace.zip", EVENTS), str)
+    told = redacted_trace(written(tmp_path / "trace.zip", EVENTS), str)
     events = [json.loads(line) for line in texts(told.trace, tmp_path)["trace.trace"].splitlines()]
     assert [event["type"] for event in events if event["type"] != "screencast-frame"] == [
         *("context-options", "before", "after", "before", "frame-snapshot")
@@ -123,7 +123,7 @@ def test_what_a_person_looks_for_stays(tmp_path: Path) -> None:
 def test_a_trace_of_another_format_is_refused(tmp_path: Path) -> None:
     later = [{"version": 11, "type": "context-options"}]
     with pytest.raises(TraceRefused, match="format 11"):
-        told_trace(written(tmp_path / "trace.zip", later), str)
+        redacted_trace(written(tmp_path / "trace.zip", later), str)
 
 
 def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
         lines = [json.dumps(EVENTS[0]), f'{{"type": "frame-snapshot", "snapshot": {{"html": {deep}}}}}']
         trace.writestr("trace.trace", "\n".join((*lines, '{"type": "before", "par', '{"n": 1' + "0" * 5_000 + "}")))
         trace.writestr("trace.network", "[]\n{")
-    (kept,) = texts(told_trace(str(path), str).trace, tmp_path)["trace.trace"].splitlines()
+    (kept,) = texts(redacted_trace(str(path), str).trace, tmp_path)["trace.trace"].splitlines()
     assert json.loads(kept)["type"] == "context-options"
 
 
@@ -144,7 +144,7 @@ def test_what_is_no_trace_is_refused(files: tuple[str, ...], tmp_path: Path) -> 
         for name in files:
             trace.writestr(name, json.dumps(EVENTS[1]))
     with pytest.raises(TraceRefused, match=r"lacks|begin"):
-        told_trace(str(path), str)
+        redacted_trace(str(path), str)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_what_is_no_trace_is_refused(files: tuple[str, ...], tmp_path: Path) -> 
     ],
 )
 def test_addresses_keep_what_is_no_secret(address: str, told: str) -> None:
-    assert told_address(address, str) == told
+    assert redacted_address(address, str) == told
 
 
 HOSTILE = b"""<?xml version="1.0"?><?xml-stylesheet href="/x.css"?>
@@ -175,15 +175,15 @@ HOSTILE = b"""<?xml version="1.0"?><?xml-stylesheet href="/x.css"?>
 
 
 def test_a_drawing_keeps_what_draws_and_nothing_that_runs_or_links() -> None:
-    told = told_drawing(HOSTILE)
+    told = redacted_drawing(HOSTILE)
     assert told is not None
     assert not any(part in told for part in (b"run", b"entity", b"DOCTYPE", b"stylesheet")), told
     for part in (b"kept", b'viewBox="0 0 9 9"', b'href="#gradient"', b"image/png", b"url(#gradient)", b"M0 0L1 1"):
         assert part in told, part
-    assert told_drawing(HOSTILE.decode().replace('"1.0"', '"1.0" encoding="utf-16"', 1).encode("utf-16")) == told
+    assert redacted_drawing(HOSTILE.decode().replace('"1.0"', '"1.0" encoding="utf-16"', 1).encode("utf-16")) == told
     deep = b'<svg xmlns="http://www.w3.org/2000/svg">' + b"<g>" * 100_000 + b"</g>" * 100_000 + b"</svg>"
     for nothing in (b"", b"<html><script>run()</script></html>", b"<svg/>", deep, b"\x89PNG"):
-        assert told_drawing(nothing) is None
+        assert redacted_drawing(nothing) is None
 
 
 def test_pictures_of_a_trace_that_are_markup_can_run_nothing(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_pictures_of_a_trace_that_are_markup_can_run_nothing(tmp_path: Path) -> 
         trace.writestr("trace.network", "\n".join(lines))
         for name, body in bodies.items():
             trace.writestr(f"resources/{name}", body)
-    with zipfile.ZipFile(io.BytesIO(told_trace(str(path), str).trace)) as kept:
+    with zipfile.ZipFile(io.BytesIO(redacted_trace(str(path), str).trace)) as kept:
         told = {name: kept.read(name) for name in kept.namelist() if name.startswith("resources/")}
     assert set(told) == {"resources/a.svg", "resources/b.png", "resources/d.png"}
     assert not any(b"run" in body for body in told.values())
@@ -214,7 +214,7 @@ def test_a_snapshot_of_a_trace_has_no_script_and_no_handler() -> None:
         ["A", {"onClick": "run()", "href": "/a"}, "kept"],
         ["IFRAME", {"srcdoc": "run()"}],
     ]
-    assert told_snapshot({"html": page}, str)["html"] == [
+    assert redacted_snapshot({"html": page}, str)["html"] == [
         *("HTML", {}),
         ["SCRIPT", {"src": "/a.js"}, ""],
         ["A", {"href": "/a"}, "kept"],

@@ -17,9 +17,9 @@ from shoal.agent.documents.unchanged import PageNow, page_now, version_of
 from shoal.agent.errors import RobotsForbidden
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.testing.browser_double import FakeBrowser, FakePage
 from shoal.agent.types import Box as Rectangle
 from shoal.agent.types import CarriedOver, EarlierReading, LoopItem, PageVersion, Record, RecordPicture
+from tests.doubles.browser_double import FakeBrowser, FakePage
 
 URL = "http://shop.example/p/1"
 OLD, NEW = b"<p>5</p>", b"<p>6</p>"

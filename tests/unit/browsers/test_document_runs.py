@@ -10,14 +10,14 @@ from shoal.agent.browser import ContextOptions
 from shoal.agent.errors import ServerBusy
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.testing import FakeBrowser, FakePage
-from shoal.agent.testing.browser_double import FakeContext
 from shoal.agent.types import LoopItem
 from shoal.agent.worker_messages import Work
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.session_parts.browser_owner import Slots
 from shoal.services.browsers.worker import DocumentRuns, Worker
 from tests.cluster_world import EXTRACT, FakeParts
+from tests.doubles import FakeBrowser, FakePage
+from tests.doubles.browser_double import FakeContext
 
 SPEC = JobSpec.model_validate({"url": "http://shop.example/", "extract": EXTRACT})
 

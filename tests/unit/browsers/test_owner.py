@@ -11,13 +11,13 @@ from structlog.testing import capture_logs
 
 from shoal.agent.browser import ContextOptions
 from shoal.agent.errors import BrowserGone
-from shoal.agent.testing import FakeBrowser
-from shoal.agent.testing.browser_double import FakeContext
 from shoal.services.browsers.config import BrowserLimits
 from shoal.services.browsers.session_parts import browser_owner as owner_module
 from shoal.services.browsers.session_parts.browser_owner import BrowserOwner
 from shoal.services.events import LogEvent
 from shoal.services.metrics_delta import MetricsDelta
+from tests.doubles import FakeBrowser
+from tests.doubles.browser_double import FakeContext
 
 
 class Launches:

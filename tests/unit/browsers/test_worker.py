@@ -8,13 +8,13 @@ from dataclasses import replace
 from shoal.agent.browser import ContextOptions
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.testing import FakeBrowser, FakePage
-from shoal.agent.testing.browser_double import FakeContext
 from shoal.agent.types import Checkpoint, Outcome
 from shoal.agent.worker_messages import Work
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.worker import Worker
 from tests.cluster_world import EXTRACT, FakeParts, form
+from tests.doubles import FakeBrowser, FakePage
+from tests.doubles.browser_double import FakeContext
 
 URL = "http://shop.example/"
 

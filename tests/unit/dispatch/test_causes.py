@@ -11,7 +11,6 @@ from shoal.agent.errors import AgentError, ArtifactsAway, HostUnreachable, NoBro
 from shoal.agent.fault_table import PAUSE
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.types import Outcome, Task
 from shoal.agent.worker_messages import Work
 from shoal.services.artifacts.memory import MemoryArtifacts
@@ -20,6 +19,7 @@ from shoal.services.dispatch.commit import retry
 from shoal.services.errors import ArtifactStoreAway
 from shoal.services.store.records import Finish
 from tests.cluster_world import EXTRACT, FakeParts, World, world
+from tests.doubles import FakeBrowser, FakePage
 
 URL = "http://shop.example/"
 WORK = Work(

@@ -9,11 +9,11 @@ import pytest
 
 from shoal.agent.errors import HostUnreachable, ServerBusy
 from shoal.agent.status import Status
-from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.services.browsers.pools.pool import WorkerStats
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.scheduling.partition_reader import PartitionReader
 from tests.cluster_world import EXTRACT, LOOP, form, shop, world
+from tests.doubles import FakeBrowser, FakePage
 
 
 @pytest.fixture(params=["all partitions", "news only"], autouse=True)

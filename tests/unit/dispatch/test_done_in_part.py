@@ -9,10 +9,10 @@ import pytest
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.testing import FakePage
 from shoal.agent.types import Record
 from shoal.services.store.records import IncompleteLists
 from tests.cluster_world import FakeParts, PlainPolicy, world
+from tests.doubles import FakePage
 from tests.priced_parts import SCHEMA
 
 EXTRACT = {"schema": SCHEMA}

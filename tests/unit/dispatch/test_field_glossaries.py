@@ -14,12 +14,12 @@ from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.sessions.dependencies import Glossaries
 from shoal.agent.spec import X_GLOSSARY, JobSpec
 from shoal.agent.support.json_value import Json
-from shoal.agent.testing import FakePage, ScriptedModel
 from shoal.agent.types import Record
 from shoal.agent.worker_messages import Work
 from shoal.services.browsers.session_parts.field_glossaries import FieldGlossaries, SharedGlossaries
 from shoal.services.store.records import JobRow
 from tests.cluster_world import COMPLETED, LOOP, FakeParts, PlainPolicy, World, shop, world
+from tests.doubles import FakePage, ScriptedModel
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}, "cost": {"type": "number"}}, "required": ["n"]}
 COST = {"field": "cost", "labels": ["Price", "Prix"], "properties": ["price", "cheapness"], "unit": ""}

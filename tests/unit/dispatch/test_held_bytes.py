@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from shoal.agent.status import Status
-from shoal.agent.testing import FakePage
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.store.records import CommitResult, Finish
 from tests.cluster_world import LOOP, shop, world
+from tests.doubles import FakePage
 
 RECORD_BYTES = 50_000
 ITEMS = 200

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from shoal.agent.status import Status
-from shoal.agent.testing import FakeBrowser
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.pools.local_pool import LocalPool
 from shoal.services.browsers.pools.pool import WorkerStats
@@ -22,6 +21,7 @@ from shoal.services.dispatch.workers.worker_manager import WorkerManager
 from shoal.services.dispatch.workers.worker_state import claiming
 from shoal.services.store.records import DRAIN, Claims
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, World, shop, world
+from tests.doubles import FakeBrowser
 
 
 @pytest.fixture(autouse=True)

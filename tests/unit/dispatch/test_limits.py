@@ -8,15 +8,15 @@ from typing import ClassVar
 
 import pytest
 
-from shoal.agent.decisions.plan import Plan
+from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.policies.policy import SessionState
-from shoal.agent.testing import FakePage
 from shoal.agent.types import Usage
 from shoal.agent.worker_messages import JobLimits
 from shoal.services.browsers.pools.pool import WorkerStats
 from shoal.services.dispatch import dispatcher as module
 from shoal.services.store.records import JobChanges
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, PlainPolicy, shop, world
+from tests.doubles import FakePage
 
 URL = "http://shop.example/"
 

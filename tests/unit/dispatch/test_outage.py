@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from shoal.agent.testing import FakeBrowser
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.pools.local_pool import LocalPool
 from shoal.services.browsers.worker import Worker
@@ -18,6 +17,7 @@ from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.store.store import open_store
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, form, shop, world
+from tests.doubles import FakeBrowser
 
 LEASE_S = 2.0
 OUTAGE_S = 4.0

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import Unexpected
+from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.policies.policy import Policy, SessionState
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.worker_messages import RateSlot, RateSlotRequest, Work
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.network.navigation_guard import PoliteNavigationGuard, RateSlots, SiteNavigationGuard
@@ -26,6 +25,7 @@ from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.dispatch.scheduling import partition_reader
 from shoal.services.errors import StoreAway
 from tests.cluster_world import EXTRACT, FakeParts, PlainPolicy, World, world
+from tests.doubles import FakeBrowser, FakePage
 from tests.unit.dispatch.test_succession import succession
 
 URL = "http://shop.example/"

@@ -10,7 +10,6 @@ import pytest
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.support.moments import loop_time
-from shoal.agent.testing import FakePage
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatch_state import DispatchState
 from shoal.services.dispatch.scheduling.partition_reader import PartitionReader, rest_s
@@ -19,6 +18,7 @@ from shoal.services.store.records import NewJob, Partition
 from shoal.services.store.sessions import partitions as store_partitions
 from shoal.services.store.store import open_store
 from tests.cluster_world import world
+from tests.doubles import FakePage
 
 URL = "http://shop.example/"
 EXTRACT = {"schema": {"type": "object", "properties": {"n": {"type": "integer"}}}}

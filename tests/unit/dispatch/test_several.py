@@ -13,8 +13,6 @@ import pytest
 
 from shoal.agent.browser import ContextOptions
 from shoal.agent.status import Status
-from shoal.agent.testing import FakeBrowser, FakePage
-from shoal.agent.testing.browser_double import FakeContext
 from shoal.agent.worker_messages import Work
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.pools.local_pool import LocalPool
@@ -26,6 +24,8 @@ from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.store.records import Claims, Finish, JobChanges
 from tests import store_world
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, shop, world
+from tests.doubles import FakeBrowser, FakePage
+from tests.doubles.browser_double import FakeContext
 from tests.store_world import BROKEN, DONE, links, loop
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from shoal.agent.errors import RobotsForbidden
 from shoal.agent.status import Status
-from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.worker_messages import RobotsAnswer, RobotsWish, Work
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.network import robots as module
@@ -20,6 +19,7 @@ from shoal.services.browsers.worker import Worker
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, world
+from tests.doubles import FakeBrowser, FakePage
 from tests.robots_site import RULES, Site, serving
 from tests.unit.dispatch.test_succession import succession
 

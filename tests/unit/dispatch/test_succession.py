@@ -9,13 +9,13 @@ from contextlib import asynccontextmanager
 import pytest
 
 from shoal.agent.errors import PageCrashed
-from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.services.browsers.pools.local_pool import LocalPool
 from shoal.services.browsers.pools.pool import WorkerHandle
 from shoal.services.dispatch import dispatcher as module
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
 from tests.cluster_world import COMPLETED, EXTRACT, LOOP, World, shop, world
+from tests.doubles import FakeBrowser, FakePage
 
 URL = "http://shop.example/"
 

@@ -13,7 +13,6 @@ from shoal.agent.compressed_items import LoopPiece
 from shoal.agent.errors import PageCrashed
 from shoal.agent.fault_table import PAUSE
 from shoal.agent.status import Status
-from shoal.agent.testing import FakePage
 from shoal.agent.types import Checkpoint
 from shoal.services.browsers.reports.report_batch import ReportBatch
 from shoal.services.dispatch import dispatcher as module
@@ -21,6 +20,7 @@ from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.errors import StoreAway
 from shoal.services.store.records import CommitResult, ExpiredLeases, Finish, Renewal
 from tests.cluster_world import EXTRACT, LOOP, World, form, shop, world
+from tests.doubles import FakePage
 
 URL = "http://shop.example/"
 ONE = {URL: FakePage(read={"n": 1})}

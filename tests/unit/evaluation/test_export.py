@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from shoal.agent.support.json_value import Json
-from shoal.agent.testing import ScriptedModel
 from shoal.services.errors import BadInput
 from shoal.services.evaluation.export import export_job
+from tests.doubles import ScriptedModel
 from tests.unit.evaluation.test_runner import URL, Gateway
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from shoal.agent.support.json_value import Json
-from shoal.agent.testing import ScriptedModel
 from shoal.api import Api
 from shoal.errors import ApiError
 from shoal.records import Event
@@ -20,6 +19,7 @@ from shoal.services.errors import BadInput
 from shoal.services.evaluation.episode import Check, Episode
 from shoal.services.evaluation.look import look
 from shoal.services.evaluation.runner import Folder, Runner, RunOptions
+from tests.doubles import ScriptedModel
 
 URL = "https://shop.example/"
 STEP = {

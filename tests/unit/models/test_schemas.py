@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from shoal.agent.decisions.extract import extract_schema, proposal_schema
-from shoal.agent.decisions.plan import PlanShape, criterion_schema, plan_schema
-from shoal.agent.decisions.step import StepShape, step_schema
 from shoal.agent.evaluate import evaluation_schema
+from shoal.agent.models.decisions.extract import extract_schema, proposal_schema
+from shoal.agent.models.decisions.plan import PlanShape, criterion_schema, plan_schema
+from shoal.agent.models.decisions.step import StepShape, step_schema
 from shoal.agent.policies.model.checks.calls import call_offers
 from shoal.agent.policies.model.reading.collecting import collect_schema
 from shoal.agent.spec import ExtractSpec, JobSpec

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from shoal.agent.decisions.step import CallOffer
+from shoal.agent.models.decisions.step import CallOffer
 from shoal.agent.policies.model.requests.shared_frames import Fold
 from shoal.agent.types import DialogSeen, Download, Element, LoopItem, Observation, TabInfo
 from shoal.prompts import render

@@ -26,8 +26,8 @@ from shoal.agent.observe.rebuild import rebuilt
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.spec import JobSpec
-from shoal.agent.testing import ScriptedModel
 from shoal.agent.types import Element, Observation
+from tests.doubles import ScriptedModel
 from tests.unit.agent.model.pages import FakePage
 
 FOLDER = Path(__file__).parent / "pages"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from shoal.agent.grounding.claims import stated_count
-from shoal.agent.grounding.part_claims import failure_told, is_last_page, page_told, part_told
 from shoal.agent.read.facts.facts import Facts
 from shoal.agent.read.facts.page_parts import Anchor, LabeledValue, NamedElement
+from shoal.agent.read.grounding.claims import stated_count
+from shoal.agent.read.grounding.part_claims import failure_told, is_last_page, page_told, part_told
 from shoal.agent.read.schema import Property, properties_of
 from shoal.agent.read.shown.reader import page_fields
 from shoal.agent.read.values.phrases import likeness, phrase

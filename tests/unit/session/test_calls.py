@@ -10,10 +10,10 @@ import pytest
 from shoal.agent.policies.model import ModelPolicy
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.testing import FakePage, ScriptedModel
-from shoal.agent.testing.browser_double import body, text
 from shoal.agent.types import Basis, Checkpoint, ChildrenSummary, Element, LoopItem, Outcome, Task
 from shoal.agent.worker_messages import Work
+from tests.doubles import FakePage, ScriptedModel
+from tests.doubles.browser_double import body, text
 from tests.unit.agent.model.pages import el
 from tests.unit.agent.model.test_plan import says as plan
 from tests.unit.agent.model.test_step import act

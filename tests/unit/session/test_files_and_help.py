@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import HelpMissing
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.status import Status
-from shoal.agent.testing import FakePage
 from shoal.agent.types import Download, Step
 from tests.cluster_world import EXTRACT
+from tests.doubles import FakePage
 from tests.unit.session.test_session import URL, Clicks, run, work
 
 

@@ -10,21 +10,21 @@ from typing import Any
 import pytest
 
 from shoal.agent.browser import ContextOptions
-from shoal.agent.decisions.plan import Plan
-from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import SecretRefused
 from shoal.agent.hooks import Hooks
+from shoal.agent.models.decisions.plan import Plan
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.model import ModelPolicy
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.sessions import session
 from shoal.agent.sessions.attended.human_help import Question
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.testing import FakeBrowser, FakePage, ScriptedModel
-from shoal.agent.testing.browser_double import FakeContext, body
 from shoal.agent.types import Action, Checkpoint, ChildrenSummary, LoopItem, Record, Step, Task, Usage
 from tests.acceptance.test_model import PLAN
 from tests.cluster_world import EXTRACT, LOOP, PlainPolicy, shop
+from tests.doubles import FakeBrowser, FakePage, ScriptedModel
+from tests.doubles.browser_double import FakeContext, body
 from tests.unit.agent.model.pages import el
 from tests.unit.session.test_session import FORM, URL, Clicks, Notes, deps, run, work
 

@@ -17,10 +17,10 @@ from shoal.agent.sessions import session
 from shoal.agent.sessions.attended.human_help import Question, redacted
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.types import Action, Checkpoint, DialogSeen, Download, Element, LoopItem, Observation, TabInfo, Task
 from shoal.services.browsers.session_parts.secrets import FolderSecrets
 from tests.cluster_world import EXTRACT, LOOP
+from tests.doubles import FakeBrowser, FakePage
 from tests.unit.session.test_session import URL, Notes, deps, run, work
 
 VALUE = "hunter2/&hunter2"

@@ -6,18 +6,18 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from shoal.agent.decisions.plan import Plan
-from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import AgentError, FormIncomplete, NothingWorks, ServerBusy
+from shoal.agent.models.decisions.plan import Plan
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules.lists.onward import open_next
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.sites.prospect import Prospect
-from shoal.agent.testing import FakePage
-from shoal.agent.testing.browser_double import body
 from shoal.agent.types import Action, Element, LoopItem, Step
 from tests.cluster_world import PlainPolicy
+from tests.doubles import FakePage
+from tests.doubles.browser_double import body
 from tests.unit.session.test_once import marks
 from tests.unit.session.test_session import URL, run, work
 

@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from shoal.agent.decisions.plan import Plan
-from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import ActionInvalid, FormIncomplete, FormRefused, HelpMissing, PageCrashed
+from shoal.agent.models.decisions.plan import Plan
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.sessions import session
 from shoal.agent.sessions.dependencies import SessionLimits
 from shoal.agent.sessions.once import begun_anew, in_doubt, page_of, to_do_again
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.types import Action, Checkpoint, LoopItem, Step
 from shoal.agent.worker_messages import Work
 from tests.cluster_world import PlainPolicy
+from tests.doubles import FakeBrowser, FakePage
 from tests.unit.session.test_session import ANSWERED, ONCE, URL, Notes, Sender, deps, run, work
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import ElementMissing
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.redaction.masking import HIDDEN
 from shoal.agent.sessions import session
-from shoal.agent.sessions.page_errors import told_errors
+from shoal.agent.sessions.page_errors import redacted_errors
 from shoal.agent.status import Status
-from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.types import Action, Outcome, PageError, PageErrors, Step
 from tests.cluster_world import PlainPolicy
+from tests.doubles import FakeBrowser, FakePage
 from tests.unit.session.test_session import URL, Notes, deps, work
 
 SECRET = "tops3cret-Word"
@@ -62,14 +62,14 @@ async def test_what_came_after_the_last_step_is_the_session_s() -> None:
 
 def test_few_and_short_ones_are_kept_and_the_others_counted() -> None:
     many = PageErrors(tuple(PageError("console", f"{n} {'x' * 400}", times=2) for n in range(30)), 5)
-    told = told_errors(many, str, 200)
+    told = redacted_errors(many, str, 200)
     assert (len(told.told), told.left_out) == (20, 5 + 2 * 10)
     assert {len(one.text) for one in told.told} == {300}
-    assert told_errors(many, str, 3).told == told.told[:3]
-    assert told_errors(many, str, 0) == PageErrors((), 65)
+    assert redacted_errors(many, str, 3).told == told.told[:3]
+    assert redacted_errors(many, str, 0) == PageErrors((), 65)
 
 
 def test_a_secret_is_hidden_before_a_text_is_clipped() -> None:
     came = PageErrors((PageError("console", "x" * 295 + SECRET),))
-    (one,) = told_errors(came, lambda text: text.replace(SECRET, HIDDEN), 200).told
+    (one,) = redacted_errors(came, lambda text: text.replace(SECRET, HIDDEN), 200).told
     assert one.text == "x" * 295 + HIDDEN[:4] + "…"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from shoal.agent.browser import ContextOptions
 from shoal.agent.sessions.loops.sample import sends_form
 from shoal.agent.status import Status
-from shoal.agent.testing import FakePage
 from shoal.agent.types import Action, BeforeSending
 from tests.cluster_world import EXTRACT, LOOP, shop
+from tests.doubles import FakePage
 from tests.unit.session.test_session import URL, run, work
 
 

@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 
 from shoal.agent.browser import ContextOptions
-from shoal.agent.decisions.plan import Plan
-from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import (
     ActionRefused,
     ArtifactsAway,
@@ -22,6 +20,8 @@ from shoal.agent.errors import (
     SecretRefused,
 )
 from shoal.agent.hooks import Upload
+from shoal.agent.models.decisions.plan import Plan
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.sessions import session
 from shoal.agent.sessions.dependencies import SessionDependencies, SessionLimits
@@ -29,10 +29,10 @@ from shoal.agent.sessions.loops.loop_items import FIRST_ITEMS, ITEMS_AT_ONCE
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.types import Action, ArtifactRef, Checkpoint, ChildrenSummary, LoopItem, Outcome, Step
 from shoal.agent.worker_messages import Work
 from tests.cluster_world import EXTRACT, LOOP, PlainPolicy, shop
+from tests.doubles import FakeBrowser, FakePage
 
 URL = "http://shop.example/"
 

@@ -11,8 +11,8 @@ from shoal.agent.sessions.attended.attendance import Attendance, PageControl
 from shoal.agent.sessions.attended.human_help import Question
 from shoal.agent.sessions.attended.shown import ASKED
 from shoal.agent.status import Status
-from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.types import Action, Outcome
+from tests.doubles import FakeBrowser, FakePage
 from tests.unit.session.test_session import URL, Notes, deps, work
 from tests.unit.session.test_takeover import until
 

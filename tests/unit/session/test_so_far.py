@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from shoal.agent.decisions.plan import Plan
-from shoal.agent.decisions.step import StepDecision
+from shoal.agent.models.decisions.plan import Plan
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.redaction.masking import HIDDEN
 from shoal.agent.sessions import session
 from shoal.agent.sessions.attended.attendance import Attendance
 from shoal.agent.status import Status
-from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.types import Action, Step
 from shoal.services.browsers.live.steps import MOST_STEPS, steps_update
 from shoal.services.live_messages import UP
 from tests.cluster_world import EXTRACT, PlainPolicy
+from tests.doubles import FakeBrowser, FakePage
 from tests.unit.session.test_session import URL, Notes, deps, work
 
 PASSWORD = "correct horse"

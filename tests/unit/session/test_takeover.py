@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from shoal.agent.browser import Context, FrameOptions
-from shoal.agent.decisions.plan import Plan
-from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import ActionError, ActionRefused, PageCrashed
 from shoal.agent.hooks import DialogAnswer, DialogAsked
+from shoal.agent.models.decisions.plan import Plan
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.redaction.masking import HIDDEN
 from shoal.agent.redaction.redactor import Redactor
@@ -26,9 +26,9 @@ from shoal.agent.sessions.attended.human_help import Question
 from shoal.agent.sessions.attended.takeover import TAKEN_OVER, OrTakeover
 from shoal.agent.sessions.tasks.person_task import BY_HAND
 from shoal.agent.status import Status
-from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.types import Action, Outcome, Step
 from tests.cluster_world import EXTRACT, PlainPolicy
+from tests.doubles import FakeBrowser, FakePage
 from tests.unit.session.test_session import URL, Notes, deps, work
 
 CLICK = Action("mouse_click", {"x": 5, "y": 6, "button": "left"})

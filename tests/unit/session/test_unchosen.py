@@ -6,8 +6,8 @@ import pytest
 
 from shoal.agent.status import Status
 from shoal.agent.support.sites.prospect import Prospect, Unchosen
-from shoal.agent.testing import FakePage
 from shoal.agent.types import Action
+from tests.doubles import FakePage
 from tests.unit.session.test_off_site import Does
 from tests.unit.session.test_once import marks
 from tests.unit.session.test_session import URL, run, work

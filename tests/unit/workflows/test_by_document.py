@@ -11,12 +11,12 @@ from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.workflow import DocumentPolicy
 from shoal.agent.spec import FieldPlace, JobSpec
 from shoal.agent.support.json_value import Json
-from shoal.agent.testing.browser_double import FakeBrowser, FakePage
 from shoal.agent.types import LoopItem, Record
 from shoal.agent.workflows.format.branch import Branch, Channel, FieldNode, Signature
 from shoal.agent.workflows.format.node import ExtractNode
 from shoal.agent.workflows.format.version import Version
 from tests.cluster_world import PlainPolicy
+from tests.doubles.browser_double import FakeBrowser, FakePage
 
 pytestmark = pytest.mark.asyncio
 

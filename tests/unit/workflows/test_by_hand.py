@@ -9,13 +9,13 @@ import pytest
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import ActionRefused
-from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.types import Action, ActionResult, Effect
 from shoal.agent.workflows.by_hand.drafting import drafted
 from shoal.agent.workflows.by_hand.hand_book import HandBook
 from shoal.agent.workflows.format.workflow import read_workflow
 from shoal.agent.workflows.learning.evidence import SessionEvidence
 from shoal.agent.workflows.learning.one_run import address_of_all_runs
+from tests.doubles import FakeBrowser, FakePage
 
 URL = "https://desk.example/"
 

@@ -14,13 +14,13 @@ from shoal.agent.workflows.judging.phase import Phase
 from shoal.agent.workflows.judging.promotion import VersionFigures
 from shoal.agent.workflows.learning.compile_version import compile_version
 from shoal.agent.workflows.learning.evidence import SessionEvidence
-from shoal.agent.workflows.learning.loop import LoopLessons, action_difference, next_step
+from shoal.agent.workflows.learning.loop import LoopLearning, action_difference, next_step
 from tests.unit.cli.test_workflows import evidence
 from tests.unit.workflows.test_actions import form_run
 
 NAMES = ("Ada", "Bob", "Cy", "Dot", "Eve", "Flo", "Gus", "Hal")
 RUNS = [form_run(json.dumps({"name": name}), name=name, led=f"Q-{n}") for n, name in enumerate(NAMES)]
-ITEMS = LoopLessons(Phase.ITEMS, RUNS[:3], ended=3, figures=VersionFigures())
+ITEMS = LoopLearning(Phase.ITEMS, RUNS[:3], ended=3, figures=VersionFigures())
 
 
 def version() -> Version:
@@ -29,8 +29,8 @@ def version() -> Version:
     return made
 
 
-def shadow(figures: VersionFigures, runs: list[SessionEvidence] | None = None) -> LoopLessons:
-    return LoopLessons(Phase.SHADOW, runs or RUNS, ended=5, figures=figures, version=version())
+def shadow(figures: VersionFigures, runs: list[SessionEvidence] | None = None) -> LoopLearning:
+    return LoopLearning(Phase.SHADOW, runs or RUNS, ended=5, figures=figures, version=version())
 
 
 def test_three_items_are_enough_for_a_version_that_is_compared_first() -> None:
@@ -153,19 +153,19 @@ def test_a_version_that_replays_is_promoted_kept_or_given_up(
     state: str, figures: VersionFigures, phase: Phase, to: str | None
 ) -> None:
     replays = version().model_copy(update={"state": state})
-    step = next_step(LoopLessons(Phase.REPLAY, RUNS, ended=20, figures=figures, version=replays))
+    step = next_step(LoopLearning(Phase.REPLAY, RUNS, ended=20, figures=figures, version=replays))
     assert (step.phase, step.state) == (phase, to), step.why
 
 
 def test_a_version_that_misses_is_repaired_or_goes_on_and_the_model_does_what_it_misses() -> None:
     old = version().model_copy(update={"state": "active"})
-    known = LoopLessons(Phase.ITEMS, RUNS[:2], ended=0, figures=VersionFigures(), rounds=1, version=old)
+    known = LoopLearning(Phase.ITEMS, RUNS[:2], ended=0, figures=VersionFigures(), rounds=1, version=old)
     assert (next_step(known).phase, next_step(known).let_go) == (Phase.ITEMS, 1)
     step = next_step(replace(known, runs=RUNS[:3]))
     assert (step.phase, step.state) == (Phase.SHADOW, "shadow") and step.why == "repaired with 3 items"
     step = next_step(replace(known, ended=9))
     assert (step.phase, step.state) == (Phase.REPLAY, None)
-    risen = LoopLessons(Phase.REPLAY, RUNS, ended=4, figures=VersionFigures(items=4, misses=3), rounds=3, version=old)
+    risen = LoopLearning(Phase.REPLAY, RUNS, ended=4, figures=VersionFigures(items=4, misses=3), rounds=3, version=old)
     assert next_step(risen).phase is Phase.REPLAY, "it was repaired too often"
 
 
@@ -175,13 +175,13 @@ def test_a_form_whose_elements_are_found_otherwise_is_repaired_and_one_that_mean
     assert compiled.version is not None and compiled.version.acts
     old = compiled.version.model_copy(update={"state": "active"})
     runs = [redesigned(form_run(f'{{"name": "Cy{n}"}}', name=f"Cy{n}", led=f"{n}")) for n in range(3)]
-    step = next_step(LoopLessons(Phase.ITEMS, runs, ended=3, figures=VersionFigures(), rounds=1, version=old))
+    step = next_step(LoopLearning(Phase.ITEMS, runs, ended=3, figures=VersionFigures(), rounds=1, version=old))
     assert (step.phase, step.state) == (Phase.SHADOW, "shadow"), step.why
     assert step.version is not None and step.version.by == "repair"
     assert step.version.nodes[0].target != old.nodes[0].target  # type: ignore[union-attr]
 
     renamed = [redesigned(run, name="Company") for run in runs]
-    step = next_step(LoopLessons(Phase.ITEMS, renamed, ended=3, figures=VersionFigures(), rounds=1, version=old))
+    step = next_step(LoopLearning(Phase.ITEMS, renamed, ended=3, figures=VersionFigures(), rounds=1, version=old))
     assert step.phase is Phase.ITEMS and "it is done to another element" in step.why
     assert "a condition post is gone" in step.why
 
@@ -204,7 +204,7 @@ def redesigned(run: SessionEvidence, name: str = "") -> SessionEvidence:
 
 def test_a_version_whose_batch_drifts_is_compared_again_in_the_state_that_it_has() -> None:
     active = version().model_copy(update={"state": "active"})
-    replayed = LoopLessons(
+    replayed = LoopLearning(
         Phase.REPLAY, RUNS, ended=0, figures=VersionFigures(items=30), version=active, drift="no price"
     )
     step = next_step(replayed)
@@ -214,7 +214,7 @@ def test_a_version_whose_batch_drifts_is_compared_again_in_the_state_that_it_has
     assert step.phase is Phase.OFF and "has begun to learn 4 times" in step.why
     step = next_step(replace(replayed, figures=VersionFigures(items=30, wrong=1)))
     assert (step.phase, step.state) == (Phase.ITEMS, "broken"), "a wrong record breaks it"
-    confirmed = LoopLessons(Phase.SHADOW, RUNS, ended=5, figures=VersionFigures(items=5), version=active)
+    confirmed = LoopLearning(Phase.SHADOW, RUNS, ended=5, figures=VersionFigures(items=5), version=active)
     step = next_step(confirmed)
     assert (step.phase, step.state) == (Phase.REPLAY, None)
     step = next_step(replace(confirmed, figures=VersionFigures(items=5, wrong=1)))

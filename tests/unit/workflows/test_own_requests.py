@@ -19,10 +19,9 @@ from shoal.agent.documents.own_request import OwnReading
 from shoal.agent.documents.question import DocumentQuestion
 from shoal.agent.documents.trust import SAMPLES, DocumentTrust
 from shoal.agent.errors import RobotsForbidden, ServerBusy
-from shoal.agent.extraction.page_json import Document
+from shoal.agent.read.by_place.page_json import Document
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
-from shoal.agent.testing.browser_double import FakeBrowser, FakePage
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import Branch, OwnRequest
 from shoal.agent.workflows.format.page_parts import filled
@@ -32,6 +31,7 @@ from shoal.agent.workflows.misses import MissReason
 from shoal.agent.workflows.reading.own_answer import answer_misses
 from shoal.agent.workflows.replay.pages import replay_page
 from shoal.agent.workflows.verdict import PageRead
+from tests.doubles.browser_double import FakeBrowser, FakePage
 
 pytestmark = pytest.mark.asyncio
 

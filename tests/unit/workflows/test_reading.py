@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shoal.agent.extraction.place import Place
+from shoal.agent.read.by_place.place import Place
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import LoopItem

@@ -7,7 +7,7 @@ from functools import cache
 
 from shoal.agent.actions.registry import DEFAULT_SETS, Primitive, primitives_of
 from shoal.agent.actions.schema import action_schema
-from shoal.agent.decisions.step import ACTION_TYPES, ON_ELEMENTS, CallOffer
+from shoal.agent.models.decisions.step import ACTION_TYPES, ON_ELEMENTS, CallOffer
 from shoal.agent.models.decoding import undecorated
 from shoal.agent.spec import JobSpec
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from shoal.agent.grounding.page_text import PageText
 from shoal.agent.models.reply import ReplyDoubt
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Step
 

@@ -9,9 +9,9 @@ from datetime import date
 from functools import cached_property
 from typing import TypeVar
 
-from shoal.agent.grounding.page_text import PageText
-from shoal.agent.grounding.written_values import Quantity, Written, dates_in, numbers_in, quantities_in
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.read.grounding.page_text import PageText
+from shoal.agent.read.grounding.written_values import Quantity, Written, dates_in, numbers_in, quantities_in
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Step
 

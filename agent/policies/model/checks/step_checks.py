@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from shoal.agent.actions.schema import arguments
-from shoal.agent.decisions.step import TYPED, StepDecision, names_element, primitive_of, typed_by
 from shoal.agent.errors import ActionInvalid
-from shoal.agent.grounding.page_text import PageText
+from shoal.agent.models.decisions.step import TYPED, StepDecision, names_element, primitive_of, typed_by
 from shoal.agent.models.refusals import unknown_id
 from shoal.agent.models.reply import PartAgain, ReplyDoubt, ReplyProblem
 from shoal.agent.policies.model.checks.addresses import Given
 from shoal.agent.policies.model.checks.codes import code_field
 from shoal.agent.policies.model.checks.evidence import GivenValues, quotes
 from shoal.agent.policies.model.requests.elements import Offered, describe, walk
+from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Element, Step
 from shoal.prompts import render

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from shoal.agent.browser import Context
-from shoal.agent.grounding.page_text import PageText
 from shoal.agent.page.from_browser import SCRIPT
 from shoal.agent.page.recorded import page_of_answer
 from shoal.agent.read.drawn.page_tree import is_large
 from shoal.agent.read.field import Field
+from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.read.record.main_matter import MainMatter
 from shoal.agent.read.record.witnesses import Witness, gather, same
 from shoal.agent.read.schema import Property, properties_of
@@ -62,7 +62,7 @@ def _distinct(field: str, witnesses: Sequence[Witness]) -> list[DataValue]:
 
 
 class PageKnowledge:
-    """See `shoal.agent.grounding.claims.FieldKnowledge`.
+    """See `shoal.agent.read.grounding.claims.FieldKnowledge`.
 
     Args:
         extract: what is read.

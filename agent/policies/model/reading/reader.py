@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shoal.agent.decisions.extract import (
+from shoal.agent.errors import FieldsMissing
+from shoal.agent.models.decisions.extract import (
     asks_addresses,
     extract_schema,
     fields_lacking,
@@ -16,10 +17,6 @@ from shoal.agent.decisions.extract import (
     says_something,
     schema_from,
 )
-from shoal.agent.errors import FieldsMissing
-from shoal.agent.grounding.claims import stated_count, texts_of, unproven, without
-from shoal.agent.grounding.page_text import PageText
-from shoal.agent.grounding.part_claims import part_told
 from shoal.agent.models.model import Ask
 from shoal.agent.models.reply import ModelAnswer, ReplyDoubt
 from shoal.agent.policies.model.reading.field_knowledge import PageKnowledge, stated_in_data
@@ -29,6 +26,9 @@ from shoal.agent.policies.model.requests.elements import in_parts
 from shoal.agent.policies.model.requests.messages import messages_for, session_messages
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.lists.empty_list import says_empty
+from shoal.agent.read.grounding.claims import stated_count, texts_of, unproven, without
+from shoal.agent.read.grounding.page_text import PageText
+from shoal.agent.read.grounding.part_claims import part_told
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Observation, Record

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shoal.agent.actions.effect_words import effect_words
-from shoal.agent.decisions.step import typed_by
+from shoal.agent.models.decisions.step import typed_by
 from shoal.agent.policies.model.requests.canvas import Canvas
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, ActionResult, Step, Task

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from cachetools import LRUCache
 
-from shoal.agent.decisions.extract import asks_addresses
-from shoal.agent.decisions.step import CallOffer
+from shoal.agent.models.decisions.extract import asks_addresses
+from shoal.agent.models.decisions.step import CallOffer
 from shoal.agent.models.settings import Points
 from shoal.agent.policies.model.checks.calls import action_types
 from shoal.agent.policies.model.requests.canvas import POINTING

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from shoal.agent.grounding.page_history import ShownPage
 from shoal.agent.models.model import Image, Message
 from shoal.agent.policies.model.requests.messages import content_type
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.read.grounding.page_history import ShownPage
 from shoal.prompts import render
 
 

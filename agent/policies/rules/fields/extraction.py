@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from shoal.agent.decisions.extract import lacking
 from shoal.agent.errors import FieldsMissing, GoalNeedsModel
+from shoal.agent.models.decisions.extract import lacking
 from shoal.agent.page.page import Page
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.fields.list_reading import page_list

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import FormIncomplete
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.rules.forms.answer import before_sending
 from shoal.agent.policies.rules.forms.assignment import Detail, assign, details_of, slots_of
 from shoal.agent.policies.rules.forms.buttons import sending_button

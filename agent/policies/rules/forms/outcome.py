@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import FormIncomplete, FormRefused
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.rules.forms.answer import FormAnswer, answer_of, says_refused, says_thanks
 from shoal.agent.policies.rules.forms.assignment import Detail, assign
 from shoal.agent.policies.rules.forms.choosing import choose_form

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import BadSelector
-from shoal.agent.grounding.claims import stated_count, stated_part
-from shoal.agent.grounding.part_claims import failure_told
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules.lists.empty_list import says_empty
 from shoal.agent.policies.rules.lists.growing import EndOfPage, extent, longer_page, unshown_end
@@ -29,6 +27,8 @@ from shoal.agent.policies.rules.lists.onward import (
 from shoal.agent.policies.rules.lists.seams import repeated_at_seam, shift_told
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.policies.rules.planning import is_address
+from shoal.agent.read.grounding.claims import stated_count, stated_part
+from shoal.agent.read.grounding.part_claims import failure_told
 from shoal.agent.read.links.choosing import choose_group, content_words, distinct
 from shoal.agent.read.links.link_groups import LinkGroup
 from shoal.agent.read.links.list_page import ListPage

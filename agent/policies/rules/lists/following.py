@@ -9,8 +9,6 @@ from dataclasses import dataclass, field, replace
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import PlaceMissing
-from shoal.agent.grounding.claims import texts_of
-from shoal.agent.grounding.part_claims import end_told, is_last_page
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.lists.growing import EndOfPage, extent, further, longer_page, unshown_end
 from shoal.agent.policies.rules.lists.halting import halted
@@ -31,6 +29,8 @@ from shoal.agent.policies.rules.lists.onward import (
 )
 from shoal.agent.policies.rules.lists.seams import repeated_at_seam, shift_told, values_told
 from shoal.agent.policies.rules.page_changes import wait_for_change
+from shoal.agent.read.grounding.claims import texts_of
+from shoal.agent.read.grounding.part_claims import end_told, is_last_page
 from shoal.agent.read.links.list_page import ListPage
 from shoal.agent.read.values.phrases import squash
 from shoal.agent.support.sites.sites import is_other_site

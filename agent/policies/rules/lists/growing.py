@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Self
 
 from shoal.agent.browser import Context
-from shoal.agent.grounding.part_claims import end_told
 from shoal.agent.policies.rules.lists.list_end import ListEnd
 from shoal.agent.policies.rules.lists.onward import is_page_of
+from shoal.agent.read.grounding.part_claims import end_told
 from shoal.agent.read.links.list_page import ListPage
 from shoal.agent.read.values.phrases import squash
 from shoal.agent.read.word_lists.page_words import MORE_LINKS, MORE_WORDS

@@ -7,10 +7,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from shoal.agent.browser import Context
-from shoal.agent.grounding.part_claims import is_last_page
 from shoal.agent.policies.rules.lists.list_end import ListEnd, read_list_end
 from shoal.agent.policies.rules.lists.list_page import read_ways_on
 from shoal.agent.policies.rules.lists.onward import Onward, next_step
+from shoal.agent.read.grounding.part_claims import is_last_page
 from shoal.agent.read.links.list_page import ListPage
 from shoal.agent.support.web_addresses import same_site
 

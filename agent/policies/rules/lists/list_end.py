@@ -10,9 +10,9 @@ from typing import Self
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
-from shoal.agent.grounding.part_claims import LOADING, cut_told, failure_told, loading_told, page_told
 from shoal.agent.policies.rules.lists.onward import is_page_of
 from shoal.agent.policies.rules.page_changes import wait_for_change
+from shoal.agent.read.grounding.part_claims import LOADING, cut_told, failure_told, loading_told, page_told
 from shoal.agent.read.word_lists.page_words import RETRY_WORDS
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import ItemNotFound
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.rules.forms.form import FormPage
 from shoal.agent.policies.rules.lists.onward import walk
 from shoal.agent.policies.rules.overlays import DISMISSAL, closing_label

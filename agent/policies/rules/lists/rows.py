@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 
-from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import FieldsMissing, ItemNotFound
+from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.page.selectors import Selectors
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.lists.list_page import read_ways_on

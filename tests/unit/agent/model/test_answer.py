@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from shoal.agent.decisions.answer import basis_of, basis_of_words
-from shoal.agent.grounding.session_pages import SessionPages
+from shoal.agent.models.decisions.answer import basis_of, basis_of_words
 from shoal.agent.models.reply import ReplyProblem
+from shoal.agent.read.grounding.session_pages import SessionPages
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Basis, DialogSeen, Element, Observation
 from tests.unit.agent.model.pages import URL, el, page, text

@@ -10,8 +10,8 @@ import pytest
 from shoal.agent.errors import BudgetSpent
 from shoal.agent.models.model import Reply
 from shoal.agent.spec import JobSpec
-from shoal.agent.testing import ScriptedModel
 from shoal.agent.types import Usage
+from tests.doubles import ScriptedModel
 from tests.unit.agent.model.pages import URL, scene_of
 from tests.unit.agent.model.test_step import SHOP, act, policy_of, says
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import ReplyInvalid
+from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.models.model import Ask, Reply
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
 from shoal.agent.policies.model.reading.collecting import is_css
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.spec import JobSpec, LoopSpec
-from shoal.agent.testing import ScriptedModel
 from shoal.agent.types import Action, LoopItem, Usage
+from tests.doubles import ScriptedModel
 from tests.unit.agent.model.pages import URL, FakePage, el, link, page, plain, scene_of, text
 
 FIRST = page(

@@ -12,8 +12,8 @@ from shoal.agent.evaluate import Evaluation, Trial, evaluate
 from shoal.agent.models.model import Image
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.testing import ScriptedModel
 from shoal.agent.types import Action, ActionResult, Record, Step, Task
+from tests.doubles import ScriptedModel
 
 SPEC = JobSpec(url="https://shop.example/", goal="Order a lamp", complete_criterion="an order number is shown")
 FAILED = ActionResult(Action("click", {"bid": "5"}), ErrorInfo("ElementMissing", "element_missing", "gone", False))

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from shoal.agent.grounding.page_text import PageText
 from shoal.agent.policies.model.checks.codes import code_field
 from shoal.agent.policies.model.checks.evidence import known, quotes
+from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.types import LoopItem, Task

@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from shoal.agent.decisions.extract import extract_schema, merged, validate_records
 from shoal.agent.errors import AgentError, FieldsMissing, PromptTooLong
+from shoal.agent.models.decisions.extract import extract_schema, merged, validate_records
 from shoal.agent.models.model import Ask, Reply
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.read.values.phrases import fold
 from shoal.agent.spec import ExtractSpec, JobSpec
-from shoal.agent.testing import ScriptedModel
 from shoal.agent.types import LoopItem, Observation, Usage
+from tests.doubles import ScriptedModel
 from tests.unit.agent.model.pages import URL, el, link, page, plain, scene_of, text
 
 ONE = {

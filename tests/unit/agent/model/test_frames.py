@@ -26,8 +26,8 @@ from shoal.agent.policies.model.requests.shared_frames import (
 )
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
-from shoal.agent.testing import ScriptedModel
 from shoal.agent.types import Element, LoopItem, Observation
+from tests.doubles import ScriptedModel
 from tests.unit.agent.model.pages import URL, FakePage, el, link, page, scene_of, text
 from tests.unit.agent.model.test_plan import says as planned
 from tests.unit.agent.model.test_step import act, policy_of, says

@@ -15,9 +15,9 @@ from shoal.agent.redaction.hidden_values import HiddenValues
 from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.testing import ScriptedModel
 from shoal.agent.types import Action, ActionResult, Download, Effect, LoopItem, TabInfo, Task
 from shoal.services.browsers.session_parts.secrets import FolderSecrets
+from tests.doubles import ScriptedModel
 from tests.spelled import SPELLED
 from tests.unit.agent.model.pages import URL, FakePage, el, link, page, scene_of, text
 from tests.unit.agent.model.test_step import act, calls, decide, policy_of, says

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from shoal.agent.grounding.claims import unproven
-from shoal.agent.grounding.page_text import PageText
+from shoal.agent.read.grounding.claims import unproven
+from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.types import Element
 from tests.unit.agent.model.pages import el, page, text

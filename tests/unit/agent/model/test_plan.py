@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import AgentError, ReplyInvalid
+from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.policies.model import ModelPolicy
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.testing import ScriptedModel
 from shoal.agent.types import Action, ActionResult, ChildrenSummary, Effect, LoopItem, Record, Step, Task
+from tests.doubles import ScriptedModel
 from tests.unit.agent.model.pages import URL, link, page, plain, scene_of, text
 
 SHOWN = page(link("1", "Lamps", "/lamps"), text("We sell no lamps any more."))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shoal.agent.decisions.step import StepShape, step_schema
+from shoal.agent.models.decisions.step import StepShape, step_schema
 from shoal.agent.models.refusals import refusal, unknown_id
 from shoal.agent.models.reply import ReplyProblem, check
 from tests.unit.agent.model.test_step import act, says

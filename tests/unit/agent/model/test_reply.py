@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from shoal.agent.errors import ReplyInvalid
 from shoal.agent.models.model import Ask, Message
 from shoal.agent.models.reply import ModelAnswer, ReplyDoubt, ReplyProblem, ask_for, check, parse
-from shoal.agent.testing import ScriptedModel
 from shoal.agent.types import Usage
+from tests.doubles import ScriptedModel
 
 json_names = st.text(st.characters(exclude_categories=("Cc", "Cs")), max_size=8)
 json_values = st.recursive(

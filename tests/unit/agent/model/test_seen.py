@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.agent.grounding.page_text import PageText
+from shoal.agent.read.grounding.page_text import PageText
 from tests.unit.agent.model.pages import el, link, page, text
 
 SHOWN = PageText(

@@ -14,8 +14,8 @@ from shoal.agent.errors import PromptTooLong
 from shoal.agent.policies.model import ModelPolicyOptions
 from shoal.agent.policies.model.requests.pictures import cut
 from shoal.agent.spec import JobSpec
-from shoal.agent.testing import ScriptedModel
 from shoal.agent.types import Action, ActionResult, Box, Effect, Step
+from tests.doubles import ScriptedModel
 from tests.unit.agent.model.pages import URL, FakePage, el, page, scene_of, text
 from tests.unit.agent.model.test_step import act, policy_of, says
 

@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from shoal.agent.decisions.step import ACTION_TYPES, CallOffer, StepDecision, StepShape, step_schema
 from shoal.agent.error_info import ErrorInfo
 from shoal.agent.errors import ActionInvalid, AgentError, PromptTooLong, ReplyInvalid
+from shoal.agent.models.decisions.step import ACTION_TYPES, CallOffer, StepDecision, StepShape, step_schema
 from shoal.agent.models.model import Ask
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
 from shoal.agent.policies.model.checks.calls import call_offers
 from shoal.agent.spec import JobSpec
-from shoal.agent.testing import ScriptedModel
 from shoal.agent.types import Action, ActionResult, Effect, LoopItem, Observation, Step
+from tests.doubles import ScriptedModel
 from tests.unit.agent.model.pages import URL, FakePage, el, link, page, plain, scene_of, text
 
 NOON = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from shoal.agent.grounding.page_text import PageText
 from shoal.agent.policies.model import ModelPolicy
 from shoal.agent.policies.model.reading.field_knowledge import DataValue, PageKnowledge
 from shoal.agent.policies.policy import Extraction
+from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.spec import ExtractSpec, JobSpec
-from shoal.agent.testing import ScriptedModel
+from tests.doubles import ScriptedModel
 from tests.unit.agent.model.pages import URL, FakePage, page, plain, scene_of, text
 
 SCHEMA = {

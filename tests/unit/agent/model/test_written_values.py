@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
-from shoal.agent.grounding.page_text import PageText
-from shoal.agent.grounding.written_values import dates_in, numbers_in, quantities_in
 from shoal.agent.policies.model.checks.evidence import known
+from shoal.agent.read.grounding.page_text import PageText
+from shoal.agent.read.grounding.written_values import dates_in, numbers_in, quantities_in
 from shoal.agent.spec import JobSpec
 from tests.unit.agent.model.pages import URL, page, scene_of, text
 

@@ -12,7 +12,7 @@ from shoal.agent.page.from_browser import SCRIPT
 from shoal.agent.page.from_html import page_from_html
 from shoal.agent.page.recorded import page_as_json
 from shoal.agent.support.json_value import Json
-from shoal.agent.testing import FakeBrowser, FakePage
+from tests.doubles import FakeBrowser, FakePage
 
 ADDRESS = "https://pages.test"
 

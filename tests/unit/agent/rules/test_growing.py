@@ -8,10 +8,10 @@ from typing import Any, cast
 import pytest
 
 from shoal.agent.browser import Context
-from shoal.agent.grounding.part_claims import end_told
 from shoal.agent.policies.rules.lists import growing
 from shoal.agent.policies.rules.lists.growing import EndOfPage, unshown_end
 from shoal.agent.policies.rules.lists.list_end import ListEnd, Request
+from shoal.agent.read.grounding.part_claims import end_told
 
 ROWS = "http://a.example/rows?page="
 

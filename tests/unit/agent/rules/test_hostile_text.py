@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from shoal.agent.grounding.written_values import dates_in, numbers_in, quantities_in
+from shoal.agent.read.grounding.written_values import dates_in, numbers_in, quantities_in
 from shoal.agent.read.values.currencies import read_currency
 from shoal.agent.read.values.numbers import read_rating
 

@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from shoal.agent.browser import Context, Landing
-from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import BadSelector, GoalNeedsModel
+from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.page.from_html import page_from_html
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules.lists.list_end import LIST_END_JS

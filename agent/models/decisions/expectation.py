@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from shoal.agent.grounding.page_text import PageText
 from shoal.agent.observe.rebuild import rebuilt
+from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, ActionResult, Effect, Element, Observation
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from shoal.agent.decisions.answer import answer_schema
-from shoal.agent.decisions.step import StepDecision, StepShape, step_parts
+from shoal.agent.models.decisions.answer import answer_schema
+from shoal.agent.models.decisions.step import StepDecision, StepShape, step_parts
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Basis, TaskType
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from shoal.agent.errors import AccessDenied, NavigationError, PageMissing, ServerBusy, ServerFailed
-from shoal.agent.grounding.part_claims import failure_told
+from shoal.agent.read.grounding.part_claims import failure_told
 
 MOST_HEADINGS = 3
 """Of the first and second level, from the page's top: what comes later names parts of it."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from shoal.agent.schemas.cost import Cost, Endless, TooCostly
-from shoal.agent.schemas.engine import SchemaUnusable, compiled
-from shoal.agent.schemas.parts import References, Schema
 from shoal.agent.support.bounded_cache import bounded_cache
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.schemas.cost import Cost, Endless, TooCostly
+from shoal.agent.support.schemas.engine import SchemaUnusable, compiled
+from shoal.agent.support.schemas.parts import References, Schema
 
 MOST_CHARS = 131_072
 """Characters of a schema as JSON."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sys
 
-from shoal.agent.schemas.engine import compiled, faults, fits
 from shoal.agent.support.process_limits import limit_this_process
+from shoal.agent.support.schemas.engine import compiled, faults, fits
 
 _MEMORY_BYTES = 2 << 30
 _CPU_S = 10  # in case the process that started it is gone

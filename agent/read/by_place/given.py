@@ -18,9 +18,9 @@ from shoal.agent.errors import (
     PlaceNotYet,
     RecordInvalid,
 )
-from shoal.agent.extraction.page_json import Document, documents_of, fetched_documents, nearest_paths, places_at
-from shoal.agent.extraction.place import Place, StatedByPlaces, stated
-from shoal.agent.extraction.places_page import PLACES_JS, PlacesPage
+from shoal.agent.read.by_place.page_json import Document, documents_of, fetched_documents, nearest_paths, places_at
+from shoal.agent.read.by_place.place import Place, StatedByPlaces, stated
+from shoal.agent.read.by_place.places_page import PLACES_JS, PlacesPage
 from shoal.agent.read.lists.empty_page import read_empty_page
 from shoal.agent.read.schema import Property, properties_of
 from shoal.agent.read.values.conversion import ValueHints

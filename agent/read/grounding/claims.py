@@ -12,7 +12,7 @@ from babel import UnknownLocaleError
 from babel.core import get_global
 from babel.numbers import get_currency_symbol
 
-from shoal.agent.grounding.page_text import PageText
+from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Record

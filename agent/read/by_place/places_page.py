@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from shoal.agent.extraction.place import Place
+from shoal.agent.read.by_place.place import Place
 from shoal.agent.support.json_value import Json
 
 PLACES_JS = (Path(__file__).parent / "places.js").read_text(encoding="utf-8")

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shoal.agent.browser import FetchedJson
-from shoal.agent.extraction.place import Place
-from shoal.agent.extraction.places_page import JsonText
+from shoal.agent.read.by_place.place import Place
+from shoal.agent.read.by_place.places_page import JsonText
 from shoal.agent.support.json_paths import values_at
 from shoal.agent.support.json_value import Json
 

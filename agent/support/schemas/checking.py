@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from jsonschema_rs import Validator
 
-from shoal.agent.schemas.bounds import LONG_SCHEMA, schema_fault
-from shoal.agent.schemas.cost import Cost, Endless, TooCostly, size_of
-from shoal.agent.schemas.engine import SchemaFault, SchemaUnusable, compiled, faults, fits
-from shoal.agent.schemas.parts import References, Schema
 from shoal.agent.support.aside import said_aside
 from shoal.agent.support.bounded_cache import bounded_cache
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.schemas.bounds import LONG_SCHEMA, schema_fault
+from shoal.agent.support.schemas.cost import Cost, Endless, TooCostly, size_of
+from shoal.agent.support.schemas.engine import SchemaFault, SchemaUnusable, compiled, faults, fits
+from shoal.agent.support.schemas.parts import References, Schema
 
 _AT_ONCE_UNITS = 3_000_000
 """Some 30 ms, which an event loop may stand."""
@@ -26,7 +26,7 @@ _TELL_AT_ONCE = 5_000_000
 """Units times characters: each fault takes a copy of the value that it is about."""
 ASIDE_S = 5.0
 """Time of the process; a machine that is busy starts it in one of these."""
-_CHILD = "shoal.agent.schemas.child"
+_CHILD = "shoal.agent.support.schemas.child"
 _MOST_SAID = 64 << 20
 """Bytes of its answer: each of its few faults holds some of the value."""
 _MOST_DEEP = 200

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shoal.agent.schemas.parts import References, Schema
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.schemas.parts import References, Schema
 
 
 class Nulls:

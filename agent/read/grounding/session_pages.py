@@ -6,9 +6,9 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from urllib.parse import unquote_plus
 
-from shoal.agent.grounding.page_text import PageText
 from shoal.agent.observe.rebuild import rebuilt
 from shoal.agent.observe.tree import walk_elements
+from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import address_parts, is_web
 from shoal.agent.types import Element, Observation

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from jsonschema_rs import Validator
 
-from shoal.agent.schemas.cost import char_units
-from shoal.agent.schemas.engine import SchemaUnusable, compiled, fits
+from shoal.agent.support.schemas.cost import char_units
+from shoal.agent.support.schemas.engine import SchemaUnusable, compiled, fits
 
 _MOST_UNITS = 200_000
 """Some 2 ms: of one look at one text."""

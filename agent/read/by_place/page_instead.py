@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import AccessDenied
-from shoal.agent.grounding.other_pages import SHORT, error_named, page_names
+from shoal.agent.read.grounding.other_pages import SHORT, error_named, page_names
 from shoal.agent.read.values.phrases import squash
 from shoal.agent.support.printable import readable_json
 from shoal.agent.support.web_addresses import address_parts

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import get_args
 
-from shoal.agent.decisions.expectation import Expectation, expectation_schema
+from shoal.agent.models.decisions.expectation import Expectation, expectation_schema
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Basis, BeforeSending, Button, Modifier
 

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from babel.dates import format_date
 
-from shoal.agent.grounding.written_values import is_day_of_month, readings_of
+from shoal.agent.read.grounding.written_values import is_day_of_month, readings_of
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import canonical_address, joined
 from shoal.agent.types import Element, FieldSource, Observation, Reason

@@ -11,9 +11,9 @@ from functools import lru_cache
 
 import jsonschema_rs
 
-from shoal.agent.schemas.engine import PATTERN_BYTES, options
-from shoal.agent.schemas.parts import References, Schema, in_place
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.schemas.engine import PATTERN_BYTES, options
+from shoal.agent.support.schemas.parts import References, Schema, in_place
 
 _MOST_PAIRS = 200_000
 """Pairs of schema and value that are counted: some 0.1 s."""

@@ -11,9 +11,9 @@ from shoal.agent.read.schema import PRICED, Property
 from shoal.agent.read.values.conversion import Raw, ValueHints, clean, convert
 from shoal.agent.read.values.phrases import squash
 from shoal.agent.read.word_lists.concepts import CONCEPTS
-from shoal.agent.schemas.patterns import fitting
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.schemas.patterns import fitting
 
 LONGEST_VALUE = 100_000
 """Characters of a value; a longer one would come cut."""

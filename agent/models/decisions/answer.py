@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from typing import Literal, get_args
 
-from shoal.agent.grounding.session_pages import SessionPages
-from shoal.agent.grounding.written_values import dates_in, numbers_in
 from shoal.agent.models.reply import ReplyProblem
+from shoal.agent.read.grounding.session_pages import SessionPages
+from shoal.agent.read.grounding.written_values import dates_in, numbers_in
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Basis, Computation, Quotation, Record
 

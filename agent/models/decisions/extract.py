@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from shoal.agent.errors import FieldsMissing, RecordInvalid
 from shoal.agent.models.decoding import nullable, without_unknown
 from shoal.agent.models.reply import ReplyProblem
-from shoal.agent.schemas.checking import check
-from shoal.agent.schemas.engine import SchemaFault
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.schemas.checking import check
+from shoal.agent.support.schemas.engine import SchemaFault
 from shoal.agent.types import Record
 
 _MOST_PROBLEMS = 20

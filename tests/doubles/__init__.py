@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.agent.testing.browser_double import FakeBrowser, FakePage, body, text
-from shoal.agent.testing.model import ScriptedModel
+from tests.doubles.browser_double import FakeBrowser, FakePage, body, text
+from tests.doubles.model import ScriptedModel
 
 __all__ = ["FakeBrowser", "FakePage", "ScriptedModel", "body", "text"]
