@@ -92,7 +92,7 @@ async def read_load(client: httpx.AsyncClient, url: str) -> ServerLoad:
             answer = await client.get(f"{url}/metrics")
     except (httpx.HTTPError, TimeoutError) as error:
         raise MetricsAway(f"{url}: {type(error).__name__}: {error}") from error
-    if answer.status_code >= 500:
+    if answer.status_code >= 500 and answer.status_code != 501:  # "not implemented" says nothing of how well it is
         raise MetricsAway(f"{url}: {answer.status_code}")
     if answer.status_code != 200:
         raise MetricsMissing(f"{url} has no metrics: {answer.status_code}")

@@ -139,7 +139,7 @@ async def test_of_two_servers_the_one_that_is_left_counts() -> None:
     assert not admission.away
 
 
-@pytest.mark.parametrize("answer", [404, 401, "<html>a hosted model</html>"])
+@pytest.mark.parametrize("answer", [404, 401, 501, "<html>a hosted model</html>"])
 async def test_a_server_without_vllms_metrics_is_asked_freely(answer: int | str) -> None:
     servers = Servers(a=answer)
     admission = servers.admission(A)
