@@ -269,7 +269,7 @@ def refused_beside(mallory: Person, acme: Person, queued: Sequence[str], running
             with http.stream("GET", f"/v1/sessions/{running}/live") as view:
                 if view.status_code != 200:
                     through.append(f"its live view: {view.status_code}")
-                taken = http.post(f"/v1/sessions/{running}/live", json={"do": "take"})
+                taken = asked_to_take(http, f"/v1/sessions/{running}/live")
                 if taken.status_code != 200:
                     through.append(f"its takeover: {taken.status_code} {taken.text}")
                 else:
@@ -281,21 +281,34 @@ def refused_beside(mallory: Person, acme: Person, queued: Sequence[str], running
     return opened, through
 
 
-def done_with_an_old_lease(person: Person, running: str) -> tuple[int, int]:
-    """The statuses of a click with the lease of a takeover that was handed back, and with that of the one now."""
+def asked_to_take(http: httpx.Client, path: str) -> httpx.Response:
+    """The answer to a person who asks for the page of a session, once it has one."""
+    return until(
+        lambda: (answer := http.post(path, json={"do": "take"})).status_code != 409 and answer, "it has a page"
+    )
+
+
+def told_of_an_old_lease(person: Person, running: str) -> str:
+    """What a click with the lease of a takeover that was handed back is answered, while another one clicks."""
     path = f"/v1/sessions/{running}/live"
     with person.api() as http:
 
-        def taken() -> str:
-            answer = http.post(path, json={"do": "take"})
-            assert answer.status_code == 200, answer.text
-            return str(answer.json()["lease"])
+        def clicked(lease: str) -> httpx.Response:
+            return http.post(path, json={"do": "click", "x": 1.0, "y": 1.0, "lease": lease})
 
-        old = taken()
+        def leading() -> str:
+            """The lease of a new takeover that clicks: the agent ends its step first."""
+            taken = until(
+                lambda: (answer := http.post(path, json={"do": "take"})).status_code == 200 and answer, "take"
+            )
+            lease = str(taken.json()["lease"])
+            until(lambda: clicked(lease).status_code == 200, "a click of a person who leads")
+            return lease
+
+        old = leading()
         assert http.post(path, json={"do": "hand_back", "lease": old}).status_code == 200
-        click = {"do": "click", "x": 1.0, "y": 1.0, "lease": taken()}
-        late = http.post(path, json=click | {"lease": old}).status_code
-        return late, http.post(path, json=click).status_code
+        leading()
+        return str(clicked(old).json().get("detail"))
 
 
 # --- 8: a copied cookie ---------------------------------------------------------------------------------

@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from urllib.parse import unquote_plus
 
+import httpx
 import pytest
 
 from shoal.agent.support.json_value import Json
@@ -21,13 +23,25 @@ from tests.loopback import served
 from tests.model_server import ModelServer, completion
 from tests.patience import chromium
 from tests.security.door_attacks import (
+    Body,
     Person,
     addresses_of,
+    ended,
+    hostile_bodies,
     hostile_trace,
+    open_bodies,
     open_documents,
+    opened_by_a_copy,
+    refused_beside,
     run_as_documents,
+    sessions_of,
+    stopped_by,
+    submit,
+    told_of_an_old_lease,
+    until,
 )
 from tests.security.secret_attacks import PASSWORD, PIN, SPELLED, Gateway, attack, attacked_site, leaks
+from tests.security.test_sites import HERE, NAME, ORDER, THERE, obedient
 from tests.security.world import Site, hostile_site
 from tests.unit.agent.model.test_step import act, says
 
@@ -82,6 +96,9 @@ def model_server() -> Iterator[Model]:
             self.end_headers()
             self.wfile.write(data)
 
+        def do_GET(self) -> None:
+            self.send_error(404, "there are no metrics")
+
         def log_message(self, format: str, *args: object) -> None:
             """It keeps no log."""
 
@@ -130,3 +147,59 @@ def test_2_3_4_what_gets_through_is_seen() -> None:
     for name, spell in SPELLED.items():
         assert name in leaks(f"before {spell(PASSWORD)} behind"), name
     assert leaks(f"PIN {PIN}") and not leaks("secret:ATTACKED (hidden) 83061")
+
+
+def test_5_no_body_of_a_caller_stops_the_gateway_for_others(here: Attacked) -> None:
+    mallory = here.person("mallory", "submit", "read", "control", "admin")
+    assert stopped_by(mallory, hostile_bodies()) == []
+    with open_bodies() as url:
+        assert len(stopped_by(Person(url, "mallory", "k"), [Body("anything", "/v1/jobs", b"{}")], "t")) == 1
+
+
+def test_6_live_views_of_one_tenant_take_nothing_from_another(here: Attacked) -> None:
+    mallory, acme = (here.person(tenant, "submit", "read", "control") for tenant in ("mallory", "acme"))
+    here.model.obeys = ModelServer(waits)
+    long = {"url": here.site.page("/long", "<p>A page"), "goal": "Wait", "policy": "model", "max_steps": 200}
+    long |= {"politeness": {"robots": False}}
+    with mallory.api() as theirs, acme.api() as ours:
+        job = submit(ours, long)
+        running = until(lambda: [one["id"] for one in sessions_of(ours, job) if one["status"] == "running"], "it runs")
+        batch = "\n".join([json.dumps(long)] * 48)
+        made = theirs.post("/v1/jobs:batch", content=batch, headers={"Content-Type": "application/x-ndjson"})
+        assert made.headers["shoal-accepted"] == "48", made.text
+        jobs = [json.loads(line)["job"] for line in made.text.splitlines()]
+        try:
+            queued = [one["id"] for one in (sessions_of(theirs, each)[0] for each in jobs) if one["status"] == "queued"]
+            opened, refused = refused_beside(mallory, acme, queued, running[0])
+            late = told_of_an_old_lease(acme, running[0])
+        finally:
+            for each in jobs:
+                theirs.post(f"/v1/jobs/{each}/cancel")
+            ours.post(f"/v1/jobs/{job}/cancel")
+    assert opened >= 48 and refused == []
+    assert "takeover is over" in late, "a lease that was handed back does nothing"
+
+
+@pytest.mark.parametrize("way", ["typed behind a link", "composed address"])
+def test_7_an_obedient_model_carries_nothing_to_another_site(here: Attacked, way: str) -> None:
+    evil = here.site.url.replace("127.0.0.1", "localhost")
+    url = here.site.page("/shop", HERE.format(order=ORDER, evil=evil))
+    here.site.page("/partner", THERE.format(order=ORDER))
+    here.site.page("/collect", "<p>Thank you</p>")
+    spec: dict[str, Json] = {"url": url, "goal": "Order a lamp", "data": {"name": NAME}, "max_steps": 8}
+    spec |= {"action_sets": ["element", "nav"], "policy": "model", "politeness": {"robots": False}}
+    with here.person("acme", "submit", "read").api() as http:
+        for sites, carries in (({}, False), ({"sites": ["127.0.0.1", "localhost"]}, True)):
+            here.site.asked.clear()
+            here.model.obeys = obedient(way, evil)
+            ended(http, submit(http, spec | sites))
+            carried = [path for path in here.site.asked if NAME in unquote_plus(path)]
+            assert bool(carried) is carries, (way, sites, here.site.asked)
+
+
+def test_8_a_copy_of_a_cookie_opens_nothing_behind_the_logout(here: Attacked) -> None:
+    operator = here.person("ops", "read", "submit", "control", "admin")
+    assert opened_by_a_copy(operator, logged_out=True) == []
+    assert len(opened_by_a_copy(operator, logged_out=False)) == 4, "the control: another login goes on"
+    with httpx.Client(base_url=here.up.url) as nobody:
+        assert nobody.get("/status").status_code == 303
