@@ -116,7 +116,7 @@ def faults(answer: httpx.Response) -> dict[str, str]:
         ({"labels": {"a": 1}}, "labels.a", "must be a string"),
         ({"labels": ["a"]}, "labels", "must be an object"),
         ({"grounding": "guess"}, "grounding", "must be 'bid', 'mark', 'attributes', 'choice' or 'coordinates'"),
-        ({"loop": {}}, "loop", "needs exactly one of `values` and `from`"),
+        ({"loop": {}}, "loop", "needs exactly one of `values`, `from` and `sitemap`"),
         ({"loop": {"values": []}}, "loop", "`values` is empty: the loop has nothing to do"),
         ({"loop": {"values": ["a", 2]}}, "loop.values[1]", "must be a string"),
         ({"loop": {"values": "a"}}, "loop.values", "must be an array"),
