@@ -112,12 +112,12 @@ def test_a_batch_of_large_schemas_leaves_the_loop_free(served: Served) -> None:
 
 
 def test_unknown_fields_cost_as_much_as_are_told(served: Served) -> None:
-    fields = {f"an_unknown_field_of_this_job_{n}": n for n in range(20_000)}
+    fields = {f"an_unknown_field_of_this_job_{n}": n for n in range(19_990)}
     body = {"url": "http://shop.example/", "goal": "look", **fields}
     answer = served.asked(lambda: httpx.post(f"{served.url}/v1/jobs", json=body, timeout=30))
     assert answer.status_code == 400
     assert len(answer.json()["errors"]) == 100
-    assert "and 19999 more" in answer.json()["detail"]
+    assert "and 19989 more" in answer.json()["detail"]
 
 
 def test_values_that_cannot_be_opened_cost_as_much_as_are_told(served: Served) -> None:

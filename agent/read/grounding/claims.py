@@ -13,6 +13,7 @@ from babel.core import get_global
 from babel.numbers import get_currency_symbol
 
 from shoal.agent.read.grounding.page_text import PageText
+from shoal.agent.read.schema import properties_of
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Record
@@ -109,11 +110,13 @@ def unproven(
 ) -> list[Unproven]:
     """The numbers and texts of `records` that the page does not show.
 
-    A short number or word is shown by itself, near a word that names its field, or near another value of its record.
+    A short number or word is shown by itself, near a word that names its field, or near another value of its record;
+    a price beside the sign of a currency.
     Left alone are yes and no, and values of an enumeration: those are conclusions, and no text says them.
     """
     schema = extract.record_schema or {}
     whole = extract.json_schema or {}
+    kinds = {prop.name: prop.concept.kind for prop in properties_of(schema) if prop.concept is not None}
     claims: list[Unproven] = []
     for index, record in enumerate(records):
         leaves = list(_leaves(record, schema, whole, (index,)))
@@ -123,6 +126,7 @@ def unproven(
             if _proven(value, own, text) and (
                 not _is_short(value, own)
                 or text.states_nearby(value, known.words(field) | _words_of(named) | _beside(path, leaves))
+                or (kinds.get(field) == "price" and text.states_amount(value))
             ):
                 continue
             if not known.states(field, value):

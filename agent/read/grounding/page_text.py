@@ -34,6 +34,8 @@ _NEARBY = 100
 _DATE_CHARS = 20
 _UNIT_CHARS = 3
 """Letters of a unit or of a currency beside a number."""
+_TO_SIGN = 2
+"""Characters from an amount to the sign of its currency."""
 _PART_BEFORE, _PART_AFTER = re.compile(r"\d[.,:/-]$"), re.compile(r"[.,:/-]\d")
 """What makes a number a part of a longer one, of a time or of a day in figures."""
 _ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:T.*)?")
@@ -166,6 +168,14 @@ class PageText:
         return any(_by_itself(_plain(text), said) for text in self._shown) or any(
             words.intersection(_WORDS.findall(self.whole[max(0, start - _NEARBY) : end + _NEARBY]))
             for start, end in _places(self.whole, said)
+        )
+
+    def states_amount(self, value: Json) -> bool:
+        """Whether the page shows `value` beside the sign of a currency."""
+        return any(
+            any(unicodedata.category(sign) == "Sc" for sign in self.whole[max(0, start - _TO_SIGN) : start])
+            or any(unicodedata.category(sign) == "Sc" for sign in self.whole[end : end + _TO_SIGN])
+            for start, end in _places(self.whole, _plain(str(value)))
         )
 
     def sources(self, record: Json, how: str) -> dict[str, FieldSource]:

@@ -99,4 +99,4 @@ async def test_a_job_that_asks_for_no_trace_keeps_none(tmp_path: Path) -> None:
     async with live_world(tmp_path, {"/": SHOP}, lambda body: "") as live:
         session = await live.job(**JOB | {"artifacts": {}})
         await live.until(session, lambda row: row["status"] == "completed")
-        assert set(await of_session(live, tmp_path, session)) == {"screenshot"}
+        assert set(await of_session(live, tmp_path, session)) == {"prompt", "screenshot"}  # the glossary was asked for

@@ -32,6 +32,13 @@ def test_a_number_by_itself_or_near_its_fields_name_is_borne_out(written: str) -
     assert doubted({"stockLevel": 25}, text("le 25 novembre"), text(written)) == []
 
 
+@pytest.mark.parametrize("written", ["12 €", "€12", "$ 12"])
+def test_an_amount_is_borne_out_as_a_price_alone(written: str) -> None:
+    sentence = text(f"The lamp of the year is yours for {written} until the end of May")
+    assert doubted({"price": 12}, sentence) == []
+    assert doubted({"stock": 12}, sentence) == ["stock"]
+
+
 def test_a_number_near_another_value_of_its_record_is_borne_out() -> None:
     record = {"name": "Desk lamp", "servings": 4}
     assert doubted(record, text("Desk lamp, for 4 people of your house")) == []
