@@ -172,7 +172,7 @@ ODD: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "text/html"),
     "no markup": ("Lampe 12 €".encode(), "text/plain; charset=utf-8"),
     "latin-1 undeclared": ("<p>Stehlampe für 12 €".encode("cp1252"), "text/html"),
-    "latin-1 declared as utf-8": ("<p>Stehlampe für 12 €".encode("cp1252"), "text/html; charset=utf-8"),
+    "latin-1 declared as utf-8": ("<p>Stehlampe für 12 $".encode("cp1252"), "text/html; charset=utf-8"),
     "utf-16": ("\ufeff<p>Lampe 12 €".encode("utf-16-le"), "text/html"),
     "shift-jis": ("<p>電気スタンド ￥12".encode("shift_jis"), "text/html; charset=shift_jis"),
     "right to left": ("<p dir=rtl>مصباح 12 € \u202eevil\u202c".encode(), "text/html; charset=utf-8"),
