@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from shoal.agent.artifact_kind import ArtifactKind
 from shoal.agent.browser import Browser, Context, ContextOptions
-from shoal.agent.documents.sitemap import SitemapReader
 from shoal.agent.hooks import Upload
 from shoal.agent.policies.policy import Policy, SessionState
 from shoal.agent.redaction.redactor import Redactor
@@ -18,6 +17,9 @@ from shoal.agent.sessions.login import Logins
 from shoal.agent.sessions.session_budget import SessionBudget
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import ArtifactRef, Checkpoint, FieldGlossary, LoopItem
+
+if TYPE_CHECKING:  # a cluster's process reads no documents
+    from shoal.agent.documents.sitemap import SitemapReader
 
 
 class NavigationGuard(Protocol):
