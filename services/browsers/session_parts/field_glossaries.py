@@ -17,6 +17,8 @@ from shoal.agent.worker_messages import GlossaryAnswer
 _WITHOUT = "read without a field glossary: "
 _ANSWER_S = 5.0
 """Patience with the dispatcher, whose answer takes some hundredths of a second."""
+_MODEL_S = 60.0
+"""Patience with the model: rules read without it, too, and a server may be away for long."""
 _OTHERS_S = 60.0
 """Patience with another session that asks a model."""
 _LEFT_OUT = 10
@@ -74,7 +76,10 @@ class FieldGlossaries:
 
     async def _asked(self, state: SessionState, schema: dict[str, Json]) -> tuple[FieldGlossary, str | None]:
         try:
-            answer = await self._policy.glossary(state, schema)
+            async with asyncio.timeout(_MODEL_S):
+                answer = await self._policy.glossary(state, schema)
+        except TimeoutError:
+            return _none(f"the model did not answer within {_MODEL_S:g} s"), None
         except (ModelError, BudgetSpent) as error:
             transcript = error.details.get("transcript")
             return _none(error.message), transcript if isinstance(transcript, str) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -16,6 +17,7 @@ from shoal.agent.spec import X_GLOSSARY, JobSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Record
 from shoal.agent.worker_messages import Work
+from shoal.services.browsers.session_parts import field_glossaries
 from shoal.services.browsers.session_parts.field_glossaries import FieldGlossaries, SharedGlossaries
 from shoal.services.store.records import JobRow
 from tests.cluster_world import COMPLETED, LOOP, FakeParts, PlainPolicy, World, shop, world
@@ -121,6 +123,15 @@ async def test_a_bad_answer_is_dropped_and_told_and_not_asked_for_again_at_once(
         assert why in outcome.reason
         await done(w, loop=LOOP)
     assert len(parts.model.asked) == len(script)
+
+
+async def test_a_model_that_does_not_answer_holds_no_job_that_rules_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(field_glossaries, "_MODEL_S", 0.05)
+    async with asyncio.timeout(30), world(shop(2), parts=parts_of([ANSWER], seconds=600.0)) as w:
+        row = await done(w, loop=LOOP)
+        assert await read_by(w, row) == [None, None]
+        outcome = (await w.store.session(row.root_session)).row.outcome
+    assert outcome is not None and "the model did not answer within" in outcome.reason
 
 
 async def test_no_model_is_asked_where_the_schema_has_a_glossary_of_its_own_or_is_too_long() -> None:
