@@ -223,11 +223,13 @@ globalThis.shoalWalker ??= (() => {
     return texts.length === 1 ? squeeze(texts[0].textContent) : '';
   };
   // Lines of a drawing that may join two things, as in diagrams and editors of flows; an icon has none.
-  const DRAWN_CHARS = 600, WIRE_PX = 24, WIRES = 200, REACH_PX = 12, END_CHARS = 40;
+  const DRAWN_CHARS = 600, WIRE_PX = 24, WIRES = 200, REACH_PX = 12, END_CHARS = 40; // WIRES: of a page
+  let linesLeft = WIRES;
   const linesOf = drawing => {
     const svg = drawing.ownerSVGElement || drawing;
     if (Math.max(svg.clientWidth, svg.clientHeight) < 2 * WIRE_PX && getComputedStyle(svg).overflow === 'hidden') return [];
-    const lines = drawing.matches('path,line,polyline') ? [drawing] : [...drawing.querySelectorAll('path,line,polyline')].slice(0, WIRES);
+    const lines = (drawing.matches('path,line,polyline') ? [drawing] : [...drawing.querySelectorAll('path,line,polyline')]).slice(0, linesLeft);
+    linesLeft -= lines.length;
     return lines.filter(line => {
       const style = getComputedStyle(line);
       return style.stroke !== 'none' && (line.localName === 'line' || style.fill === 'none') && line.getTotalLength() >= WIRE_PX;
@@ -744,6 +746,7 @@ globalThis.shoalWalker ??= (() => {
     hits = new Map();
     candidates = null;
     counted = null;
+    linesLeft = WIRES;
     small = document.getElementsByTagName('*').length <= MAX_STYLED;
     if (!options.part) parts = [];
     const edges = document.scrollingElement || document.documentElement;

@@ -175,6 +175,27 @@ async def test_what_lines_of_a_drawing_join_is_told(context: Context) -> None:
     assert told == [("line from inject to debug 1", True), ("line from Load to Clean", False)], compact(seen.elements)
 
 
+def _wired(pairs: int) -> str:
+    """Boxes in pairs, ten in a row, with a line from one to the other."""
+    at = [(n, n % 10 * 125, n // 10 * 30) for n in range(pairs)]
+    style = "position:absolute;width:40px;height:20px;font-size:9px"
+    boxes = "".join(
+        f'<div style="{style};left:{x}px;top:{y}px">a{n}</div><div style="{style};left:{x + 75}px;top:{y}px">b{n}</div>'
+        for n, x, y in at
+    )
+    lines = "".join(f"<line x1={x + 41} y1={y + 8} x2={x + 74} y2={y + 8} stroke=red />" for _, x, y in at)
+    return (
+        f"<body style='margin:0'>{boxes}<svg style='position:absolute;left:0;top:0' width=1280 height=800>{lines}</svg>"
+    )
+
+
+async def test_so_many_lines_of_a_page_are_looked_at(context: Context) -> None:
+    for pairs, named in ((100, 100), (240, 200)):
+        await show(context, _wired(pairs))
+        seen = await context.observe()
+        assert sum(one.name.startswith("line from") for one in walk_elements(seen.elements)) == named
+
+
 PARTS = """<style>.thumb{position:relative;display:inline-block;width:20px;height:20px;background:#36c}
 .thumb input{position:absolute;width:100%;height:100%;margin:0;clip:rect(0 0 0 0)}
 .box{position:relative;display:inline-block}
