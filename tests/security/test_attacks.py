@@ -201,5 +201,5 @@ def test_8_a_copy_of_a_cookie_opens_nothing_behind_the_logout(here: Attacked) ->
     operator = here.person("ops", "read", "submit", "control", "admin")
     assert opened_by_a_copy(operator, logged_out=True) == []
     assert len(opened_by_a_copy(operator, logged_out=False)) == 4, "the control: another login goes on"
-    with httpx.Client(base_url=here.up.url) as nobody:
-        assert nobody.get("/status").status_code == 303
+    with httpx.Client(base_url=here.up.url) as stranger:
+        assert stranger.get("/status").status_code == 303

@@ -145,17 +145,17 @@ class Dispatching(OnDatabase):
     async def robots(self, wishes: Sequence[tuple[str, RobotsWish]]) -> list[RobotsAnswer | None]:
         """What the cluster knows of origins' robots.txt; each wish is given with the name of its worker.
 
-        Who asks gets the file until it runs out, is sent to fetch it for all, or waits for the worker that was sent
-        before; one that has told nothing after 20 s is replaced, and the same worker is told again that it was sent.
-        Who tells what it has found gets no answer.
+        A worker that asks gets the file until it runs out, is sent to fetch it for all, or waits for the one that was
+        sent before; one that has told nothing after 20 s is replaced, and the same worker is told again that it was
+        sent. A worker that tells what it has found gets no answer.
         """
         return await self._db.write(lambda tx: shared_robots.robots(tx, wishes))
 
     async def glossaries(self, wishes: Sequence[tuple[int, GlossaryWish]]) -> list[GlossaryAnswer | None]:
         """The field glossaries of schemas; each wish is given with its session.
 
-        Who asks gets what a model answered, is told to ask one, or waits for the session that was told before; one that
-        has told nothing after some minutes is replaced. Who tells gets no answer.
+        A session that asks gets what a model answered, is told to ask one, or waits for the one that was told before;
+        one that has told nothing after some minutes is replaced. A session that tells gets no answer.
         """
         return await self._db.write(lambda tx: field_glossaries.glossaries(tx, wishes))
 
