@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from fastapi import APIRouter, Depends, Form, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -81,6 +81,33 @@ def add_schedule_pages(router: APIRouter, deps: GatewayDeps, login_check: LoginC
     async def schedule(request: Request, name: str, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
         return await page(request, name, caller)
 
+    _add_keys(router, deps, login_check, page)
+
+    @router.post("/schedules/{name}/{verb}")
+    async def command(
+        request: Request,
+        name: str,
+        verb: str = Path(max_length=20),
+        token: str = Form(""),
+        caller: Caller = Depends(let_in(login_check, "control")),
+    ) -> Response:
+        """Pauses, resumes, fires or deletes a schedule, or accepts its newest run."""
+        login_check.check_form(request, token)
+        if verb == "delete":
+            await store.drop(caller.tenant, name)
+            return RedirectResponse("/schedules", status_code=303)
+        known = next((each for each in VERBS if each == verb), None)
+        if known is None:
+            raise NotFound(f"a schedule cannot {verb!r}")
+        await command_schedule(deps, known, caller.tenant, name)
+        return RedirectResponse(f"/schedules/{name}", status_code=303)
+
+
+def _add_keys(
+    router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, page: Callable[..., Awaitable[Response]]
+) -> None:
+    """Adds the forms by which keys to a schedule's results are made and revoked; `page` is the schedule's."""
+
     @router.post("/schedules/{name}/keys")
     async def make_key(
         request: Request,
@@ -107,25 +134,6 @@ def add_schedule_pages(router: APIRouter, deps: GatewayDeps, login_check: LoginC
     ) -> Response:
         login_check.check_form(request, token)
         note_detail(request, (await revoke_schedule_key(deps.store, caller.tenant, name, key)).name)
-        return RedirectResponse(f"/schedules/{name}", status_code=303)
-
-    @router.post("/schedules/{name}/{verb}")
-    async def command(
-        request: Request,
-        name: str,
-        verb: str = Path(max_length=20),
-        token: str = Form(""),
-        caller: Caller = Depends(let_in(login_check, "control")),
-    ) -> Response:
-        """Pauses, resumes, fires or deletes a schedule, or accepts its newest run."""
-        login_check.check_form(request, token)
-        if verb == "delete":
-            await store.drop(caller.tenant, name)
-            return RedirectResponse("/schedules", status_code=303)
-        known = next((each for each in VERBS if each == verb), None)
-        if known is None:
-            raise NotFound(f"a schedule cannot {verb!r}")
-        await command_schedule(deps, known, caller.tenant, name)
         return RedirectResponse(f"/schedules/{name}", status_code=303)
 
 
