@@ -162,7 +162,7 @@ class PageDocument(Protocol):
         It runs in an isolated world: page scripts do not see it. The value must be JSON.
 
         Raises:
-            ActionTimeout: the script takes too long, on a page that is well.
+            ReadTimeout: the script takes too long, on a page that is well.
             PageHangs, PageCrashed, BrowserGone.
         """
         ...

@@ -36,6 +36,7 @@ ADVICE: Mapping[type[errors.AgentError], str] = MappingProxyType(
         errors.ElementMissing: "Observe the page again, and take the element's id from there.",
         errors.ElementNotUsable: "Look at the step's picture: something covers or disables the element.",
         errors.ActionTimeout: "Raise `SHOAL_ACTION_TIMEOUT_S`.",
+        errors.ReadTimeout: "Nothing. Where one page ends so each time, raise `SHOAL_ACTION_TIMEOUT_S`.",
         errors.ActionRefused: "Allow the action in the job, or ask the operator.",
         errors.SiteRefused: "Name the site in `sites` of the job, together with its own, where it may act there.",
         errors.SiteNotSentTo: "Look at what was sent. Name the site in `sites` of the job where it may get forms.",

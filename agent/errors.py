@@ -229,6 +229,14 @@ class ActionTimeout(ActionError):
     code = "action_timeout"
 
 
+class ReadTimeout(ActionTimeout):
+    """The page could not be read within its time, though it answers: its machine was busy or stood still, or the page
+    is very large."""
+
+    recourse = Recourse.OTHER_SESSION
+    code = "read_timeout"
+
+
 class ActionRefused(ActionError):
     """The operator or the job does not allow this action."""
 

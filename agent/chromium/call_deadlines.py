@@ -14,7 +14,7 @@ from playwright.async_api import Error as PlaywrightError
 from shoal.agent.actions.registry import Limit
 from shoal.agent.browser import ContextOptions
 from shoal.agent.chromium.faults import CRASH_S, GONE_S, action_error
-from shoal.agent.errors import ActionError, ActionTimeout, AgentError, BrowserGone, PageHangs
+from shoal.agent.errors import ActionError, ActionTimeout, AgentError, BrowserGone, PageHangs, ReadTimeout
 from shoal.agent.types import Action
 
 _ANSWER_S = 5.0
@@ -134,7 +134,7 @@ class CallDeadlines:
             page_answers: asks the page for something small; where that is answered, only the call itself is slow.
 
         Raises:
-            ActionTimeout: the call is slow, and neither the page nor the browser hangs.
+            ReadTimeout: the call is slow, and neither the page nor the browser hangs.
             PageHangs: the browser answers, the page does not.
             ActionError, PageCrashed, BrowserGone: as above; a browser that hangs is of no further use either.
         """
@@ -145,7 +145,7 @@ class CallDeadlines:
             if not await self._browser.answers(within_s=_ANSWER_S):
                 raise BrowserGone(f"the browser does not answer: {error.message}") from error
             if page_answers is not None and await _done(page_answers(), _ANSWER_S):
-                raise
+                raise ReadTimeout(error.message) from error
             raise PageHangs(f"the page does not answer, while its browser does: {error.message}") from error
 
     async def meaning(self, error: PlaywrightError) -> AgentError | None:

@@ -210,7 +210,7 @@ class ActingContext:
         landing = await self._land(url, limit)
         self._readiness.landed = True
         if landing.status < 400 and await followed(self.tab.read, within_s=AFTER_OPENING_S, limit_s=limit):
-            async with self.limits.guard(limit, "reading where the page led"):
+            async with self.limits.looking(limit, "reading where the page led"):
                 landing = await landing_here(lambda: self.tab.page.url, self.tab.read)
         self._tainted = self._tainted or sign_in(url, landing.status)
         self.limits.check()
@@ -236,7 +236,7 @@ class ActingContext:
 
     async def _empty_answer(self, url: str) -> Landing:
         """The landing of an error status without a body, which Chromium reports as a failed navigation."""
-        async with self.limits.guard(_GRACE_S, "reading the answer"):
+        async with self.limits.looking(self.options.look_s, "reading the answer"):
             for request in reversed(await self.tab.page.requests()):
                 if request.is_navigation_request() and (response := await request.response()) is not None:
                     return landing_of(response.url, response)
@@ -331,7 +331,7 @@ class ActingContext:
             return False
 
     async def prospect(self, action: Action) -> Prospect:
-        async with self.limits.guard(self.options.action_timeout_s, "asking what an action reaches"):
+        async with self.limits.looking(self.options.look_s, "asking what an action reaches"):
             await self._have_tab()
             return await prospect(self.tab, action)
 
@@ -493,5 +493,5 @@ class ActingContext:
     async def block(self, kinds: Sequence[str]) -> None:
         """Keeps every tab from fetching resources of these `kinds`."""
         self._blocked = kinds
-        async with self.limits.guard(self.options.action_timeout_s, "blocking resources"):
+        async with self.limits.looking(self.options.look_s, "blocking resources"):
             await block(await self.tab.session(), kinds)

@@ -12,7 +12,7 @@ import pytest
 from shoal.agent.browser import Browser, ContextOptions
 from shoal.agent.chromium import call_deadlines
 from shoal.agent.chromium.process.launch import launch
-from shoal.agent.errors import ActionTimeout, BrowserGone, PageHangs
+from shoal.agent.errors import BrowserGone, PageHangs, ReadTimeout
 from shoal.services.browsers.config import BrowserLimits
 from shoal.services.browsers.session_parts import browser_owner as module
 from shoal.services.browsers.session_parts.browser_owner import BrowserOwner
@@ -79,7 +79,7 @@ async def test_a_page_that_hangs_alone_is_told_as_such(site: Site, monkeypatch: 
         for reading in (False, True):
             context = await browser.new_context(ContextOptions(action_timeout_s=2.0, reading=reading))
             await context.goto(f"{site.url}/second")
-            with pytest.raises(ActionTimeout):  # a script of ours that takes long is no page that hangs
+            with pytest.raises(ReadTimeout):  # a script of ours that takes long is no page that hangs
                 await context.read("() => new Promise(() => {})")
             await context.read("() => { setTimeout(() => { for (;;); }, 0) }")
             looks = (context.read("() => 1"), context.observe(), context.screenshot())
@@ -88,5 +88,23 @@ async def test_a_page_that_hangs_alone_is_told_as_such(site: Site, monkeypatch: 
                 assert "while its browser does" in str(told)
             other = await browser.new_context()
             assert (await other.goto(f"{site.url}/second")).status == 200
+    finally:
+        await browser.close()
+
+
+@pytest.mark.parametrize("reading", [False, True])
+async def test_a_browser_that_stood_still_for_a_while_ends_no_item(site: Site, reading: bool) -> None:
+    """It answers again before it is given up: the read that it did not answer is tried by another attempt."""
+    browser = await launch()
+    try:
+        context = await browser.new_context(ContextOptions(action_timeout_s=2.0, reading=reading))
+        await context.goto(f"{site.url}/second")
+        main = (await browser.health()).pids[0]
+        os.kill(main, signal.SIGSTOP)
+        asyncio.get_running_loop().call_later(3.0, os.kill, main, signal.SIGCONT)
+        with pytest.raises(ReadTimeout) as told:
+            await context.read("() => 1")
+        assert told.value.retryable
+        assert await context.read("() => 1") == 1
     finally:
         await browser.close()
