@@ -120,7 +120,7 @@ class SinkSpec(SpecPart):
     degraded: bool = Field(
         False,
         description="true: what a degraded run of a schedule gave is written as any other; else it is held back until "
-        "an operator accepts the run, or has it written",
+        "an operator has it written, or accepts it while it is the newest run",
     )
     s3: S3Sink | None = None
     postgres: PostgresSink | None = None

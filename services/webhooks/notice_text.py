@@ -104,7 +104,10 @@ def _line(event: Mapping[str, Json], public_url: str) -> str:
         parts.append(f"Reason: {error}")
     parts += [f"- {reason['text']}" for reason in event.get("reasons") or ()]
     if held := event.get("held"):
-        parts.append(f"Held back from: {', '.join(held)}. Accept the run to have its records written.")
+        parts.append(
+            f"Held back from: {', '.join(held)}. To have the records written, press Again beside each sink on the "
+            f"job's page, or run `shoal sinks again {event['job']} N`."
+        )
     if sessions := event.get("sessions"):
         parts.append(f"Sessions: {', '.join(session['id'] for session in sessions[:_MOST_LINES])}")
     if public_url:

@@ -368,9 +368,15 @@ async def judge_all(w: World, records: int = 10, verdict: RunVerdict | None = No
     for run in await w.store.schedules.to_judge():
         assert run.job is not None
         figures = RunFigures(1, 1, records) if run.status is Status.COMPLETED else None
-        done = Judged(run.schedule, run.at.timestamp(), run.job, "acme", figures, verdict)
-        told.append(await w.store.schedules.judged(done))
+        told.append(await w.store.schedules.judged(replace(await judgement(w, run), figures=figures, verdict=verdict)))
     return told
+
+
+async def judgement(w: World, run: RunRow) -> Judged:
+    """What a gateway has found out about a run whose job has just ended, or is gone."""
+    assert run.job is not None
+    finished_at = None if run.status is None else (await w.store.job(run.job)).finished_at
+    return Judged(run.schedule, run.at.timestamp(), run.job, "acme", finished_at, None, None)
 
 
 DEGRADED = RunVerdict((Deviation("items", "0 records; 10 were usual"),), before="a1", now="a2")
@@ -383,7 +389,7 @@ async def test_a_run_is_judged_once_its_job_is_over(w: World) -> None:
     await w.run_out()
     (run,) = await w.store.schedules.to_judge()
     assert run.job is not None and await w.store.schedules.history(run) == []
-    done = Judged(run.schedule, run.at.timestamp(), run.job, "acme", RunFigures(1, 1, 7), None)
+    done = replace(await judgement(w, run), figures=RunFigures(1, 1, 7))
     assert sorted(await asyncio.gather(*(w.store.schedules.judged(done) for _ in range(3)))) == [False, False, True]
     (run,) = await runs(w)
     assert run.over and run.figures == RunFigures(1, 1, 7) and run.verdict is None
@@ -422,7 +428,7 @@ async def test_other_records_than_those_of_the_last_good_run_are_told_once(w: Wo
         assert run.job is not None
         assert await w.store.is_told(await w.store.job(run.job), "records.changed")
         difference = None if counts is None else RunDifference(7, counts)
-        done = Judged(run.schedule, run.at.timestamp(), run.job, "acme", RunFigures(1, 1, 9), None, difference)
+        done = replace(await judgement(w, run), figures=RunFigures(1, 1, 9), changes=difference)
         told += [await w.store.schedules.judged(done), await w.store.schedules.judged(done)]
     assert told == [True, False] * 3
     (message,) = await w.store.claim_deliveries(10, lease_s=30.0, each=10, under_way={})
@@ -561,6 +567,8 @@ async def test_accepting_a_degraded_run_writes_what_was_held_back(w: World) -> N
     await w.store.schedules.accept("acme", "prices")
     assert await claimed(w) == [(job, 0)]
     assert await sinks_of(w, first) == [S.HELD], "the newest run alone is accepted"
+    await w.store.sinks.again(first, 0)
+    assert await claimed(w) == [(first, 0)], "as the notice about it says"
 
 
 async def test_a_sink_of_a_run_whose_schedule_is_gone_waits_for_no_verdict(w: World) -> None:
@@ -593,3 +601,21 @@ async def test_what_was_held_back_of_a_run_that_goes_on_is_judged_anew(w: World)
     assert await sinks_of(w, fired.job) == [S.UNJUDGED]
     await judge_all(w, verdict=DEGRADED)
     assert await sinks_of(w, fired.job) == [S.HELD]
+
+
+@pytest.mark.parametrize("over", [False, True])
+async def test_a_verdict_on_what_a_job_gave_before_it_was_retried_counts_for_nothing(w: World, over: bool) -> None:
+    await put(w, job={"sinks": SINKS[:1], "loop": {"values": ["a", "b"]}})
+    (fired,) = await pass_hours(w)
+    assert fired.job is not None
+    await w.run_out(BROKEN)
+    (run,) = await w.store.schedules.to_judge()
+    stale = replace(await judgement(w, run), figures=RunFigures(2, 0, 0))
+    w.clock.now += 1.0
+    await w.store.retry(fired.job)
+    if over:
+        await w.run_out(DONE)
+    assert not await w.store.schedules.judged(stale)
+    assert await sinks_of(w, fired.job) == [S.UNJUDGED if over else S.SKIPPED] and not (await runs(w))[0].over
+    await w.run_out(DONE)
+    assert await judge_all(w, verdict=DEGRADED) == [True] and await sinks_of(w, fired.job) == [S.HELD]

@@ -108,7 +108,7 @@ class LockedJob:
         deadline_s = specs_of(tx, [self.id])[self.id].deadline_s
         self.deadline_at = None if deadline_s is None else tx.now + deadline_s
         tx.run("reopen_run", job=self.id)
-        tx.run("hold_sinks", job=self.id, now=tx.now)
+        tx.run("skip_open_sinks", job=self.id, now=tx.now)
 
     def save(self, tx: Tx) -> None:
         """Writes the row, and what its end or its going on changes of its tenant's totals."""

@@ -142,7 +142,7 @@ def accept(tx: Tx, tenant: str, name: str) -> ScheduleRow:
         raise WrongState(f"the schedule {name!r} has no run that completed")
     _write(tx, known.id, {"history_from": newest.at})
     tx.conn.execute(update(schedule_run).where(run.schedule == known.id, run.at == newest.at).values(verdict=None))
-    tx.run("let_sinks_go", job=newest.job, now=tx.now)
+    tx.run("release_sinks", job=newest.job, now=tx.now)
     return get(tx, tenant, name)
 
 
@@ -158,8 +158,8 @@ def drop(tx: Tx, tenant: str, name: str) -> None:
     held = keys.tenant == tenant, keys.scopes == codec.dump_json([results_scope(name)]), keys.revoked_at.is_(None)
     tx.conn.execute(update(api_key).where(*held).values(revoked_at=tx.now))
     for row in tx.conn.execute(gone).all():
-        if row.job is not None and row.pending is not None:  # nobody judges it any more
-            tx.run("let_sinks_go", job=row.job, now=tx.now)
+        if row.job is not None and row.pending is not None:  # it will not be judged
+            tx.run("release_sinks", job=row.job, now=tx.now)
     tx.conn.execute(delete(schedule).where(schedule.c.id == known.id))
 
 

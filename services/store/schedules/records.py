@@ -135,6 +135,7 @@ class Judged:
     at: float
     job: int
     tenant: str
+    finished_at: datetime | None  # of the job as it was looked at; None: it is deleted
     figures: RunFigures | None  # None: it did not complete
     verdict: RunVerdict | None
     changes: RunDifference | None = None  # against the last good run, where somebody asked for it

@@ -17,7 +17,7 @@ from shoal.services.store.database.schedule_tables import schedule, schedule_run
 from shoal.services.store.database.states import State
 from shoal.services.store.database.tables import job as jobs
 from shoal.services.store.database.transaction import Tx
-from shoal.services.store.jobs.rows import specs_of
+from shoal.services.store.jobs.rows import lock_jobs, specs_of
 from shoal.services.store.jobs.sink_records import SinkState
 from shoal.services.store.jobs.webhook_messages import WebhookMessage, announce
 from shoal.services.store.read.reading import when
@@ -82,13 +82,13 @@ def history(tx: Tx, run: RunRow) -> list[RunRow]:
 
 
 def judged(tx: Tx, done: Judged) -> bool:
-    """Writes what a run gave, lets its sinks go, or holds them back and tells of it where it is degraded.
+    """Writes what a run gave, and releases its sinks; or holds them and tells of it where it is degraded.
 
-    False where another process has done so.
+    False where another process has done so, or its job has gone on since it was looked at.
     """
     c = schedule_run.c
     name = tx.conn.execute(select(schedule.c.name).where(schedule.c.id == done.schedule).with_for_update()).scalar()
-    if name is None:
+    if name is None or not _still_ended_then(tx, done):
         return False
     changed = tx.conn.execute(
         update(schedule_run)
@@ -104,15 +104,22 @@ def judged(tx: Tx, done: Judged) -> bool:
     if done.verdict is not None:
         why = f"the run is degraded: {'; '.join(reason.text for reason in done.verdict.reasons)}"
         held = sorted(
-            tx.rows("hold_back_sinks", job=done.job, held=SinkState.HELD.value, now=tx.now, why=why),
+            tx.rows("hold_sinks", job=done.job, held=SinkState.HELD.value, now=tx.now, why=why),
             key=lambda row: row.nth,
         )
         _tell(tx, done, JobEvent.DEGRADED, {**done.told(name), "held": [row.place for row in held]})
         return True
-    tx.run("let_sinks_go", job=done.job, now=tx.now)
+    tx.run("release_sinks", job=done.job, now=tx.now)
     if (changes := done.told_changes(name)) is not None:
         _tell(tx, done, JobEvent.RECORDS_CHANGED, changes)
     return True
+
+
+def _still_ended_then(tx: Tx, done: Judged) -> bool:
+    """Whether a run's job, which is locked, stands as it was looked at: it may have been retried meanwhile."""
+    job = lock_jobs(tx, [done.job]).get(done.job)
+    finished_at = None if job is None or job.finished_at is None else when(job.finished_at)
+    return (job is None or job.is_final) and finished_at == done.finished_at
 
 
 def _tell(tx: Tx, done: Judged, event: JobEvent, data: Mapping[str, object]) -> None:

@@ -39,9 +39,9 @@ class Judge:
         try:
             job = await self._store.job(run.job)
         except NotFound:  # deleted: nothing is known of it any more
-            await self._keep(Judged(run.schedule, run.at.timestamp(), run.job, "", None, None), "deleted")
+            await self._keep(Judged(run.schedule, run.at.timestamp(), run.job, "", None, None, None), "deleted")
             return
-        done = Judged(run.schedule, run.at.timestamp(), job.id, job.tenant, None, None)
+        done = Judged(run.schedule, run.at.timestamp(), job.id, job.tenant, job.finished_at, None, None)
         if job.status is Status.COMPLETED and job.archive is None:
             done = await self._measured(run, job, done, await self._bands(run))
         await self._keep(done, job.status.value)

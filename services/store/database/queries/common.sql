@@ -954,17 +954,17 @@ on conflict (job, nth) do update set state = excluded.state, failures = 0, lease
 -- Which of some jobs are runs of schedules that are still to be held against their history; they are not meanwhile.
 select job from schedule_run where job in many(:ids, bigint) and pending = 'verdict' order by job for update
 
--- name: let_sinks_go
+-- name: release_sinks
 -- Makes those sinks of a job due that waited for the verdict on it, or were held back by it.
 update sink set state = 'waiting', due_at = :now, ended_at = null, error = ''
 where job = :job and state in ('unjudged', 'held')
 
--- name: hold_back_sinks
+-- name: hold_sinks
 -- Keeps what a degraded run gave from the sinks that waited for its verdict.
 update sink set state = :held, ended_at = :now, error = :why where job = :job and state = 'unjudged'
 returning nth, place
 
--- name: hold_sinks
+-- name: skip_open_sinks
 -- Ends the writing of a job's sinks: it goes on, and they begin anew when it has ended again.
 update sink set state = 'skipped', leased = false, ended_at = :now, error = 'the job was tried again'
 where job = :job and state in ('waiting', 'unjudged', 'held')
