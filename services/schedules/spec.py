@@ -16,9 +16,9 @@ LEAST_S = 60.0
 """Shortest interval: a queue of browsers is no clock."""
 
 
-def results_scope(name: str) -> str:
-    """The scope of a key that reads the newest results of the schedule of this name, and nothing else."""
-    return f"results:{name}"
+def results_scope(schedule: int) -> str:
+    """The scope of a key that reads the newest results of the schedule of this number, and nothing else."""
+    return f"results:{schedule}"
 
 
 class BandsSpec(SpecPart):

@@ -58,13 +58,13 @@ def admit_person(tx: Tx, name: str, tenant: str, scopes: Sequence[str], key_hash
 
 def find_key(tx: Tx, key_hash: str) -> ApiKey | None:
     """The key with this hash, revoked or not; None when there is none."""
-    keys = _select(tx, api_key.c.key_hash == key_hash)
+    keys = keys_where(tx, api_key.c.key_hash == key_hash)
     return keys[0] if keys else None
 
 
 def all_keys(tx: Tx) -> list[ApiKey]:
     """Every key, oldest first."""
-    return _select(tx)
+    return keys_where(tx)
 
 
 def note_use(tx: Tx, key: int) -> None:
@@ -82,7 +82,7 @@ def revoke_key(tx: Tx, key: int) -> ApiKey:
     tx.conn.execute(
         update(api_key).where(api_key.c.id == key, api_key.c.revoked_at.is_(None)).values(revoked_at=tx.now)
     )
-    keys = _select(tx, api_key.c.id == key)
+    keys = keys_where(tx, api_key.c.id == key)
     if not keys:
         raise NotFound(f"there is no API key {key}", key=key)
     return keys[0]
@@ -99,7 +99,7 @@ def restore_person(tx: Tx, key: int) -> ApiKey:
         .where(api_key.c.id == key, api_key.c.key_hash.startswith(PERSON), api_key.c.revoked_at.is_not(None))
         .values(revoked_at=None, expires_at=tx.now)
     )
-    keys = _select(tx, api_key.c.id == key, api_key.c.key_hash.startswith(PERSON))
+    keys = keys_where(tx, api_key.c.id == key, api_key.c.key_hash.startswith(PERSON))
     if not keys:
         raise NotFound(f"there is no person {key}", key=key)
     return keys[0]
@@ -116,7 +116,8 @@ def login_ended(tx: Tx, login: str) -> bool:
     return tx.conn.execute(select(ended_login.c.login).where(ended_login.c.login == login)).first() is not None
 
 
-def _select(tx: Tx, *where: ColumnElement[bool]) -> list[ApiKey]:
+def keys_where(tx: Tx, *where: ColumnElement[bool]) -> list[ApiKey]:
+    """Keys of which all that holds, oldest first."""
     return [_key(tx, row) for row in tx.conn.execute(select(api_key).where(*where).order_by(api_key.c.id))]
 
 

@@ -22,6 +22,7 @@ from shoal.services.store.jobs.sink_records import SinkEnd, SinkState
 from shoal.services.store.records import DeliveryFilter, JobFilter, NewJob
 from shoal.services.store.schedules import keeping
 from shoal.services.store.schedules.firing import MOST_QUEUED
+from shoal.services.store.schedules.keys import MOST_KEYS, NewScheduleKey
 from shoal.services.store.schedules.records import (
     DueSchedule,
     Fired,
@@ -357,6 +358,29 @@ async def test_a_dropped_schedule_leaves_its_jobs_and_never_its_number(w: World)
     assert len(await w.store.jobs(_all())) == 1
     again = await put(w)
     assert again.id > first.id and await runs(w) == []
+
+
+async def test_keys_made_at_once_are_counted_and_go_with_their_schedule(w: World) -> None:
+    await put(w)
+
+    async def make(n: int) -> int | None:
+        try:
+            asked = NewScheduleKey(f"key {n}", f"hash{n}", None, "")
+            return (await w.store.schedules.create_key("acme", "prices", asked)).id
+        except WrongState:
+            return None
+
+    made = [number for number in await asyncio.gather(*map(make, range(MOST_KEYS + 5))) if number is not None]
+    assert len(made) == MOST_KEYS
+    assert [key.id for key in await w.store.schedules.keys("acme", "prices")] == sorted(made)
+    await w.store.schedules.revoke_key("acme", "prices", made[0])
+    assert await make(99) is not None, "one made room"
+    await w.store.schedules.drop("acme", "prices")
+    assert all(key.revoked_at is not None for key in await w.store.keys())
+    await put(w)
+    assert await w.store.schedules.keys("acme", "prices") == []
+    with pytest.raises(NotFound, match="has no key"):
+        await w.store.schedules.revoke_key("acme", "prices", made[1])
 
 
 # --- what a run gave ---------------------------------------------------------------------------------------

@@ -349,7 +349,7 @@ ROOMS: Mapping[str, Mapping[str, str]] = {
         "read": "database ids jobs learning loops records waiting_causes",
         "records": "waiting_causes",
         "restarts": "",
-        "schedules": "database ids jobs read records",
+        "schedules": "api_keys database ids jobs read records",
         "roles": "api_keys audit database field_glossaries jobs loops read records sessions throttle",
         "sessions": "database ids jobs learning loops records throttle workflows",
         "store": "database learning roles schedules throttle workflows",

@@ -12,13 +12,12 @@ from sqlalchemy import Row, Select, delete, func, insert, select, update
 from shoal.services.errors import NotFound, QuotaExceeded, WrongState
 from shoal.services.events import LogEvent
 from shoal.services.schedules.firing import times_of
-from shoal.services.schedules.spec import ScheduleSpec, results_scope
+from shoal.services.schedules.spec import ScheduleSpec
 from shoal.services.schedules.times import next_times
-from shoal.services.store.database import codec
 from shoal.services.store.database.schedule_tables import schedule, schedule_run
-from shoal.services.store.database.tables import api_key
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.read.reading import when
+from shoal.services.store.schedules.keys import revoke_all
 from shoal.services.store.schedules.records import ScheduleRow
 
 log = structlog.get_logger(__name__)
@@ -149,14 +148,12 @@ def accept(tx: Tx, tenant: str, name: str) -> ScheduleRow:
 def drop(tx: Tx, tenant: str, name: str) -> None:
     """Removes a schedule with what is known of its runs; their jobs stay, and what waits for a verdict is written.
 
-    Its keys are revoked: they do not read a later schedule of this name.
+    Its keys are revoked.
     """
     known = _one(tx, _of(tenant, name).with_for_update(), name)
     run = schedule_run.c
     gone = delete(schedule_run).where(run.schedule == known.id).returning(run.job, run.pending)
-    keys = api_key.c
-    held = keys.tenant == tenant, keys.scopes == codec.dump_json([results_scope(name)]), keys.revoked_at.is_(None)
-    tx.conn.execute(update(api_key).where(*held).values(revoked_at=tx.now))
+    revoke_all(tx, tenant, known.id)
     for row in tx.conn.execute(gone).all():
         if row.job is not None and row.pending is not None:  # it will not be judged
             tx.run("release_sinks", job=row.job, now=tx.now)

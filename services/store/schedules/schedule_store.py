@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from shoal.services.schedules.spec import ScheduleSpec
 from shoal.services.store.database.database import Database
 from shoal.services.store.database.transaction import Operation
-from shoal.services.store.records import NewJob
-from shoal.services.store.schedules import firing, keeping, runs
+from shoal.services.store.records import ApiKey, NewJob
+from shoal.services.store.schedules import firing, keeping, keys, runs
+from shoal.services.store.schedules.keys import NewScheduleKey
 from shoal.services.store.schedules.records import (
     DueSchedule,
     Fired,
@@ -67,6 +68,29 @@ class ScheduleStore:
     async def drop(self, tenant: str, name: str) -> None:
         """Removes it with what is known of its runs; their jobs stay."""
         await self._db.write(lambda tx: keeping.drop(tx, tenant, name))
+
+    # --- keys ------------------------------------------------------------------------------------------
+
+    async def number_of(self, tenant: str, name: str) -> int | None:
+        """The number by which runs and keys know it; None: there is none."""
+        return await self._db.read(lambda tx: keys.number_of(tx, tenant, name))
+
+    async def create_key(self, tenant: str, name: str, asked: NewScheduleKey) -> ApiKey:
+        """A new key that reads its newest results.
+
+        Raises:
+            WrongState: it has as many as it may.
+            BadInput: the key would outlast the one that makes it.
+        """
+        return await self._db.write(lambda tx: keys.create(tx, tenant, name, asked))
+
+    async def keys(self, tenant: str, name: str) -> list[ApiKey]:
+        """Its keys that were not revoked, the oldest first."""
+        return await self._db.read(lambda tx: keys.listed(tx, tenant, name))
+
+    async def revoke_key(self, tenant: str, name: str, key: int) -> ApiKey:
+        """Makes a key of it useless."""
+        return await self._db.write(lambda tx: keys.revoke(tx, tenant, name, key))
 
     # --- runs ------------------------------------------------------------------------------------------
 

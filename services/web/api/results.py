@@ -14,8 +14,7 @@ from fastapi.responses import StreamingResponse
 from pydantic_core import to_json
 
 from shoal.agent.support.json_value import Json
-from shoal.services.errors import NotFound
-from shoal.services.schedules.spec import results_scope
+from shoal.services.errors import NotAllowed, NotFound
 from shoal.services.store import ids
 from shoal.services.store.records import JobRow
 from shoal.services.web.deps import GatewayDeps
@@ -121,7 +120,10 @@ def _add_results(router: APIRouter, deps: GatewayDeps, authenticator: Authentica
 
 def _add_newest(router: APIRouter, deps: GatewayDeps, authenticator: Authenticator) -> None:
     async def reader(request: Request, name: str) -> Caller:
-        return await authenticator.caller(request, results_scope(name))
+        caller = await authenticator.any_caller(request)
+        if not caller.may_read_results(await deps.store.schedules.number_of(caller.tenant, name)):
+            raise NotAllowed("This needs the scope `read`, or a key of this very schedule.")
+        return caller
 
     @router.get(
         "/schedules/{name}/results",

@@ -8,6 +8,8 @@ import secrets
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from shoal.services.schedules.spec import results_scope
+
 Scope = Literal["read", "submit", "control", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 """read: see jobs and results; submit: hand in jobs; control: cancel, pause, resume, retry, delete; admin: all of
@@ -44,10 +46,13 @@ class Caller:
         """The tenant whose rows this caller may see; None: all."""
         return None if "admin" in self.scopes else self.tenant
 
-    def may(self, scope: str) -> bool:
-        """Whether this caller may do what `scope`, or that of one schedule's results, stands for."""
-        wider = {"admin"} if scope in SCOPES else {"admin", "read"}
-        return scope in self.scopes or not wider.isdisjoint(self.scopes)
+    def may(self, scope: Scope) -> bool:
+        """Whether this caller may do what `scope` stands for."""
+        return scope in SCOPES and not self.scopes.isdisjoint({scope, "admin"})
+
+    def may_read_results(self, schedule: int | None) -> bool:
+        """Whether this caller may read the newest results of a schedule; None: of one that there is not."""
+        return self.may("read") or (schedule is not None and results_scope(schedule) in self.scopes)
 
 
 EVERYBODY = Caller(tenant=DEFAULT_TENANT, scopes=frozenset(SCOPES), name="local")

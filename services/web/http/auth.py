@@ -75,11 +75,21 @@ class Authenticator:
         """Whether callers need a key."""
         return self._required
 
-    async def caller(self, request: Request, scope: str) -> Caller:
+    async def caller(self, request: Request, scope: Scope) -> Caller:
         """The caller of an API request, who may do what `scope` stands for.
 
         Raises:
             Unauthenticated, NotAllowed, QuotaExceeded.
+        """
+        caller = await self.any_caller(request)
+        require_scope(caller, scope)
+        return caller
+
+    async def any_caller(self, request: Request) -> Caller:
+        """The caller of an API request; what it may do is left to be asked.
+
+        Raises:
+            Unauthenticated, QuotaExceeded.
         """
         if not self._required:
             require_local(request)
@@ -89,11 +99,11 @@ class Authenticator:
         if kind.lower() != "bearer" or not key.strip():
             raise Unauthenticated("An API key is needed: send `Authorization: Bearer shoal_…`.")
         caller = await self.by_key(key.strip())
-        await self.admit(caller, scope)
+        await self._rate.admit(caller.tenant)
         note_caller(request, caller)
         return caller
 
-    async def admit(self, caller: Caller, scope: str) -> None:
+    async def admit(self, caller: Caller, scope: Scope) -> None:
         """Returns when a known caller may make one more request, and that one.
 
         Raises:
@@ -160,7 +170,7 @@ class Authenticator:
             log.warning(LogEvent.STORE_AWAY, error=error.message, doing="note the use of an API key", key=key)
 
 
-def require_scope(caller: Caller, scope: str) -> None:
+def require_scope(caller: Caller, scope: Scope) -> None:
     """Raises NotAllowed unless `caller` has `scope`."""
     if not caller.may(scope):
         raise NotAllowed(f"This needs the scope `{scope}`; the key has {', '.join(sorted(caller.scopes)) or 'none'}.")

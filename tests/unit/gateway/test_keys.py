@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any, cast
 
 import httpx
 import pytest
 
 from shoal.services.errors import BadSetting
 from shoal.services.web.app import create_app
-from shoal.services.web.http.api_keys import hash_key, make_key
+from shoal.services.web.http.api_keys import EVERYBODY, Caller, hash_key, make_key
 from shoal.services.web.http.auth import needs_keys
 from tests.gateway_world import World, api_world, completed
 
@@ -185,3 +186,13 @@ async def test_status_tells_a_tenant_nothing_of_others(locked: World) -> None:
     assert set(own) == {"age_s", "slots", "busy", "lanes_waiting", "workers", "tenants"}
     admin = (await locked.client.get("/v1/status", headers=bearer(await locked.key("admin")))).json()
     assert {"held", "weights", "figures", "new"} <= set(admin["dispatchers"]["main"])
+
+
+@pytest.mark.parametrize("held", ["read", "submit", "control", "admin"])
+def test_a_scope_that_there_is_not_is_held_by_no_key(held: str) -> None:
+    caller = Caller("acme", frozenset({held, "results:1"}))
+    unknown: Any = "contrl"
+    assert not caller.may(unknown) and not EVERYBODY.may(unknown)
+    assert not caller.may(cast(Any, "results:1")) and caller.may_read_results(1)
+    assert caller.may_read_results(2) == (held in ("read", "admin")) == caller.may_read_results(None)
+    assert EVERYBODY.may_read_results(2)

@@ -143,7 +143,7 @@ def make_key(
     name: Name,
     label: Annotated[str, typer.Argument(metavar="LABEL", help="What the key is for.")],
     days: Annotated[
-        float | None, typer.Option(help="It expires after so many days. Default: never.", min=0.001)
+        float | None, typer.Option(help="It expires after so many days. Default: as your own key does.", min=0.001)
     ] = None,
     gateway: Gateway = "",
     as_json: AsJson = False,

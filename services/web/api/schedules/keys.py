@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from shoal.services.errors import BadInput, NotFound, WrongState
-from shoal.services.schedules.spec import results_scope
+from shoal.services.errors import BadInput
 from shoal.services.store.records import ApiKey
+from shoal.services.store.schedules.keys import NewScheduleKey
 from shoal.services.store.store import Store
 from shoal.services.web.api.changes import body_as, body_of
 from shoal.services.web.api.jobs import JSON
@@ -22,10 +22,6 @@ from shoal.services.web.http.body import JSON_TYPES, require_type
 from shoal.services.web.http.lazy_route import LazyRoute
 from shoal.services.web.specs.specs import told_of
 
-MOST_KEYS = 20
-"""Of one schedule, that are not revoked."""
-_DAY_S = 86_400.0
-
 
 class ScheduleKeyBody(BaseModel):
     """What a key is made for."""
@@ -33,7 +29,9 @@ class ScheduleKeyBody(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: str = Field(min_length=1, max_length=80, description="what it is for, so that it can be told from others")
-    days: float | None = Field(None, gt=0, le=3_650, description="it expires after so many; default: never")
+    days: float | None = Field(
+        None, gt=0, le=3_650, description="it expires after so many; default: as the key that makes it"
+    )
 
 
 def schedule_key_body(fields: Mapping[str, str | None]) -> ScheduleKeyBody:
@@ -73,7 +71,7 @@ def schedule_key_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIR
     @router.get("/schedules/{name}/keys", response_model=ScheduleKeyPage, summary="List the keys of a schedule")
     async def listing(name: str, caller: Caller = Depends(may_control)) -> Response:
         """Those that were not revoked, without the keys themselves."""
-        rows = await schedule_keys(deps.store, caller.tenant, name)
+        rows = await deps.store.schedules.keys(caller.tenant, name)
         return Response(ScheduleKeyPage(keys=[ScheduleKeyView.of(row) for row in rows]).json_bytes(), media_type=JSON)
 
     @router.delete("/schedules/{name}/keys/{key}", status_code=204, summary="Revoke a key of a schedule")
@@ -84,7 +82,7 @@ def schedule_key_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIR
         caller: Caller = Depends(may_control),
     ) -> Response:
         """Gateways that have just used it forget it within 5 s."""
-        note_detail(request, (await revoke_schedule_key(deps.store, caller.tenant, name, key)).name)
+        note_detail(request, (await deps.store.schedules.revoke_key(caller.tenant, name, key)).name)
         return Response(status_code=204)
 
     return router
@@ -97,34 +95,9 @@ async def make_schedule_key(store: Store, caller: Caller, name: str, body: Sched
         NotAllowed: the caller may not read the results.
         NotFound: there is no such schedule.
         WrongState: it has as many keys as it may.
+        BadInput: the key would outlast that of the caller.
     """
     require_scope(caller, "read")
-    if len(await schedule_keys(store, caller.tenant, name)) >= MOST_KEYS:
-        raise WrongState(f"the schedule {name!r} has {MOST_KEYS} keys: revoke one first")
-    key, lasts_s = make_key(), None if body.days is None else body.days * _DAY_S
-    scopes = [results_scope(name)]
-    return await store.create_key(body.name, caller.tenant, scopes, hash_key(key), lasts_s), key
-
-
-async def schedule_keys(store: Store, tenant: str, name: str) -> Sequence[ApiKey]:
-    """The keys of a schedule that were not revoked.
-
-    Raises:
-        NotFound: there is no such schedule.
-    """
-    await store.schedules.get(tenant, name)
-    scopes = (results_scope(name),)
-    return [
-        row for row in await store.keys() if row.tenant == tenant and row.scopes == scopes and row.revoked_at is None
-    ]
-
-
-async def revoke_schedule_key(store: Store, tenant: str, name: str, key: int) -> ApiKey:
-    """Makes a key of the schedule useless.
-
-    Raises:
-        NotFound: there is no such schedule, or it has no such key.
-    """
-    if all(row.id != key for row in await schedule_keys(store, tenant, name)):
-        raise NotFound(f"the schedule {name!r} has no key {key}")
-    return await store.revoke_key(key)
+    key = make_key()
+    asked = NewScheduleKey(body.name, hash_key(key), body.days, caller.key_hash)
+    return await store.schedules.create_key(caller.tenant, name, asked), key

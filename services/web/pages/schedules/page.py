@@ -11,12 +11,7 @@ from shoal.services.errors import NotFound
 from shoal.services.store import ids
 from shoal.services.store.schedules.records import RunRow
 from shoal.services.store.store import Store
-from shoal.services.web.api.schedules.keys import (
-    make_schedule_key,
-    revoke_schedule_key,
-    schedule_key_body,
-    schedule_keys,
-)
+from shoal.services.web.api.schedules.keys import make_schedule_key, schedule_key_body
 from shoal.services.web.api.schedules.routes import VERBS, command_schedule
 from shoal.services.web.api.views.schedules import ScheduleRunView, ScheduleView
 from shoal.services.web.api.views.sinks import SinkView
@@ -66,7 +61,7 @@ def add_schedule_pages(router: APIRouter, deps: GatewayDeps, login_check: LoginC
             "schedules/page.html",
             status=status,
             caller=caller,
-            keys=await schedule_keys(deps.store, caller.tenant, name) if caller.may("control") else (),
+            keys=await store.keys(caller.tenant, name) if caller.may("control") else (),
             made=made,
             now=await deps.store.now(),
             schedule=ScheduleView.of(row),
@@ -133,7 +128,7 @@ def _add_keys(
         caller: Caller = Depends(let_in(login_check, "control")),
     ) -> Response:
         login_check.check_form(request, token)
-        note_detail(request, (await revoke_schedule_key(deps.store, caller.tenant, name, key)).name)
+        note_detail(request, (await deps.store.schedules.revoke_key(caller.tenant, name, key)).name)
         return RedirectResponse(f"/schedules/{name}", status_code=303)
 
 
