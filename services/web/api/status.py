@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
 
 import orjson
 from fastapi import APIRouter, Depends, Response
@@ -93,14 +92,12 @@ def status_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         """Writes to the database and to the artifact store; of `shoal up`, the workers have started, too.
 
         `uploads` tells of artifacts that workers hold. Another gateway would not help, so that alone is no 503."""
-        checks = dict(zip(("store", "artifacts"), await _checks(deps), strict=True))
+        checks, held = await _checks(deps)
         if (announced := deps.options.announced) is not None:
             checks["cluster"] = "ok" if announced.exists() else "its workers are still starting"
         ready = all(answer == "ok" for answer in checks.values())
-        if checks["store"] == "ok":
-            snapshots = (await every_snapshot(deps.store)).values()
-            if held := sum(snapshot.uploads_waiting for snapshot in snapshots if snapshot.fresh):
-                checks["uploads"] = told_uploads(held)
+        if held:
+            checks["uploads"] = told_uploads(held)
         view = HealthView(status="ok" if ready else "unavailable", checks=checks)
         return Response(view.json_bytes(), status_code=200 if ready else 503, media_type="application/json")
 
@@ -135,15 +132,25 @@ def status_body(seen: Overview, restarts: Restarts) -> Mapping[str, Json]:
     }
 
 
-async def _checks(deps: GatewayDeps) -> list[str]:
-    async def told(check: Any) -> str:
+async def _checks(deps: GatewayDeps) -> tuple[dict[str, str], int]:
+    """What is wrong with each store, or `ok`; and how many artifacts workers hold."""
+    held = 0
+
+    async def store() -> None:
+        nonlocal held
+        await deps.store.check()
+        snapshots = (await every_snapshot(deps.store)).values()
+        held = sum(snapshot.uploads_waiting for snapshot in snapshots if snapshot.fresh)
+
+    async def told(check: Callable[[], Awaitable[None]]) -> str:
         try:
             async with asyncio.timeout(CHECK_TIMEOUT_S):
                 await check()
         except ServiceError as error:
             return error.message
         except TimeoutError:
-            return f"nothing could be written within {CHECK_TIMEOUT_S:g} s: it hangs, or another program has locked it"
+            return f"nothing could be written and read within {CHECK_TIMEOUT_S:g} s: it hangs, or another program has locked it"
         return "ok"
 
-    return list(await asyncio.gather(told(deps.store.check), told(deps.artifacts.check)))
+    answers = await asyncio.gather(told(store), told(deps.artifacts.check))
+    return dict(zip(("store", "artifacts"), answers, strict=True)), held

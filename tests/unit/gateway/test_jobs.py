@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -282,8 +283,16 @@ async def test_readiness_follows_the_stores_and_health_does_not(here: World, mon
     async def away(*_: Any) -> Any:
         raise StoreAway
 
+    async def hangs(*_: Any) -> Any:
+        await asyncio.Event().wait()
+
+    here.artifacts.away = False
+    for reading, timeout_s, said in ((hangs, 0.1, "it hangs"), (away, 30.0, "The database does not answer.")):
+        monkeypatch.setattr("shoal.services.web.api.status.CHECK_TIMEOUT_S", timeout_s)
+        monkeypatch.setattr(here.store, "states", reading)  # it can be written, and not read
+        got = await asyncio.wait_for(here.client.get("/readyz"), 30)
+        assert got.status_code == 503 and said in got.json()["checks"]["store"]
     monkeypatch.setattr(here.store, "check", away)
-    monkeypatch.setattr(here.store, "states", away)
     monkeypatch.setattr(here.store, "counts_by_status", away)
     got = await here.client.get("/readyz")
     assert got.json()["checks"]["store"] == "The database does not answer."
