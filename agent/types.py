@@ -268,6 +268,7 @@ class PageVersion:
     etag: str = ""  # "": the site told none
     modified: str = ""  # Last-Modified as the site told it; "": none by which two versions can be told apart
     digest: str = ""  # SHA-256 of the document
+    asked_at: str = ""  # when it was asked for, ISO 8601 in UTC; "": an earlier version of Shoal has not kept that
 
 
 @dataclass(frozen=True, slots=True)

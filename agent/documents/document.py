@@ -46,6 +46,7 @@ class RawDocument:
     status: int
     headers: Mapping[str, str]  # by name in lower case
     body: bytes
+    asked_at: str = field(default="", compare=False)  # ISO 8601, UTC; "": it is not known
 
 
 @dataclass(frozen=True, slots=True)

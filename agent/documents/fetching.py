@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -12,6 +12,7 @@ from shoal.agent.documents.addresses import normal, resolved
 from shoal.agent.documents.beyond import BeyondDocument
 from shoal.agent.documents.document import MOST_BYTES, RawDocument
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.moments import utc_now
 
 _MOST_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -69,12 +70,13 @@ async def fetched(
     """
     fragment = url.partition("#")[2]
     at = normal(url.partition("#")[0])
+    asked_at = utc_now()
     until = time.monotonic() + timeout_s
     for _ in range(_MOST_REDIRECTS + 1):
         headers = _headers(visitor, own_headers, cookies, at)
         answer = await client.get(at, headers, max(0.1, until - time.monotonic()), most_bytes)
         if answer.status not in _REDIRECTS or "location" not in answer.headers:
-            return RawDocument(f"{at}#{fragment}" if fragment else at, answer.status, answer.headers, answer.body)
+            return replace(answer, url=f"{at}#{fragment}" if fragment else at, asked_at=asked_at)
         if "set-cookie" in answer.headers:
             raise BeyondDocument("the site sets cookies while it leads on")
         onward = resolved(answer.headers["location"].strip(), at)

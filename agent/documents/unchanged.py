@@ -26,8 +26,8 @@ _STRONG = timedelta(seconds=60)
 """By so much Last-Modified must lie before Date: else the page may have changed in that moment (RFC 9110, 8.8.2)."""
 _WEST = timedelta(hours=12)
 """So far the clocks of the last time zone are behind UTC."""
-_READ_WITHIN = timedelta(hours=1)
-"""A record's page was opened at most so long before the record was read; a change in that time may be missing in it."""
+_CLOCKS = timedelta(hours=1)
+"""So far a site's clock may be behind ours: it may date later changes before the moment at which we asked for a page."""
 _ASK_S = 30.0
 
 
@@ -49,15 +49,16 @@ def version_of(page: str, document: RawDocument) -> PageVersion:
         headers.get("etag", ""),
         modified if _is_strong(modified, headers.get("date", "")) else "",
         hashlib.sha256(document.body).hexdigest(),
+        document.asked_at,
     )
 
 
 def _is_strong(modified: str, date: str) -> bool:
     try:
-        before, now = parsedate_to_datetime(modified), parsedate_to_datetime(date)
-    except ValueError:
+        before, now = (parsedate_to_datetime(text).astimezone(UTC) for text in (modified, date))
+    except (ValueError, OverflowError):
         return False
-    return now.astimezone(UTC) - before.astimezone(UTC) >= _STRONG
+    return now - before >= _STRONG
 
 
 async def page_now(
@@ -73,9 +74,7 @@ async def page_now(
         return PageNow()
     url = item.value
     changed = latest_moment(item.modified)
-    if changed is not None and all(
-        changed + _READ_WITHIN <= datetime.fromisoformat(record.at) for record in earlier.records
-    ):
+    if changed is not None and version.asked_at and changed <= datetime.fromisoformat(version.asked_at) - _CLOCKS:
         return PageNow(_carried(earlier, version, "sitemap", reading))
     try:
         if reading.trust.visitor is None:
@@ -105,12 +104,12 @@ async def page_now(
 
 def latest_moment(text: str) -> datetime | None:
     """The latest moment that a sitemap's `lastmod` may mean, in any time zone where it names none; None: it is none."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:  # a month or a year is no answer either
-        return None
     whole_day = timedelta(days=1) if "T" not in text else timedelta()
-    return moment + whole_day if moment.tzinfo else moment.replace(tzinfo=UTC) + whole_day + _WEST
+    try:
+        moment = datetime.fromisoformat(text) + whole_day
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC) + _WEST
+    except (ValueError, OverflowError):  # a month or a year is no answer either, nor is a day that no clock shows
+        return None
 
 
 def _conditions(version: PageVersion) -> dict[str, str]:

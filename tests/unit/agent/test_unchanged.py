@@ -24,8 +24,9 @@ from tests.doubles.browser_double import FakeBrowser, FakePage
 URL = "http://shop.example/p/1"
 OLD, NEW = b"<p>5</p>", b"<p>6</p>"
 DIGEST = hashlib.sha256(OLD).hexdigest()
-VERSION = PageVersion("key", URL, '"v1"', "Sat, 21 Nov 2026 10:00:00 GMT", DIGEST)
-RECORD = Record({"price": 5}, {}, URL, "2026-11-22T10:00:00.000Z", tier="http", version=VERSION)
+VERSION = PageVersion("key", URL, '"v1"', "Sat, 21 Nov 2026 10:00:00 GMT", DIGEST, "2026-11-22T10:00:00.000Z")
+READ_AT = "2026-11-22T16:00:00.000Z"  # six hours later: sessions may last as long as their operator lets them
+RECORD = Record({"price": 5}, {}, URL, READ_AT, tier="http", version=VERSION)
 SPEC = JobSpec.model_validate({"url": URL, "extract": {"fields": {"price": {"select": "p"}}}})
 
 
@@ -81,6 +82,7 @@ async def test_the_document_is_the_same_and_the_first_reading_is_named() -> None
     assert outcome is not None
     assert outcome.records[0].carried_over == CarriedOver("s3", "same_content")
     assert outcome.records[0].version is not None and outcome.records[0].version.etag == '"v2"'
+    assert outcome.records[0].version.asked_at > VERSION.asked_at, "it was this one still when it was asked for"
 
 
 @pytest.mark.parametrize(
@@ -138,6 +140,7 @@ async def test_what_robots_txt_forbids_is_not_asked() -> None:
         ("Sat, 21 Nov 2026 10:00:00 GMT", "Sat, 21 Nov 2026 10:00:59 GMT", False),
         ("Sat, 21 Nov 2026 10:00:00 GMT", "", False),
         ("yesterday", "Sat, 21 Nov 2026 10:01:00 GMT", False),
+        ("Sat, 21 Nov 2026 10:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 -0500", False),
     ],
 )
 def test_a_moment_tells_versions_apart_where_the_page_has_rested_since(modified: str, date: str, kept: bool) -> None:
@@ -156,6 +159,11 @@ def test_a_moment_tells_versions_apart_where_the_page_has_rested_since(modified:
         ("2026-11-20", True),
         ("2026-11-21", False),  # that day ends last at noon of the next
         ("2026-11-23", False),
+        ("2026-11-22T13:59:59Z", False),  # after the page was asked for, long before its record was read
+        ("9999-12-31", False),
+        ("9999-12-31T23:59:59-05:00", False),
+        ("9999-12-31T12:00:00", False),
+        ("0001-01-01T00:00:00+05:00", False),
         ("2026-10", False),
         ("2026", False),
         ("yesterday", False),
