@@ -7,7 +7,11 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from shoal.agent.documents.beyond import BeyondDocument
 
-_PLAIN = re.compile(r"[A-Za-z0-9\-._~:/?#@!$&()*+,;=%]*")
+_PLAIN = re.compile(r"[A-Za-z0-9\-._~:/@!$&()*+,;=%']*(?:[?#][A-Za-z0-9\-._~:/?#@!$&()*+,;=%]*)?")
+_ORIGIN = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[^/?#]*)?")
+_ENCODED_IN_PATH = re.compile(r'[ "<>`{}]|[^\x00-\x7f]')
+_ENCODED_BEHIND = re.compile(r'[ "<>]|[^\x00-\x7f]')
+"""What a browser writes with percent signs in a path, and in a query (URL standard)."""
 _HOST = re.compile(r"[a-z0-9.-]+(?::[0-9]+)?")
 _HAS_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
@@ -29,6 +33,19 @@ def resolved(text: str, base: str) -> str:
         raise BeyondDocument("an address has an empty query")
     joined = urljoin(base, text) if text else base.partition("#")[0]
     return normal(joined + ("#" if text.endswith("#") and not joined.endswith("#") else ""))
+
+
+def as_browser_writes(text: str) -> str:
+    """An address whose path and query are percent-encoded where a browser encodes them; what remains is as it is."""
+    begin = _ORIGIN.match(text)
+    at = begin.end() if begin else 0
+    path = re.split("[?#]", text[at:], maxsplit=1)[0]
+    behind = text[at + len(path) :]
+    return text[:at] + _ENCODED_IN_PATH.sub(_percent, path) + _ENCODED_BEHIND.sub(_percent, behind)
+
+
+def _percent(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode())
 
 
 def normal(url: str) -> str:
@@ -60,4 +77,6 @@ def normal(url: str) -> str:
 def _is_ipv4(host: str) -> bool:
     name = host.partition(":")[0]
     parts = name.split(".")
-    return len(parts) == 4 and all(part.isdigit() and str(int(part)) == part and int(part) < 256 for part in parts)
+    return len(parts) == 4 and all(
+        part.isdigit() and len(part) <= 3 and str(int(part)) == part and int(part) < 256 for part in parts
+    )

@@ -27,7 +27,7 @@ _STRONG = timedelta(seconds=60)
 _WEST = timedelta(hours=12)
 """So far the clocks of the last time zone are behind UTC."""
 _CLOCKS = timedelta(hours=1)
-"""So far a site's clock may be behind ours: it may date later changes before the moment at which we asked for a page."""
+"""So far a site's clock may be behind ours, by which it dates a change after a page was asked for before that."""
 _ASK_S = 30.0
 
 

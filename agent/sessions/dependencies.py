@@ -19,7 +19,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.types import ArtifactRef, Checkpoint, FieldGlossary, LoopItem
 
 if TYPE_CHECKING:  # a cluster's process reads no documents
-    from shoal.agent.documents.sitemap import SitemapReader
+    from shoal.agent.documents.sitemaps.reader import SitemapReader
 
 
 class NavigationGuard(Protocol):

@@ -21,7 +21,10 @@ class LoopFrom(SpecPart):
 class SitemapSpec(SpecPart):
     """A site's own list of its pages, as sitemaps.org describes it: no page is opened to collect them."""
 
-    url: HttpUrl = Field(description="address of a sitemap, or of an index of sitemaps; either may be gzip")
+    url: HttpUrl = Field(
+        description="address of a sitemap (XML, or a text with one address a line), or of an index of sitemaps; each "
+        "may be gzip; with 50,000 entries and 50 MiB at most, and 1,000,000 entries in all. No feeds"
+    )
     contains: str = Field("", max_length=500, description="pages whose address contains this text; empty: all")
 
 

@@ -22,7 +22,7 @@ from shoal.agent.browser import Browser
 from shoal.agent.documents.context import DocumentBrowser, DocumentReading, documents_serve
 from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.documents.own_request import OwnReading
-from shoal.agent.documents.sitemap import SitemapReader
+from shoal.agent.documents.sitemaps.reader import SitemapReader
 from shoal.agent.documents.trust import TrustedSites
 from shoal.agent.documents.unchanged import page_now
 from shoal.agent.errors import AgentError, BrowserError, NavigationTimeout, NoRoom, ServerBusy, Unexpected
@@ -440,11 +440,13 @@ async def dependencies_of(
     Raises:
         AgentError: the job names a policy that is not there.
     """
-    client = parts.documents(work.tenant) if work.spec.browser.proxy is None else None
+    loop = work.spec.loop_at(work.depth)
+    reads_sitemap = loop is not None and loop.sitemap is not None and work.spec.browser.proxy is None
+    client = parts.documents(work.tenant) if reads_sitemap else None
     return SessionDependencies(
         browser=browser,
         policy=with_learned(
-            parts.policy(work.spec, leaf=work.spec.loop_at(work.depth) is None),
+            parts.policy(work.spec, leaf=loop is None),
             work.spec,
             work.learned,
             documents=isinstance(browser, DocumentBrowser),

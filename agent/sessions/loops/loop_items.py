@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterable
 from dataclasses import replace
 
-from shoal.agent.documents.sitemap import SitemapReader
+from shoal.agent.documents.sitemaps.reader import SitemapReader
 from shoal.agent.errors import EmptyLoop, LoopFailed
 from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.policies.policy import Policy, SessionState

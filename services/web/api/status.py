@@ -149,7 +149,8 @@ async def _checks(deps: GatewayDeps) -> tuple[dict[str, str], int]:
         except ServiceError as error:
             return error.message
         except TimeoutError:
-            return f"nothing could be written and read within {CHECK_TIMEOUT_S:g} s: it hangs, or another program has locked it"
+            hangs = "it hangs, or another program has locked it"
+            return f"nothing could be written and read within {CHECK_TIMEOUT_S:g} s: {hangs}"
         return "ok"
 
     answers = await asyncio.gather(told(store), told(deps.artifacts.check))

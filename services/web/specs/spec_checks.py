@@ -66,6 +66,8 @@ def undoable(spec: JobSpec) -> list[dict[str, str]]:
             faults.append((f"notify[{place}].to", "is no address of an incoming webhook, and no secret:NAME"))
     for prefix, loop in _loops(spec):
         faults += _of_loop(loop, prefix)
+        if loop.sitemap is not None and spec.browser.proxy is not None:
+            faults.append((f"{prefix}.sitemap", "is not read through `browser.proxy`: leave one of them out"))
     return [{"field": field, "reason": reason} for field, reason in faults]
 
 

@@ -6,11 +6,18 @@ import gzip
 from collections.abc import Mapping
 
 import pytest
-from lxml import etree
 
 from shoal.agent.documents.document import RawDocument
 from shoal.agent.documents.fetching import FetchFailed
-from shoal.agent.documents.sitemap import MOST_SITEMAP_BYTES, SitemapPage, SitemapReader, listed_in
+from shoal.agent.documents.sitemaps import listing, reader
+from shoal.agent.documents.sitemaps.listing import (
+    LONGEST_ADDRESS,
+    MOST_SITEMAP_BYTES,
+    NoSitemap,
+    SitemapPage,
+    listed_in,
+)
+from shoal.agent.documents.sitemaps.reader import SitemapReader
 from shoal.agent.errors import AgentError, EmptyLoop, NavigationError, PageMissing, SiteRefused
 from shoal.agent.spec import JobSpec, SitemapSpec
 from tests.doubles.browser_double import FakeBrowser, FakePage
@@ -93,10 +100,12 @@ async def test_what_an_index_names_on_a_site_that_the_job_keeps_away_from_is_lef
     ("body", "said"),
     [
         (b"<html><body>Not found</body></html>", "neither `urlset` nor `sitemapindex`"),
-        (b"", "is no sitemap"),
+        (b"", "neither XML nor a list of addresses"),
+        (b'{"error": "gone"}', "neither XML nor a list of addresses"),
+        (b"https://shop.example/\xff", "is no sitemap"),
         (pages(("/p/1", ""))[:-9], "is no sitemap"),
-        (gzip.compress(pages(("/p/1", "")))[:-9], "it ends in the middle"),
-        (gzip.compress(bytes(MOST_SITEMAP_BYTES + 1)), "is longer than"),
+        (gzip.compress(pages(("/p/1", "")))[:-9], "ended before the end-of-stream"),
+        (gzip.compress(b"<urlset>" + bytes(MOST_SITEMAP_BYTES).replace(b"\0", b" ")), "is longer than"),
     ],
 )
 async def test_what_is_no_sitemap_says_so(body: bytes, said: str) -> None:
@@ -128,5 +137,72 @@ def test_what_else_a_page_names_is_no_page() -> None:
 )
 def test_entities_open_no_files_and_do_not_grow(entities: str) -> None:
     body = f"<!DOCTYPE urlset [{entities}]><urlset><url><loc>/&x;</loc></url></urlset>".encode()
-    with pytest.raises(etree.XMLSyntaxError):
+    with pytest.raises(NoSitemap, match="declarations of its own"):
         listed_in(body, f"{SHOP}/sitemap.xml")
+
+
+def test_an_entity_of_another_file_is_not_left_out_of_an_address() -> None:
+    body = b"<!DOCTYPE urlset SYSTEM 'https://shop.example/x.dtd'><urlset><url><loc>/a&x;b</loc></url></urlset>"
+    with pytest.raises(NoSitemap, match="entity &x;"):
+        listed_in(body, f"{SHOP}/sitemap.xml")
+
+
+@pytest.mark.parametrize(
+    ("loc", "expected"),
+    [
+        (f"{SHOP}/caf\u00e9 1?q=\u00fc {{}}", None),
+        (f"{SHOP}/caf\u00e9 1?q=\u00fc x", f"{SHOP}/caf%C3%A9%201?q=%C3%BC%20x"),
+        (f"{SHOP}/%C3%A9/l'eau/{{1}}", f"{SHOP}/%C3%A9/l'eau/%7B1%7D"),
+        (f"{SHOP}/?q=l'eau", None),
+        ("/\u65e5\u672c", f"{SHOP}/%E6%97%A5%E6%9C%AC"),
+        ("https://caf\u00e9.example/", None),
+        (f"{SHOP}/a\\b", None),
+        (f"{SHOP}:99999999999999999999/", f"{SHOP}:99999999999999999999/"),
+        (f"https://1.2.3.{'4' * 1_900}/", None),
+        ("ftp://shop.example/x", None),
+        (f"{SHOP}/{'x' * LONGEST_ADDRESS}", None),
+        (f"{' ' * 3_000}{SHOP}/p/2{' ' * 1_000}", f"{SHOP}/p/2"),
+        (f"{' ' * 90_000}{SHOP}/p/2", None),
+    ],
+)
+async def test_an_unusual_address_ends_no_loop(loc: str, expected: str | None) -> None:
+    """As a browser writes it, or left out, which is told."""
+    told = Site(sitemap_xml=pages(("/p/1", ""), (loc, ""), ("/p/3", ""))).reader()
+    asked = SitemapSpec(url=f"{SHOP}/sitemap.xml")
+    found = [page.url async for page in told.pages(asked, lambda _: None)]
+    assert found == [f"{SHOP}/p/1", *filter(None, (expected,)), f"{SHOP}/p/3"]
+    assert told.cut.startswith("an entry of https://shop.example/sitemap.xml was left out") == (expected is None)
+
+
+async def test_a_text_with_one_address_a_line_is_a_sitemap() -> None:
+    lines = f"\ufeff{SHOP}/p/1\r\n\n  {SHOP}/caf\u00e9\n# pages\n/p/2\n{SHOP}/p/3".encode()
+    for body in (lines, gzip.compress(lines), gzip.compress(lines[:30]) + gzip.compress(lines[30:])):
+        told = Site(sitemap_txt=body).reader()
+        asked = SitemapSpec(url=f"{SHOP}/sitemap.txt")
+        found = [page.url async for page in told.pages(asked, lambda _: None)]
+        assert found == [f"{SHOP}/p/1", f"{SHOP}/caf%C3%A9", f"{SHOP}/p/3"]
+        assert told.cut.endswith("'# pages': it is no whole address of a page")
+
+
+def test_more_entries_than_the_protocol_has_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing, "MOST_ENTRIES", 3)
+    urls = [f"{SHOP}/p/{n}" for n in range(4)]
+    for kept in (3, 4):
+        for body in (pages(*((url, "") for url in urls[:kept])), "\n".join(urls[:kept]).encode()):
+            told = listed_in(body, f"{SHOP}/sitemap.xml")
+            assert [page.url for page in told.pages] == urls[:3]
+            assert ("more than 3 entries" in told.cut) == (kept == 4)
+
+
+async def test_the_files_of_an_index_and_their_entries_are_bounded_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {f"{name}_xml": pages((f"/{name}/1", ""), (f"/{name}/2", "")) for name in "abc"}
+    site = Site(sitemap_xml=index(*(f"/{name}.xml" for name in "abc")), **files)
+    for bound, most, said in (
+        ("MOST_SITEMAPS", 3, "more than 3 sitemaps: the others were not read"),
+        ("MOST_ENTRIES_IN_ALL", 7, "more than 7 entries: 1 sitemaps were not read"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(reader, bound, most)
+            told = site.reader()
+            found = [page.url async for page in told.pages(SitemapSpec(url=f"{SHOP}/sitemap.xml"), lambda _: None)]
+        assert (found, told.cut) == ([f"{SHOP}/{name}/{n}" for name in "ab" for n in (1, 2)], said)

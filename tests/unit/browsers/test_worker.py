@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import cast
 
 from shoal.agent.browser import ContextOptions
+from shoal.agent.documents.fetching import DocumentClient
+from shoal.agent.sessions.dependencies import Journal, NavigationGuard
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.types import Checkpoint, Outcome
 from shoal.agent.worker_messages import Work
 from shoal.services.browsers.config import WorkerConfig
-from shoal.services.browsers.worker import Worker
+from shoal.services.browsers.worker import Worker, dependencies_of
 from tests.cluster_world import EXTRACT, FakeParts, form
 from tests.doubles import FakeBrowser, FakePage
 from tests.doubles.browser_double import FakeContext
@@ -104,6 +107,34 @@ class SlowlyClosed(FakeBrowser):
 
         context.close = close  # type: ignore[method-assign]
         return context
+
+
+class Asked(FakeParts):
+    """Parts of which it is counted how often their client for documents is asked for."""
+
+    asked = 0
+
+    def documents(self, tenant: str) -> DocumentClient:
+        self.asked += 1
+        return cast(DocumentClient, self)
+
+
+async def test_a_sitemap_has_a_reader_in_the_session_of_its_loop_alone() -> None:
+    config = WorkerConfig(slots=1, artifacts_url="memory:")
+    parts = Asked([], lambda: FakeBrowser({}), config)
+    guard, journal = cast(NavigationGuard, None), cast(Journal, None)
+    of_items = {"sitemap": {"url": f"{URL}sitemap.xml"}}
+    for depth, loop, proxy, n in (
+        (0, of_items, None, 1),
+        (1, of_items, None, 0),
+        (0, of_items, {"server": "http://proxy.example:8080"}, 0),
+        (0, {"values": ["a"]}, None, 0),
+    ):
+        parts.asked = 0
+        spec = JobSpec.model_validate({"url": URL, "loop": loop, "browser": {"proxy": proxy}})
+        work = Work(1, 1, 1, "t", 1, depth, spec, None, None, None, None)
+        deps = await dependencies_of(parts, config, work, FakeBrowser({}), guard, journal)
+        assert (parts.asked, deps.sitemaps is not None) == (n, bool(n)), (depth, loop, proxy)
 
 
 async def test_a_worker_that_ends_gives_back_what_it_is_still_handed() -> None:

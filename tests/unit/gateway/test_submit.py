@@ -117,6 +117,14 @@ def faults(answer: httpx.Response) -> dict[str, str]:
         ({"labels": ["a"]}, "labels", "must be an object"),
         ({"grounding": "guess"}, "grounding", "must be 'bid', 'mark', 'attributes', 'choice' or 'coordinates'"),
         ({"loop": {}}, "loop", "needs exactly one of `values`, `from` and `sitemap`"),
+        (
+            {
+                "loop": {"sitemap": {"url": "https://shop.example/sitemap.xml"}},
+                "browser": {"proxy": {"server": "http://proxy.example:8080"}},
+            },
+            "loop.sitemap",
+            "is not read through `browser.proxy`: leave one of them out",
+        ),
         ({"loop": {"values": []}}, "loop", "`values` is empty: the loop has nothing to do"),
         ({"loop": {"values": ["a", 2]}}, "loop.values[1]", "must be a string"),
         ({"loop": {"values": "a"}}, "loop.values", "must be an array"),

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import zlib
+import hashlib
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from dataclasses import dataclass
-from io import BytesIO
-
-from lxml import etree
 
 from shoal.agent.browser import Browser
-from shoal.agent.documents.addresses import resolved
 from shoal.agent.documents.beyond import BeyondDocument
 from shoal.agent.documents.fetching import DocumentClient, FetchFailed, Visitor, fetched
+from shoal.agent.documents.sitemaps.listing import MOST_SITEMAP_BYTES, Listed, NoSitemap, SitemapPage, listed_in
 from shoal.agent.documents.unchanged import visitor_of
 from shoal.agent.errors import AgentError, EmptyLoop, LedElsewhere, NavigationError
 from shoal.agent.fault_table import http_fault
@@ -22,29 +18,12 @@ from shoal.agent.spec import JobSpec, SitemapSpec
 
 MOST_SITEMAPS = 1_000
 """Files of one index that are read."""
-MOST_SITEMAP_BYTES = 50 * 1024 * 1024
-"""Of one file, as the protocol has it."""
+MOST_ENTRIES_IN_ALL = 1_000_000
+"""Of all files of one index."""
 _TIMEOUT_S = 60.0
-_GZIP = b"\x1f\x8b"
 
 Refusal = Callable[[str], AgentError | None]
 """Why the job's sites keep an address from being opened; None: they do not."""
-
-
-@dataclass(frozen=True, slots=True)
-class SitemapPage:
-    """One page of a sitemap."""
-
-    url: str
-    modified: str = ""  # as the sitemap has it; "": it does not say
-
-
-@dataclass(frozen=True, slots=True)
-class _Listed:
-    """What one file says."""
-
-    pages: list[SitemapPage]
-    sitemaps: list[str]  # it is an index of these
 
 
 class SitemapReader:
@@ -71,9 +50,15 @@ class SitemapReader:
             EmptyLoop: one is no sitemap.
         """
         visitor = await visitor_of(self._browser, self._spec)
-        waiting, known, seen = deque([asked.url]), {asked.url}, set[str]()
+        waiting, known, seen = deque([asked.url]), {asked.url}, set[bytes]()
+        entries = 0
         while waiting:
+            if entries >= MOST_ENTRIES_IN_ALL:
+                self.cut = f"more than {MOST_ENTRIES_IN_ALL:,} entries: {len(waiting):,} sitemaps were not read"
+                return
             listed = await self._listed(waiting.popleft(), visitor)
+            entries += listed.entries
+            self.cut = self.cut or listed.cut
             for url in listed.sitemaps:
                 if url in known:
                     continue
@@ -85,11 +70,12 @@ class SitemapReader:
                     known.add(url)
                     waiting.append(url)
             for page in listed.pages:
-                if asked.contains in page.url and page.url not in seen:
-                    seen.add(page.url)
+                digest = hashlib.blake2b(page.url.encode(), digest_size=16).digest()
+                if asked.contains in page.url and digest not in seen:
+                    seen.add(digest)
                     yield page
 
-    async def _listed(self, url: str, visitor: Visitor) -> _Listed:
+    async def _listed(self, url: str, visitor: Visitor) -> Listed:
         await self._guard(url)
         headers = self._spec.browser.headers
         try:
@@ -102,49 +88,5 @@ class SitemapReader:
             raise http_fault(answer.status).error(f"the sitemap {url} answered {answer.status}", status=answer.status)
         try:
             return await asyncio.to_thread(listed_in, answer.body, answer.url)
-        except (etree.XMLSyntaxError, zlib.error, ValueError) as error:
+        except NoSitemap as error:
             raise EmptyLoop(f"{url} is no sitemap: {error}") from error
-
-
-def listed_in(body: bytes, url: str) -> _Listed:
-    """What a file lists. Entities and other files that it names are not looked at.
-
-    Raises:
-        XMLSyntaxError, zlib.error: it is broken.
-        ValueError: it is too long, or no sitemap.
-    """
-    text = _plain(body)
-    if len(text) > MOST_SITEMAP_BYTES:
-        raise ValueError(f"it is longer than {MOST_SITEMAP_BYTES:,} bytes")
-    listed, root = _Listed([], []), None
-    for event, element in etree.iterparse(BytesIO(text), events=("start", "end"), no_network=True, load_dtd=False):
-        root = element if root is None else root
-        name = etree.QName(element)
-        if event == "start" or name.localname not in ("url", "sitemap") or element.getparent() is not root:
-            continue
-        told = {
-            etree.QName(child).localname: (child.text or "").strip()
-            for child in element.iterchildren(tag=etree.Element)
-            if etree.QName(child).namespace == name.namespace
-        }
-        if told.get("loc"):
-            address = resolved(told["loc"], url)
-            if name.localname == "url":
-                listed.pages.append(SitemapPage(address, told.get("lastmod", "")[:40]))
-            else:
-                listed.sitemaps.append(address)
-        root.remove(element)
-    if root is None or etree.QName(root).localname not in ("urlset", "sitemapindex"):
-        raise ValueError("its root is neither `urlset` nor `sitemapindex`")
-    return listed
-
-
-def _plain(body: bytes) -> bytes:
-    """A file, unpacked where it is gzip; one byte more than it may have at most."""
-    if not body.startswith(_GZIP):
-        return body
-    unpacking = zlib.decompressobj(16 + zlib.MAX_WBITS)
-    text = unpacking.decompress(body, MOST_SITEMAP_BYTES + 1)
-    if len(text) <= MOST_SITEMAP_BYTES and not unpacking.eof:
-        raise ValueError("it ends in the middle")
-    return text

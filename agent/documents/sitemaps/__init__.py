@@ -1,0 +1,1 @@
+"""The sitemaps of sites: read, one file after another, without a browser."""

@@ -1,0 +1,73 @@
+"""Small files that unpack to very much: reading one as a sitemap costs neither memory nor much time."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shoal.agent.documents.sitemaps.listing import NoSitemap, listed_in
+
+MIB = 1 << 20
+ELEMENTS = b"<urlset>" + b"<x/>" * (12 * MIB)
+BOMBS = {
+    "elements": ELEMENTS,
+    "children of an entry": b"<urlset><url>" + b"<x/>" * (12 * MIB),
+    "nested": b"<urlset>" + b"<x>" * (8 * MIB),
+    "names": b"<urlset>" + b"".join(b"<x%d/>" % n for n in range(300_000)),
+    "attributes": b"<urlset><x " + b"".join(b"a%d='' " % n for n in range(300_000)),
+    "a long address": b"<urlset><url><loc>" + b"x" * (40 * MIB) + b"</loc></url></urlset>",
+    "a comment": b"<urlset><!--" + b"x" * (40 * MIB),
+    "spaces": b" " * (49 * MIB),
+    "a line": b"https://shop.example/" + b"x" * (40 * MIB),
+    "entries": b"<urlset>" + b"<url><loc>/a</loc></url>" * (2 * MIB),
+    "bytes": b"<urlset>" + b" " * (60 * MIB),
+    "many files": b"",
+}
+MEASURED = """
+import json, resource, sys, time
+from pathlib import Path
+from shoal.agent.documents.sitemaps.listing import NoSitemap, listed_in
+
+body = Path(sys.argv[1]).read_bytes()
+usage = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before, began = usage(), time.process_time()
+try:
+    said = listed_in(body, "https://shop.example/sitemap.xml.gz").cut
+except NoSitemap as error:
+    said = str(error)
+print(json.dumps([said, time.process_time() - began, (usage() - before) / 1024]))
+"""
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_what_a_small_file_unpacks_to_is_bounded(name: str, tmp_path: Path) -> None:
+    packed = gzip.compress(BOMBS[name], 6) if BOMBS[name] else gzip.compress(b" ") * 400_000
+    path = tmp_path / "sitemap.xml.gz"
+    path.write_bytes(packed)
+    told = subprocess.run([sys.executable, "-c", MEASURED, str(path)], capture_output=True, check=True, timeout=300)
+    said, cpu_s, mib = json.loads(told.stdout)
+    assert said, "it is refused, or what it lacks is told"
+    assert (cpu_s < 20.0, mib < 64.0) == (True, True), (name, len(packed), said, cpu_s, mib)
+
+
+async def test_an_event_loop_goes_on_while_a_sitemap_is_read() -> None:
+    packed = gzip.compress(ELEMENTS, 6)
+    turns = 0
+
+    async def take_turns() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0.01)
+            turns += 1
+
+    taking = asyncio.create_task(take_turns())
+    with pytest.raises(NoSitemap, match="elements"):
+        await asyncio.to_thread(listed_in, packed, "https://shop.example/sitemap.xml.gz")
+    taking.cancel()
+    assert turns > 10, "of some seconds"
