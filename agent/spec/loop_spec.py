@@ -23,7 +23,7 @@ class SitemapSpec(SpecPart):
 
     url: HttpUrl = Field(
         description="address of a sitemap (XML, or a text with one address a line), or of an index of sitemaps; each "
-        "may be gzip; with 50,000 entries and 50 MiB at most, and 1,000,000 entries in all. No feeds"
+        "may be gzip, with 50,000 entries and 50 MiB at most; 1,000 of them, and 1,000,000 entries, in all. No feeds"
     )
     contains: str = Field("", max_length=500, description="pages whose address contains this text; empty: all")
 
