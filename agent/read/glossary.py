@@ -99,13 +99,25 @@ def _faults(part: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
         yield "unit", f"{str(unit)[:LONGEST_LABEL]!r} is no unit that is known"
 
 
-def unambiguous(entries: Mapping[str, GlossaryEntry]) -> dict[str, GlossaryEntry]:
-    """The entries without the labels that name several fields, or that are another field's own name."""
+def unambiguous(entries: Mapping[str, GlossaryEntry], own: Mapping[str, Sequence[Phrase]]) -> dict[str, GlossaryEntry]:
+    """The entries without the labels that name several fields, or that are another field's own name.
+
+    Args:
+        own: what each field of the schema is called without a glossary.
+    """
     said = Counter(words for entry in entries.values() for words in {phrase(label) for label in entry.labels})
-    own = {phrase(name.rpartition(".")[2]): name for name in entries}
+    owners: dict[Phrase, set[str]] = {}
+    for name, phrases in own.items():
+        for words in phrases:
+            owners.setdefault(words, set()).add(name)
+
+    def names(field: str, label: str) -> bool:
+        words = phrase(label)
+        return said[words] == 1 and field in owners.get(words, {field})
+
     return {
         name: GlossaryEntry(
-            tuple(label for label in entry.labels if said[phrase(label)] == 1 and own.get(phrase(label), name) == name),
+            tuple(label for label in entry.labels if names(name, label)),
             entry.properties,
             entry.unit,
         )

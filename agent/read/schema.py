@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shoal.agent.read.glossary import NO_ENTRY, GlossaryEntry, entries_of, unambiguous
@@ -41,6 +41,11 @@ class Property:
     unit: str = ""  # of a number: the unit that it is asked for in, as CLDR names it; "" where the schema names none
     glossary: GlossaryEntry = NO_ENTRY  # further names, which say less than its own
 
+    @property
+    def own_names(self) -> tuple[Phrase, ...]:
+        """What it is called without a glossary: by the schema, and by the synonyms of what it commonly means."""
+        return self.phrases + (tuple(phrase(name) for name in self.concept.names) if self.concept is not None else ())
+
 
 PRICED = Property("price", frozenset(), False, False, (("price",),), (), next(c for c in CONCEPTS if c.name == "price"))
 """What a currency is looked for in."""
@@ -48,11 +53,15 @@ PRICED = Property("price", frozenset(), False, False, (("price",),), (), next(c 
 
 def field_names(properties: Sequence[Property], above: str = "") -> list[str]:
     """The properties as a field glossary names them, those of objects with their parts: `offer.price`."""
-    names = []
+    return [name for name, _ in _fields(properties, above)]
+
+
+def _fields(properties: Sequence[Property], above: str = "") -> Iterator[tuple[str, Property]]:
+    """The properties with their names in a field glossary."""
     for prop in properties:
+        yield f"{above}{prop.name}", prop
         parts = prop.properties or (prop.items.properties if prop.items is not None else ())
-        names += [f"{above}{prop.name}", *field_names(parts, f"{above}{prop.name}.")]
-    return names
+        yield from _fields(parts, f"{above}{prop.name}.")
 
 
 def properties_of(schema: Mapping[str, Json]) -> tuple[Property, ...]:
@@ -66,12 +75,24 @@ def _properties_of(text: str) -> tuple[Property, ...]:
     root = json.loads(text)
     for deepest in range(_MAX_DEPTH, 0, -1):
         try:
-            return _Reader.of(root, deepest, _MOST_PARTS).properties(root, (), "", 0)
+            return _read(root, deepest, _MOST_PARTS)
         except _TooManyParts:
             continue
-    return _Reader.of(root, 0, math.inf).properties(
-        root, (), "", 0
-    )  # follows nothing: as many parts as were written down
+    return _read(root, 0, math.inf)  # follows nothing: as many parts as were written down
+
+
+def _read(root: Mapping[str, Json], deepest: int, parts: float) -> tuple[Property, ...]:
+    """The properties; read twice with a glossary, whose labels are held against the names of all fields.
+
+    Args:
+        deepest: what lies below is left out.
+        parts: how many are looked at.
+    """
+    plain = _Reader(root, deepest, parts, {}).properties(root, (), "", 0)
+    if X_GLOSSARY not in root:
+        return plain
+    own = {name: prop.own_names for name, prop in _fields(plain)}
+    return _Reader(root, deepest, parts, unambiguous(entries_of(root), own)).properties(root, (), "", 0)
 
 
 class _TooManyParts(Exception):
@@ -86,11 +107,6 @@ class _Reader:
     deepest: int  # what lies below is left out
     parts: float  # how many may still be looked at
     glossary: Mapping[str, GlossaryEntry]  # by field
-
-    @classmethod
-    def of(cls, root: Mapping[str, Json], deepest: int, parts: float) -> _Reader:
-        """The reading of a record's schema."""
-        return cls(root, deepest, parts, unambiguous(entries_of(root)) if X_GLOSSARY in root else {})
 
     def properties(self, schema: Mapping[str, Json], parents: Phrase, above: str, depth: int) -> tuple[Property, ...]:
         """The properties of an object.

@@ -124,6 +124,34 @@ def test_a_label_of_two_fields_and_one_that_is_another_fields_name_are_no_witnes
     assert decided.glossary.labels == ("Judgment day",)
 
 
+def test_a_label_that_is_the_name_of_a_field_without_an_entry_gives_no_value() -> None:
+    glossary = {"filed": {"labels": ["Decided"]}}
+    page = "<h1>Ann v. Bob</h1><dl><dt>Decided</dt><dd>March 4, 2024</dd></dl>"
+    assert record_of(page, glossary, filed=DAY, decided=DAY).value == {"decided": "2024-03-04"}
+    titled = {"type": ["string", "null"], "format": "date", "title": "Decided"}
+    assert record_of(page, glossary, filed=DAY, day_of_end=titled).value == {"day_of_end": "2024-03-04"}
+    rows = list_of(rows_of("Style", "Cause", "Decided"), glossary, style=TEXT, filed=DAY, decided=DAY).records
+    assert [row.value.get("filed") for row in rows] == [None] * 3
+    assert rows[0].value["decided"] == "2024-03-04"
+
+
+def test_a_label_that_is_a_synonym_of_another_field_gives_no_value() -> None:
+    page = "<h1>Room</h1><dl><dt>Cost</dt><dd>80</dd></dl>"
+    assert record_of(page, {"deposit": {"labels": ["Cost"]}}, price=NUMBER, deposit=NUMBER).value == {"price": 80}
+    assert record_of(page, {"deposit": {"labels": ["Cost"]}}, deposit=NUMBER).value == {"deposit": 80}
+
+
+def test_names_of_fields_are_compared_with_the_objects_that_they_are_in() -> None:
+    offer = {"type": "object", "properties": {"price": NUMBER}}
+    glossary = {"price": {"labels": ["Price", "Offer price"]}, "cost": {"labels": ["Price", "Fee"]}}
+    known = named(glossary, price=NUMBER, cost=NUMBER, offer=offer)
+    assert known["price"].glossary.labels == ()
+    known = named(
+        {"price": {"labels": ["Price", "Offer price"]}, "cost": {"labels": ["Fee"]}}, price=NUMBER, offer=offer
+    )
+    assert known["price"].glossary.labels == ("Price",), "the object's own is the offer's"
+
+
 def named(glossary: dict[str, Any], **fields: Any) -> dict[str, Property]:
     """The properties by name."""
     return {prop.name: prop for prop in properties_of(schema_of(glossary, **fields))}

@@ -93,14 +93,14 @@ class ModelExtractor:
         parts = in_parts(self._asker.text_to_read(state, page.seen, addresses=asks_addresses(extract)), chars)
         options = self._asker.options
         # Where no model made the plan, its words are the job's, which the prompt has already.
-        beside = page.known.told()
+        structured_data = page.known.told()
         plan = state.reading if state.spec.goal is not None and not state.only_reads else None
 
         async def ask(part: int, words: str) -> ModelAnswer[Json]:
             read = _Careful(extract, page, alone=parts == [words])
             told = self._asker.told(state, page.seen, words, chars, part)
             request = Ask(
-                messages=session_messages("extract", {**told, "reading": plan, "beside": beside}),
+                messages=session_messages("extract", {**told, "reading": plan, "structured_data": structured_data}),
                 schema_name="extract",
                 json_schema=extract_schema(extract),
                 max_tokens=options.extract_tokens,
