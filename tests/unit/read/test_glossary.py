@@ -60,8 +60,15 @@ def test_the_fields_own_word_is_read_before_one_of_its_glossary() -> None:
 
 
 def test_a_class_name_is_no_label() -> None:
-    page = '<h1>Lamp</h1><p class="now">three left</p>'
-    assert record_of(page, {"remains": {"labels": ["Now"]}}, remains=TEXT).value == {}
+    page = '<h1>Lamp</h1><p class="stock left">three of blue</p>'
+    shown = record_of(page, {"tint": {"labels": ["Left"]}}, tint=TEXT, stock=TEXT)
+    assert shown.value == {"stock": "three of blue"}
+    assert record_of("<dl><dt>Left</dt><dd>blue</dd></dl>", {"tint": {"labels": ["Left"]}}, tint=TEXT).value
+
+
+def test_a_heading_is_what_the_page_is_about_and_no_label_names_it() -> None:
+    page = "<h1>Lamp</h1><p>three of blue</p>"
+    assert record_of(page, {"tint": {"labels": ["Heading"]}}, tint=TEXT).value == {}
 
 
 def test_a_property_that_the_glossary_names_is_read_and_told() -> None:
