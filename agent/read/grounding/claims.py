@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import Protocol
 
 from babel import UnknownLocaleError
@@ -14,6 +15,7 @@ from babel.numbers import get_currency_symbol
 
 from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.read.schema import properties_of
+from shoal.agent.read.word_lists.common_words import common_words
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Record
@@ -34,6 +36,12 @@ _SHORT_NUMBER = 100
 _SHORT_WORD = 12
 _LONGEST_BESIDE = 100
 """Characters of a text whose words may stand beside a short value: longer ones have the words of any page."""
+_BESIDE = 12
+"""Characters to a name that is made of words of any page: `year`, "for"."""
+_MOST_BESIDE = 40
+"""Texts of one record that may stand beside a short value."""
+_LEAST_WORD = 3
+"""Letters of a word by which a value is known."""
 _NAME_WORD = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -84,8 +92,8 @@ class Unproven:
 class FieldKnowledge(Protocol):
     """What rules know of a schema's fields."""
 
-    def words(self, field: str) -> frozenset[str]:
-        """Words, in lower case, that name a field on pages."""
+    def names(self, field: str) -> Sequence[str]:
+        """What pages call a field, beside its own name."""
         ...
 
     def states(self, field: str, value: Json) -> bool:
@@ -96,9 +104,9 @@ class FieldKnowledge(Protocol):
 class NoKnowledge:
     """Of which nothing is known."""
 
-    def words(self, field: str) -> frozenset[str]:
+    def names(self, field: str) -> Sequence[str]:
         """See `FieldKnowledge`."""
-        return frozenset()
+        return ()
 
     def states(self, field: str, value: Json) -> bool:
         """See `FieldKnowledge`."""
@@ -110,8 +118,8 @@ def unproven(
 ) -> list[Unproven]:
     """The numbers and texts of `records` that the page does not show.
 
-    A short number or word is shown by itself, near a word that names its field, or near another value of its record;
-    a price beside the sign of a currency.
+    A short number or word is shown by itself, near a word of its field's name, near all words of a label or of another
+    value of its record; a price beside the sign of a currency.
     Left alone are yes and no, and values of an enumeration: those are conclusions, and no text says them.
     """
     schema = extract.record_schema or {}
@@ -120,12 +128,13 @@ def unproven(
     claims: list[Unproven] = []
     for index, record in enumerate(records):
         leaves = list(_leaves(record, schema, whole, (index,)))
-        for path, value, own in leaves:
+        proven = [_proven(value, own, text) for _, value, own in leaves]
+        beside = _beside([leaf for leaf, shown in zip(leaves, proven, strict=True) if shown])
+        for (path, value, own), shown in zip(leaves, proven, strict=True):
             field = str(path[1]) if len(path) > 1 else ""
-            named = {str(part) for part in path[1:]}
-            if _proven(value, own, text) and (
+            if shown and (
                 not _is_short(value, own)
-                or text.states_nearby(value, known.words(field) | _words_of(named) | _beside(path, leaves))
+                or _is_in_place(value, path, known.names(field), beside, text)
                 or (kinds.get(field) == "price" and text.states_amount(value))
             ):
                 continue
@@ -134,9 +143,29 @@ def unproven(
     return claims
 
 
+def _is_in_place(
+    value: Json, path: Path, names: Sequence[str], beside: Mapping[Path, frozenset[str]], text: PageText
+) -> bool:
+    """Whether a short value stands by itself, or near what names it; the name of its field is no value."""
+    own = [_words_of(part) for part in path[1:] if isinstance(part, str)]
+    if text.shows_alone(value) and _words_of(str(value)) not in own:
+        return True
+    labels = [*own, *map(_words_of, names)]
+    common = [words for words in labels if words <= common_words()]
+    telling = [words for words in labels if not words <= common_words()]
+    own_words = [frozenset({word}) for words in own for word in words - common_words()]
+    others = [words for other, words in beside.items() if other != path]
+    return text.states_nearby(value, [*own_words, *telling, *others]) or text.states_nearby(value, common, _BESIDE)
+
+
+def _is_conclusion(schema: Json) -> bool:
+    """Whether a schema names the values that there are, so that a page need not show the one that holds."""
+    return "enum" in schema or "const" in schema
+
+
 def _is_short(value: Json, schema: dict[str, Json]) -> bool:
     """Whether a value stands on many pages by chance: a number of two digits, a word without figures."""
-    if isinstance(value, bool) or value is None or "enum" in schema or "const" in schema:
+    if isinstance(value, bool) or value is None or _is_conclusion(schema):
         return False
     if isinstance(value, int | float):
         return value == int(value) and abs(value) < _SHORT_NUMBER if abs(value) < 1e300 else False
@@ -144,15 +173,25 @@ def _is_short(value: Json, schema: dict[str, Json]) -> bool:
     return (said.isalpha() and said.islower() and len(said) <= _SHORT_WORD) or (said.isdigit() and len(said) <= 2)
 
 
-def _words_of(texts: Iterable[str], *, least: int = 3) -> frozenset[str]:
-    words = (word for text in texts for word in _NAME_WORD.findall(_HUMP.sub(" ", text).casefold()))
-    return frozenset(word for word in words if len(word) >= least)
+def _words_of(text: str) -> frozenset[str]:
+    """The words of a name or a value that say anything, in lower case."""
+    words = _NAME_WORD.findall(_HUMP.sub(" ", text).casefold())
+    return frozenset(word for word in words if len(word) >= _LEAST_WORD)
 
 
-def _beside(path: Path, leaves: Sequence[tuple[Path, Json, Json]]) -> frozenset[str]:
-    """The words of the record's other texts, where they are not long."""
-    others = (value for other, value, _ in leaves if other != path and isinstance(value, str))
-    return _words_of((value for value in others if len(value) <= _LONGEST_BESIDE), least=1)
+def _beside(leaves: Sequence[tuple[Path, Json, Json]]) -> dict[Path, frozenset[str]]:
+    """The words of texts that a page shows, by their places in the record.
+
+    Left out are those of long texts, of the code of a currency, and of short values: these need a proof themselves.
+    """
+    texts = {
+        path: _words_of(value) - common_words()
+        for path, value, own in leaves
+        if isinstance(value, str)
+        and len(value) <= _LONGEST_BESIDE
+        and not (_is_conclusion(own) or _is_short(value, own) or _CURRENCY.fullmatch(value))
+    }
+    return dict(islice(((path, words) for path, words in texts.items() if words), _MOST_BESIDE))
 
 
 def _leaves(value: Json, schema: Json, root: Json, path: Path) -> Iterator[tuple[Path, Json, Json]]:
@@ -187,7 +226,7 @@ def _resolved(schema: Json, root: Json) -> dict[str, Json]:
 
 
 def _proven(value: Json, schema: dict[str, Json], text: PageText) -> bool:
-    if value is None or isinstance(value, bool) or "enum" in schema or "const" in schema:
+    if value is None or isinstance(value, bool) or _is_conclusion(schema):
         return True
     if text.find(value) is not None:
         return True

@@ -10,7 +10,8 @@ from functools import cached_property
 
 from babel.dates import format_date
 
-from shoal.agent.read.grounding.written_values import is_day_of_month, readings_of
+from shoal.agent.read.grounding.neighbourhoods import NEARBY, Neighbourhoods, ShortValue, inside_word
+from shoal.agent.read.grounding.written_values import readings_of
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import canonical_address, joined
 from shoal.agent.types import Element, FieldSource, Observation, Reason
@@ -29,15 +30,6 @@ _SCALES = {
     **dict.fromkeys(("mrd", "bn", "b", "billion"), 1e9),
 }
 _WORDS = re.compile(r"\w+")
-_NEARBY = 100
-"""Characters on each side of a short value in which a word that names it is looked for."""
-_DATE_CHARS = 20
-_UNIT_CHARS = 3
-"""Letters of a unit or of a currency beside a number."""
-_TO_SIGN = 2
-"""Characters from an amount to the sign of its currency."""
-_PART_BEFORE, _PART_AFTER = re.compile(r"\d[.,:/-]$"), re.compile(r"[.,:/-]\d")
-"""What makes a number a part of a longer one, of a time or of a day in figures."""
 _ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:T.*)?")
 _DATE_LOCALES = ("en", "de", "fr", "es", "it", "pt", "nl")
 _DATE_FORMS = (
@@ -102,7 +94,11 @@ class PageText:
     @cached_property
     def whole(self) -> str:
         """All that the page shows, in lower case and with single spaces."""
-        return " ".join(_plain(text) for text in self._shown if text.strip())
+        return " ".join(self._plain_shown)
+
+    @cached_property
+    def _plain_shown(self) -> list[str]:
+        return [_plain(text) for text in self._shown if text.strip()]
 
     @cached_property
     def _by_number(self) -> Mapping[float, str]:
@@ -159,24 +155,21 @@ class PageText:
     def _around(self, words: str) -> str | None:
         return _around(self.whole, words)
 
-    def states_nearby(self, value: Json, words: frozenset[str]) -> bool:
-        """Whether the page shows a short `value` by itself, or near one of some words in lower case.
+    @cached_property
+    def _neighbourhoods(self) -> Neighbourhoods:
+        return Neighbourhoods(self._plain_shown, self.whole)
 
-        A day of the month is no number, and a word within a sentence is no value.
-        """
-        said = _plain(str(value))
-        return any(_by_itself(_plain(text), said) for text in self._shown) or any(
-            words.intersection(_WORDS.findall(self.whole[max(0, start - _NEARBY) : end + _NEARBY]))
-            for start, end in _places(self.whole, said)
-        )
+    def shows_alone(self, value: Json) -> bool:
+        """Whether a text of the page is a short `value`, with a sign or a unit at most."""
+        return self._neighbourhoods.is_alone(_short(value))
+
+    def states_nearby(self, value: Json, groups: Iterable[frozenset[str]], within: int = NEARBY) -> bool:
+        """Whether the page shows a short `value` near all words, in lower case, of one of some groups."""
+        return self._neighbourhoods.is_near(_short(value), groups, within)
 
     def states_amount(self, value: Json) -> bool:
-        """Whether the page shows `value` beside the sign of a currency."""
-        return any(
-            any(unicodedata.category(sign) == "Sc" for sign in self.whole[max(0, start - _TO_SIGN) : start])
-            or any(unicodedata.category(sign) == "Sc" for sign in self.whole[end : end + _TO_SIGN])
-            for start, end in _places(self.whole, _plain(str(value)))
-        )
+        """Whether the page shows a short `value` beside the sign of a currency."""
+        return self._neighbourhoods.is_amount(_short(value))
 
     def sources(self, record: Json, how: str) -> dict[str, FieldSource]:
         """Where each field of `record` is shown; `how` is who read it."""
@@ -196,37 +189,22 @@ class PageText:
 
 def _around(text: str, words: str) -> str | None:
     """The text around `words`, which must not begin or end inside of a longer word."""
-    start, end = next(_places(text, words, dates=True), (-1, -1))
-    if start < 0:
+    start = _place(text, words)
+    if start is None:
         return None
+    end = start + len(words)
     margin = max(0, _WHERE_CHARS - len(words)) // 2
     return text[max(0, start - margin) : end + margin][:_WHERE_CHARS].strip()
 
 
-def _places(text: str, words: str, *, dates: bool = False) -> Iterator[tuple[int, int]]:
-    """Where `words` stand as words of their own; numbers only outside of `dates`, unless these count."""
+def _place(text: str, words: str) -> int | None:
+    """Where `words` stand as words of their own; None: nowhere."""
     at = text.find(words)
     while at >= 0:
-        end = at + len(words)
-        whole = not _inside_word(text, at) and not _inside_word(text, end)
-        if whole and (dates or not words.isdigit() or not _in_number_or_date(text, at, end)):
-            yield at, end
+        if not inside_word(text, at) and not inside_word(text, at + len(words)):
+            return at
         at = text.find(words, at + 1)
-
-
-def _in_number_or_date(text: str, start: int, end: int) -> bool:
-    """Whether a number is a part of another one, of a time or of a day: 25 in "25 novembre", "9:25", "1.25"."""
-    before, after = text[max(0, start - _DATE_CHARS) : start], text[end : end + _DATE_CHARS]
-    return bool(_PART_BEFORE.search(before) or _PART_AFTER.match(after) or is_day_of_month(before, after))
-
-
-def _by_itself(text: str, said: str) -> bool:
-    """Whether a text is the value, with a sign or a unit at most."""
-    place = next(_places(text, said), None)
-    if place is None:
-        return False
-    rest = _WORDS.findall(text[: place[0]] + " " + text[place[1] :])
-    return len(rest) <= 1 and all(len(word) <= _UNIT_CHARS and not word.isdigit() for word in rest)
+    return None
 
 
 def _walk(element: Element) -> Iterator[Element]:
@@ -241,15 +219,15 @@ def _plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).translate(_SAME).casefold().split())
 
 
+def _short(value: Json) -> ShortValue:
+    return float(value) if isinstance(value, int | float) else _plain(str(value))
+
+
 def _clip(text: str, part: str) -> str:
     """The surroundings of `part` in `text`, on one line."""
     at = text.find(part)
     margin = max(0, _WHERE_CHARS - len(part)) // 2
     return " ".join(text[max(0, at - margin) : at + len(part) + margin].split())
-
-
-def _inside_word(text: str, at: int) -> bool:
-    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
 
 
 def _address(url: str) -> str:

@@ -6,6 +6,8 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 
 from shoal.agent.browser import Context
 from shoal.agent.page.from_browser import SCRIPT
@@ -25,7 +27,6 @@ _MOST_TOLD, _LONGEST_TOLD = 30, 500
 """Values of structured data that a prompt has, and characters of one: what is longer is the page's own text."""
 _MOST_LINES, _LONGEST_LINE = 3_000, 200
 """Lines of a page in which an amount is looked for, and characters of one."""
-_LEAST_WORD = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +75,14 @@ class PageKnowledge:
         self._properties = {prop.name: prop for prop in properties_of(extract.record_schema or {})}
         self._text = text
         self._stated = stated
+        self._amounts: dict[str, frozenset[float]] = {}  # by unit
 
-    def words(self, field: str) -> frozenset[str]:
-        """Words that name the field, its glossary's and those of what it commonly means included."""
+    def names(self, field: str) -> Sequence[str]:
+        """The labels of the field's glossary, and the synonyms of what it commonly means."""
         prop = self._properties.get(field)
         if prop is None:
-            return frozenset()
-        said = [*prop.glossary.labels, *(prop.concept.names if prop.concept is not None else ())]
-        words = {word for text in said for word in text.casefold().split()}
-        return frozenset(word for word in words if len(word) >= _LEAST_WORD)
+            return ()
+        return (*prop.glossary.labels, *(prop.concept.names if prop.concept is not None else ()))
 
     def states(self, field: str, value: Json) -> bool:
         """Whether an amount of the page is this one in the field's unit, or its structured data state the value."""
@@ -93,9 +93,16 @@ class PageKnowledge:
         return any(same(value, entry) for said in stated for entry in (said if isinstance(said, list) else (said,)))
 
     def _converts(self, prop: Property, value: float) -> bool:
-        lines = [line for line in self._text.lines.split("\n") if len(line) <= _LONGEST_LINE and _has_figure(line)]
-        amounts = (read_quantity(line, prop.unit) for line in lines[:_MOST_LINES])
-        return any(amount is not None and same(float(value), float(amount)) for amount in amounts)
+        if prop.unit not in self._amounts:
+            amounts = (read_quantity(line, prop.unit) for line in self._lines)
+            self._amounts[prop.unit] = frozenset(float(amount) for amount in amounts if amount is not None)
+        return any(same(float(value), amount) for amount in self._amounts[prop.unit])
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        """The page's lines that may state an amount."""
+        lines = (line for line in self._text.lines.split("\n") if len(line) <= _LONGEST_LINE and _has_figure(line))
+        return list(islice(dict.fromkeys(lines), _MOST_LINES))
 
     def told(self) -> list[str]:
         """The values of structured data that the page does not show, a line each, for a prompt."""

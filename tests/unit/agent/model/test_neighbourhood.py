@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from shoal.agent.policies.model.reading.field_knowledge import PageKnowledge
 from shoal.agent.read.grounding.claims import unproven
 from shoal.agent.read.grounding.page_text import PageText
-from shoal.agent.spec import ExtractSpec
+from shoal.agent.spec import X_GLOSSARY, ExtractSpec
 from shoal.agent.types import Element
 from tests.unit.agent.model.pages import el, page, text
 
 
-def doubted(record: dict[str, Any], *shown: Element) -> list[str]:
-    """The fields that the page does not bear out."""
+def doubted(record: dict[str, Any], *shown: Element, labels: Sequence[str] = ()) -> list[str]:
+    """The fields that the page does not bear out, where the glossary has some labels for the first."""
     kinds = {str: "string", int: "integer", float: "number"}
-    schema = {"properties": {name: {"type": kinds[type(value)]} for name, value in record.items()}}
-    return [claim.field for claim in unproven([record], ExtractSpec(json_schema=schema), PageText([page(*shown)]))]
+    schema = {
+        "properties": {name: {"type": kinds[type(value)]} for name, value in record.items()},
+        X_GLOSSARY: {next(iter(record)): {"labels": list(labels)}},
+    }
+    extract, seen = ExtractSpec(json_schema=schema), PageText([page(*shown)])
+    return [claim.field for claim in unproven([record], extract, seen, PageKnowledge(extract, seen))]
 
 
 @pytest.mark.parametrize(
@@ -64,6 +71,59 @@ def test_a_currencys_code_is_borne_out_by_its_sign_at_home(code: str, written: s
 )
 def test_letters_that_are_no_sign_beside_a_number_bear_out_no_currency(code: str, written: str) -> None:
     assert doubted({"currency": code}, text(written)) == ["currency"]
+
+
+@pytest.mark.parametrize("written", ["7,00 €", "7.0", "Price 7.00"])
+def test_a_number_is_borne_out_in_any_notation(written: str) -> None:
+    for value in (7, 7.0):
+        assert doubted({"price": value}, text("The lamp of the year"), text(written)) == []
+        assert doubted({"stock": value}, text(f"{written} for the lamp of the year")) == ["stock"]
+
+
+def test_a_value_does_not_bear_out_itself() -> None:
+    assert doubted({"sku": "sku"}, text("Type the sku into the box above")) == ["sku"]
+    assert doubted({"sku": "sku"}, text("Your sku, or the sku of a friend")) == ["sku"]
+    assert doubted({"sku": "sku"}, text("SKU")) == ["sku"], "a label"
+
+
+def test_two_short_values_do_not_bear_out_each_other() -> None:
+    assert doubted({"name": "welcome", "sku": "eingeben"}, text("Bitte welcome eingeben")) == ["name", "sku"]
+    assert doubted({"name": "Lamp XL", "sku": "eingeben"}, text("Bitte 3 Stück eingeben")) == ["name", "sku"]
+
+
+GUESTS = text("there were 25 of them who came to a wedding for which the king had paid in EUR")
+
+
+@pytest.mark.parametrize(
+    "name", ["Lamp of a king", "Les lampes de la chambre", "The Who", "EUR", "Une lampe pour elle", "A for them"]
+)
+def test_common_words_and_currencies_bear_out_no_number(name: str) -> None:
+    assert doubted({"name": name, "stock": 25}, text(name), text("x " * 80), GUESTS) == ["stock"]
+
+
+@pytest.mark.parametrize("label", ["Number of the items", "Items for them", "Who came by train"])
+def test_a_number_stands_near_all_that_tells_of_a_label(label: str) -> None:
+    assert doubted({"n": 25}, GUESTS, labels=[label]) == ["n"]
+    assert doubted({"n": 25}, text(f"{label.upper()} in the shop of this town: 25"), labels=[label]) == []
+
+
+def test_a_field_of_common_words_is_known_by_all_of_them() -> None:
+    assert doubted({"number_of_people": 25}, GUESTS) == ["number_of_people"]
+    assert doubted({"number_of_people": 25}, text("This is for a number of 25 people or more")) == []
+    assert doubted({"year": 25}, text("Once in a year the lamps of the whole town are lit for 25 hours")) == ["year"]
+
+
+def test_a_page_that_repeats_a_number_is_read_in_time() -> None:
+    shown = PageText(
+        [page(text("zz 7 a " * 20_000), *(text(f"Lamp no. {n} is sold with 7 of its own") for n in range(2_500)))]
+    )
+    schema = {"type": "array", "items": {"properties": {"n": {"type": "integer"}, "title": {"type": "string"}}}}
+    records = [{"n": 7, "title": f"Stool no. {n}"} for n in range(200)]
+    began = time.process_time()
+    assert (
+        len([claim for claim in unproven(records, ExtractSpec(json_schema=schema), shown) if claim.field == "n"]) == 200
+    )
+    assert time.process_time() - began < 2
 
 
 def test_a_text_that_a_picture_stands_in_is_one_text() -> None:

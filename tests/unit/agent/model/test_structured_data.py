@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from shoal.agent.policies.model import ModelPolicy
+from shoal.agent.policies.model.reading import field_knowledge
 from shoal.agent.policies.model.reading.field_knowledge import DataValue, PageKnowledge
 from shoal.agent.policies.policy import Extraction
 from shoal.agent.read.grounding.page_text import PageText
@@ -72,6 +73,18 @@ def test_an_amount_that_the_code_converts_bears_out_a_number(written: str) -> No
     assert known.states("total_time", 70)
     assert not known.states("total_time", 10)
     assert not known.states("rating", 70), "no unit is asked for"
+
+
+def test_the_amounts_of_a_page_are_read_once_for_each_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str]] = []
+    monkeypatch.setattr(field_knowledge, "read_quantity", lambda line, unit: asked.append((line, unit)))
+    fields = {"total_time": "minutes", "prep_time": "minutes", "weight": "in grams"}
+    described = {name: {"type": "integer", "description": said} for name, said in fields.items()}
+    shown = PageText([page(*(text(f"Mix {n % 4_000} spoons") for n in range(5_000)))])
+    known = PageKnowledge(ExtractSpec(json_schema={"properties": described}), shown)
+    for value in range(100):
+        assert not any(known.states(name, value) for name in fields)
+    assert len(asked) == len(set(asked)) == 3_000 * 2
 
 
 def test_what_a_prompt_is_told_of_structured_data_is_bounded() -> None:
