@@ -7,6 +7,7 @@ incomplete is dropped and never completed: half of a typed text or of a price wo
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import re
@@ -127,7 +128,8 @@ async def ask_for(
             cut_off = parsed.cut_off
             value = _with_thought(parsed.value, ask.json_schema)
             await check(value, ask.json_schema, ask.disabled)
-            return ModelAnswer(read(value), transcript(asked, replies), cut_off)
+            # In a thread: what it looks up on a long page takes a while.
+            return ModelAnswer(await asyncio.to_thread(read, value), transcript(asked, replies), cut_off)
         except ReplyDoubt as doubt:
             if doubt.part is not None:
                 return await _ask_for_part(model, asked, replies, doubt.part, spend)

@@ -64,13 +64,13 @@ class Neighbourhoods:
         """Where each number stands, in whatever notation."""
         places: dict[float, list[Place]] = {}
         for match in _NUMBER.finditer(self._whole):
-            wanted = [
+            open_lists = [
                 of_it
                 for reading in (_readings(match.group()) if len(match.group()) <= _LONGEST_NUMBER else ())
                 if len(of_it := places.setdefault(reading, [])) < _MOST_PLACES
             ]
-            if wanted and _is_number(self._whole, *match.span()):
-                for of_it in wanted:
+            if open_lists and _is_number(self._whole, *match.span()):
+                for of_it in open_lists:
                     of_it.append(match.span())
         return places
 

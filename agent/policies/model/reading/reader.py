@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,7 +27,7 @@ from shoal.agent.policies.model.requests.elements import in_parts
 from shoal.agent.policies.model.requests.messages import messages_for, session_messages
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.lists.empty_list import says_empty
-from shoal.agent.read.grounding.claims import stated_count, texts_of, unproven, without
+from shoal.agent.read.grounding.claims import Unproven, stated_count, texts_of, unproven, without
 from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.read.grounding.part_claims import part_told
 from shoal.agent.spec import ExtractSpec
@@ -62,17 +63,16 @@ class ModelExtractor:
         # Where one part turns out too long for the model, all are read again: smaller parts begin elsewhere.
         readings, whole = await self._asker.fitting(state, lambda chars: self._parts(state, extract, page, chars))
         answers = [answer for reading in readings for answer in reading.answers()]
-        values = merged([_records(reading, extract) for reading in readings], many=extract.many)
-        doubted = unproven(values, extract, text, known)
-        values = [value for value in without(values, doubted) if says_something(value)]
+        values, doubted = await asyncio.to_thread(_proven, readings, extract, page)
         if not values and not extract.many:
             raise FieldsMissing(f"{state.page.url} shows nothing of what is wanted", transcript=_joined(answers))
-        shown = _shown(answers, text)
         cut_off = any(answer.cut_off for answer in answers)
         missing = fields_missing(values, extract)
-        records = tuple(Record(value, text.sources(value, "model"), state.page.url) for value in values)
+        shown = await asyncio.to_thread(_shown, answers, text)
+        records = await asyncio.to_thread(_located, values, text, state.page.url)
         counted = bool(shown) and len(values) >= (shown or 0)
-        why = part_told(text.lines, texts_of(records)) if extract.many and not counted else ""
+        whole_list = not extract.many or counted
+        why = "" if whole_list else await asyncio.to_thread(part_told, text.lines, texts_of(records))
         enough = whole and len(values) >= (shown or 0) if extract.many else not fields_lacking(missing, extract)
         return Extraction(
             records=records,
@@ -93,7 +93,7 @@ class ModelExtractor:
         parts = in_parts(self._asker.text_to_read(state, page.seen, addresses=asks_addresses(extract)), chars)
         options = self._asker.options
         # Where no model made the plan, its words are the job's, which the prompt has already.
-        structured_data = page.known.told()
+        structured_data = await asyncio.to_thread(page.known.told)
         plan = state.reading if state.spec.goal is not None and not state.only_reads else None
 
         async def ask(part: int, words: str) -> ModelAnswer[Json]:
@@ -180,6 +180,20 @@ class _Careful:
         if not (self.alone and self.extract.many and shown > count > shown // 2):
             return ""
         return f"`shown` is {shown}, but there are {count} records: give all that are in the text."
+
+
+def _proven(
+    readings: Sequence[PartReading[Json]], extract: ExtractSpec, page: _ReadPage
+) -> tuple[list[Json], list[Unproven]]:
+    """The records of all parts without what the page does not say, and that."""
+    values = merged([_records(reading, extract) for reading in readings], many=extract.many)
+    doubted = unproven(values, extract, page.text, page.known)
+    return [value for value in without(values, doubted) if says_something(value)], doubted
+
+
+def _located(values: Sequence[Json], text: PageText, url: str) -> tuple[Record, ...]:
+    """The records, each value with its place on the page."""
+    return tuple(Record(value, text.sources(value, "model"), url) for value in values)
 
 
 def _records(reading: PartReading[Json], extract_spec: ExtractSpec) -> list[Json]:

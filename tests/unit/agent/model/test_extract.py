@@ -221,7 +221,7 @@ async def test_a_reply_that_was_cut_off_keeps_whole_records_and_says_so() -> Non
 
 
 AB = page(text("A 1"), text("B 2"))
-LONG = page(*(text(f"Lamp {letter} {'.' * 20} {n}") for n, letter in enumerate("ABCDEFGH")))
+LONG = page(*(text(f"Lamp {letter} {'.' * 18} € {n}") for n, letter in enumerate("ABCDEFGH")))
 
 
 LAMPS = [f"Lamp {n} of brass, {n}.00 EUR" for n in range(300)]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
 
 from shoal.agent.policies.model import ModelPolicy
-from shoal.agent.policies.model.reading import field_knowledge
+from shoal.agent.policies.model.reading import field_knowledge, reader
 from shoal.agent.policies.model.reading.field_knowledge import DataValue, PageKnowledge
 from shoal.agent.policies.policy import Extraction
+from shoal.agent.read.grounding.claims import Unproven, unproven
 from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.spec import ExtractSpec, JobSpec
 from tests.doubles import ScriptedModel
@@ -73,6 +75,19 @@ def test_an_amount_that_the_code_converts_bears_out_a_number(written: str) -> No
     assert known.states("total_time", 70)
     assert not known.states("total_time", 10)
     assert not known.states("rating", 70), "no unit is asked for"
+
+
+async def test_values_are_looked_up_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[threading.Thread] = []
+
+    def looked_up(*args: Any) -> list[Unproven]:
+        threads.append(threading.current_thread())
+        return unproven(*args)
+
+    monkeypatch.setattr(reader, "unproven", looked_up)
+    await extracted({"name": "Leek soup", "total_time": 70})
+    assert len(threads) == 2, "the reply, then all parts together"
+    assert threading.main_thread() not in threads
 
 
 def test_the_amounts_of_a_page_are_read_once_for_each_unit(monkeypatch: pytest.MonkeyPatch) -> None:
