@@ -148,9 +148,17 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "extract": (
         "extract",
-        {**FULL, "part": 1, "reading": "Read the lamps of this page", "structured_data": ["rating: 4.5 (json-ld ratingValue)"]},
+        {
+            **FULL,
+            "part": 1,
+            "reading": "Read the lamps of this page",
+            "structured_data": ["rating: 4.5 (json-ld ratingValue)"],
+        },
     ),
-    "extract_folded": ("extract", {**FULL, "frame": FRAME, "runs": [Fold(1, 7), TEXT], "reading": None, "structured_data": []}),
+    "extract_folded": (
+        "extract",
+        {**FULL, "frame": FRAME, "runs": [Fold(1, 7), TEXT], "reading": None, "structured_data": []},
+    ),
     "extract_item": (
         "extract",
         {**FULL, "item": LoopItem(3, PAGE.url, is_link=True), "reading": None, "structured_data": []},
