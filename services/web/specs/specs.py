@@ -39,6 +39,8 @@ Place = tuple[str, SplitResult]  # a field and the address in it
 _INT64 = 2**63
 _SUSPICIOUS = re.compile(rb"\\u0000|[0-9]{19}|[eE][+-]?[0-9]{3}|NaN|Infinity")
 """Without any of these in its text, JSON holds nothing that `_unstorable` looks for: no U+0000, no number that long."""
+_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+"""A string of JSON, or what begins as one and does not end: each byte is looked at once."""
 _BYTES_OF_PLACE = 16
 """For how much text to be read one address counts that is to be looked at."""
 _MOST_FAULTS = 100
@@ -226,8 +228,7 @@ def parse_spec(body: bytes, *, idempotency_key: str | None = None) -> JobSpec:
     Raises:
         BadInput: listing each fault as {field, reason}.
     """
-    if may_have_too_many(body):
-        parse_json(body)
+    _check_members(body)
     try:
         # Strict: "5" is no number. From the bytes, since only JSON input may give tuples in strict mode.
         spec = JobSpec.model_validate_json(body, strict=True)
@@ -260,31 +261,19 @@ def parse_json(body: bytes) -> Json:
     Raises:
         BadInput: with line and column of the fault; or it has more than `MOST_MEMBERS` members.
     """
+    _check_members(body)
     try:
-        value = from_json(body, allow_inf_nan=False)
+        value: Json = from_json(body, allow_inf_nan=False)
     except ValueError as err:
         raise BadInput(f"The body is not valid JSON: {err}.", errors=[_fault("body", str(err))]) from None
-    if may_have_too_many(body) and (count := _members(value)) > MOST_MEMBERS:
-        reason = f"its objects have {count:,} members; at most {MOST_MEMBERS:,} are read"
-        raise BadInput(f"The body is too large: {reason}.", errors=[_fault("body", reason)])
     return value
 
 
-def may_have_too_many(body: bytes) -> bool:
-    """Whether the objects in `body` may have more than `MOST_MEMBERS` members."""
-    return body.count(b":") > MOST_MEMBERS
-
-
-def _members(value: Json) -> int:
-    count, left = 0, [value]
-    while left:
-        part = left.pop()
-        if isinstance(part, dict):
-            count += len(part)
-            left += part.values()
-        elif isinstance(part, list):
-            left += part
-    return count
+def _check_members(body: bytes) -> None:
+    """Refuses more members than `MOST_MEMBERS` before they are read: those of one name count each."""
+    if body.count(b":") > MOST_MEMBERS and (count := _TEXT.sub(b"", body).count(b":")) > MOST_MEMBERS:
+        reason = f"its objects have {count:,} members; at most {MOST_MEMBERS:,} are read"
+        raise BadInput(f"The body is too large: {reason}.", errors=[_fault("body", reason)])
 
 
 def refused(faults: Sequence[Fault], *, of: int = 0, what: str = "job") -> BadInput:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import httpx
@@ -11,8 +12,9 @@ import pytest
 import pytest_asyncio
 
 from shoal.services.addresses import Reach
+from shoal.services.errors import BadInput
 from shoal.services.store.records import JobFilter
-from shoal.services.web.specs.specs import SpecRules
+from shoal.services.web.specs.specs import MOST_MEMBERS, SpecRules, parse_json, parse_spec
 from tests.gateway_world import World, api_world, world
 
 SPEC = {"url": "https://shop.example/", "goal": "read the prices"}
@@ -467,3 +469,24 @@ async def test_what_only_a_model_could_do_is_refused_where_no_worker_asks_one(jo
         if field == "goal":
             refused = (await w.client.post("/v1/jobs", json=rules)).json()
             assert refused["errors"][0]["field"] == "goal" and "rules ask none" in refused["errors"][0]["reason"]
+
+
+@pytest.mark.parametrize("read", [parse_json, parse_spec])
+@pytest.mark.parametrize("member", ['"label%d": "a:b"', '"same%.0s": "\\\\"', r'"%d \": ": "\":\":"'])
+def test_members_of_a_body_are_counted_as_they_are_written(member: str, read: Callable[[bytes], Any]) -> None:
+    """What reads JSON looks at each of them, those that a later one of their name replaces among them."""
+    for n, many in ((MOST_MEMBERS - 3, False), (MOST_MEMBERS - 2, True)):
+        members = ", ".join(member % place for place in range(n))
+        body = f'{{"url": "https://shop.example/", "goal": "look", "labels": {{{members}}}}}'.encode()
+        if not many:
+            read(body)
+            continue
+        with pytest.raises(BadInput, match=f"its objects have {MOST_MEMBERS + 1:,} members; at most 20,000 are read"):
+            read(body)
+
+
+def test_a_text_that_does_not_end_is_looked_at_once() -> None:
+    began = time.process_time()
+    with pytest.raises(BadInput):
+        parse_json(b'{"a": "' + b'\\":' * 300_000)
+    assert time.process_time() - began < 5.0
