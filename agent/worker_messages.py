@@ -147,10 +147,16 @@ class RobotsAnswer:
 
 @dataclass(frozen=True)
 class GlossaryWish:
-    """A session asks for the field glossary of a schema, or tells what a model answered."""
+    """A session asks for the field glossary of a schema, tells what a model answered, or gives the order to ask back."""
 
     key: str  # what the answer depends on: a hash of schema, model and question
-    answered: FieldGlossary | None = None  # None: it asks
+    answered: FieldGlossary | None = None  # for all jobs: it says nothing of the one that asked
+    given_back: bool = False  # the model has answered nothing: the next session that wishes for it asks
+
+    @property
+    def asks(self) -> bool:
+        """The session wants to know it."""
+        return self.answered is None and not self.given_back
 
 
 @dataclass(frozen=True)

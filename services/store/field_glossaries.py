@@ -17,7 +17,7 @@ ASK_S = 180.0
 """A session that was told to ask a model and is silent for so long is dead: the next one that asks is told."""
 KEEP_S = 30 * 24 * 3600.0
 NONE_KEEP_S = 600.0
-"""How long it holds that there is none: the model may be back by then, or another one's reply be usable."""
+"""How long it holds that there is none: a later reply may be usable."""
 AGAIN_S = 1.0
 """When to ask again while another session does."""
 _PRUNED = 100
@@ -53,10 +53,13 @@ def glossaries(tx: Tx, wishes: Sequence[tuple[int, GlossaryWish]]) -> list[Gloss
         if wish.answered is not None:
             keep_s = KEEP_S if wish.answered.entries else NONE_KEEP_S
             after[wish.key] = StoredGlossary(wish.key, wish.answered, tx.now + keep_s)
+    for session, wish in wishes:
+        if wish.given_back and after[wish.key].asking_by == session:
+            after[wish.key] = replace(after[wish.key], asking_by=0, asking_until=0.0)
     answers: list[GlossaryAnswer | None] = []
     for session, wish in wishes:
         told = None
-        if wish.answered is None:
+        if wish.asks:
             after[wish.key], told = answer(after[wish.key], session, tx.now)
         answers.append(told)
     tx.each("write_glossary", [_columns(known) for key, known in after.items() if known != before[key]])

@@ -12,7 +12,7 @@ from tests.store_world import World
 
 KEY = "5f3a"
 WORDS = FieldGlossary({"price": {"labels": ["Cost", "Prix\u2028"], "properties": ["price"], "unit": ""}}, "`foo`")
-NONE = FieldGlossary({}, "the model is away")
+NONE = FieldGlossary({}, "the reply could not be used")
 ASK, WAIT = GlossaryAnswer(ask=True), GlossaryAnswer(wait_s=AGAIN_S)
 
 
@@ -61,6 +61,29 @@ async def test_a_session_that_never_tells_is_replaced_and_its_next_attempt_asks_
     w.clock.now += ASK_S
     assert await asked_by(w, 2) == ASK
     assert await asked_by(w, 1) == WAIT
+
+
+async def gives_back(w: World, session: int) -> None:
+    """One session has asked no model."""
+    assert await w.store.glossaries([(session, GlossaryWish(KEY, given_back=True))]) == [None]
+
+
+async def test_the_next_session_asks_where_one_gives_the_order_back(w: World) -> None:
+    assert await asked_by(w, 1) == ASK
+    await gives_back(w, 1)
+    wishes = [(2, GlossaryWish(KEY)), (2, GlossaryWish(KEY, given_back=True)), (3, GlossaryWish(KEY))]
+    assert await w.store.glossaries(wishes) == [ASK, None, WAIT]
+
+
+async def test_an_order_that_another_session_has_by_now_is_not_given_back(w: World) -> None:
+    assert await asked_by(w, 1) == ASK
+    w.clock.now += ASK_S
+    assert await asked_by(w, 2) == ASK
+    await gives_back(w, 1)
+    assert await asked_by(w, 3) == WAIT
+    await answered(w, 2, WORDS)
+    await gives_back(w, 2)
+    assert await asked_by(w, 3) == GlossaryAnswer(WORDS)
 
 
 async def test_a_session_that_asks_together_with_the_one_that_tells_gets_the_glossary(w: World) -> None:

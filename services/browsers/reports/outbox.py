@@ -206,6 +206,11 @@ class SessionJournal:
         """Hands on what a model answered; sessions of other workers wait for it."""
         self._outbox.put(Report(self._session, self._fence, glossary=GlossaryWish(key, answered), wants_ack=True))
 
+    def return_glossary(self, key: str) -> None:
+        """Gives the order to ask a model back; sessions of other workers wait for it."""
+        wish = GlossaryWish(key, given_back=True)
+        self._outbox.put(Report(self._session, self._fence, glossary=wish, wants_ack=True))
+
     def outcome(self, outcome: Outcome) -> None:
         """The attempt is over."""
         self._outbox.put(Report(self._session, self._fence, outcome=outcome))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
-from shoal.agent.errors import BudgetSpent, ModelError
+from shoal.agent.errors import BudgetSpent, ModelError, ReplyInvalid
 from shoal.agent.policies.model.field_glossary import LONGEST_SCHEMA, glossary_key
 from shoal.agent.policies.model.policy import ModelPolicy
 from shoal.agent.policies.policy import SessionState
@@ -15,6 +15,7 @@ from shoal.agent.types import FieldGlossary
 from shoal.agent.worker_messages import GlossaryAnswer
 
 _WITHOUT = "read without a field glossary: "
+_UNUSABLE = "an earlier session asked the model, whose reply could not be used"
 _ANSWER_S = 5.0
 """Patience with the dispatcher, whose answer takes some hundredths of a second."""
 _MODEL_S = 60.0
@@ -32,6 +33,8 @@ class SharedGlossaries(Protocol):
 
     def share_glossary(self, key: str, answered: FieldGlossary) -> None: ...
 
+    def return_glossary(self, key: str) -> None: ...
+
 
 class FieldGlossaries:
     """The glossaries of one session.
@@ -48,7 +51,11 @@ class FieldGlossaries:
         self._shared = shared
 
     async def of(self, state: SessionState, schema: dict[str, Json]) -> tuple[FieldGlossary, str | None]:
-        """See `shoal.agent.sessions.dependencies.Glossaries`. What a model does wrong ends no session."""
+        """See `shoal.agent.sessions.dependencies.Glossaries`. What a model does wrong ends no session.
+
+        Other sessions hear only of what the model has answered. Where it did not come to that, the next one asks: a
+        spent budget, for one, is a matter of this job.
+        """
         if len(schema_text(schema)) > LONGEST_SCHEMA:
             return _none(f"the schema has more than {LONGEST_SCHEMA:,} characters"), None
         key = glossary_key(schema, self._model)
@@ -57,8 +64,14 @@ class FieldGlossaries:
             return _none("another session was still asking the model for it"), None
         if answer.glossary is not None:
             return answer.glossary, None
-        glossary, prompt = await self._asked(state, schema)
-        self._shared.share_glossary(key, glossary)
+        answered: FieldGlossary | None = None
+        try:
+            glossary, prompt, answered = await self._asked(state, schema)
+        finally:
+            if answered is None:
+                self._shared.return_glossary(key)
+            else:
+                self._shared.share_glossary(key, answered)
         return glossary, prompt
 
     async def _known(self, key: str) -> GlossaryAnswer | None:
@@ -74,18 +87,23 @@ class FieldGlossaries:
         except TimeoutError:
             return None
 
-    async def _asked(self, state: SessionState, schema: dict[str, Json]) -> tuple[FieldGlossary, str | None]:
+    async def _asked(
+        self, state: SessionState, schema: dict[str, Json]
+    ) -> tuple[FieldGlossary, str | None, FieldGlossary | None]:
+        """The glossary for this session, prompt and reply, and what the model answered as all others are told it."""
         try:
             async with asyncio.timeout(_MODEL_S):
                 answer = await self._policy.glossary(state, schema)
         except TimeoutError:
-            return _none(f"the model did not answer within {_MODEL_S:g} s"), None
+            return _none(f"the model did not answer within {_MODEL_S:g} s"), None, None
         except (ModelError, BudgetSpent) as error:
             transcript = error.details.get("transcript")
-            return _none(error.message), transcript if isinstance(transcript, str) else None
+            others = _none(_UNUSABLE) if isinstance(error, ReplyInvalid) else None
+            return _none(error.message), transcript if isinstance(transcript, str) else None, others
         left_out = answer.value.left_out[:_LEFT_OUT]
         told = f"of the field glossary was left out, as unknown: {', '.join(left_out)}" if left_out else ""
-        return FieldGlossary(dict(answer.value.entries), told), answer.transcript
+        glossary = FieldGlossary(dict(answer.value.entries), told)
+        return glossary, answer.transcript, glossary
 
 
 def _none(why: str) -> FieldGlossary:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shoal.agent.errors import ModelUnavailable
+from shoal.agent.errors import ModelRefused, ModelUnavailable
 from shoal.agent.policies.model import ModelPolicy
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.policies.rules.policy import RulesPolicy
@@ -102,36 +102,83 @@ async def test_what_is_unknown_in_an_answer_is_left_out_and_told() -> None:
             assert "of the field glossary was left out, as unknown: cheapness" in outcome.reason
 
 
+async def told_by(w: World, row: JobRow) -> str:
+    """What a job's outcome says."""
+    outcome = (await w.store.session(row.root_session)).row.outcome
+    assert outcome is not None
+    return outcome.reason
+
+
 @pytest.mark.parametrize(
-    ("script", "why"),
+    "script",
     [
-        ([ModelUnavailable("the model is away")], "the model is away"),
-        (["none", "none again"], "second reply cannot be used"),
-        ([{"thought": "", "fields": [{**COST, "field": "price"}]}] * 2, "second reply cannot be used"),
-        ([{"thought": "", "fields": [COST, COST]}] * 2, "second reply cannot be used"),
-        ([{"thought": "", "fields": [{**COST, "labels": ["?"], "properties": []}]}] * 2, "second reply cannot be used"),
+        ["none", "none again"],
+        [{"thought": "", "fields": [{**COST, "field": "price"}]}] * 2,
+        [{"thought": "", "fields": [COST, COST]}] * 2,
+        [{"thought": "", "fields": [{**COST, "labels": ["?"], "properties": []}]}] * 2,
     ],
 )
-async def test_a_bad_answer_is_dropped_and_told_and_not_asked_for_again_at_once(script: list[Any], why: str) -> None:
+async def test_a_bad_answer_is_dropped_and_told_and_not_asked_for_again_at_once(script: list[Any]) -> None:
     parts = parts_of(script)
     async with world(shop(2), parts=parts) as w:
         row = await done(w, loop=LOOP)
         assert await read_by(w, row) == [None, None]
-        outcome = (await w.store.session(row.root_session)).row.outcome
-        assert outcome is not None
-        assert "read without a field glossary" in outcome.reason
-        assert why in outcome.reason
-        await done(w, loop=LOOP)
+        told = await told_by(w, row)
+        assert "read without a field glossary" in told
+        assert "second reply cannot be used" in told
+        told = await told_by(w, await done(w, loop=LOOP))
+        assert "read without a field glossary: an earlier session asked the model, whose reply" in told
+        assert "second" not in told, "the words of another job's model"
     assert len(parts.model.asked) == len(script)
+
+
+SPENT = {"job_tokens": 1}
+
+
+@pytest.mark.parametrize(
+    ("script", "fields", "why"),
+    [
+        ([ModelUnavailable("the model is away"), ANSWER], {}, "the model is away"),
+        ([ModelRefused("no such model"), ANSWER], {}, "no such model"),
+        (["none", ANSWER], {"budget": SPENT}, "the job has spent"),
+    ],
+)
+async def test_what_is_one_jobs_matter_is_told_to_it_alone_and_the_next_one_asks(
+    script: list[Any], fields: dict[str, Json], why: str
+) -> None:
+    async with world(shop(2), parts=parts_of(script)) as w:
+        row = await done(w, loop=LOOP, **fields)
+        assert await read_by(w, row) == [None, None]
+        told = await told_by(w, row)
+        assert "read without a field glossary" in told
+        assert why in told
+        row = await done(w, loop=LOOP)
+        assert await read_by(w, row) == [ENTRIES, ENTRIES]
+        assert why not in await told_by(w, row)
 
 
 async def test_a_model_that_does_not_answer_holds_no_job_that_rules_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(field_glossaries, "_MODEL_S", 0.05)
-    async with asyncio.timeout(30), world(shop(2), parts=parts_of([ANSWER], seconds=600.0)) as w:
+    parts = parts_of([ANSWER, ANSWER], seconds=600.0)
+    async with asyncio.timeout(60), world(shop(2), parts=parts) as w:
         row = await done(w, loop=LOOP)
         assert await read_by(w, row) == [None, None]
-        outcome = (await w.store.session(row.root_session)).row.outcome
-    assert outcome is not None and "the model did not answer within" in outcome.reason
+        assert "the model did not answer within" in await told_by(w, row)
+        parts.model = ScriptedModel([ANSWER])
+        row = await done(w, loop=LOOP)
+        assert await read_by(w, row) == [ENTRIES, ENTRIES]
+
+
+async def test_a_job_that_is_canceled_while_it_asks_leaves_that_to_the_next_one() -> None:
+    parts = parts_of([ANSWER], seconds=600.0)
+    async with asyncio.timeout(60), world(shop(2), parts=parts) as w:
+        job = await w.submit(extract={"schema": SCHEMA}, loop=LOOP)
+        await w.until(job, lambda _: len(parts.model.asked) == 1)
+        await w.store.cancel(job)
+        await w.final(job)
+        parts.model = ScriptedModel([ANSWER])
+        row = await done(w, loop=LOOP)
+        assert await read_by(w, row) == [ENTRIES, ENTRIES]
 
 
 async def test_no_model_is_asked_where_the_schema_has_a_glossary_of_its_own_or_is_too_long() -> None:
