@@ -147,7 +147,7 @@ class RobotsAnswer:
 
 @dataclass(frozen=True)
 class GlossaryWish:
-    """A session asks for the field glossary of a schema, tells what a model answered, or gives the order to ask back."""
+    """A session asks for a schema's field glossary, tells what a model answered, or gives the order to ask back."""
 
     key: str  # what the answer depends on: a hash of schema, model and question
     answered: FieldGlossary | None = None  # for all jobs: it says nothing of the one that asked
