@@ -30,7 +30,9 @@ from shoal.agent.read.lists.fields import (
 from shoal.agent.read.lists.pieces import PagePieces, Piece
 from shoal.agent.read.lists.runs import Run, Span, find_runs
 from shoal.agent.read.lists.words import split_words
+from shoal.agent.read.values.phrases import squash
 from shoal.agent.read.values.text_values import shape
+from shoal.agent.read.word_lists.page_words import OTHER_MATTER
 from shoal.agent.support.bounded_cache import bounded_cache
 from shoal.agent.types import Sureness
 
@@ -110,11 +112,11 @@ def _read_list(pieces: PagePieces, fields: Sequence[ListField]) -> ListReading:
         tried = _ranked(runs, fields)
     if not tried:
         return ListReading(left_out=NO_LIST)
-    best, apart = _under_one_heading(_gone_on(_best_in_full(tried, fields), tried, fields), fields)
+    best = _under_own_headings(_gone_on(_best_in_full(tried, fields), tried, fields), fields)
     led = _loosely(fields)
     if led[0].leads and led[0].name not in best.taken.columns:
         best = _try(best.run, led) or best
-    return _settle(best, fields, runs, apart or _beside(best, tried, fields))
+    return _settle(best, fields, runs, _beside(best, tried, fields))
 
 
 def _loosely(fields: Sequence[ListField]) -> list[ListField]:
@@ -231,23 +233,26 @@ def _gone_on(best: _Trial, tried: Sequence[_Trial], fields: Sequence[ListField])
     return best if len(spans) == len(best.run.spans) else _try(best.run.of(spans), fields) or best
 
 
-def _under_one_heading(best: _Trial, fields: Sequence[ListField]) -> tuple[_Trial, int]:
-    """The trial without the records that stand under other headings, and how many of these may be its own.
+def _under_own_headings(best: _Trial, fields: Sequence[ListField]) -> _Trial:
+    """The trial without the records under headings that say another list begins.
 
-    Headings part lists whose records have few fields: options, and then commands. A heading that is called as a field
-    says which are meant. Tables with the same columns are one list, and so are records with several fields.
+    Parts under headings are chapters of one list: letters, years, kinds of goods. One heading may say that it is about
+    something else, "Related products"; or some are called as a field: "Options", and then "Commands".
     """
     parts: dict[str, list[Span]] = defaultdict(list)
     for span in best.run.spans:
         parts[_heading_over(best.run, span)].append(span)
-    named = [text for text in parts if _names_a_field(text, fields)]
-    if len(parts) == 1 or (best.run.headers and not named) or len(fields) >= LEAST_FIELDS:
-        return best, 0
-    kept = [span for text in named for span in parts[text]] or max(parts.values(), key=len)
-    again = _try(best.run.of(kept), fields)
-    if again is None:
-        return best, 0
-    return again, 0 if named else len(best.run.spans) - len(kept)
+    own = [text for text in parts if not _says_other_matter(text)]
+    if len(fields) < LEAST_FIELDS:
+        own = [text for text in own if _names_a_field(text, fields)] or own
+    if not own or len(own) == len(parts):
+        return best
+    return _try(best.run.of([span for text in own for span in parts[text]]), fields) or best
+
+
+def _says_other_matter(heading: str) -> bool:
+    said = f" {squash(heading)}"
+    return any(f" {words}" in said for words in OTHER_MATTER)
 
 
 def _heading_over(run: Run, span: Span) -> str:
@@ -274,13 +279,23 @@ def _beside(best: _Trial, tried: Sequence[_Trial], fields: Sequence[ListField]) 
         run = other.run.whole or other.run
         if not _is_alike(best, other) or _in_menu(run) or _overlap(best.run.spans, run.spans):
             continue
-        if step_of(run.roots[0]) != step_of(best.run.roots[0]) or run.headers != best.run.headers:
+        if run.headers != best.run.headers:
             continue
-        if named and not _names_a_field(_heading_over(run, run.spans[0]), fields):
+        if step_of(run.roots[0]) != step_of(best.run.roots[0]) and not _takes_turns(best.run, run):
+            continue
+        heading = _heading_over(run, run.spans[0])
+        if _says_other_matter(heading) or (named and not _names_a_field(heading, fields)):
             continue
         if _rows_of(other) - rows:
             return len(run.spans)
     return 0
+
+
+def _takes_turns(run: Run, other: Run) -> bool:
+    """True where records of one run stand between those of the other, below the same element."""
+    parents = {id(root.getparent()) for root in run.roots}
+    between = run.spans[0] < other.spans[-1] and other.spans[0] < run.spans[-1]
+    return between and all(id(root.getparent()) in parents for root in other.roots)
 
 
 def _rows_of(trial: _Trial) -> set[tuple[str, ...]]:

@@ -27,6 +27,20 @@ MORE_WORDS = word_list(
 MORE_LINKS = word_list("more, mehr, plus, mas, altro, meer, wiecej, mais, more entries, older entries")
 """Words of a link to a page that shows more of a list. A button of that name mostly opens a menu."""
 
+OTHER_MATTER = word_list(
+    """
+    related, similar, see also, also like, also bought, also viewed, also interested, you may like, you might like,
+    recommended, recommendations, recently viewed, more like this, sponsored, ahnlich, das konnte, auch interessant,
+    auch gekauft, auch angesehen, zuletzt angesehen, empfehlungen, siehe auch, similaire, voir aussi, vous aimerez,
+    consultes recemment, vus recemment, recommandes, similares, relacionados, ver tambien, tambien te,
+    vistos recientemente,
+    recomendados, simili, correlati, vedi anche, potrebbe interessarti, visti di recente, consigliati, vergelijkbaar,
+    gerelateerd, zie ook, misschien ook, onlangs bekeken, aanbevolen, podobne, zobacz tez, polecane, souvisejici,
+    mohlo by, doporucujeme, ver tambem, voce tambem, vistos recentemente
+    """
+)
+"""Words in headings over what is about something else than the page."""
+
 RETRY_WORDS = word_list(
     """
     retry, try again, tap to retry, click to retry, load again, erneut versuchen, nochmal versuchen, erneut laden,

@@ -191,11 +191,28 @@ class TestSeveralLists:
     def entries(names: str) -> str:
         return "<dl>" + "".join(f"<dt>{name}</dt><dd>Does {name}.</dd>" for name in names) + "</dl>"
 
-    def test_lists_under_headings_of_their_own_may_be_of_other_things(self):
+    def test_definition_lists_under_headings_are_chapters_of_one_list(self):
         page = f"<h2>Core</h2>{self.entries('ab')}<h2>Other</h2>{self.entries('cdefg')}"
         reading = list_of(page, name=TEXT, description=TEXT)
-        assert [row["name"] for row in rows(reading)] == list("cdefg")
-        assert reading.left_out.startswith("the page shows another list of such records, with 2 entries")
+        assert [row["name"] for row in rows(reading)] == list("abcdefg")
+        assert reading.left_out == ""
+
+    def test_an_index_by_letters_is_one_list(self):
+        letters = {"A": ("Ash tree", "Alder tree"), "B": ("Birch tree",), "C": ("Cherry tree", "Cedar tree")}
+        items = {head: (f"<li><a href='/{name}'>{name}</a>" for name in names) for head, names in letters.items()}
+        page = "".join(f"<h2>{head}</h2><ul>{''.join(each)}</ul>" for head, each in items.items())
+        reading = list_of(page, name=TEXT, url=ADDRESS)
+        assert [row["name"] for row in rows(reading)] == [name for names in letters.values() for name in names]
+        assert reading.left_out == ""
+
+    @pytest.mark.parametrize("heading", ["Floor lamps", "Customers also bought", "Ähnliche Lampen", "Vus récemment"])
+    def test_goods_of_several_kinds_are_one_list_without_what_the_page_recommends(self, heading: str):
+        cards = lamps(*["card"] * 5).split("<li ")[1:]
+        page = f"<section><h2>Desk lamps</h2><ul><li {'<li '.join(cards[:3])}</ul></section>"
+        page += f"<section><h2>{heading}</h2><ul><li {'<li '.join(cards[3:])}</ul></section>"
+        reading = list_of(page, name=TEXT, price=NUMBER)
+        assert len(reading.records) == (5 if heading == "Floor lamps" else 3)
+        assert reading.left_out == ""
 
     def test_a_heading_that_names_a_field_says_which_list_is_meant(self):
         page = f"<h2>Options</h2>{self.entries('abcd')}<h2>Interactive mode</h2>{self.entries('efghi')}"

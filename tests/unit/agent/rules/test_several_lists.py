@@ -58,14 +58,6 @@ async def test_definition_lists_without_a_heading_between_are_one_list(page: Con
     assert found.complete
 
 
-async def test_lists_under_headings_of_their_own_may_be_of_other_things(page: Context, site: Site) -> None:
-    body = f"<main><h1>Modules</h1><h2>Core</h2>{entries('ab')}<h2>Other</h2>{entries('cdefg')}</main>"
-    found = await read(page, site, body, many=True, name=TEXT, description=TEXT)
-    assert [record.value["name"] for record in found.records] == list("cdefg")
-    assert not found.complete
-    assert found.why.startswith("the page shows another list of such records, with 2 entries")
-
-
 async def test_a_heading_that_names_a_field_says_which_list_is_meant(page: Context, site: Site) -> None:
     body = f"<main><h1>add</h1><h2>Options</h2>{entries('abcd')}<h2>Interactive mode</h2>{entries('ef')}</main>"
     found = await read(page, site, body, many=True, option=TEXT, description=TEXT)
