@@ -206,3 +206,9 @@ async def test_the_files_of_an_index_and_their_entries_are_bounded_and_told(monk
             told = site.reader()
             found = [page.url async for page in told.pages(SitemapSpec(url=f"{SHOP}/sitemap.xml"), lambda _: None)]
         assert (found, told.cut) == ([f"{SHOP}/{name}/{n}" for name in "ab" for n in (1, 2)], said)
+
+
+def test_names_with_a_prefix_and_quoted_text_are_read_as_what_they_mean() -> None:
+    entry = "<s:url><s:loc><![CDATA[/p?a=1&b=2]]></s:loc><s:lastmod>2026-11-20</s:lastmod><loc>/no</loc></s:url>"
+    body = f'<s:urlset xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9">{entry}</s:urlset>'.encode()
+    assert listed_in(body, f"{SHOP}/sitemap.xml").pages == [SitemapPage(f"{SHOP}/p?a=1&b=2", "2026-11-20")]
