@@ -174,7 +174,7 @@ class _Entries:
                 raise NoSitemap("its root is neither `urlset` nor `sitemapindex`")
         elif self._depth == 2 and name == self._prefix + _ENTRIES[self._root]:
             self._told = {}
-        elif self._depth == 3 and self._told is not None and name.removeprefix(self._prefix) in ("loc", "lastmod"):
+        elif self._depth == 3 and self._told is not None and name in (f"{self._prefix}loc", f"{self._prefix}lastmod"):
             self._text = ""
             self._parser.CharacterDataHandler = self._characters
 
