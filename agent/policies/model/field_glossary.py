@@ -29,6 +29,12 @@ LONGEST_SCHEMA = 20_000
 """Characters of a schema that is asked about."""
 _LONGEST_THOUGHT = 1_000
 _LONGEST_NAME = 60  # of a property or a unit
+_THOUGHT_TOKENS = 400
+_ENTRY_TOKENS, _LABEL_TOKENS, _PROPERTY_TOKENS = 32, 8, 6
+"""Of a reply's parts, as they mostly are. Labels may be longer, but most fields have fewer of them than they may."""
+_MOST_PROPERTIES = 2
+"""Asked for of one field of many: the best of them says nearly all."""
+_LEAST_LABELS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +45,17 @@ class RepliedGlossary:
     left_out: tuple[str, ...] = ()  # properties and units that there are not
 
 
-def glossary_schema(fields: Sequence[str]) -> dict[str, Json]:
-    """The JSON Schema of a reply for these fields."""
+def labels_asked(fields: int, tokens: int) -> tuple[int, int]:
+    """How many labels and properties of one field are asked for, so that the reply on all `fields` has its tokens."""
+    each = (tokens - _THOUGHT_TOKENS) // max(1, fields) - _ENTRY_TOKENS
+    if (labels := (each - MOST_PROPERTIES * _PROPERTY_TOKENS) // _LABEL_TOKENS) >= MOST_LABELS:
+        return MOST_LABELS, MOST_PROPERTIES
+    labels = (each - _MOST_PROPERTIES * _PROPERTY_TOKENS) // _LABEL_TOKENS
+    return max(_LEAST_LABELS, min(MOST_LABELS, labels)), _MOST_PROPERTIES
+
+
+def glossary_schema(fields: Sequence[str], labels: int, properties: int) -> dict[str, Json]:
+    """The JSON Schema of a reply for these fields, with as many labels and properties of each at most."""
     name: Json = {"type": "string", "maxLength": _LONGEST_NAME}
     label: Json = {"type": "string", "minLength": 1, "maxLength": LONGEST_LABEL}
     entry = {
@@ -49,8 +64,8 @@ def glossary_schema(fields: Sequence[str]) -> dict[str, Json]:
         "required": ["field", "labels", "properties", "unit"],
         "properties": {
             "field": {"type": "string", "enum": list(fields)},
-            "labels": {"type": "array", "items": label, "maxItems": MOST_LABELS},
-            "properties": {"type": "array", "items": name, "maxItems": MOST_PROPERTIES},
+            "labels": {"type": "array", "items": label, "maxItems": labels},
+            "properties": {"type": "array", "items": name, "maxItems": properties},
             "unit": name,
         },
     }
@@ -71,7 +86,7 @@ def glossary_from(reply: Json) -> RepliedGlossary:
     Raises:
         ReplyProblem: it names no label and no property, or a field twice.
     """
-    said = {entry["field"]: entry for entry in reply["fields"]}
+    said = {entry["field"]: _normalized(entry) for entry in reply["fields"]}
     if len(said) < len(reply["fields"]):
         raise ReplyProblem("`fields` has an entry twice; give one for each field")
     entries = as_keyword(entries_of({X_GLOSSARY: said}))
@@ -88,6 +103,12 @@ def glossary_from(reply: Json) -> RepliedGlossary:
     return RepliedGlossary(entries, tuple(dict.fromkeys(left_out)))
 
 
+def _normalized(entry: Mapping[str, Json]) -> dict[str, Json]:
+    """An entry without the spaces that a model put around its names."""
+    names = [" ".join(name.split()) for name in entry["properties"]]
+    return {**entry, "properties": names, "unit": " ".join(entry["unit"].split())}
+
+
 def glossary_key(schema: dict[str, Json], model: str) -> str:
     """What the answer depends on, as one name: the schema, the model and the words of the question."""
     said = "\n".join((model, prompt(_PROMPT).digest, schema_text(schema)))
@@ -102,10 +123,12 @@ async def ask_glossary(asker: Asker, state: SessionState, schema: dict[str, Json
         BudgetSpent: the job's tokens are spent.
     """
     fields = field_names(properties_of(schema))[:MOST_FIELDS]
+    tokens = asker.options.glossary_tokens
+    labels, properties = labels_asked(len(fields), tokens)
     request = Ask(
-        messages=messages_for(_PROMPT, (), {"schema": schema, "fields": fields}),
+        messages=messages_for(_PROMPT, (), {"schema": schema, "fields": fields, "labels": labels}),
         schema_name=_PROMPT,
-        json_schema=glossary_schema(fields),
-        max_tokens=asker.options.glossary_tokens,
+        json_schema=glossary_schema(fields, labels, properties),
+        max_tokens=tokens,
     )
     return await asker.ask(state, request, glossary_from)

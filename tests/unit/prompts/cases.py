@@ -179,7 +179,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "criterion": ("criterion", {**FULL, "pictures": PICTURES}),
     "propose": ("propose", {**JOB, "schema": None, "loop": "Open each lamp and read its price"}),
-    "glossary": ("glossary", {"schema": JOB["schema"], "fields": ["price"]}),
+    "glossary": ("glossary", {"schema": JOB["schema"], "fields": ["price"], "labels": 20}),
     "earlier": ("earlier", {"step": 1, "url": "https://shop.example/", "text": TEXT}),
     "doubt": ("doubt", {"problem": "The page does not show it:", "said": "there is no order number"}),
     "again": ("again", {"problem": "no element of this page has that id", "said": "'99'; ids are 1, 2, …"}),

@@ -52,7 +52,7 @@ class ModelPolicyOptions:
     collect_tokens: int = 4_096
     check_tokens: int = 512
     propose_tokens: int = 1_536
-    glossary_tokens: int = 4_096
+    glossary_tokens: int = 8_192
 
     @classmethod
     def of(cls, settings: ModelSettings) -> ModelPolicyOptions:
