@@ -38,27 +38,39 @@ class StoredGlossary:
 def answer(known: StoredGlossary, session: int, now: float) -> tuple[StoredGlossary, GlossaryAnswer]:
     """What a session gets that asks."""
     # What would hold for longer than is allowed was kept before the clock was set back.
-    if known.glossary is not None and 0 < known.expires_at - now <= KEEP_S:
+    if known.glossary is not None and 0 < known.expires_at - now <= _keep_s(known.glossary):
         return known, GlossaryAnswer(known.glossary)
     if 0 < known.asking_until - now <= ASK_S and known.asking_by != session:
         return known, GlossaryAnswer(wait_s=AGAIN_S)
     return replace(known, glossary=None, asking_by=session, asking_until=now + ASK_S), GlossaryAnswer(ask=True)
 
 
+def _keep_s(glossary: FieldGlossary) -> float:
+    return KEEP_S if glossary.entries else NONE_KEEP_S
+
+
+def _told(known: StoredGlossary, session: int, answered: FieldGlossary, now: float) -> StoredGlossary:
+    """What is known once a session has told what a model answered.
+
+    That there is none counts from the session whose order it is: an earlier one, which is late, takes nothing away.
+    """
+    if not answered.entries and known.asking_by != session:
+        return known
+    return StoredGlossary(known.key, answered, now + _keep_s(answered))
+
+
 def glossaries(tx: Tx, wishes: Sequence[tuple[int, GlossaryWish]]) -> list[GlossaryAnswer | None]:
     """The answers to some sessions, each given with its wish, in this order; None to those that only tell."""
     before = _locked(tx, sorted({wish.key for _, wish in wishes}))
     after = dict(before)
-    for _, wish in wishes:  # first: those that ask at the same time want to know
+    for session, wish in wishes:  # first: those that ask at the same time want to know
         if wish.answered is not None:
-            keep_s = KEEP_S if wish.answered.entries else NONE_KEEP_S
-            after[wish.key] = StoredGlossary(wish.key, wish.answered, tx.now + keep_s)
-    for session, wish in wishes:
-        if wish.given_back and after[wish.key].asking_by == session:
-            after[wish.key] = replace(after[wish.key], asking_by=0, asking_until=0.0)
+            after[wish.key] = _told(after[wish.key], session, wish.answered, tx.now)
     answers: list[GlossaryAnswer | None] = []
     for session, wish in wishes:
         told = None
+        if wish.given_back and after[wish.key].asking_by == session:
+            after[wish.key] = replace(after[wish.key], asking_by=0, asking_until=0.0)
         if wish.asks:
             after[wish.key], told = answer(after[wish.key], session, tx.now)
         answers.append(told)

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+from sqlalchemy import select
+
 from shoal.agent.types import FieldGlossary
 from shoal.agent.worker_messages import GlossaryAnswer, GlossaryWish
+from shoal.services.store import field_glossaries
+from shoal.services.store.database.tables import field_glossary
 from shoal.services.store.field_glossaries import AGAIN_S, ASK_S, KEEP_S, NONE_KEEP_S
 from shoal.services.store.store import Store
 from tests.store_world import World
@@ -48,6 +53,7 @@ async def test_a_later_job_gets_it_until_it_runs_out(w: World) -> None:
 
 
 async def test_that_there_is_none_holds_for_a_while(w: World) -> None:
+    assert await asked_by(w, 1) == ASK
     await answered(w, 1, NONE)
     assert await asked_by(w, 2) == GlossaryAnswer(NONE)
     w.clock.now += NONE_KEEP_S
@@ -72,7 +78,7 @@ async def test_the_next_session_asks_where_one_gives_the_order_back(w: World) ->
     assert await asked_by(w, 1) == ASK
     await gives_back(w, 1)
     wishes = [(2, GlossaryWish(KEY)), (2, GlossaryWish(KEY, given_back=True)), (3, GlossaryWish(KEY))]
-    assert await w.store.glossaries(wishes) == [ASK, None, WAIT]
+    assert await w.store.glossaries(wishes) == [ASK, None, ASK], "a session may give up before its wish is looked at"
 
 
 async def test_an_order_that_another_session_has_by_now_is_not_given_back(w: World) -> None:
@@ -89,3 +95,44 @@ async def test_an_order_that_another_session_has_by_now_is_not_given_back(w: Wor
 async def test_a_session_that_asks_together_with_the_one_that_tells_gets_the_glossary(w: World) -> None:
     wishes = [(1, GlossaryWish(KEY)), (2, GlossaryWish(KEY, WORDS))]
     assert await w.store.glossaries(wishes) == [GlossaryAnswer(WORDS), None]
+
+
+async def test_a_late_answer_that_says_nothing_takes_nothing_from_later_ones(w: World) -> None:
+    assert await asked_by(w, 1) == ASK
+    w.clock.now += ASK_S
+    assert await asked_by(w, 2) == ASK
+    await answered(w, 1, NONE)
+    assert await asked_by(w, 3) == WAIT, "another session asks by now"
+    await answered(w, 2, WORDS)
+    await answered(w, 1, NONE)
+    assert await asked_by(w, 3) == GlossaryAnswer(WORDS)
+
+
+@pytest.mark.parametrize("told", [WORDS, NONE])
+async def test_an_answer_holds_no_longer_where_the_clock_is_set_back(w: World, told: FieldGlossary) -> None:
+    assert await asked_by(w, 1) == ASK
+    await answered(w, 1, told)
+    assert await asked_by(w, 2) == GlossaryAnswer(told)
+    w.clock.now -= 1
+    assert await asked_by(w, 2) == ASK
+    w.clock.now -= 1
+    assert await asked_by(w, 3) == ASK, "nor is the one that asks waited for longer than it may take"
+
+
+async def test_what_has_run_out_is_forgotten_once_something_else_is_kept(
+    w: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(field_glossaries, "_PRUNED", 2)
+
+    async def keys() -> set[str]:
+        return {row.key for row in await w.store._db.read(lambda tx: tx.conn.execute(select(field_glossary)).all())}
+
+    for n in range(5):
+        assert await w.store.glossaries([(1, GlossaryWish(f"old{n}", WORDS))]) == [None]
+    w.clock.now += KEEP_S + 1
+    assert await asked_by(w, 2, key="old4") == ASK
+    kept = []
+    for n in range(3):
+        await w.store.glossaries([(3, GlossaryWish(f"new{n}", WORDS))])
+        kept.append(len(await keys() - {"new0", "new1", "new2"}))
+    assert kept == [3, 1, 1] and await keys() == {"old4", "new0", "new1", "new2"}

@@ -11,6 +11,7 @@ from shoal.agent.policies.model.policy import ModelPolicy
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.spec import schema_text
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.moments import loop_time
 from shoal.agent.types import FieldGlossary
 from shoal.agent.worker_messages import GlossaryAnswer
 
@@ -60,8 +61,8 @@ class FieldGlossaries:
             return _none(f"the schema has more than {LONGEST_SCHEMA:,} characters"), None
         key = glossary_key(schema, self._model)
         answer = await self._known(key)
-        if answer is None:
-            return _none("another session was still asking the model for it"), None
+        if isinstance(answer, str):
+            return _none(answer), None
         if answer.glossary is not None:
             return answer.glossary, None
         answered: FieldGlossary | None = None
@@ -74,18 +75,24 @@ class FieldGlossaries:
                 self._shared.share_glossary(key, answered)
         return glossary, prompt
 
-    async def _known(self, key: str) -> GlossaryAnswer | None:
-        """What another session was answered, or the order to ask; None where neither comes in time."""
-        try:
-            async with asyncio.timeout(_OTHERS_S):
-                while True:
-                    async with asyncio.timeout(_ANSWER_S):
-                        answer = await self._shared.glossary(key)
-                    if answer is None or answer.ask or answer.glossary is not None:
-                        return answer
-                    await asyncio.sleep(answer.wait_s)
-        except TimeoutError:
-            return None
+    async def _known(self, key: str) -> GlossaryAnswer | str:
+        """What another session was answered, or the order to ask; in words why neither comes in time."""
+        until = loop_time() + _OTHERS_S
+        while True:
+            try:
+                async with asyncio.timeout(_ANSWER_S):
+                    answer = await self._shared.glossary(key)
+            except TimeoutError:
+                self._shared.return_glossary(key)  # the order to ask may come too late
+                return f"the dispatcher did not say within {_ANSWER_S:g} s whether it is known"
+            if answer is None:
+                self._shared.return_glossary(key)
+                return "the store could not say whether it is known"
+            if answer.ask or answer.glossary is not None:
+                return answer
+            if loop_time() >= until:
+                return "another session was still asking the model for it"
+            await asyncio.sleep(answer.wait_s)
 
     async def _asked(
         self, state: SessionState, schema: dict[str, Json]

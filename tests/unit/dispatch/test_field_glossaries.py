@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -15,8 +15,8 @@ from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.sessions.dependencies import Glossaries
 from shoal.agent.spec import X_GLOSSARY, JobSpec
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Record
-from shoal.agent.worker_messages import Work
+from shoal.agent.types import FieldGlossary, Record
+from shoal.agent.worker_messages import GlossaryAnswer, Work
 from shoal.services.browsers.session_parts import field_glossaries
 from shoal.services.browsers.session_parts.field_glossaries import FieldGlossaries, SharedGlossaries
 from shoal.services.store.records import JobRow
@@ -189,3 +189,43 @@ async def test_no_model_is_asked_where_the_schema_has_a_glossary_of_its_own_or_i
         long = {**SCHEMA, "description": "x" * 20_000}
         assert await read_by(w, await done(w, long)) == [None]
     assert parts.model.asked == []
+
+
+class Silent:
+    """What a session is told of the cluster's glossaries: it waits for the dispatcher, the store or another session."""
+
+    def __init__(self, *, answer: GlossaryAnswer | None = None, hangs: bool = False) -> None:
+        self.answer = answer
+        self.hangs = hangs
+        self.returned: list[str] = []
+
+    async def glossary(self, key: str) -> GlossaryAnswer | None:
+        if self.hangs:
+            await asyncio.Event().wait()
+        return self.answer
+
+    def share_glossary(self, key: str, answered: FieldGlossary) -> None:
+        raise AssertionError("no model is asked")
+
+    def return_glossary(self, key: str) -> None:
+        self.returned.append(key)
+
+
+@pytest.mark.parametrize(
+    ("shared", "why", "returned"),
+    [
+        (Silent(hangs=True), "the dispatcher did not say within 0.05 s whether it is known", 1),
+        (Silent(), "the store could not say whether it is known", 1),
+        (Silent(answer=GlossaryAnswer(wait_s=0.01)), "another session was still asking the model for it", 0),
+    ],
+)
+async def test_why_no_glossary_came_is_told_as_it_was(
+    shared: Silent, why: str, returned: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(field_glossaries, "_ANSWER_S", 0.05)
+    monkeypatch.setattr(field_glossaries, "_OTHERS_S", 0.05)
+    state = cast(SessionState, None)  # it is the model's
+    glossaries = FieldGlossaries(ModelPolicy(ScriptedModel([]), RulesPolicy()), "m", shared)
+    glossary, prompt = await asyncio.wait_for(glossaries.of(state, SCHEMA), 30)
+    assert (glossary.entries, glossary.told, prompt) == ({}, f"read without a field glossary: {why}", None)
+    assert len(shared.returned) == returned, "the order may have been on its way"
