@@ -265,14 +265,14 @@ globalThis.shoalWalker ??= (() => {
     const last = (url || '').split(/[?#]/)[0].split('/').pop() || '';
     return url && !url.startsWith('data:') ? wordsOf(last.replace(/\.\w+$/, '')) : '';
   };
-  const labelText = label => {
-    // A label's own words, without the value of the field inside it.
+  const labelText = (label, buttons) => {
+    // A label's own words, without the value of the field inside it. Those of `buttons` in it are theirs.
     let text = '';
     const add = nodes => {
       for (const child of nodes) {
         if (child.nodeType === 3) text += child.data + ' ';
         else if (child.nodeName === 'SLOT') add(child.assignedNodes({ flatten: true })); // what the component was given
-        else if (child.nodeType === 1 && !FIELDS.has(child.tagName) && child.checkVisibility?.() !== false) add(child.childNodes);
+        else if (child.nodeType === 1 && !FIELDS.has(child.tagName) && (buttons || child.tagName !== 'BUTTON') && child.checkVisibility?.() !== false) add(child.childNodes);
       }
     };
     add(label.childNodes);
@@ -293,7 +293,8 @@ globalThis.shoalWalker ??= (() => {
       return squeeze(element.value) || (element.type === 'button' ? squeeze(element.title) : element.type);
     }
     if (FIELDS.has(tag) && element.labels?.length) {
-      const text = squeeze([...element.labels].map(labelText).join(' '));
+      const words = buttons => squeeze([...element.labels].map(label => labelText(label, buttons)).join(' '));
+      const text = words(false) || (element.placeholder || element.title ? '' : words(true));
       if (text) return text;
     }
     if (tag === 'IMG' || tag === 'AREA' || (tag === 'INPUT' && element.type === 'image')) {

@@ -331,6 +331,10 @@ def fill(role: str, name: str, text: str) -> Act:
     return lambda prompt: {"action_type": "INPUT_TEXT", "id": prompt.find(role, name).id, "text": text}
 
 
+def choose(role: str, name: str, label: str) -> Act:
+    return lambda prompt: {"action_type": "SELECT_OPTION", "id": prompt.find(role, name).id, "option": {"label": label}}
+
+
 def twice(role: str, name: str) -> Act:
     return lambda prompt: _call("dblclick", bid=prompt.find(role, name).id)
 

@@ -24,7 +24,7 @@ from _report import Report, Target, arguments
 from _site import ROOT
 from _solver import Counted, Task
 from agent_calls import run
-from apps import cloudcmd, etherpad, fava, jupyterlab, locust, node_red, optuna, tiddlywiki, wagtail
+from apps import cloudcmd, etherpad, fava, jupyterlab, locust, node_red, octoprint, optuna, tiddlywiki, wagtail
 
 MOST = 1.15  # calls of a perfect agent
 _APPS: dict[str, Any] = {
@@ -34,6 +34,7 @@ _APPS: dict[str, Any] = {
     "jupyterlab": jupyterlab,
     "locust": locust,
     "node-red": node_red,
+    "octoprint": octoprint,
     "optuna": optuna,
     "tiddlywiki": tiddlywiki,
     "wagtail": wagtail,

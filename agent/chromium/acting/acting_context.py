@@ -13,6 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.actions.dialects.browsergym import format_call
 from shoal.agent.actions.perform import check, perform
+from shoal.agent.actions.sending import sends
 from shoal.agent.browser import (
     ContextOptions,
     ElementPath,
@@ -356,6 +357,8 @@ class ActingContext:
                     await self._have_tab()
                     await self.tab.navigation()
                     await self.tab.traffic()  # what the action asks servers for is told by open requests
+                    may_send = primitive.sends != "never" and (not primitive.types or sends(action) == "always")
+                    await self._readiness.before(self.tab, types=primitive.types, sends=may_send)
                     if primitive.sends != "never":
                         await self._browser.form_guard.watch(self._forms, self.tab)
             # Of an action that opens a page it is known beforehand that nothing stays as it was.
@@ -370,7 +373,7 @@ class ActingContext:
             finally:
                 if before is not None and self._end() is None:
                     changes = await self._effects.changes(before, after, bid, inside=inside, waits=primitive.tells)
-                    self._readiness.acted, self._readiness.typed = True, primitive.types
+                    self._readiness.after(types=primitive.types)
                     if inside:
                         self.tab.acted()
             self._forms.check()

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from _solver import Move, Task, Told, all_of, click, quoted
+from _solver import Move, Task, Told, all_of, click, fill, quoted
 
 from apps.asking import job
+from shoal.agent.support.json_value import Json
 from tests.sites.registry import cache
 from tests.sites.registry import serving as sites
 
@@ -47,7 +48,19 @@ def _amount(account: str) -> Told:
 
 
 def tasks(url: str, ledger: Path) -> list[Task]:
-    """Questions about the books of a club."""
+    """Questions about the books of a club, and an entry in them."""
+    paid: dict[str, Json] = {
+        "payee": "Printer",
+        "narration": "Leaflets",
+        "amount": "12.00 EUR",
+        "account": "Expenses:Rent",
+    }
+    entry = (
+        fill("textbox|combobox", "^Payee", "Printer"),
+        fill("textbox|combobox", "^Narration", "Leaflets"),
+        fill("textbox|combobox", "^Account", "Expenses:Rent"),
+        fill("textbox|combobox", "^Amount", "12.00 EUR"),
+    )
     books = f"{url}/club/income_statement/"
     return [
         Task(
@@ -63,6 +76,26 @@ def tasks(url: str, ledger: Path) -> list[Task]:
             moves=(Move("", all_of(click("link", "^Balance Sheet$")), {"address": "/balance_sheet"}),),
             answer=_amount("Bank"),
             right=lambda told: "15.50" in told["answer"],
+            perfect=2,
+        ),
+        Task(
+            "fava add",
+            job(books, "Enter this payment by the bank", "fava add", data=paid),
+            over="navigate, completed",
+            moves=(
+                Move("dialog", all_of(*entry, click("button", "^Save$")), {"acted": True}),
+                Move("", all_of(click("link", r"^\+$")), last=False),
+            ),
+            right=lambda told: "Leaflets" in ledger.read_text(encoding="utf-8"),
+            perfect=2,
+        ),
+        Task(
+            "fava payee",
+            job(books, "Who was paid on 14 February 2024?", "fava payee"),
+            over=r"url: \S*/journal",
+            moves=(Move("", all_of(click("link", "^Journal$")), {"address": "/journal"}),),
+            answer=quoted(r"2024-02-14[\s\S]{0,200}?(Baker)"),
+            right=lambda told: "Baker" in told["answer"],
             perfect=2,
         ),
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from _solver import Move, Task, all_of, click, fill, keys, quoted, twice
+from _solver import Move, Task, all_of, click, fill, keys, quoted, twice, typed
 
 from apps.asking import job
 from tests.sites.registry import cache
@@ -50,7 +50,10 @@ def served(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def tasks(url: str, work: Path) -> list[Task]:
-    """Files are read, called otherwise and thrown away."""
+    """Files are read, called otherwise, thrown away, written and run."""
+
+    def text_of(name: str) -> str:
+        return (work / name).read_text(encoding="utf-8") if (work / name).exists() else ""
 
     lab = f"{url}/lab"
     row = ".*"
@@ -90,5 +93,21 @@ def tasks(url: str, work: Path) -> list[Task]:
             ),
             right=lambda told: not (work / "cities.csv").exists(),
             perfect=2,
+        ),
+        Task(
+            "jupyterlab write",
+            job(f"{lab}?reset", "Write a new text file with this line", "jupyterlab write", data={"line": "Water it."}),
+            over="Saving completed",
+            moves=(
+                Move("dialog", all_of(click("button", "^Rename and Save$")), {"text": "Saving completed"}),
+                Move(
+                    'tab "untitled.txt"',
+                    all_of(click("textbox", ""), typed("Water it."), keys("Control+s")),
+                    last=False,
+                ),
+                Move("", all_of(click("button", "^Text File")), last=False),
+            ),
+            right=lambda told: "Water it." in text_of("untitled.txt"),
+            perfect=3,
         ),
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from _solver import Move, Prompt, Task, all_of, click, fill
+from _solver import Move, Prompt, Task, all_of, choose, click, fill, of
 
 from apps.asking import asked, job
 from shoal.agent.support.json_value import Json
@@ -36,10 +36,14 @@ def _studies(prompt: Prompt) -> Json:
 
 
 def tasks(url: str) -> list[Task]:
-    """Studies are listed and made."""
+    """Studies are listed, made and called otherwise."""
 
     def names() -> list[str]:
         return sorted(one["study_name"] for one in asked(f"{url}/api/studies")["study_summaries"])
+
+    def direction(name: str) -> list[str]:
+        studies = asked(f"{url}/api/studies")["study_summaries"]
+        return [way for one in studies if one["study_name"] == name for way in one["directions"]]
 
     board = f"{url}/dashboard"
     fields = {"id": {"type": "integer"}, "name": {"type": "string"}, "direction": {"type": "string"}}
@@ -63,6 +67,37 @@ def tasks(url: str) -> list[Task]:
                 Move("", all_of(click("button", "^Create$")), last=False),
             ),
             right=lambda told: "dyeing" in names(),
+            perfect=3,
+        ),
+        Task(
+            "optuna rename",
+            job(board, "Rename the study baking", "optuna rename", data={"new_name": "brewing"}),
+            over=r'link "\d+\. brewing ',
+            moves=(
+                Move(
+                    'dialog Rename "baking":',
+                    all_of(fill("textbox", "Study name", "brewing"), click("button", "^Rename$")),
+                    {"element": "brewing"},
+                ),
+                Move("", all_of(of(r"^\d+\. baking ", click("button", "rename study"))), last=False),
+            ),
+            right=lambda told: "brewing" in names() and "baking" not in names(),
+            perfect=2,
+        ),
+        Task(
+            "optuna most",
+            job(board, "Create a study that looks for the most", "optuna most", data={"study_name": "drying"}),
+            over=r'link "\d+\. drying ',
+            moves=(
+                Move('="drying"', all_of(click("button", "^Create$", at=-1)), {"element": "drying"}),
+                Move(
+                    "dialog New Study:",
+                    all_of(choose("combobox", "Minimize", "Maximize"), fill("textbox", "Study name", "drying")),
+                    last=False,
+                ),
+                Move("", all_of(click("button", "^Create$")), last=False),
+            ),
+            right=lambda told: direction("drying") == ["maximize"],
             perfect=3,
         ),
     ]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import urllib.error
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from _solver import Move, Task, all_of, click, fill, quoted
+from _solver import Move, Task, all_of, click, fill, of, quoted
 
 from apps.asking import asked, job
+from shoal.agent.support.json_value import Json
 from tests.sites.registry import cache
 from tests.sites.registry import serving as sites
 
@@ -37,8 +39,20 @@ def served(folder: Path) -> Iterator[tuple[str]]:
 
 
 def tasks(url: str) -> list[Task]:
-    """A recipe is looked up."""
+    """A recipe is looked up, and one is written."""
 
+    def text_of(title: str) -> str:
+        try:
+            return str(asked(f"{url}/recipes/default/tiddlers/{title}")["text"])
+        except urllib.error.HTTPError:
+            return ""
+
+    write = all_of(
+        fill("textbox", "", "Plum cake"),
+        fill("textbox", "Type the text", "Plums and dough."),
+        click("button", "Confirm changes"),
+    )
+    cake: dict[str, Json] = {"title": "Plum cake", "text": "Plums and dough."}
     return [
         Task(
             "tiddlywiki search",
@@ -51,5 +65,42 @@ def tasks(url: str) -> list[Task]:
             answer=quoted(r"for (\d+ minutes) at"),
             right=lambda told: "55 minutes" in told["answer"],
             perfect=3,
+        ),
+        Task(
+            "tiddlywiki write",
+            job(f"{url}/", "Write a tiddler", "tiddlywiki write", data=cake),
+            over="# Plum cake",
+            moves=(
+                Move("region Editor:", write, {"text": "Plums and dough."}),
+                Move("", all_of(click("button", "^new tiddler$")), last=False),
+            ),
+            right=lambda told: text_of("Plum%20cake") == "Plums and dough.",
+            perfect=2,
+        ),
+        Task(
+            "tiddlywiki rename",
+            job(f"{url}/#Tea", "Give the tiddler Tea this title", "tiddlywiki rename", data={"title": "Green tea"}),
+            over="# Green tea",
+            moves=(
+                Move(
+                    "region Editor:",
+                    all_of(fill("textbox", "", "Green tea"), click("button", "Confirm changes")),
+                    {"text": "Green tea"},
+                ),
+                Move("", all_of(of("^Tea$", click("button", "(?i)^edit"))), last=False),
+            ),
+            right=lambda told: bool(text_of("Green%20tea")) and not text_of("Tea"),
+            perfect=2,
+        ),
+        Task(
+            "tiddlywiki delete",
+            job(f"{url}/#Soup", "Delete the tiddler Soup", "tiddlywiki delete"),
+            over="confirm, accepted",
+            moves=(
+                Move("region Editor:", all_of(click("button", "(?i)^delete")), {"acted": True}),
+                Move("", all_of(of("^Soup$", click("button", "(?i)^edit"))), last=False),
+            ),
+            right=lambda told: not text_of("Soup"),
+            perfect=2,
         ),
     ]

@@ -60,7 +60,7 @@ def served(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def tasks(url: str, database: Path) -> list[Task]:
-    """Pages are looked up, and put aside."""
+    """Pages are made, changed, put aside and counted."""
 
     def page(title: str) -> tuple[int, ...] | None:
         """Whether a page of this title is live, and has changes that are not."""
@@ -77,7 +77,37 @@ def tasks(url: str, database: Path) -> list[Task]:
         all_of(fill("textbox", "Username", USER), fill("textbox", "Password", PASSWORD), click("button", "Sign in")),
         last=False,
     )
+    save = all_of(fill("textbox", "Opens", "2027-03-01"), click("button", "^Save draft$"))
+    publish = all_of(click("button", "^Publish$"))
     return [
+        Task(
+            "wagtail create",
+            spec("pages/add/home/homepage/3/", "Publish a page with this title", "wagtail create", title="Orchard"),
+            over="Orchard.* created and published",
+            moves=(
+                login,
+                Move('="Orchard"[\\s\\S]*button "Publish"', publish, {"text": "created and published"}),
+                Move("", all_of(fill("textbox", "Title", "Orchard"), click("button", "More actions")), last=False),
+            ),
+            right=lambda told: page("Orchard") == (1, 0),
+            perfect=3,
+        ),
+        Task(
+            "wagtail date",
+            spec(
+                "pages/4/edit/",
+                "Garden opens on this day: save a draft",
+                "wagtail date",
+                opens="2027-03-01",
+            ),
+            over="has been updated",
+            moves=(
+                login,
+                Move("", save, {"text": "has been updated"}),
+            ),
+            right=lambda told: page("Garden") == (1, 1),
+            perfect=2,
+        ),
         Task(
             "wagtail unpublish",
             spec("pages/5/unpublish/", "Unpublish the kitchen's page", "wagtail unpublish"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import time
 
 import pytest
 
 from shoal.agent.browser import Context
+from shoal.agent.chromium.acting.settling import readiness
 from shoal.agent.observe.renderings import compact
 from shoal.agent.types import Action
 from tests.integration.browser.test_mended import show
@@ -66,6 +68,45 @@ async def test_what_a_script_begins_once_typing_has_paused_is_waited_for(context
     found = await show(context, SEARCH)
     assert (await context.act(Action("fill", {"bid": found["Find"], "value": "ulm"}))).error is None
     assert "found ulm" in compact((await context.observe()).elements)
+
+
+RENAMED = """<input aria-label=Name id=field><button id=save>Rename</button><p id=told></p><script>let name = '', later;
+const take = () => { name = field.value; };
+field.addEventListener('input', () => { clearTimeout(later); later = setTimeout(take, 450); });
+save.onclick = () => told.textContent = 'it is called ' + (name || 'nothing') + '.';</script>"""
+
+
+async def _renamed(context: Context, page: str) -> str:
+    """What a page tells once its field was filled and its button was clicked without a look between."""
+    shown = await show(context, page)
+    assert (await context.act(Action("fill", {"bid": shown["Name"], "value": "ulm"}))).error is None
+    assert (await context.act(Action("click", {"bid": shown["Rename"]}))).error is None
+    return compact((await context.observe()).elements)
+
+
+async def test_a_click_comes_once_scripts_that_wait_for_a_pause_have_taken_what_was_typed(context: Context) -> None:
+    assert "it is called ulm." in await _renamed(context, RENAMED)
+    assert "it is called ulm." in await _renamed(
+        context, f'<iframe width=600 srcdoc="{html.escape(RENAMED)}"></iframe>'
+    )
+
+
+async def test_a_click_does_not_wait_where_typing_set_no_timer(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readiness, "_PAUSE_S", 60.0)  # longer than a click may take
+    at_once = RENAMED.replace("clearTimeout(later); later = setTimeout(take, 450);", "take();")
+    assert "it is called ulm." in await _renamed(context, at_once)
+
+
+BUILT = """<main id=all></main><script>const later = (ms, run) => setTimeout(run, ms);
+const rows = document.createElement('ul'), start = document.createElement('button');
+rows.textContent = 'Rows of the list.'; start.textContent = 'Start';
+later(300, () => { all.append(rows); later(350, () => all.append(start)); });</script>"""
+
+
+async def test_a_page_that_scripts_build_is_looked_at_once_they_have_paused(context: Context) -> None:
+    assert "Start" in await show(context, BUILT)
 
 
 async def test_a_word_that_says_that_it_is_busy_and_stays_is_waited_for_once_and_named(context: Context) -> None:

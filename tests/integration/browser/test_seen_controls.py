@@ -46,6 +46,15 @@ async def test_a_field_is_not_called_by_what_the_row_above_says_of_another(conte
     assert list(await show(context, ROWS)) == ["owner", "town", "Note", "day", "File", "heading", "Street"]
 
 
+LABELED = """<label><span style="display:none">Narration:</span><input id=words placeholder=Narration>
+<button type=button>m</button></label><label>Amount <input id=sum><button type=button>±</button></label>
+<label><input id=bare><button type=button>Find</button></label>"""
+
+
+async def test_a_field_is_called_by_its_label_without_the_buttons_in_it(context: Context) -> None:
+    assert list(await show(context, LABELED)) == ["Narration", "m", "Amount", "±", "Find"]
+
+
 ONE = {
     "a link around a button": "<a href=/x><button>Inner</button></a>",
     "a button around a link": "<div role=button tabindex=0><a href=/y>Inner</a></div>",

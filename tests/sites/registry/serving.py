@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import http.client
 import os
 import socket
 import subprocess
@@ -104,7 +105,7 @@ def _until_it_answers(url: str, process: subprocess.Popen[bytes], log: object) -
                 return
         except urllib.error.HTTPError:
             return
-        except OSError:
+        except (OSError, http.client.HTTPException):  # one that only says that it begins need not speak HTTP well
             time.sleep(0.1)
     log.seek(0)  # type: ignore[attr-defined]
     said = log.read()[-2000:].decode(errors="replace")  # type: ignore[attr-defined]

@@ -25,10 +25,23 @@ _STILL_S = 0.8
 A mark that an action brought is waited for as long as anything is."""
 _POLL_S = 0.1
 _PAUSE_S = 0.5
-"""How long scripts wait for a pause in typing before they ask a server: 0.2 to 0.4 s."""
+"""How long scripts wait for a pause, in typing or in what they build, before they go on: 0.2 to 0.5 s."""
 
 # A spinner is known by what it does: it moves without end. A caret that blinks does so, too, but is thin.
 _MARKS = Path(__file__).with_name("readiness.js").read_text(encoding="utf-8").split("\n", 2)[2]
+
+
+# Numbers of timers are counted by document, for all its scripts: what the page sets meanwhile makes a gap.
+_NEXT_TIMERS = """() => {
+  const next = [];
+  const ask = view => {
+    try { next.push(view.setTimeout(() => {})); } catch { return; } // a frame of another site
+    view.clearTimeout(next.at(-1));
+    for (let n = 0; n < view.length; n++) ask(view[n]);
+  };
+  ask(window);
+  return next;
+}"""
 
 
 class _Marks(TypedDict):
@@ -51,7 +64,28 @@ class Readiness:
         self._endless: set[str] = set()  # addresses whose answer outlasted a wait: they are not waited for again
         self.landed = False  # a page was opened since the last look
         self.acted = False  # an action was taken since then
-        self.typed = False  # the last one entered text: what scripts make of it, they begin after a pause
+        self._typed_at: float | None = None  # what scripts make of text that was entered, they begin after a pause
+        self._timers: list[int] = []  # the next of each document, before text was entered
+
+    async def before(self, tab: Tab, *, types: bool, sends: bool) -> None:
+        """Comes before an action.
+
+        One that may send what was entered waits out the pause after which scripts take it: a click of a person comes
+        later than that. It does so where entering set timers.
+        """
+        if sends and self._typed_at is not None:
+            left = self._typed_at + _PAUSE_S - time.monotonic()
+            if left > 0 and await tab.read(_NEXT_TIMERS) != [number + 1 for number in self._timers]:
+                await asyncio.sleep(left)
+            self._typed_at = None
+        if types and self._typed_at is None:
+            self._timers = await tab.read(_NEXT_TIMERS)
+
+    def after(self, *, types: bool) -> None:
+        """Comes after an action."""
+        self.acted = True
+        if types:
+            self._typed_at = time.monotonic()
 
     async def come(self, current: Callable[[], Tab], limit_s: float) -> str:
         """Returns once what was begun since the last look has come; in words, what was still in progress.
@@ -62,7 +96,7 @@ class Readiness:
         """
         if not (self.landed or self.acted):
             return ""
-        acted, typed, self.landed, self.acted = self.acted, self.typed, False, False
+        acted, typed_at, self.landed, self.acted, self._typed_at = self.acted, self._typed_at, False, False, None
         # A page that does not come to rest, or is replaced again and again, is looked at as it is.
         with contextlib.suppress(ActionError, PlaywrightError):
             if acted:
@@ -73,26 +107,31 @@ class Readiness:
                             settled = tab
                             await tab.settled(_QUIET_S)
             still_s = READY_S if acted else _STILL_S
-            return await self._idle(current(), limit_s / 2, still_s, _PAUSE_S if acted and typed else 0.0)
+            return await self._idle(current(), limit_s / 2, still_s, (typed_at + _PAUSE_S) if typed_at else 0.0)
         return ""
 
-    async def _idle(self, tab: Tab, limit_s: float, still_s: float, pause_s: float) -> str:
+    async def _idle(self, tab: Tab, limit_s: float, still_s: float, begins: float) -> str:
         """Returns once nothing is in progress, or it has taken too long; in words, what still was.
 
         Args:
             limit_s: what it may take at most.
             still_s: after so long without a change, marks belong to the page.
-            pause_s: how long scripts may go on to wait before they begin anything.
+            begins: until when scripts may wait before they begin anything.
         """
         began = still_since = time.monotonic()
-        ends, begins = began + min(READY_S, limit_s), began + pause_s
+        ends, builds = began + min(READY_S, limit_s), False
         before: _Marks | None = None
         while True:
             marks: _Marks = await tab.read(_MARKS, False)
             under_way, now = self._under_way(tab), time.monotonic()
+            if builds and (under_way or marks["nodes"] != (before or marks)["nodes"]):
+                begins = min(now + _PAUSE_S, ends)
+            if marks["empty"]:  # scripts build the page: there is more to come once something is shown
+                builds, ends = True, min(now + READY_S, began + limit_s)
             if not marks["empty"] and not marks["titled"] and not marks["count"] and not under_way:
                 if now >= begins or not marks["scripted"]:
                     return ""
+                before = marks
                 await asyncio.sleep(_POLL_S)
                 continue
             if marks != before or under_way or marks["empty"] or marks["said"]:
