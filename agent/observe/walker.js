@@ -1566,13 +1566,14 @@ globalThis.shoalWalker ??= (() => {
   // anywhere but in the lists of others.
   const choicesFor = widget => {
     if (/^(listbox|menu|radiogroup|tree)$/.test(widget?.getAttribute('role') || '')) return choicesIn([widget], widget);
-    const named = widget ? [widget, ...widget.querySelectorAll(CONTROLS)].flatMap(controlledBy) : [];
-    const own = choicesIn(named, widget);
+    const naming = widget ? [widget, ...widget.querySelectorAll(CONTROLS)].filter(one => one.matches(CONTROLS)) : [];
+    const own = choicesIn(naming.flatMap(controlledBy), widget);
     if (own.length) return own;
     const all = choicesIn(places(), widget), fresh = all.filter(item => !before.has(item));
-    if (fresh.length || named.length) return fresh;
+    if (fresh.length || naming.length) return fresh; // the list that it names may not be there now
     const others = places().flatMap(place => [...place.querySelectorAll(CONTROLS)]).flatMap(controlledBy);
-    return all.filter(item => !others.some(list => list.contains(item)));
+    // A field for text lists what fits it by roles: other rows of the page were there before.
+    return all.filter(item => (widget?.tagName !== 'INPUT' || item.hasAttribute('role')) && !others.some(list => list.contains(item)));
   };
   const folded = text => squeeze(text).normalize('NFKC').toLowerCase();
   const choice = (id, wanted, exact) => {

@@ -133,6 +133,7 @@ class Task:
     right: Callable[[Mapping[str, Json]], bool] = lambda told: True  # whether what a run gave is right
     loop: bool = False
     perfect: int = 1  # calls of an agent that never looks in vain
+    missed: str = ""  # the fault of the agent for which it is not solved, where that is known
 
     def is_over(self, prompt: Prompt) -> bool:
         """Whether the work on pages is done."""

@@ -84,13 +84,20 @@ def tasks(url: str) -> list[Task]:
         Task(
             "octoprint heat",
             job(f"{url}/", "Heat the tool to 60 degrees", "octoprint heat", data={"degrees": "60"}),
-            over="navigate, completed",
+            over=r"Target T: 60\.0",
             moves=(
-                Move('="60"', all_of(click("button", "^Set$")), {"acted": True}),
+                Move('="60"', all_of(click("button", "^Set$")), {"text": "Target T: 60.0°C"}),
                 Move("", all_of(fill("spinbutton", "", "60")), last=False),
             ),
             right=lambda told: eventually(heated),
             perfect=2,
+        ),
+        Task(
+            "octoprint print",
+            job(f"{url}/", "Print vase.gcode", "octoprint print"),
+            over="navigate, completed",
+            moves=(Move("", all_of(of(r"^vase\.gcode$", click("link", "^Load and Print$"))), {"acted": True}),),
+            right=lambda told: eventually(lambda: _told(url, "job")["job"]["file"]["name"] == "vase.gcode"),
         ),
         Task(
             "octoprint folder",

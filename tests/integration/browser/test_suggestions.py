@@ -144,3 +144,17 @@ async def test_a_field_that_takes_no_keys_is_filled_at_once(context: Context) ->
         "document.querySelector('input').addEventListener('keydown', event => event.preventDefault())</script>",
     )
     assert (await act(context, "fill", bid=found["Number"], value="7")).effect.value == "7"
+
+
+FREE = """<nav><ul><li onclick="out.textContent = 'went away'">Journal</li></ul></nav><form onsubmit="return false">
+<input id=field role=combobox aria-autocomplete=list aria-controls=gone aria-expanded=false aria-label=Narration>
+<button>Save</button></form><p id=out></p><script>field.addEventListener('keydown', () => {});</script>"""
+
+
+@pytest.mark.parametrize("page", [FREE, FREE.replace("aria-controls=gone", "")], ids=["names its own", "names none"])
+async def test_a_list_of_the_page_is_no_list_of_suggestions_of_a_field(context: Context, page: str) -> None:
+    shown = await show(context, page)
+    await act(context, "fill", bid=shown["Narration"], value="Journal")
+    assert "went away" not in compact((await context.observe()).elements)
+    (unchosen,) = (await context.prospect(Action("click", {"bid": shown["Save"]}))).unchosen
+    assert (unchosen.text, unchosen.options) == ("Journal", [])
