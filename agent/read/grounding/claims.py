@@ -147,9 +147,10 @@ def _is_in_place(
     value: Json, path: Path, names: Sequence[str], beside: Mapping[Path, frozenset[str]], text: PageText
 ) -> bool:
     """Whether a short value stands by itself, or near what names it; the name of its field is no value."""
-    own = [_words_of(part) for part in path[1:] if isinstance(part, str)]
-    if text.shows_alone(value) and _words_of(str(value)) not in own:
+    fields = [part.casefold() for part in path[1:] if isinstance(part, str)]
+    if text.shows_alone(value) and str(value).strip().casefold() not in fields:
         return True
+    own = [_words_of(part) for part in path[1:] if isinstance(part, str)]
     labels = [*own, *map(_words_of, names)]
     common = [words for words in labels if words <= common_words()]
     telling = [words for words in labels if not words <= common_words()]

@@ -49,6 +49,7 @@ class Neighbourhoods:
     def __init__(self, texts: Sequence[str], whole: str) -> None:
         self._texts = texts
         self._whole = whole
+        self._texts_at: dict[str, list[Place]] = {}
         self._near: dict[tuple[ShortValue, frozenset[str], int], bool] = {}
 
     @cached_property
@@ -125,12 +126,11 @@ class Neighbourhoods:
     def _places(self, value: ShortValue) -> list[Place]:
         if isinstance(value, float):
             return self._numbers.get(value, [])
-        places = ((start, start + len(value)) for start in self._starts.get(value, ()))
-        return [
-            place
-            for place, _ in zip(places, range(_MOST_PLACES), strict=False)
-            if not value.isdigit() or not _in_number_or_date(self._whole, *place)
-        ]
+        if value not in self._texts_at:
+            places = [(start, start + len(value)) for start in self._starts.get(value, ())[:_MOST_PLACES]]
+            figures = value.isdigit()
+            self._texts_at[value] = [at for at in places if not figures or not _in_number_or_date(self._whole, *at)]
+        return self._texts_at[value]
 
 
 @lru_cache(1_000)

@@ -102,20 +102,22 @@ class PageText:
 
     @cached_property
     def _by_number(self) -> Mapping[float, str]:
-        numbers = (
-            (number, text) for text in reversed(self._shown) for form in _NUMBERS for number in form.findall(text)
-        )
-        plain = {reading: _clip(text, number) for number, text in numbers for reading in readings_of(number)}
+        plain: dict[float, str] = {}
+        for text in self._shown:
+            for match in (match for form in _NUMBERS for match in form.finditer(text)):
+                for reading in readings_of(match.group()):
+                    if reading not in plain:
+                        plain[reading] = _clip(text, *match.span())
         return {**self._by_scaled_number, **plain}
 
     @property
     def _by_scaled_number(self) -> Mapping[float, str]:
         """What "1.2k" and "3 million" say."""
         return {
-            round(reading * _SCALES[scale.lower()], 6): _clip(text, number)
+            round(reading * _SCALES[match[2].lower()], 6): _clip(text, *match.span(1))
             for text in self._shown
-            for number, scale in _SCALED.findall(text)
-            for reading in readings_of(number)
+            for match in _SCALED.finditer(text)
+            for reading in readings_of(match[1])
         }
 
     def find(self, value: Json) -> str | None:
@@ -223,11 +225,10 @@ def _short(value: Json) -> ShortValue:
     return float(value) if isinstance(value, int | float) else _plain(str(value))
 
 
-def _clip(text: str, part: str) -> str:
-    """The surroundings of `part` in `text`, on one line."""
-    at = text.find(part)
-    margin = max(0, _WHERE_CHARS - len(part)) // 2
-    return " ".join(text[max(0, at - margin) : at + len(part) + margin].split())
+def _clip(text: str, start: int, end: int) -> str:
+    """A part of a text with its surroundings, on one line."""
+    margin = max(0, _WHERE_CHARS - (end - start)) // 2
+    return " ".join(text[max(0, start - margin) : end + margin].split())
 
 
 def _address(url: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -80,3 +81,10 @@ def test_any_page_and_any_value(words: str, value: Any) -> None:
 def test_a_number_is_found_however_it_is_written(number: int) -> None:
     for written in (f"{number}", f"{number:,}", f"{number:,}".replace(",", "."), f"{number:,}".replace(",", " ")):
         assert PageText([page(text(f"It is {written} today"))]).find(number), written
+
+
+def test_a_long_text_of_numbers_is_read_once() -> None:
+    shown = PageText([page(text(" ".join(f"a {n}" for n in range(100_000, 160_000))))])
+    began = time.process_time()
+    assert (shown.find(159_999) or "").endswith("a 159998 a 159999")
+    assert time.process_time() - began < 3
