@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
+from shoal.agent.read.by_place.cell_labels import cell_labels
 from shoal.agent.read.by_place.given import values_at_places
 from shoal.agent.read.drawn.page_tree import drawn_page, page_on
 from shoal.agent.read.facts.facts import Facts, facts_of
-from shoal.agent.read.lists.cell_labels import cell_labels
 from shoal.agent.spec import ExtractSpec, FieldPlace
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json

@@ -15,7 +15,7 @@ from shoal.agent.read.lists.pieces import Piece
 from shoal.agent.read.lists.words import split_words
 from shoal.agent.read.values.text_values import Day, shape
 
-ColumnKind = Literal["text", "day", "identifier", "money", "link"]
+ColumnKind = Literal["text", "day", "identifier", "money", "link", "image"]
 Value = str | Day
 Key = tuple[object, ...]
 """A place that values have in common."""

@@ -11,6 +11,7 @@ from statistics import median
 
 from lxml.html import HtmlElement
 
+from shoal.agent.read.lists.attributes import attribute_columns
 from shoal.agent.read.lists.column import Column, Key, Stretch, Value
 from shoal.agent.read.lists.elements import attribute_number, is_cell, is_head
 from shoal.agent.read.lists.paths import Path, block_of, cell_step, tags_of
@@ -45,7 +46,8 @@ def columns_of(run: Run) -> list[Column]:
     for place, pieces in enumerate(collector.records):
         collector.take(place, pieces)
     collector.join_places()
-    return [*collector.place_columns(), *collector.link_columns(), *collector.columns_around()]
+    columns = [*collector.place_columns(), *collector.link_columns(), *collector.columns_around()]
+    return [*columns, *attribute_columns(run)] if columns else []
 
 
 @dataclass(slots=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 from shoal.agent.read.field import Field
 from shoal.agent.read.lists.column import Column
+from shoal.agent.read.lists.typed_columns import is_counted
 from shoal.agent.read.lists.words import (
     FILE_TYPES,
     IMPLIED_WORDS,
@@ -27,6 +28,17 @@ from shoal.agent.read.schema import Property
 ListKind = Literal["day", "link", "image", "money", "number", "identifier", "name", "long", "short"]
 
 _EXAMPLE = re.compile(r"\b(?:such as|e\.?g\.?|for example|like)\s+(.*)$")
+_NUMBER = re.compile(r"\D{0,12}[-+]?[\d.,' ]+[kKmM]?\s?(?:(?:out of|of|von|sur|de|su|van|z|/)\s?\d{1,3}\b)?\D{0,12}")
+_FORMS: Mapping[str, re.Pattern[str]] = {
+    "email": re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.\w{2,24}"),
+    "phone": re.compile(r"\+?\(?\d[\d\s()/.-]{4,24}"),
+    "time": re.compile(
+        r"\d{1,2}[:.h]\d{2}(?:\s?[ap]\.?m\.?)?(?:\s?[-–]\s?\d{1,2}[:.h]\d{2}(?:\s?[ap]\.?m\.?)?)?", re.I
+    ),
+}
+"""How values of fields look whose name ends with this word."""
+_MOSTLY, _FORMED = 0.8, 0.7
+"""How well a column's form names it."""
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "strong", "b", "dt"})
 
 LEAST_FIT = {"name": 0.85, "identifier": 0.8, "day": 0.5, "link": 0.7}
@@ -45,6 +57,8 @@ _FEW_WORDS = 2.5
 """Words, in the mean, of texts that are no descriptions by themselves."""
 _SHORT = 3
 """Letters of words that others end with by chance."""
+_LATER_PICTURE = 0.2
+"""What each later picture of a record is worth less."""
 _CUT = 0.8
 """What a part of a cell lacks where the cell's header is the field's name: all of the cell is its value."""
 
@@ -200,15 +214,24 @@ def fit_of_column(asked: ListField, column: Column, records: int) -> float:
     """How well a column fits a field; 0 or below: not at all."""
     if column.count < 2 and records > 2:
         return 0.0
+    if is_counted(column) and not asked.asked.is_number:
+        return 0.0
     named = asked.likeness(column.label_words) or 0.5 * asked.hinted(column.hint_words)
     if (column.names or column.loose_names) and asked.is_called(column):
         named = max(named, _AS_A_DEFINITION)
+    form = _FORMS.get(asked.name_words[-1])
+    if form is not None and column.kind == "text" and column.texts:
+        looks = sum(bool(form.fullmatch(text)) for text in column.texts) / column.count
+        if looks > _MOSTLY:
+            named = max(named, _FORMED)
     heading = column.source[0] == "heading"
     match asked.kind:
         case "day":
             return _fit_of_days(column, named, heading) if column.kind == "day" else 0.0
-        case "link" | "image":
-            return _fit_of_links(asked, column, named) if column.kind == "link" and asked.kind == "link" else 0.0
+        case "link":
+            return _fit_of_links(asked, column, named) if column.kind == "link" else 0.0
+        case "image":
+            return _fit_of_pictures(column, named) if column.kind == "image" else 0.0
         case "money" | "number":
             return _fit_of_amounts(asked, column, named)
     if column.kind == "day" and column.whole and asked.kind == "short" and not heading:
@@ -244,6 +267,13 @@ def _fit_of_links(asked: ListField, column: Column, named: float) -> float:
     return float(column.cover ** (1 - 0.5 * min(1.0, named)) * score)
 
 
+def _fit_of_pictures(column: Column, named: float) -> float:
+    """The first picture of a record is its own, unless a class says otherwise; icons are the same in all records."""
+    if column.distinct <= 0.3:
+        return 0.0
+    return column.cover * (0.6 + 0.6 * column.distinct + 0.9 * named - _LATER_PICTURE * int(str(column.source[-1])))
+
+
 def _share_ending(column: Column, endings: frozenset[str]) -> float:
     pattern = re.compile(rf"\.({'|'.join(sorted(endings))})\b", re.I)
     return sum(bool(pattern.search(target)) for target in column.texts) / max(1, column.count)
@@ -254,7 +284,7 @@ def _fit_of_amounts(asked: ListField, column: Column, named: float) -> float:
         return column.cover * (1.0 + 0.3 * (asked.kind == "money") + named)
     if not column.whole or column.kind not in ("text", "identifier"):
         return 0.0
-    numbers = sum(bool(re.fullmatch(r"\D{0,12}[-+]?[\d.,' ]+\D{0,12}", text)) for text in column.texts)
+    numbers = sum(bool(_NUMBER.fullmatch(text)) for text in column.texts)
     share = numbers / max(1, column.count)
     return column.cover * (0.4 * share + named) if share > 0.7 and named > 0 else 0.0
 
@@ -278,8 +308,8 @@ def _fit_of_names(asked: ListField, column: Column, named: float, records: int) 
     steps = column.first.path[-4:] if column.first is not None else ()
     strong = any(step.split(".")[0] in _HEADINGS for step in steps)
     called = asked.is_called(column)
-    if column.count > 2 and not called and len(set(column.texts)) == 1:
-        return 0.0  # a heading that all records share
+    if column.count > 2 and (not called or column.names) and len(set(column.texts)) == 1:
+        return 0.0  # a heading, or a term, that all records share
     numbered = asked.numbered_names and column.words >= 1
     differ = column.distinct if numbered else column.distinct_letters
     score = 0.25 + 0.6 * (1.0 if called else min(1.0, 1.5 * differ)) + 0.35 * linked + 0.2 * strong
@@ -364,7 +394,9 @@ def is_linked(text: Column, link: Column) -> bool:
 
 def clash(first: Column, second: Column) -> bool:
     """True when two columns may not serve two fields: both take the same stretch of text."""
-    if first.kind == "link" or second.kind == "link":
+    if {first.kind, second.kind} & {"link", "image"}:
+        return first is second
+    if is_counted(first) and is_counted(second):
         return first is second
     cells = {_cell_of(first), _cell_of(second)}
     if len(cells) == 2 and "" not in cells:

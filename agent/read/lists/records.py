@@ -364,7 +364,7 @@ def _least_lead(asked: ListField, column: Column, rival: Column) -> float:
 def _differ(value: Value | None, other: Value | None, kind: str) -> bool:
     if value in (None, "") or other in (None, ""):
         return False
-    if kind in ("day", "link"):
+    if kind in ("day", "link", "image"):
         return value != other
     first, second = _letters_of(str(value)), _letters_of(str(other))
     return first not in second and second not in first
@@ -432,7 +432,7 @@ def _records(
 
 
 def _link_of(column: Column, record: int) -> HtmlElement | None:
-    return column.links[record] if column.kind == "link" and column.links else None
+    return column.links[record] if column.kind in ("link", "image") and column.links else None
 
 
 def _pieces_of(run: Run, column: Column, record: int) -> Sequence[Piece]:

@@ -12,7 +12,7 @@ from statistics import median, mode
 from lxml.html import HtmlElement
 
 from shoal.agent.read.lists.elements import attribute_number, is_cell, is_head, is_row, is_table, line_of
-from shoal.agent.read.lists.paths import Path, without_columns
+from shoal.agent.read.lists.paths import LOOKS, Path, without_columns
 from shoal.agent.read.lists.pieces import PagePieces, Part, Piece, words_in_line
 from shoal.agent.read.lists.words import same_words, split_words
 
@@ -95,7 +95,7 @@ class _Finder:
         groups: dict[tuple[object, ...], list[HtmlElement]] = defaultdict(list)
         own, striped = _classes_of_records(page), _striped(page)
         for el, (start, end) in page.span.items():
-            if end <= start:
+            if end <= start or el.tag in LOOKS:  # these have the path of what they stand in
                 continue
             path = without_columns(page.path[el])
             named = own.get((path[:-1], el.tag), set()) | striped.get(id(el.getparent()), set())

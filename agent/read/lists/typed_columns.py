@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from shoal.agent.read.lists.column import Column, ColumnKind, Value
@@ -13,6 +14,16 @@ from shoal.agent.read.lists.words import split_words
 from shoal.agent.read.values.text_values import DayInText, days_in, identifiers_in, money_in, one_order_fits
 
 _ALL_OF_CELL = 0.999
+_COUNTED = re.compile(
+    r"(?<![\w.,$€£-])(?<!of )(?<!von )(?<!sur )(?<!de )(?<!/ )(\d[\d.,']{0,11}[kKmM]?)\s(?!out\b)([^\W\d_]{3,20})\b"
+)
+_COUNT_OF = "count of"
+_LONGEST_COUNTED = 200
+_BY = re.compile(
+    r"(?:(?:posted|written|submitted|published)\s)?(?:by|von|par|por|di|door|przez|autor:?|av)\s+"
+    r"(\S.{1,60}?)(?=\s(?:in|on|at|am|im|le|el|il|op|den|dne)\s|\s?[|·•(–—/]|,?\s\d|$)",
+    re.I,
+)
 _EDGE = " \t,;:|·•–—-[]"
 
 
@@ -34,9 +45,16 @@ def typed_columns(place: Column) -> list[Column]:
     text = typed.make("text", "", [value if whole or not value else bare(value) for value in texts], whole=True)
     columns.append(text)
     if text.given:
+        columns += typed.counted()
+        columns += typed.authors()
         columns += typed.identifiers(text)
         columns += typed.words_between(text)
     return columns
+
+
+def is_counted(column: Column) -> bool:
+    """True for numbers that are named by the word behind them: several stand in one text."""
+    return str(column.source[-1]).startswith(_COUNT_OF)
 
 
 class _Typed:
@@ -102,6 +120,31 @@ class _Typed:
         amounts = [money_in(text) for text in self._beside_days]
         enough = sum(map(bool, amounts)) > 0.5 * self.count
         return [self.make("money", "money", amounts)] if enough else []
+
+    def counted(self) -> list[Column]:
+        """Numbers that the word behind them names, as "12 comments"."""
+        if self.texts and max((len(text) for text in self.texts if text), default=0) > _LONGEST_COUNTED:
+            return []
+        found: list[dict[str, str]] = [
+            {said[0]: number for number, word in _COUNTED.findall(text or "") if (said := split_words(word))}
+            for text in self.texts
+        ]
+        words = Counter(word for numbers in found for word in numbers)
+        return [
+            replace(
+                self.make("text", f"{_COUNT_OF} {word}", [numbers.get(word) for numbers in found], whole=True),
+                label=word,
+                hint="",
+            )
+            for word, count in words.items()
+            if count >= max(2, 0.5 * self.count)
+        ]
+
+    def authors(self) -> list[Column]:
+        """Names behind "by"."""
+        named = [match[1] if text and (match := _BY.match(text)) else None for text in self.texts]
+        enough = sum(map(bool, named)) >= max(2, 0.6 * self.count)
+        return [self.make("text", "author", named, "author", whole=True)] if enough else []
 
     def identifiers(self, text: Column) -> list[Column]:
         """The text as an identifier, and up to two identifiers in it."""

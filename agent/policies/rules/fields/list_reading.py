@@ -118,7 +118,7 @@ class _Maker:
 
     def _value(self, prop: Property, text: str, pieces: Sequence[Piece]) -> Json:
         column = self._columns[prop.name]
-        if column.kind == "link" or (column.kind == "day" and prop.format == "date"):
+        if column.kind in ("link", "image") or (column.kind == "day" and prop.format == "date"):
             return text
         if column.kind == "day" and column.whole and pieces:
             text = joined(pieces)
@@ -136,8 +136,8 @@ def _element_of(column: Column, pieces: Sequence[Piece]) -> HtmlElement | None:
 
 
 def _how(column: Column) -> str:
-    if column.kind == "link":
-        return "link"
+    if column.kind in ("link", "image"):
+        return column.kind
     if column.names:
         return "definition-list"
     if column.in_cells:

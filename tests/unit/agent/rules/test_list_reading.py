@@ -11,7 +11,7 @@ from shoal.agent.page.from_html import page_from_html
 from shoal.agent.page.selectors import Selectors
 from shoal.agent.policies.policy import Extraction
 from shoal.agent.policies.rules.fields.list_reading import page_list
-from shoal.agent.read.lists.cell_labels import cell_labels
+from shoal.agent.read.by_place.cell_labels import cell_labels
 from shoal.agent.read.schema import properties_of
 from tests.unit.read.pages import ADDRESS, DAY, NUMBER, TEXT, URL
 

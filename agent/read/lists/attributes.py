@@ -1,0 +1,91 @@
+"""Columns of what attributes state of a run's records: pictures, days, and what signs such as stars mean."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from urllib.parse import urljoin
+
+from lxml.html import HtmlElement
+
+from shoal.agent.read.facts.pictures import picture_address
+from shoal.agent.read.lists.column import Column, Key
+from shoal.agent.read.lists.pieces import words_in_line
+from shoal.agent.read.lists.runs import Run, Span
+from shoal.agent.read.lists.typed_columns import typed_columns
+from shoal.agent.read.values.text_values import days_in
+
+_LEAST_COVER = 0.3
+_LETTER_OR_FIGURE = re.compile(r"[^\W_]")
+_FIGURE = re.compile(r"\d")
+
+
+def attribute_columns(run: Run) -> list[Column]:
+    """The columns of pictures, of days that machines read, and of signs that are explained for screen readers."""
+    holders = {run.page.span[root]: _holder(run, root) for root in run.roots if root in run.page.span}
+    found: dict[Key, dict[int, tuple[str, HtmlElement]]] = defaultdict(dict)
+    for record, span in enumerate(run.spans):
+        numbers: Counter[Key] = Counter()
+        for how, el, text in _stated(run, holders, span):
+            key = (how, run.page.path[el][len(run.page.path[holders[span]]) :])
+            found[(*key, numbers[key])][record] = (text, el)
+            numbers[key] += 1
+    columns: list[Column] = []
+    for source, stated in found.items():
+        if len(stated) >= max(2, _LEAST_COVER * len(run.spans)):
+            columns += _columns(run, source, stated)
+    return columns
+
+
+def _holder(run: Run, root: HtmlElement) -> HtmlElement:
+    """The outermost element that holds the text of one record alone: pictures stand beside it."""
+    span = run.page.span[root]
+    for above in root.iterancestors():
+        if run.page.span.get(above) != span:
+            break
+        root = above
+    return root
+
+
+def _columns(run: Run, source: Key, stated: Mapping[int, tuple[str, HtmlElement]]) -> list[Column]:
+    first = next(el for _, el in stated.values())
+    assert isinstance(source[1], tuple)
+    steps = [step for step in source[1] if "." in step]
+    column = Column(
+        "image" if source[0] == "image" else "text",
+        source,
+        [stated[record][0] if record in stated else None for record in range(len(run.spans))],
+        _common_words([text for text, _ in stated.values()]) if source[0] == "sign" else "",
+        " ".join([*steps, first.get("itemprop") or "", first.get("id") or ""]),
+        links=[stated[record][1] if record in stated else None for record in range(len(run.spans))],
+    )
+    if source[0] == "image":
+        return [column]
+    column.links = [None] * len(run.spans)
+    return typed_columns(column)
+
+
+def _stated(run: Run, holders: Mapping[Span, HtmlElement], span: Span) -> Iterator[tuple[str, HtmlElement, str]]:
+    """What the attributes in one record state: how, by which element, and the text or address."""
+    holder, page = holders.get(span), run.page
+    for el in holder.iter("*") if holder is not None else ():
+        if el not in page.path:
+            continue
+        if el.tag == "img":
+            address = picture_address(el)
+            if address and (page.hidden or page.page.shown(el)):
+                yield "image", el, urljoin(page.base, address)
+        elif el.tag == "time" and el.get("datetime"):
+            if not days_in(words_in_line(str(el.text_content()))):  # "4 March", "yesterday"
+                yield "time", el, str(el.get("datetime"))
+        else:
+            said = words_in_line(el.get("aria-label") or el.get("title") or "")
+            if _FIGURE.search(said) and not _LETTER_OR_FIGURE.search(str(el.text_content())):
+                yield "sign", el, said
+
+
+def _common_words(texts: list[str]) -> str:
+    """Words without figures that most texts have, in order."""
+    counted = Counter(word for text in texts for word in set(text.casefold().split()) if not _FIGURE.search(word))
+    return " ".join(word for word in texts[0].casefold().split() if counted[word] > 0.6 * len(texts))

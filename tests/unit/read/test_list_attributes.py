@@ -1,0 +1,107 @@
+"""Values of lists that no place names: pictures, days of `time`, stars, numbers with their word, names after "by"."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.read.pages import ADDRESS, DAY, NUMBER, TEXT, list_of, rows
+
+WOODS = ("Ash", "Birch", "Cherry", "Dogwood")
+PICTURES = [f"https://site.example/i/{n}.jpg" for n in range(4)]
+
+
+def cards(inside: str) -> str:
+    """A card for each wood; {n} is its number, {name} its name."""
+    parts = (f"<div class=card>{inside.format(n=n, name=name)}</div>" for n, name in enumerate(WOODS))
+    return f"<h1>Woods</h1><div class=cards>{''.join(parts)}</div>"
+
+
+def column(page: str, wanted: str, /, **fields: dict[str, str]) -> list[str | None]:
+    return [row.get(wanted) for row in rows(list_of(page, **fields))]
+
+
+class TestPictures:
+    @pytest.mark.parametrize(
+        "inside",
+        [
+            "<img src=/i/{n}.jpg><h3>{name} lamp</h3>",
+            "<a href=/p/{n}><img src=/i/{n}.jpg alt={name}><h3>{name} lamp</h3></a>",
+            "<img src=/blank.gif data-src=/i/{n}.jpg><h3>{name} lamp</h3>",
+            "<h3>{name} lamp</h3><img src=/i/{n}.jpg><img src=/hover/{n}.jpg>",
+            "<img class=icon src=/star.svg><h3>{name} lamp</h3><img src=/i/{n}.jpg>",
+        ],
+        ids=["before", "in a link", "loaded late", "two", "an icon before it"],
+    )
+    def test_a_record_has_its_own_picture(self, inside: str):
+        assert column(cards(inside), "image", name=TEXT, image=ADDRESS) == PICTURES
+
+    def test_figures_have_the_picture_above_their_caption(self):
+        figures = "".join(
+            f"<figure><img src=/i/{n}.jpg><figcaption>{w} wood</figcaption></figure>" for n, w in enumerate(WOODS)
+        )
+        assert column(f"<h1>Woods</h1>{figures}", "image", caption=TEXT, image=ADDRESS) == PICTURES
+
+    def test_a_picture_that_all_records_share_is_none_of_theirs(self):
+        page = cards("<img src=/logo.svg><h3><a href=/p/{n}>{name} lamp</a></h3>")
+        assert column(page, "image", name=TEXT, url=ADDRESS, image=ADDRESS) == [None] * 4
+
+
+def test_a_day_without_its_year_is_that_of_the_time_element():
+    page = cards("<time datetime=2026-03-0{n}T18:00>0{n}.03.</time> <a href=/e/{n}>{name} fair</a>").replace(
+        "-00T", "-09T"
+    )
+    days = ["2026-03-09", "2026-03-01", "2026-03-02", "2026-03-03"]
+    assert column(page, "date", title=TEXT, date=DAY, url=ADDRESS) == days
+
+
+def test_the_text_of_a_time_element_is_read_where_it_is_a_day():
+    page = cards("<time datetime=2026-03-05>March 4, 2026</time> <a href=/e/{n}>{name} fair</a>")
+    assert column(page, "date", title=TEXT, date=DAY, url=ADDRESS) == ["2026-03-04"] * 4
+
+
+def test_stars_are_read_by_what_screen_readers_say():
+    page = cards(
+        "<b class=author>{name} Wood</b> <span class=stars aria-label='{n} out of 5 stars'>★★★</span><p>It is {name}."
+    )
+    assert column(page, "rating", author=TEXT, rating=NUMBER) == [f"{n} out of 5 stars" for n in range(4)]
+
+
+def test_a_number_is_named_by_the_word_behind_it():
+    page = cards("<h3><a href=/t/{n}>{name} again</a></h3><p>1{n} points | 2{n} comments")
+    asked = {"title": TEXT, "points": NUMBER, "comments": NUMBER}
+    assert column(page, "points", **asked) == ["10", "11", "12", "13"]
+    assert column(page, "comments", **asked) == ["20", "21", "22", "23"]
+
+
+@pytest.mark.parametrize("said", ["By {name} Wood", "von {name} Wood", "Posted by {name} Wood"])
+def test_a_name_after_by_is_the_author(said: str):
+    page = cards(f"<h3><a href=/t/{{n}}>{{name}} again</a></h3><span>{said}</span>")
+    assert column(page, "author", title=TEXT, author=TEXT) == [f"{name} Wood" for name in WOODS]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("email", "{name}@a.example"), ("phone", "+49 30 12345{n}"), ("time", "1{n}:30")]
+)
+def test_a_form_that_only_one_kind_of_value_has_names_it(name: str, value: str):
+    page = cards(f"<h3>{{name}} Wood</h3><p>{value}</p><p>Of {{name}} it is said that it is hard.</p>")
+    assert column(page, name, **{"title": TEXT, name: TEXT}) == [
+        value.format(n=n, name=wood) for n, wood in enumerate(WOODS)
+    ]
+
+
+def test_small_text_in_the_rows_does_not_part_a_list_with_several_parents():
+    days = {"March 2, 2026": WOODS[:2], "March 3, 2026": WOODS[2:]}
+    lists = {
+        day: "".join(f"<li><span class=time>1{n}:00</span> <b>{w} talk</b> <i>Hall</i>" for n, w in enumerate(woods))
+        for day, woods in days.items()
+    }
+    page = "".join(f"<h3>{day}</h3><ul>{items}</ul>" for day, items in lists.items())
+    read = rows(list_of(page, title=TEXT, time=TEXT, date=DAY))
+    assert [(row["title"], row["date"]) for row in read] == [
+        (f"{wood} talk", f"2026-03-0{2 + n // 2}") for n, wood in enumerate(WOODS)
+    ]
+
+
+def test_a_term_that_all_records_have_is_no_name():
+    page = cards("<h3>{name} Wood</h3><dl><dt>Phone<dd>030 1234{n}<dt>Address<dd>{n} Main street</dl>")
+    assert column(page, "name", name=TEXT, phone=TEXT, address=TEXT) == [f"{wood} Wood" for wood in WOODS]
