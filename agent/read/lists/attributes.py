@@ -24,15 +24,15 @@ _FIGURE = re.compile(r"\d")
 def attribute_columns(run: Run) -> list[Column]:
     """The columns of pictures, of days that machines read, and of signs that are explained for screen readers."""
     holders = {run.page.span[root]: _holder(run, root) for root in run.roots if root in run.page.span}
-    found: dict[Key, dict[int, tuple[str, HtmlElement]]] = defaultdict(dict)
+    by_place: dict[Key, dict[int, tuple[str, HtmlElement]]] = defaultdict(dict)
     for record, span in enumerate(run.spans):
         numbers: Counter[Key] = Counter()
         for how, el, text in _stated(run, holders, span):
             key = (how, run.page.path[el][len(run.page.path[holders[span]]) :])
-            found[(*key, numbers[key])][record] = (text, el)
+            by_place[(*key, numbers[key])][record] = (text, el)
             numbers[key] += 1
     columns: list[Column] = []
-    for source, stated in found.items():
+    for source, stated in by_place.items():
         if len(stated) >= max(2, _LEAST_COVER * len(run.spans)):
             columns += _columns(run, source, stated)
     return columns

@@ -125,14 +125,14 @@ class _Typed:
         """Numbers that the word behind them names, as "12 comments"."""
         if self.texts and max((len(text) for text in self.texts if text), default=0) > _LONGEST_COUNTED:
             return []
-        found: list[dict[str, str]] = [
+        numbers_of: list[dict[str, str]] = [
             {said[0]: number for number, word in _COUNTED.findall(text or "") if (said := split_words(word))}
             for text in self.texts
         ]
-        words = Counter(word for numbers in found for word in numbers)
+        words = Counter(word for numbers in numbers_of for word in numbers)
         return [
             replace(
-                self.make("text", f"{_COUNT_OF} {word}", [numbers.get(word) for numbers in found], whole=True),
+                self.make("text", f"{_COUNT_OF} {word}", [numbers.get(word) for numbers in numbers_of], whole=True),
                 label=word,
                 hint="",
             )
