@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from shoal.agent.read.glossary import NO_ENTRY, GlossaryEntry, entries_of, unambiguous
 from shoal.agent.read.values.phrases import NEUTRAL_WORDS, UNIT_WORDS, Phrase, phrase
-from shoal.agent.read.values.quantities import unit_asked
+from shoal.agent.read.values.quantities import shows_amount, unit_asked, unit_perhaps
 from shoal.agent.read.word_lists.concepts import CONCEPTS, Concept
 from shoal.agent.spec import X_GLOSSARY, schema_text
 from shoal.agent.support.bounded_cache import bounded_cache
@@ -39,12 +39,19 @@ class Property:
     items: Property | None = None  # of an array
     description: str = ""
     unit: str = ""  # of a number: the unit that it is asked for in, as CLDR names it; "" where the schema names none
+    unit_perhaps: str = ""  # the unit that its name may mean: it is asked for beside an amount of the same kind
     glossary: GlossaryEntry = NO_ENTRY  # further names, which say less than its own
 
     @property
     def own_names(self) -> tuple[Phrase, ...]:
         """What it is called without a glossary: by the schema, and by the synonyms of what it commonly means."""
         return self.phrases + (tuple(phrase(name) for name in self.concept.names) if self.concept is not None else ())
+
+    def unit_for(self, text: str, lang: str) -> str:
+        """The unit that it asks for of what `text` states; "" for none."""
+        if self.unit_perhaps and shows_amount(text, self.unit_perhaps, lang[:2] or "en"):
+            return self.unit_perhaps
+        return self.unit
 
 
 PRICED = Property("price", frozenset(), False, False, (("price",),), (), next(c for c in CONCEPTS if c.name == "price"))
@@ -156,6 +163,7 @@ class _Reader:
             hints=hints,
             description=description,
             unit=asked if measured else "",
+            unit_perhaps=unit_perhaps(name) if measured and not asked else "",
             glossary=glossary,
             concept=concept,
             format=str(flat.get("format", "")),

@@ -152,7 +152,7 @@ def judge_records(judge: Any, row: Row, reading: Reading, peers: Mapping[str, An
         if verdict != "missing":
             source = reading.sources[name]
             figures.sureness[source.sureness, verdict] += 1
-            kind = kind_of(asked[name], PROPERTIES.get(name, name))
+            kind = kind_of(asked[name], PROPERTIES.get(name, name), value)
             figures.calibration[source.how, source.why, kind, verdict != "wrong"] += 1
         if verdict == "wrong":
             figures.wrong.append({"url": row["url"], "field": name, "value": value, "stated": stated})

@@ -88,15 +88,16 @@ class Casting:
         said = self._principal(value, "number") if isinstance(value, Mapping) else value
         if isinstance(said, bool) or said is None:
             return None
-        if isinstance(value, Mapping) and (unit := self.unit_of(value)) and field.prop.unit:
-            said = f"{said} {unit}"
+        if isinstance(value, Mapping) and self.asks_unit(value, field):
+            said = f"{said} {self.unit_of(value)}"
         amount = self._amount(said, field, prop)
         if amount is None or (field.kind == "integer" and abs(amount - round(amount)) > 0.01):
             return None
         return round(amount) if field.kind == "integer" or amount == int(amount) else amount
 
     def _amount(self, said: Json, field: Field, prop: str) -> float | None:
-        text, unit = one_line(str(said)), field.prop.unit
+        text = one_line(str(said))
+        unit = field.prop.unit_for(text, self.lang)
         of_time = "Duration" in property_named(prop).ranges
         if isinstance(said, str) and unit:
             amount = read_quantity(text, unit, self.lang)
@@ -119,6 +120,11 @@ class Casting:
         if not field.prop.unit:
             return False
         return all(not isinstance(said, Mapping) and states_no_unit(str(said)) for said in values_of(raw))
+
+    def asks_unit(self, quantity: Mapping[str, Json], field: Field) -> bool:
+        """True for a quantity whose unit is one that the field asks for, or another one of its kind."""
+        unit = self.unit_of(quantity)
+        return unit is not None and field.prop.unit_for(f"1 {unit}", self.lang) != ""
 
     @staticmethod
     def unit_of(node: Mapping[str, Json]) -> str | None:

@@ -112,7 +112,7 @@ def _by_structure(
     types = types_of(node) or tuple(sorted(property_named(name).ranges & STRUCTURES))
     if not STRUCTURES & set(types) or (not first and "Rating" in types):
         return
-    if field.prop.unit and casting.unit_of(node):
+    if casting.asks_unit(node, field):
         value = casting.cast(node, field, name) if fitness > 0.6 else None
         if value is not None:
             yield StatedValue(value, min(0.95, fitness + 0.15), f"{name}.value")
@@ -150,7 +150,7 @@ def total_of_durations(node: Node, field: Field, casting: Casting) -> float | No
         if not name.endswith("Time") or "Duration" not in property_named(name).ranges:
             continue
         value = casting.cast(raw, field, name)
-        if value and fit(field.asked, name, types) >= 0.9:
+        if value and (name == "totalTime" or fit(field.asked, name, types) >= 0.9):
             return None
         parts.append(value or 0)
     return sum(parts) or None

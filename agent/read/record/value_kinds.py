@@ -7,6 +7,7 @@ out and by its kind, how many were right and wrong.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,12 +18,16 @@ from typing import NamedTuple
 
 from shoal.agent.read.field import Field
 from shoal.agent.read.shown.choosing import FieldAnswer
+from shoal.agent.read.values.codes import has_check_digit
 from shoal.agent.read.vocabulary import ENUMERATIONS, property_named
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Reason, Sureness
 
 MEASURED = Path(__file__).parent / "sureness.json"
 CODES = frozenset({"sku", "mpn", "productID", "identifier"})
 """Properties of codes without a check digit."""
+_CODE = re.compile(r"(?=[^\d]{0,40}\d)(?:\S{1,40}|[^a-zß-öø-ÿ]{1,40})")
+"""The form of a code: figures and no space, or figures and no small letter."""
 _TITLES = frozenset({"name", "headline"})
 _LONG_TEXTS = frozenset({"articleBody", "text", "description"})
 _NAMES = frozenset({"Person", "Organization", "Brand"})
@@ -59,8 +64,8 @@ class Count(NamedTuple):
     wrong: int
 
 
-def kind_of(asked: Field, prop: str) -> ValueKind:
-    """The kind of a value that is read as this schema.org property."""
+def kind_of(asked: Field, prop: str, value: Json) -> ValueKind:
+    """The kind of a value that is read as this schema.org property; a code also by its form."""
     described = property_named(prop)
     match asked.kind:
         case "list":
@@ -73,9 +78,9 @@ def kind_of(asked: Field, prop: str) -> ValueKind:
             return ValueKind.NUMBER
         case "boolean":
             return ValueKind.CHOICE
-    if prop.startswith(("gtin", "isbn")):
+    if prop.startswith(("gtin", "isbn")) and has_check_digit(str(value)):
         return ValueKind.CHECKED_CODE
-    if prop in CODES:
+    if prop in CODES or prop.startswith(("gtin", "isbn")):
         return ValueKind.CODE
     if prop in _TITLES:
         return ValueKind.TITLE
@@ -84,7 +89,9 @@ def kind_of(asked: Field, prop: str) -> ValueKind:
     if described.ranges & _NAMES:
         return ValueKind.NAME
     choice = asked.prop.enum or any(ENUMERATIONS.get(name) for name in described.ranges)
-    return ValueKind.CHOICE if choice else ValueKind.TEXT
+    if choice:
+        return ValueKind.CHOICE
+    return ValueKind.CODE if _CODE.fullmatch(str(value).strip()) else ValueKind.TEXT
 
 
 @cache
@@ -111,7 +118,9 @@ def most_sure() -> Mapping[ValueKind, Sureness]:
 
 def held_to_kind(told: FieldAnswer, asked: Field, prop: str) -> FieldAnswer:
     """An answer that is no surer than its kind of value may be."""
-    if told.source is None or told.source.sureness != "certain" or most_sure()[kind_of(asked, prop)] == "certain":
+    if told.source is None or told.source.sureness != "certain":
+        return told
+    if most_sure()[kind_of(asked, prop, told.value)] == "certain":
         return told
     return replace(told, source=replace(told.source, sureness="likely"))
 

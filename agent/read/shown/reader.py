@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from shoal.agent.browser import FetchedJson
 from shoal.agent.read.facts.facts import Facts
@@ -37,7 +38,7 @@ from shoal.agent.read.values.conversion import Raw, ValueHints, convert
 from shoal.agent.read.values.currencies import read_currency
 from shoal.agent.read.values.numbers import looks_like_rating, read_price
 from shoal.agent.read.values.phrases import Phrase, phrase
-from shoal.agent.read.values.quantities import read_quantity, states_no_unit, unit_named
+from shoal.agent.read.values.quantities import is_amount, states_no_unit, unit_beside
 from shoal.agent.read.values.stock import stock_line
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
@@ -47,6 +48,8 @@ _CLOSE = 0.03  # scores nearer than this are equal
 _LONG_ENTRY = 20  # characters of an entry that another one holds by more than chance
 _MOST_WORDS = 4
 """Words of an entry between commas: longer ones are parts of a sentence."""
+_BETWEEN = (";", "·", r"\|", r",(?!\d)|(?<!\d),")
+"""Signs between the entries of one line, the first of them that stands there; a comma between figures is none."""
 _FACTS = ("table", "definition-list", "label", "control")
 _TOLD_BY_FORM = ("availability", "rating", "price", "currency")
 """Kinds of values that a line states without a label."""
@@ -140,19 +143,8 @@ class FieldReader:
         return scored
 
     def _value(self, prop: Property, raw: Raw, labels: Sequence[Phrase] = ()) -> Json:
-        """`raw` as the property asks for it, an amount in the unit that it asks for."""
-        if prop.unit and not raw.structured:
-            lang = self.reading.lang[:2] or "en"
-            amount = read_quantity(raw.text, prop.unit, lang)
-            if amount is None and (unit := _unit_of(labels)) and states_no_unit(raw.text):
-                amount = read_quantity(f"{raw.text} {unit}", prop.unit, lang)
-                if amount is None:
-                    return None
-            if amount is not None:
-                return int(amount) if amount == int(amount) else amount if "number" in prop.types else None
-            if not states_no_unit(raw.text):
-                return None
-        return convert(prop, raw, self.reading)
+        """`raw` as the property asks for it."""
+        return convert(prop, raw, self.reading, unit_beside(labels))
 
     def _standing(self, prop: Property, candidate: ShownPlace) -> float:
         """What the place of a candidate adds to its score.
@@ -182,12 +174,13 @@ class FieldReader:
         same = [
             each for each in scored if each.candidate.how == best.candidate.how and best.score - each.score < _CLOSE
         ]
-        values = _once([each.value for each in _outermost(same)])
+        values = [each.value for each in _once(_outermost(same))]
         if len(values) == 1 and isinstance(values[0], str):
             raw = best.candidate.raw
             if item.format and "\n" in raw.text:
                 return FieldAnswer()  # of several lines one holds it
-            values = values if item.format or (raw.href and "\n" not in raw.text) else _listed(raw.text)
+            if not item.format and ("\n" in raw.text or not raw.href):
+                values = _listed(raw.text, self.reading.lang[:2] or "en")
         if any(_holds_another(value, values) for value in values):
             return FieldAnswer()
         shown, place = all(self.shown.has(item, value) for value in values), best.candidate
@@ -271,22 +264,42 @@ def _outermost(places: Sequence[Scored]) -> list[Scored]:
     ]
 
 
-def _once(values: list[Json]) -> list[Json]:
-    """A list that the page shows once or several times over; an entry of it may stand in it twice."""
+def _once(places: list[Scored]) -> list[Scored]:
+    """A list that the page shows once, or in several blocks; an entry of it may stand in one block twice."""
+    values = [each.value for each in places]
     for length in range(1, len(values) // 2 + 1):
-        if len(values) % length == 0 and values[:length] * (len(values) // length) == values:
-            return values[:length]
-    return values
+        if len(values) % length or values[:length] * (len(values) // length) != values:
+            continue
+        blocks = [_block_of(places[start : start + length]) for start in range(0, len(values), length)]
+        if len(set(blocks)) == len(blocks):
+            return places[:length]
+    return places
 
 
-def _listed(text: str) -> list[Json]:
-    """The lines of a text; of one line the short parts between its signs. One that has figures is no such list."""
+def _block_of(places: Sequence[Scored]) -> str:
+    """The selector of the element that holds all of the places."""
+    steps = [each.candidate.where.split(" > ")[:-1] for each in places]
+    shared = takewhile(lambda pair: pair[0] == pair[1], zip(min(steps), max(steps), strict=False))
+    return " > ".join(step for step, _ in shared)
+
+
+def _listed(text: str, lang: str) -> list[Json]:
+    """The lines of a text; of one line the short parts between its signs.
+
+    Parts with figures are entries only where each is a number, one word or an amount: an address, a day or "1 potato,
+    peeled" would be cut.
+    """
     rows: list[Json] = [row.strip() for row in text.splitlines() if row.strip()]
     if len(rows) != 1:
         return rows
-    parts = next(([part.strip() for part in text.split(sign)] for sign in (";", "·", "|", ",") if sign in text), [])
-    short = [part for part in parts if 0 < len(part.split()) <= _MOST_WORDS]
-    return list(short) if len(short) == len(parts) > 1 and not re.search(r"\d", text) else rows
+    parts = next((re.split(rf"\s*(?:{sign})\s*", text.strip()) for sign in _BETWEEN if re.search(sign, text)), [])
+    if len(parts) < 2 or not all(0 < len(part.split()) <= _MOST_WORDS for part in parts):
+        return rows
+    numbers = [bool(re.fullmatch(r"\d[\d.,]*", part)) for part in parts]
+    if any(numbers):
+        return list(parts) if all(numbers) else rows
+    figures = [part for part in parts if re.search(r"\d", part)]
+    return list(parts) if all(part.isalnum() or is_amount(part, lang) for part in figures) else rows
 
 
 def _without_unit(prop: Property, told: FieldAnswer, scored: Sequence[Scored]) -> FieldAnswer:
@@ -294,14 +307,9 @@ def _without_unit(prop: Property, told: FieldAnswer, scored: Sequence[Scored]) -
     if not prop.unit or told.source is None or told.source.sureness == "weak":
         return told
     places = [each.candidate for each in scored if each.candidate.where == told.source.where]
-    if not any(states_no_unit(place.raw.text) and not _unit_of(place.labels) for place in places):
+    if not any(states_no_unit(place.raw.text) and not unit_beside(place.labels) for place in places):
         return told
     return replace(told, source=replace(told.source, confirmed=False, sureness="likely", why=Reason.LOOSE_NAME))
-
-
-def _unit_of(labels: Sequence[Phrase]) -> str | None:
-    """The word of a unit at the end of a label: "Weight (kg)"."""
-    return next((label[-1] for label in labels if len(label) > 1 and unit_named(label[-1])), None)
 
 
 def _is_amount(line: str, lang: str) -> bool:

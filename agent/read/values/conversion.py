@@ -11,6 +11,7 @@ from shoal.agent.read.values.currencies import read_currency
 from shoal.agent.read.values.dates import read_date
 from shoal.agent.read.values.numbers import read_number, read_price, read_rating
 from shoal.agent.read.values.phrases import phrase, squash
+from shoal.agent.read.values.quantities import read_quantity, states_no_unit
 from shoal.agent.read.values.stock import read_stock
 from shoal.agent.read.word_lists.value_words import FALSE_WORDS, TRUE_WORDS
 from shoal.agent.support.json_value import Json
@@ -39,8 +40,12 @@ class ValueHints:
     base: str = ""  # URL that relative addresses belong to
 
 
-def convert(prop: Property, raw: Raw, reading: ValueHints) -> Json:
-    """`raw` as the JSON value that `prop` asks for; None when it is not one."""
+def convert(prop: Property, raw: Raw, reading: ValueHints, beside: str = "") -> Json:
+    """`raw` as the JSON value that `prop` asks for, an amount in the unit that it asks for; None when it is not one.
+
+    Args:
+        beside: the unit that stands beside the value's name: "Weight (kg)".
+    """
     if prop.enum:
         return _enum(prop, raw)
     kind = prop.concept.kind if prop.concept else "text"
@@ -48,10 +53,21 @@ def convert(prop: Property, raw: Raw, reading: ValueHints) -> Json:
     if "boolean" in types and (types == {"boolean"} or kind == "availability"):
         return _boolean(kind, raw)
     if types & {"number", "integer"} and not ("string" in types and kind == "text"):
+        text = f"{raw.text} {beside}" if beside and states_no_unit(raw.text) else raw.text
+        unit = "" if raw.structured else prop.unit_for(text, reading.lang)
+        if unit and not (text == raw.text and states_no_unit(text)):
+            return _in_unit(text, unit, types, reading)
         return _typed_number(kind, types, raw, reading)
     if not types or "string" in types:
         return _string(prop, kind, raw, reading)
     return None
+
+
+def _in_unit(text: str, unit: str, types: frozenset[str], reading: ValueHints) -> Json:
+    amount = read_quantity(text, unit, reading.lang[:2] or "en")
+    if amount is None or amount == int(amount):
+        return None if amount is None else int(amount)
+    return amount if "number" in types else None
 
 
 def _typed_number(kind: str, types: frozenset[str], raw: Raw, reading: ValueHints) -> Json:

@@ -23,9 +23,14 @@ _NUMBER = re.compile(
 _NO_WHOLE = re.compile(r"(?<![\w.,])([.,])(?=\d)")
 """A decimal sign without a figure before it: `$.99`, `€ ,89`."""
 _FRACTION = re.compile(
-    r"(?<![\w.,])(?:(\d{1,9})[ \u2009]?)?([¼-¾⅐-⅞])|(?<![\d/.,])(\d{1,4})[ -](\d{1,2})[/⁄](\d{1,2})(?![\d/])"
+    r"(?<![\w.,])(?:(\d{1,3})[ \u2009]?|(?<!\d[ \u2009]))([¼-¾⅐-⅞])"
+    r"|(?<![\d/.,])(\d{1,3})[ -]([1-9]\d?)[/⁄](\d{1,2})(?![\d/])"
 )
 """A part of one as a sign, with or without a whole number, or in figures behind a whole number."""
+_NO_FRACTION = re.compile(
+    r"(?<!\d)(?:\d{1,20}[ \u2009-]?)?[¼-¾⅐-⅟↉]|\d{1,4}⁄\d{1,4}|(?<!\d)\d{1,20}[ -]\d{1,2}[/⁄]\d{1,2}(?![\d/])"
+)
+"""What may be a fraction or not, as the issue `2024 3/4`: no number is read of it."""
 _WIDE = str.maketrans("０１２３４５６７８９，．", "0123456789,.")
 """Figures and signs that are as wide as a character of Chinese or Japanese."""
 _INDIAN = re.compile(r"-?\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?")
@@ -134,7 +139,7 @@ def read_number(text: str, lang: str = "", *, price: bool = False) -> Decimal | 
     if _SCALED.search(text):
         return None
     text = _written_out(text)
-    if _FRACTION.search(text):
+    if _NO_FRACTION.search(text):
         return None
     values = {value for token in number_tokens(text) if (value := decimal_of(token, lang, price=price)) is not None}
     return values.pop() if len(values) == 1 else None
@@ -153,7 +158,7 @@ def read_price(text: str, lang: str = "", parts: tuple[str, ...] = ()) -> Decima
     if "¢" in text:
         return None
     currency = (read_currency(text, lang) or "") if _UNCLEAR.search(text) else ""
-    text = _SIGN_INSIDE.sub(_sign_after, _written_out(text).strip())
+    text = _SIGN_INSIDE.sub(_sign_after, _NO_FRACTION.sub(" ", _written_out(text)).strip())
     tokens = number_tokens(text)
     if len(tokens) > 1:
         tokens = [token for token in tokens if _near_currency(token, text)]

@@ -6,6 +6,7 @@ Babel names the units in a page's language, pint converts, isodate reads ISO 860
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cache
 from importlib import import_module
@@ -49,21 +50,23 @@ _CODES = {"KGM": "kilogram", "GRM": "gram", "LBR": "pound", "ONZ": "ounce", "MTR
     "KWT": "kilowatt", "KWH": "kilowatt-hour", "SEC": "second", "MIN": "minute", "HUR": "hour", "DAY": "day",
 }  # fmt: skip
 """UN/CEFACT codes, which structured data state as `unitCode`."""
-_OF_AMOUNTS = frozenset({"min", "in"})
-"""Last words of names that mean no unit there: `price_min`, `checked_in`."""
+_OF_AMOUNTS = {"min": "minute", "in": "inch"}
+"""Last words of names that may mean a unit, as in `prep_time_min`, or none: `price_min`, `checked_in`."""
 _IN_UNIT = re.compile(r"(?:\bin |\()([^\W\d_]{1,20})\b")
 """Where a description says the unit."""
 
 _SOME_DAY = datetime(2000, 1, 1)
 """From where months and years are counted."""
 _LENGTHS: tuple[Literal["long", "short", "narrow"], ...] = ("long", "short", "narrow")
-_RATIO = re.compile(r"(?<![\d/.,])(\d{1,2})[/⁄](\d{1,2})(?![\d/])")
+_RATIO = re.compile(r"(?<![\d/.,])(?<!\d[ -])([1-9]\d?)[/⁄](\d{1,2})(?![\d/])")
 _SEVERAL = re.compile(
     r"\d\s{0,3}(?:[-–—~x×*]|to|bis|à|a|až|hasta|do)\s{0,3}\d|(?<!\d)\d{1,9}\s{0,3}(?:/|or|oder|ou)\s{0,3}\d", re.I
 )
 """A range, or the sizes of several sides."""
 _HOURS = re.compile(r"(?<![\d.,:])(\d{1,3})\s?h\s?(\d{1,2})$", re.I)
 """Hours, and minutes without their word: `1h15`."""
+_BESIDE = re.compile(r"\d\s{0,3}([^\d\s,;.()\[\]+/]{1,30})")
+"""The word beside a number."""
 _PART = re.compile(r"(?<![\w.,:])([-−]?\d{1,9}(?:[.,]\d{1,9}){0,3})\s{0,3}([^\d\s,;.()\[\]+/]{0,30})(/?)")
 
 
@@ -98,6 +101,21 @@ def states_no_unit(text: str) -> bool:
     return not re.search(r"\d\s{0,3}[^\W\d_]|\d\s{0,3}[°%\"'”″′]|\d:\d", text) and not _SEVERAL.search(text)
 
 
+def shows_amount(text: str, unit: str, lang: str = "en") -> bool:
+    """True where `text` states an amount of what a unit measures, clear or not: `1-2 hours` for `minute`."""
+    line, kind = one_line(text), _KIND_OF[unit]
+    if kind == "duration" and re.match(r"-?P[\dT]", line, re.I):
+        return True
+    words = unit_words(kind, lang)
+    return any(_unit_of(word, words) for word in _BESIDE.findall(line))
+
+
+def is_amount(text: str, lang: str = "en") -> bool:
+    """True for one number with its unit, and nothing else: `30 minutes`."""
+    part = _PART.fullmatch(text.strip())
+    return part is not None and not part[3] and any(_unit_of(part[2], unit_words(kind, lang)) for kind in _UNITS)
+
+
 def unit_asked(name: str, description: str, x_unit: str) -> str:
     """The unit that a schema asks a number for in: by its `x-unit`, its name or its description; "" for none.
 
@@ -107,14 +125,25 @@ def unit_asked(name: str, description: str, x_unit: str) -> str:
     """
     if x_unit:
         return unit_named(x_unit) or ""
-    words = re.findall(r"[^\W_]+?(?=[A-Z][a-z]|_|\W|$)|[^\W_]+", name) or [""]
-    per = words[-2:-1] == ["per"]
-    if len(words) > 1 and not per and words[-1].lower() not in _OF_AMOUNTS and (unit := unit_named(words[-1])):
+    words = _words_of(name)
+    if len(words) > 1 and words[-1].lower() in _OF_AMOUNTS:
+        words.pop()
+    if len(words) > 1 and words[-2] != "per" and (unit := unit_named(words[-1])):
         return unit
-    if len(words) == 1 and len(name) > 2 and is_plural(name) and (unit := unit_named(name)):
+    if len(words) == 1 and len(words[0]) > 2 and is_plural(words[0]) and (unit := unit_named(words[0])):
         return unit
     said = [*_IN_UNIT.findall(description), description.strip(" .")]
     return next((unit for word in said if (unit := unit_named(word))), "")
+
+
+def unit_perhaps(name: str) -> str:
+    """The unit that the last word of a name may mean: `min` of `prep_time_min`; "" for none."""
+    words = _words_of(name)
+    return _OF_AMOUNTS.get(words[-1].lower(), "") if len(words) > 1 and words[-2] != "per" else ""
+
+
+def _words_of(name: str) -> list[str]:
+    return re.findall(r"[^\W_]+?(?=[A-Z][a-z]|_|\W|$)|[^\W_]+", name) or [""]
 
 
 def unit_named(word: str) -> str | None:
@@ -125,6 +154,11 @@ def unit_named(word: str) -> str | None:
         return "meter"
     kinds = ("duration", *(kind for kind in _UNITS if kind != "duration"))
     return next((unit for kind in kinds if (unit := _unit_of(word, unit_words(kind, "en")))), None)
+
+
+def unit_beside(labels: Iterable[Sequence[str]]) -> str:
+    """The word of a unit at the end of a label, as words: "Weight (kg)"; "" for none."""
+    return next((label[-1] for label in labels if len(label) > 1 and unit_named(label[-1])), "")
 
 
 def _unit_of(word: str, words: dict[str, str]) -> str | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from shoal.agent.page.from_html import page_from_html
+from shoal.agent.policies.rules.fields.list_reading import page_list
 from shoal.agent.read.schema import properties_of
 from shoal.agent.read.values.quantities import read_quantity
-from tests.unit.read.pages import NUMBER, TEXT, record_of
+from tests.unit.read.pages import NUMBER, TEXT, URL, record_of
 
 
 @pytest.mark.parametrize(
@@ -39,6 +41,8 @@ from tests.unit.read.pages import NUMBER, TEXT, record_of
         ("25 W (max 30 W)", "watt", "en", None),
         ("100 km/h", "kilometer", "en", None),
         ("0.5 l", "milliliter", "en", 500),
+        ("2 0/5 g", "gram", "en", None),
+        ("2024 3/4 g", "gram", "en", None),
     ],
 )
 def test_an_amount_is_read_in_the_unit_that_is_asked_for(text: str, unit: str, lang: str, amount: float | None) -> None:
@@ -64,6 +68,7 @@ def test_an_amount_is_read_in_the_unit_that_is_asked_for(text: str, unit: str, l
         ("price_min", {}, None),
         ("salary_min", {}, None),
         ("checked_in", {}, None),
+        ("weight_kg_min", {}, "kilogram"),
         ("day", {}, None),
         ("price", {"description": "price in EUR per day"}, None),
         ("price_per_kg", {}, None),
@@ -74,6 +79,54 @@ def test_an_amount_is_read_in_the_unit_that_is_asked_for(text: str, unit: str, l
 def test_a_field_states_its_unit(name: str, subschema: dict[str, str], unit: str | None) -> None:
     [prop] = properties_of({"type": "object", "properties": {name: {"type": "number", **subschema}}})
     assert (prop.unit or None) == unit
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "shown", "given"),
+    [
+        ("prep_time_min", "Prep time", "1 hour", 60),
+        ("prep_time_min", "Prep time", "45", 45),
+        ("prep_time_min", "Prep time (hours)", "2", 120),
+        ("prep_time_min", "Prep time", "1-2 hours", None),
+        ("duration_min", "Duration", "2 h", 120),
+        ("height_in", "Height", "100 cm", 39.3700787),
+        ("weight_min", "Weight min", "3 kg", 3),
+        ("bid_in", "Bid in", "120", 120),
+    ],
+)
+def test_a_name_that_may_mean_a_unit_means_it_beside_an_amount_of_its_kind(
+    name: str, label: str, shown: str, given: float | None
+) -> None:
+    page = f"<h1>Leek soup</h1><dl><dt>{label}</dt><dd>{shown}</dd></dl>"
+    assert record_of(page, **{name: NUMBER}).value.get(name) == given
+
+
+@pytest.mark.parametrize("name", ["total_time_min", "total_time_minutes", "total_time"])
+def test_a_total_that_is_stated_is_no_part_of_a_sum(name: str) -> None:
+    times = '"prepTime": "PT1H", "cookTime": "PT50M"'
+    page = """<script type="application/ld+json">{{"@type": "Recipe", "name": "Leek soup", {}}}</script>
+        <h1>Leek soup</h1><p>Prep 1 hour</p>"""
+    asked = {"name": TEXT, name: {"type": "number", "description": "minutes"}}
+    assert record_of(page.format(times), **asked).value.get(name) == 110
+    assert record_of(page.format(f'{times}, "totalTime": "PT2H"'), **asked).value.get(name) in (120, None)
+
+
+@pytest.mark.parametrize("name", ["time_min", "time_minutes"])
+@pytest.mark.parametrize(
+    ("head", "cells", "given"),
+    [
+        ("Time", ("1 hour", "45 min", "2 h"), [60, 45, 120]),
+        ("Time (hours)", ("1", "0.5", "2"), [60, 30, 120]),
+        ("Time", ("50", "45", "40"), [50, 45, 40]),
+    ],
+)
+def test_a_column_is_read_in_the_unit_that_is_asked_for(
+    name: str, head: str, cells: tuple[str, ...], given: list[int]
+) -> None:
+    rows = "".join(f"<tr><td>{word} soup<td>{cell}" for word, cell in zip(("Leek", "Pea", "Oat"), cells, strict=True))
+    page = page_from_html(f"<table><tr><th>Name<th>{head}{rows}</table>".encode(), URL, charset="utf-8")
+    schema = {"type": "object", "properties": {"name": TEXT, name: NUMBER}}
+    assert [row.value[name] for row in page_list(page, properties_of(schema), "", "now").records] == given
 
 
 @pytest.mark.parametrize("name", ["price_min", "price"])

@@ -60,10 +60,35 @@ class TestAListOfValues:
         shown = SHOWN + items("2 leeks", "1 potato") + "<h3>Notes</h3>" + items("Wash the leeks")
         assert record_of(soup(shown), ingredients=LINES).value == {"ingredients": ["2 leeks", "1 potato"]}
 
-    def test_is_doubted_where_one_text_may_hold_several_entries(self) -> None:
-        found = record_of(soup(SHOWN + "<p>2 leeks, 1 potato, peeled, and salt</p>"), ingredients=LINES)
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "2 leeks, 1 potato, peeled, and salt",
+            "1 potato, peeled",
+            "12 Main Street, Springfield, IL 62701",
+            "Main Street 12, 10115 Berlin",
+            "March 4, 2024",
+        ],
+    )
+    def test_is_doubted_where_one_text_may_hold_several_entries(self, text: str) -> None:
+        found = record_of(soup(f"{SHOWN}<p>{text}</p>"), ingredients=LINES)
         assert found.value == {}
         assert found.candidates["ingredients"][0].why == Reason.AMBIGUOUS
+
+    @pytest.mark.parametrize(
+        "text",
+        ["36, 37, 38", "36,5, 37, 38,5", "mp3, mp4, ogg", "vegan, quick, 30 minutes", "5 GB | 10 GB", "vegan, quick"],
+    )
+    def test_may_stand_in_one_line_with_figures(self, text: str) -> None:
+        page = f"<h1>Leek soup</h1><dl><dt>Tags</dt><dd>{text}</dd></dl>"
+        sign = " | " if "|" in text else ", "
+        assert record_of(page, tags=LINES).value == {"tags": text.split(sign)}
+
+    @pytest.mark.parametrize("entries", [("win", "win"), ("1", "0", "1", "0"), ("win", "loss", "win")])
+    def test_may_hold_an_entry_twice(self, entries: tuple[str, ...]) -> None:
+        once = "<dl><dt>Results</dt>" + "".join(f"<dd>{entry}</dd>" for entry in entries) + "</dl>"
+        for page in (once, f"<main><div>{once}</div><section>{once}</section></main>"):
+            assert record_of(f"<h1>Ayton</h1>{page}", results=LINES).value == {"results": list(entries)}
 
     @pytest.mark.parametrize(
         "stated", [["2 leeks, 1 potato, salt"], "2 leeks 1 potato salt"], ids=["commas", "a sentence"]
@@ -114,6 +139,23 @@ class TestAValueOfAnotherPlace:
         assert record_of(soup(late), image=ADDRESS).value == {"image": "https://site.example/soup.jpg"}
         for page in (soup(late.replace("data-src", "data-x")), soup("", image=stand_in)):
             assert "image" not in record_of(page, title=TEXT, image=ADDRESS).value
+
+    @pytest.mark.parametrize(
+        ("file", "stands_in"),
+        [
+            *((name, True) for name in ("blank.gif", "pixel-1x1.gif", "lazy-placeholder.svg", "spacer.gif", "1x1.png")),
+            *(
+                (name, True)
+                for name in ("a/placeholder", "placeholder_40x30.png", "image-placeholder.png", "loading.gif?v=3")
+            ),
+            *((name, False) for name in ("google-pixel-8.jpg", "pixel-8.jpg", "transparent-case.jpg", "image-2.jpg")),
+            *((name, False) for name in ("blank-canvas-a4.jpg", "wheel-loader.jpg", "loading-ramp.jpg", "40x30.jpg")),
+            *((name, False) for name in ("lazy-lounge-chair.png", "soup.jpg", "blank/soup.jpg")),
+        ],
+    )
+    def test_a_file_that_is_called_by_nothing_else_stands_for_a_picture(self, file: str, stands_in: bool) -> None:
+        page = soup("", image=f"https://site.example/{file}")
+        assert ("image" not in record_of(page, title=TEXT, image=ADDRESS).value) == stands_in
 
     @pytest.mark.parametrize("shown", ["<p>SKU: Default Title</p>", '<div class="sku">Default Title</div>'])
     def test_words_are_no_code(self, shown: str) -> None:

@@ -17,7 +17,7 @@ from shoal.agent.read.field import Field
 from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.read.record.main_matter import MainMatter
 from shoal.agent.read.record.witnesses import Witness, gather, same
-from shoal.agent.read.schema import Property, properties_of
+from shoal.agent.read.schema import properties_of
 from shoal.agent.read.values.quantities import read_quantity
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_value import Json
@@ -87,16 +87,17 @@ class PageKnowledge:
     def states(self, field: str, value: Json) -> bool:
         """Whether an amount of the page is this one in the field's unit, or its structured data state the value."""
         prop = self._properties.get(field)
-        if prop is not None and prop.unit and isinstance(value, int | float) and self._converts(prop, value):
+        unit = (prop.unit or prop.unit_perhaps) if prop is not None else ""
+        if unit and isinstance(value, int | float) and self._converts(unit, value):
             return True
         stated = (each.value for each in self._stated if each.field.partition(".")[0] == field)
         return any(same(value, entry) for said in stated for entry in (said if isinstance(said, list) else (said,)))
 
-    def _converts(self, prop: Property, value: float) -> bool:
-        if prop.unit not in self._amounts:
-            amounts = (read_quantity(line, prop.unit) for line in self._lines)
-            self._amounts[prop.unit] = frozenset(float(amount) for amount in amounts if amount is not None)
-        return any(same(float(value), amount) for amount in self._amounts[prop.unit])
+    def _converts(self, unit: str, value: float) -> bool:
+        if unit not in self._amounts:
+            amounts = (read_quantity(line, unit) for line in self._lines)
+            self._amounts[unit] = frozenset(float(amount) for amount in amounts if amount is not None)
+        return any(same(float(value), amount) for amount in self._amounts[unit])
 
     @cached_property
     def _lines(self) -> list[str]:

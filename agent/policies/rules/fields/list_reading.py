@@ -21,6 +21,7 @@ from shoal.agent.read.lists.structured import structured_list
 from shoal.agent.read.schema import Property
 from shoal.agent.read.shown.choosing import SURENESS_ORDER
 from shoal.agent.read.values.conversion import Raw, ValueHints, convert
+from shoal.agent.read.values.quantities import unit_beside
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldCandidate, FieldSource, Reason, Record, Sureness
 
@@ -122,7 +123,7 @@ class _Maker:
             return text
         if column.kind == "day" and column.whole and pieces:
             text = joined(pieces)
-        return convert(prop, Raw(text), self._hints)
+        return convert(prop, Raw(text), self._hints, unit_beside([column.label_words]))
 
 
 def _element_of(column: Column, pieces: Sequence[Piece]) -> HtmlElement | None:

@@ -89,6 +89,18 @@ def test_fractions_and_lakhs(text: str, number: str) -> None:
     assert read_number(text, "en") == Decimal(number)
 
 
+@pytest.mark.parametrize(
+    "text", ["2024 3/4", "12345678901½", "2 0/5", "3 3/3", "0/3", "1234½", "2⁄2", "5 ⅟ 5", "½ 3/4"]
+)
+def test_what_may_be_no_fraction_is_no_number(text: str) -> None:
+    assert read_number(text, "en") is None
+
+
+@pytest.mark.parametrize("text", ["2024 3/4 €", "12345678901½ €", "2 0/5 €", "1234½ €", "1234 ½ €"])
+def test_what_may_be_no_fraction_is_no_price(text: str) -> None:
+    assert read_price(text, "en") is None
+
+
 @pytest.mark.parametrize("text", ["1 1/3 cups", "⅓ cup", "1⅓ cups"])
 def test_no_fraction_is_rounded_or_cut(text: str) -> None:
     assert read_number(text, "en") is None
