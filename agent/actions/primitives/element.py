@@ -185,23 +185,33 @@ async def fill(on: ActionContext, bid: Bid, value: str, enable_autocomplete_menu
     if typed:
         await on.before_opening(bid)
     with on.faults():
-        if not _fillable(target):
-            await _type_inside(on, element, value)
-        elif typed:
-            await type_over(on, element, target, value)
-            if (now := (await on.target(bid, again=True)).value) == target.value and now != value:
-                with on.faults():  # it takes no keys at all; what was just told of it holds no longer
-                    await element.fill(value, timeout=min(PATIENCE_MS, on.left_ms))
-        else:
-            await element.fill(value, timeout=min(PATIENCE_MS, on.left_ms))
-    if value and target.tag == "input" and not (await on.target(bid, again=True)).value:
-        raise ElementNotUsable(f"the {target.type} field {bid} does not take {value!r}")
+        await _put(on, element, target, value, typed=typed)
+    if value and target.tag == "input":
+        filled = await on.target(bid, again=True)
+        if not filled.value:
+            raise ElementNotUsable(f"the {target.type} field {bid} does not take {value!r}")
+        if filled.value != value and filled.value.endswith(value):  # its focus brought what stands before that
+            with on.faults():
+                await _put(on, element, filled, value, typed=typed)
     if target.chooses:
         await on.note_typed(bid)
     if typed and (target.suggests or enable_autocomplete_menu):
         await on.list_opens(bid, _LIST_S)
         if target.chooses:
             await choose_same(on, bid, value)
+
+
+async def _put(on: ActionContext, element: Any, target: ActionTarget, value: str, *, typed: bool) -> None:
+    """Puts a text into a field in place of what it holds."""
+    if not _fillable(target):
+        await _type_inside(on, element, value)
+        return
+    if typed:
+        await type_over(on, element, target, value)
+        now = (await on.target(target.bid, again=True)).value
+        if now != target.value or now == value:
+            return  # else it takes no keys at all; what was just told of it holds no longer
+    await element.fill(value, timeout=min(PATIENCE_MS, on.left_ms))
 
 
 def _is_typed(target: ActionTarget, value: str, asked: bool) -> bool:

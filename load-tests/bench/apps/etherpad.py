@@ -77,7 +77,7 @@ def tasks(url: str) -> list[Task]:
             "etherpad write",
             job(f"{url}/p/menu", "Write this as the last line", "etherpad write", data={"line": "Plum cake"}),
             over="Plum cake",
-            moves=(Move("Soup", more, {"text": "Plum cake"}),),
+            moves=(Move("Soup", more, {"acted": True}),),
             right=lambda told: text_of("menu").split() == ["Soup", "Bread", "Tea", "Plum", "cake"],
         ),
         Task(

@@ -146,6 +146,15 @@ async def test_a_field_that_takes_no_keys_is_filled_at_once(context: Context) ->
     assert (await act(context, "fill", bid=found["Number"], value="7")).effect.value == "7"
 
 
+@pytest.mark.parametrize("hears", ["", "onkeydown='1'"], ids=["at once", "key by key"])
+async def test_what_the_focus_puts_into_a_field_does_not_stay_beside_what_is_filled_in(
+    context: Context, hears: str
+) -> None:
+    for kind in ("number", "text"):
+        shown = await show(context, f"<input aria-label=Degrees type={kind} onfocus='this.value = 0' {hears}>")
+        assert (await act(context, "fill", bid=shown["Degrees"], value="60")).effect.value == "60"
+
+
 FREE = """<nav><ul><li onclick="out.textContent = 'went away'">Journal</li></ul></nav><form onsubmit="return false">
 <input id=field role=combobox aria-autocomplete=list aria-controls=gone aria-expanded=false aria-label=Narration>
 <button>Save</button></form><p id=out></p><script>field.addEventListener('keydown', () => {});</script>"""
