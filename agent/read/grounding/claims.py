@@ -42,6 +42,7 @@ _MOST_BESIDE = 40
 """Texts of one record that may stand beside a short value."""
 _LEAST_WORD = 3
 """Letters of a word by which a value is known."""
+_ANY_WORD = re.compile(r"\w+")
 _NAME_WORD = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -118,8 +119,9 @@ def unproven(
 ) -> list[Unproven]:
     """The numbers and texts of `records` that the page does not show.
 
-    A short number or word is shown by itself, near a word of its field's name, near all words of a label or of another
-    value of its record; a price beside the sign of a currency.
+    A short number or word is shown by itself, among nothing but values of its record and names of fields, near a word
+    of its field's name, near all words of a label or of another value of its record; a price beside the sign of a
+    currency.
     Left alone are yes and no, and values of an enumeration: those are conclusions, and no text says them.
     """
     schema = extract.record_schema or {}
@@ -135,6 +137,7 @@ def unproven(
             if shown and (
                 not _is_short(value, own)
                 or _is_in_place(value, path, known.names(field), beside, text)
+                or _is_listed(value, path, leaves, text)
                 or (kinds.get(field) == "price" and text.states_amount(value))
             ):
                 continue
@@ -157,6 +160,13 @@ def _is_in_place(
     own_words = [frozenset({word}) for words in own for word in words - common_words()]
     others = [words for other, words in beside.items() if other != path]
     return text.states_nearby(value, [*own_words, *telling, *others]) or text.states_nearby(value, common, _BESIDE)
+
+
+def _is_listed(value: Json, path: Path, leaves: Sequence[tuple[Path, Json, Json]], text: PageText) -> bool:
+    """Whether a text of the page is made of the value, others of its record and names of fields: "3. casting"."""
+    fields = {part.casefold() for leaf, _, _ in leaves for part in leaf[1:] if isinstance(part, str)}
+    others = {word for other, said, _ in leaves if other != path for word in _ANY_WORD.findall(str(said).casefold())}
+    return str(value).strip().casefold() not in fields and text.shows_among(value, frozenset(fields | others))
 
 
 def _is_conclusion(schema: Json) -> bool:

@@ -91,6 +91,21 @@ class Neighbourhoods:
         """Whether a text of the page is the value, with a sign or a unit at most."""
         return value in self._alone
 
+    @cached_property
+    def _labels(self) -> dict[str, list[frozenset[str]]]:
+        """The words of short texts of several words, by each of them."""
+        labels: dict[str, list[frozenset[str]]] = {}
+        for text in dict.fromkeys(self._texts):
+            words = frozenset(_WORDS.findall(text)) if len(text) <= _LONGEST_ALONE else frozenset()
+            for word in words if 1 < len(words) <= _MOST_WORDS_ALONE else ():
+                if len(of_it := labels.setdefault(word, [])) < _MOST_PLACES:
+                    of_it.append(words)
+        return labels
+
+    def is_among(self, value: str, words: frozenset[str]) -> bool:
+        """Whether a short text of the page has the value, and nothing but these words beside it."""
+        return any(text - {value} <= words for text in self._labels.get(value, ()))
+
     def is_near(self, value: ShortValue, groups: Iterable[frozenset[str]], within: int = NEARBY) -> bool:
         """Whether the value stands near all words of one of some groups; it is no word of them itself.
 

@@ -165,6 +165,10 @@ class PageText:
         """Whether a text of the page is a short `value`, with a sign or a unit at most."""
         return self._neighbourhoods.is_alone(_short(value))
 
+    def shows_among(self, value: Json, words: frozenset[str]) -> bool:
+        """Whether a short text of the page has a short `value`, and nothing but these words in lower case beside it."""
+        return self._neighbourhoods.is_among(str(value).casefold(), words)
+
     def states_nearby(self, value: Json, groups: Iterable[frozenset[str]], within: int = NEARBY) -> bool:
         """Whether the page shows a short `value` near all words, in lower case, of one of some groups."""
         return self._neighbourhoods.is_near(_short(value), groups, within)

@@ -93,6 +93,14 @@ def test_two_short_values_do_not_bear_out_each_other() -> None:
     assert doubted({"name": "Lamp XL", "sku": "eingeben"}, text("Bitte 3 Stück eingeben")) == ["name", "sku"]
 
 
+def test_short_values_are_borne_out_by_a_text_that_is_made_of_their_record() -> None:
+    record = {"id": 3, "name": "casting", "direction": "minimize"}
+    assert doubted(record, text("3. casting Direction: MINIMIZE")) == []
+    assert doubted(record, text("3. casting"), text("Direction: MINIMIZE")) == []
+    assert doubted(record, text("3 more casting here"), text("Direction: MINIMIZE")) == ["id", "name"]
+    assert doubted({"sku": "sku", "name": "name"}, text("SKU name")) == ["sku", "name"]
+
+
 GUESTS = text("there were 25 of them who came to a wedding for which the king had paid in EUR")
 
 
