@@ -27,7 +27,7 @@ test-fuzz: setup ## properties with many examples; 10,000 random requests for a 
 test-sites: setup ## jobs on sites and applications from package registries, beside the truth (ten minutes)
 	@scripts/test-sites
 
-test-apps: setup ## jobs on applications from PyPI and npm, and the model calls beside those that they need (five minutes)
+test-apps: setup ## jobs on applications from PyPI and npm, and the model calls beside those that they need (ten minutes)
 	@scripts/test-apps
 
 test-gym: setup ## all tasks of MiniWoB++ by scripts that read the text, and what BrowserGym's tests ask (15 minutes)

@@ -210,8 +210,9 @@ async def _put(on: ActionContext, element: Any, target: ActionTarget, value: str
         await type_over(on, element, target, value)
         now = (await on.target(target.bid, again=True)).value
         if now != target.value or now == value:
-            return  # else it takes no keys at all; what was just told of it holds no longer
-    await element.fill(value, timeout=min(PATIENCE_MS, on.left_ms))
+            return  # else it takes no keys at all
+    with on.faults():  # what was just told of it holds no longer
+        await element.fill(value, timeout=min(PATIENCE_MS, on.left_ms))
 
 
 def _is_typed(target: ActionTarget, value: str, asked: bool) -> bool:
