@@ -52,6 +52,7 @@ class FakePage:
     reaches: Mapping[str, Prospect] = field(default_factory=dict)  # as `actions`: what that would reach
     fetched: tuple[FetchedJson, ...] = ()  # what its scripts fetched
     unreachable: str = ""  # where its script led in vain
+    settled: str = ""  # where it leads by itself until it has settled
     gives: tuple[Download, ...] = ()  # files that it gives as soon as it is opened
 
 
@@ -212,7 +213,7 @@ class FakeContext:
         return page.reaches.get(_key(action), Prospect((self._url,), listed=listed))
 
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
-        self._page()
+        self._url = self._page().settled or self._url
         return True
 
     async def unreachable(self) -> str:

@@ -35,6 +35,9 @@ _FINAL_ACTIONS = frozenset({"complete", "terminate", "answer", "report_infeasibl
 
 NOTHING_DONE = frozenset({HelpMissing.code, ActionInvalid.code, ActionRefused.code, SiteRefused.code})
 """Errors of actions that were not begun."""
+_PUSHED_S, _PUSHING_S = 0.5, 1.5
+"""How long a page is to be quiet before it does not show what was expected, and how long that is waited for: servers
+push what an action brought about. A call of the model takes longer."""
 
 
 async def take_step(
@@ -174,4 +177,7 @@ async def came_true(attempt: Attempt, decision: StepDecision, step: Step) -> boo
         return took_place(step.results)
     if then_done.beyond_view and not changed_page(step.results):
         return False
+    if holds(then_done, await attempt.state.observe()):
+        return True
+    await attempt.page.settle(quiet_s=_PUSHED_S, budget_s=_PUSHING_S)
     return holds(then_done, await attempt.state.observe())

@@ -95,8 +95,10 @@ def tasks(url: str) -> list[Task]:
         Task(
             "octoprint print",
             job(f"{url}/", "Print vase.gcode", "octoprint print"),
-            over="navigate, completed",
-            moves=(Move("", all_of(of(r"^vase\.gcode$", click("link", "^Load and Print$"))), {"acted": True}),),
+            over=r"File: vase\.gcode",
+            moves=(
+                Move("", all_of(of(r"^vase\.gcode$", click("link", "^Load and Print$"))), {"text": "File: vase.gcode"}),
+            ),
             right=lambda told: eventually(lambda: _told(url, "job")["job"]["file"]["name"] == "vase.gcode"),
         ),
         Task(

@@ -56,6 +56,13 @@ async def test_one_click_whose_end_the_page_shows_costs_one_call(then: Json) -> 
     assert len(outcome.tasks[0].steps) == 1
 
 
+async def test_what_a_server_pushes_after_a_click_costs_no_further_call() -> None:
+    pages = {**SHOP, THANKS: FakePage(elements=body(text("Sent")), settled=f"{URL}pushed")}
+    pages[f"{URL}pushed"] = SHOP[THANKS]
+    outcome, model = await asked(begun({"text": "Thank you"}), pages=pages)
+    assert (outcome.status, len(model.asked)) == (Status.COMPLETED, 1), outcome
+
+
 async def test_actions_that_are_all_that_was_wanted_need_no_further_look() -> None:
     outcome, model = await asked(begun({"acted": True}))
     assert (outcome.status, len(model.asked)) == (Status.COMPLETED, 1)
