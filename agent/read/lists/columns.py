@@ -272,7 +272,10 @@ class _Collector:
             self._places["heading", "day"][record] = PlacedValue(day, ())
 
     def _days_between(self) -> dict[int, str]:
-        """The day in a heading that governs each record; none where no heading stands between two records."""
+        """The day in a heading that governs each record.
+
+        None where no heading stands between two records, or none above the first one: the days end records then.
+        """
         day, by_record, between = None, dict[int, str](), 0
         last = max(0, self.run.spans[0][0] - 12)
         for record, (start, end) in enumerate(self.run.spans):
@@ -282,7 +285,7 @@ class _Collector:
             if day is not None:
                 by_record[record] = day
             last = end
-        return by_record if between else {}
+        return by_record if between and 0 in by_record else {}
 
     def place_columns(self) -> list[Column]:
         """The columns of all places that enough records have."""

@@ -15,6 +15,9 @@ from shoal.agent.read.lists.elements import attribute_number, is_cell, is_head, 
 from shoal.agent.read.lists.paths import LOOKS, Path, without_columns
 from shoal.agent.read.lists.pieces import PagePieces, Part, Piece, words_in_line
 from shoal.agent.read.lists.words import same_words, split_words
+from shoal.agent.read.values.text_values import days_in
+from shoal.agent.read.word_lists.labels import AROUND
+from shoal.agent.read.words import word_set
 
 _MOST_RUNS = 70
 _LONGEST_COUNTED = 400
@@ -27,6 +30,9 @@ _FEW = 4
 
 _LEAST_STRIPED = 4
 """Siblings from which classes that take turns are known as such."""
+_COLOURS = word_set("light dark white gray grey alternate striped")
+"""Words in classes of rows that take turns, and say how they look."""
+_SET_APART = frozenset(AROUND)
 _LEAST_NAMED = 3
 """Classes with one stem from which they name records, and not kinds of them."""
 _STEM = re.compile(r".{2,40}?[-_](?=[^-_]{1,40}$)")
@@ -194,6 +200,11 @@ def _stretches(page: PagePieces, el: HtmlElement) -> Iterator[tuple[str, list[Sp
     shapes = [kind.rpartition("|")[0] or kind for kind in kinds]
     if shapes != kinds:
         yield from _from_each(el, parts, shapes)
+    lines = [(part, part.el) for part in parts if part.el is not None and is_row(part.el)]
+    trs = [row for _, row in lines]
+    if _take_turns([part.step for part, _ in lines]) and not _say_the_same(page, trs[::2], trs[1::2]):
+        pairs = zip(lines[::2], [*lines[1::2], lines[-1]], strict=False)
+        yield f"from {lines[0][0].step}", [(first.start, last.end) for (first, _), (last, _) in pairs]
     for name, at in _separators(parts, kinds).items():
         if at:
             edges = [-1, *at, len(parts)]
@@ -359,20 +370,62 @@ def _classes_of_records(page: PagePieces) -> dict[tuple[Path, object], set[str]]
 
 def _striped(page: PagePieces) -> dict[int, set[str]]:
     """Classes by which children of one tag only take turns, by the number of their parent."""
-    children: dict[tuple[int, object], list[set[str]]] = defaultdict(list)
+    children: dict[tuple[int, object], list[HtmlElement]] = defaultdict(list)
     for el, (start, end) in page.span.items():
         if end > start and page.path[el]:
-            children[id(el.getparent()), el.tag].append(set(page.path[el][-1].split(".")[1:]))
-    return {parent: names for (parent, _), sets in children.items() if (names := _stripes(sets))}
+            children[id(el.getparent()), el.tag].append(el)
+    return {parent: names for (parent, _), rows in children.items() if (names := _stripes(page, rows))}
 
 
-def _stripes(sets: Sequence[set[str]]) -> set[str]:
+def _stripes(page: PagePieces, rows: Sequence[HtmlElement]) -> set[str]:
     """Classes by which siblings only take turns, as rows in two colours do; none where they do not."""
+    sets = [set(page.path[row][-1].split(".")[1:]) for row in rows]
     first = next((place for place, names in enumerate(sets) if names), len(sets))
-    rows = sets[first:]
-    if len(rows) < _LEAST_STRIPED or rows[0] == rows[1]:
+    rows, sets = rows[first:], sets[first:]
+    if not _take_turns(sets) or not _are_colours(sets[0] - sets[1], sets[1] - sets[0]):
         return set()
-    return rows[0] ^ rows[1] if all(names == rows[place % 2] for place, names in enumerate(rows)) else set()
+    return sets[0] ^ sets[1] if _say_the_same(page, rows[::2], rows[1::2]) else set()
+
+
+def _take_turns(kinds: Sequence[object]) -> bool:
+    """True where the first two are different, and all others follow in turn."""
+    enough = len(kinds) >= _LEAST_STRIPED and kinds[0] != kinds[1]
+    return enough and all(kind == kinds[place % 2] for place, kind in enumerate(kinds))
+
+
+def _are_colours(names: Collection[str], others: Collection[str]) -> bool:
+    """True where classes that take turns may say how rows look: an extra one, or two that are numbered or so called."""
+    mine, its = ({word for name in each for word in re.split(r"[-_]|(?=\d)", name)} for each in (names, others))
+    if (mine | its) & _SET_APART:
+        return False
+    return not names or not others or all(len(word) < 2 or word in _COLOURS for word in mine ^ its)
+
+
+def _say_the_same(page: PagePieces, rows: Sequence[HtmlElement], others: Sequence[HtmlElement]) -> bool:
+    """True where most rows of both kinds have the same inner paths, and values of one kind there."""
+    mine, its = (
+        {path: kinds for path, kinds in _kinds_in(page, each).items() if sum(kinds.values()) > 0.5 * len(each)}
+        for each in (rows, others)
+    )
+    return mine.keys() == its.keys() and all(kinds.keys() & its[path].keys() for path, kinds in mine.items())
+
+
+def _kinds_in(page: PagePieces, rows: Sequence[HtmlElement]) -> dict[Path, Counter[str]]:
+    """The kinds of values at each path below rows, with the number of rows."""
+    kinds: dict[Path, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        start, end = page.span[row]
+        depth = len(page.path[row])
+        first = {piece.path[depth:]: piece.text for piece in reversed(page.pieces[start:end])}
+        for path, text in first.items():
+            kinds[path][_kind_of_value(text)] += 1
+    return kinds
+
+
+def _kind_of_value(text: str) -> str:
+    if sum(day.end - day.start for day in days_in(text)) > 0.6 * len(text):
+        return "day"
+    return "text" if re.search(r"[^\W\d_]{3}", text) else "figures" if re.search(r"\d", text) else "signs"
 
 
 def _without(step: str, names: Collection[str]) -> str:

@@ -245,6 +245,39 @@ def test_rows_whose_classes_say_what_each_is_about_are_one_list():
     assert len(list_of(page, name=TEXT, price=NUMBER).records) == 8
 
 
+@pytest.mark.parametrize("classes", [("odd", "even"), ("row-light", "row-dark"), ("card", "card bg-grey")])
+def test_rows_in_two_colours_are_one_list(classes: tuple[str, str]):
+    reading = list_of(f"<h1>Lamps</h1><ul>{lamps(*classes * 3)}</ul>", name=TEXT, price=NUMBER)
+    assert (len(reading.records), reading.left_out) == (6, "")
+
+
+@pytest.mark.parametrize("classes", [("head", "detail"), ("", "detail"), ("odd", "even")])
+@pytest.mark.parametrize("second", ["Judge {}", "<a href='/judges/{}'>{} J.</a>"])
+def test_rows_of_two_kinds_that_take_turns_are_no_records_of_their_own(classes: tuple[str, str], second: str):
+    names = (*NAMES, "Gum")
+    page = "".join(
+        f"<tr class='{classes[0]}'><td>{name} v. Oak</td><td>24-{n}00</td></tr>"
+        f"<tr class='{classes[1]}'><td>{second.format(name, name)}</td><td>2024-03-1{n}</td></tr>"
+        for n, name in enumerate(names)
+    )
+    found = rows(list_of(f"<table>{page}</table>", case_name=TEXT, docket_number=TEXT, date_filed=DAY))
+    assert len(found) == (0 if classes[0] == "odd" else 6), "rows that nothing tells apart are no list at all"
+    for n, row in enumerate(found):
+        assert (row["docket_number"], row["date_filed"]) == (f"24-{n}00", f"2024-03-1{n}")
+        assert row.get("case_name", f"{names[n]} v. Oak") == f"{names[n]} v. Oak"
+
+
+@pytest.mark.parametrize("classes", [("item", "ad"), ("item", "item sponsored")])
+def test_rows_of_another_kind_between_the_records_are_none(classes: tuple[str, str]):
+    page = "".join(
+        f"<li class='{classes[0]}'><a href='/p/{n}'>{name} lamp</a> <span class=price>€ {n}.50</span></li>"
+        f"<li class='{classes[1]}'><a href='/ad/{n}'>Ad {name}</a> <span class=price>€ 9{n}.00</span></li>"
+        for n, name in enumerate((*NAMES, "Gum"))
+    )
+    found = rows(list_of(f"<ul>{page}</ul>", name=TEXT, price=NUMBER, url=ADDRESS))
+    assert [row["name"] for row in found] == [f"{name} lamp" for name in (*NAMES, "Gum")]
+
+
 @pytest.mark.parametrize("stem", ["", "py-"])
 def test_rows_of_two_kinds_are_two_lists_and_the_other_one_is_told(stem: str):
     kinds = ("function", "function", "class", "function", "class", "function")
