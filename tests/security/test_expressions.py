@@ -17,6 +17,8 @@ from shoal.agent.documents.document import _DOCTYPE
 _CHARS = 5_000
 _MOST_S = 0.1
 """Of processor time. The square takes 0.15 s and more here, and an hour for a megabyte; what is linear 0.005 s."""
+_AGAIN = 5
+"""What took longer is measured again: a machine with much to do needs more of that time for the same, now and then."""
 _PIECES = (
     *("a", "A", "1", "0", " ", "-", ".", ",", "@", "/", "(", "((", "[", "{", '"', "'", "“", "<", "&", "#", "*", "\\"),
     *("a.", "a ", "a-", "a@", "a/", "a1", "1a", "1.", "1,", "1 ", " 000", ".000", ",000", "1-", "ab ", "in ", "x@y."),
@@ -70,11 +72,16 @@ def expressions() -> Iterator[tuple[str, re.Pattern[str]]]:
                         yield f"{found.name}.{name}", part
 
 
-def _seconds(expression: re.Pattern[str], text: str) -> float:
-    began = time.process_time()
-    for _ in expression.finditer(text):
-        pass
-    return time.process_time() - began
+def _is_slow(expression: re.Pattern[str], text: str) -> bool:
+    signal.setitimer(signal.ITIMER_VIRTUAL, _MOST_S)
+    try:
+        for _ in expression.finditer(text):
+            pass
+    except TimeoutError:
+        return True
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    return False
 
 
 @pytest.mark.timeout(600)
@@ -91,13 +98,9 @@ def test_no_expression_takes_the_square_of_a_text() -> None:
                 continue
             for piece in _PIECES:
                 for start, end in _ENDS:
-                    signal.setitimer(signal.ITIMER_VIRTUAL, _MOST_S)
-                    try:
-                        _seconds(expression, start + piece * (_CHARS // len(piece)) + end)
-                    except TimeoutError:
+                    text = start + piece * (_CHARS // len(piece)) + end
+                    if all(_is_slow(expression, text) for _ in range(_AGAIN)):
                         slow.append(f"{name}: {start!r} {piece!r} {end!r}")
-                    finally:
-                        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     finally:
         signal.signal(signal.SIGVTALRM, before)
     assert not slow, "\n".join(slow)
@@ -105,7 +108,10 @@ def test_no_expression_takes_the_square_of_a_text() -> None:
 
 
 def test_a_row_of_comments_before_a_doctype_is_read_in_one_way() -> None:
-    began = time.process_time()
-    assert _DOCTYPE.match("<!---->" * _CHARS + "x") is None
-    assert time.process_time() - began < _MOST_S
+    def seconds() -> float:
+        began = time.process_time()
+        assert _DOCTYPE.match("<!---->" * _CHARS + "x") is None
+        return time.process_time() - began
+
+    assert min(seconds() for _ in range(_AGAIN)) < _MOST_S
     assert _DOCTYPE.match("<!-- a --> <!-- b -->\n<!DOCTYPE html>")

@@ -6,12 +6,13 @@ import html
 import io
 import time
 import urllib.parse
+from dataclasses import replace
 
 import pytest
 import pytest_asyncio
 from PIL import Image
 
-from shoal.agent.browser import Browser, Context, ContextOptions, ObserveOptions
+from shoal.agent.browser import Browser, Context, ObserveOptions
 from shoal.agent.chromium.acting.settling import readiness
 from shoal.agent.chromium.devtools import page_walk
 from shoal.agent.chromium.process.launch import LaunchOptions, launch
@@ -21,6 +22,7 @@ from shoal.agent.observe.tree import clickable_elements, walk_elements
 from shoal.agent.types import Action, Box
 from tests.integration.browser.conftest import WRITTEN, Site
 from tests.integration.browser.test_mended import click, ids, show
+from tests.patience import PATIENT
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -120,7 +122,7 @@ async def test_what_lies_deeper_than_is_looked_is_said_to_be_missing(context: Co
 async def test_a_document_that_may_run_no_scripts_is_not_waited_for_in_vain(
     browser: Browser, site: Site, reading: bool
 ) -> None:
-    context = await browser.new_context(ContextOptions(reading=reading))
+    context = await browser.new_context(replace(PATIENT, reading=reading))
     await context.goto(f"{site.url}/sandboxed")
     assert await context.settle(quiet_s=0.1, budget_s=60)
     await context.close()
@@ -216,7 +218,7 @@ async def fine(request: pytest.FixtureRequest) -> tuple[Browser, int]:
 async def test_marks_of_a_form_at_device_scale_one_and_two(fine: tuple[Browser, int], site: Site, dark: bool) -> None:
     browser, scale = fine
     try:
-        context = await browser.new_context()
+        context = await browser.new_context(PATIENT)
         await context.goto(f"{site.url}/acts")
         if dark:
             await context.read("style => { document.documentElement.style = style }", DARK)
@@ -248,7 +250,7 @@ async def test_marks_of_a_form_at_device_scale_one_and_two(fine: tuple[Browser, 
 async def test_a_page_longer_than_chromium_draws_ends_where_it_does(fine: tuple[Browser, int]) -> None:
     browser, scale = fine
     try:
-        context = await browser.new_context(ContextOptions(schemes=WRITTEN))
+        context = await browser.new_context(replace(PATIENT, schemes=WRITTEN))
         await show(context, "<body style='margin:0'><div style='height:20000px; background:#00f'></div>")
         shot = await context.screenshot(full_page=True)
         picture = Image.open(io.BytesIO(shot.data)).convert("RGB")
