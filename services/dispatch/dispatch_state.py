@@ -56,7 +56,7 @@ class DispatchState:
     config: DispatchConfig
     partitions: FairQueue
     domains: Domains
-    documents: DocumentPartitions = field(default_factory=DocumentPartitions)
+    documents: DocumentPartitions
     metrics: DispatchMetrics = field(default_factory=DispatchMetrics)
     site_rates: SiteRates = field(default_factory=SiteRates)
     unserved: UnservedPartitions = field(default_factory=UnservedPartitions)
@@ -73,7 +73,8 @@ class DispatchState:
     @classmethod
     def of(cls, config: DispatchConfig) -> DispatchState:
         """An empty dispatch state."""
-        return cls(config, FairQueue(config.tenant_weights), Domains(config.per_domain))
+        domains = Domains(config.per_domain)
+        return cls(config, FairQueue(config.tenant_weights), domains, DocumentPartitions(domains))
 
     def note_store(self, *, away: bool, error: str = "") -> None:
         """The store did not answer, or does again."""

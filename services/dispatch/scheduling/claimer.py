@@ -153,11 +153,13 @@ class Claimer:
             key = (take.job, take.domain)
             held = claims.held.get(key)
             if held is not None and take.owner:
-                full = held.cause is WaitingCause.DOMAIN_LIMIT
-                state.documents.refused(*key, now + (_FULL_S if full else held.wait_s))
-                if held.cause is WaitingCause.DOMAIN_DELAY:  # there are no runs where a distance is kept
+                if held.cause is WaitingCause.DOMAIN_LIMIT:
+                    state.documents.is_full(*key, now + _FULL_S)
+                elif held.cause is WaitingCause.DOMAIN_DELAY:  # there are no runs where a distance is kept
                     state.documents.forget(*key)
                     state.domains.look_again(take.domain)
+                else:
+                    state.domains.refused(take.domain, take.job, held, now)
             elif held is not None:
                 state.domains.refused(take.domain, take.job, held, now)
                 state.partitions.park(*key)

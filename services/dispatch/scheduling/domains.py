@@ -170,6 +170,11 @@ class Domains:
             return 0.0  # an operator's pause may be lifted at any time
         return max(0.0, state.blocked_until - now, state.next_start.get(job, 0.0) - now)
 
+    def is_paused(self, domain: int, now: float) -> bool:
+        """Whether the site, or an operator, wants no session there yet."""
+        state = self._domains.get(domain)
+        return state is not None and now < state.blocked_until
+
     def places(self, domains: Iterable[int], now: float) -> int:
         """How many more sessions some domains take together, as far as known; what jobs ask for is left aside."""
         free = 0
@@ -206,14 +211,15 @@ class Domains:
 class _DocumentReading:
     worker: str
     share: float = 1.0  # of its items that were read from documents, smoothed
-    paused_until: float = 0.0  # seconds of the caller's clock
+    full_until: float = 0.0  # seconds of the caller's clock
     served: float = 0.0  # when it last got a run; likewise
 
 
 class DocumentPartitions:
     """What one dispatcher knows of them, by job and domain. A worker that is lost is known no more."""
 
-    def __init__(self) -> None:
+    def __init__(self, domains: Domains) -> None:
+        self._domains = domains  # which know their pauses
         self._known: LRUCache[tuple[int, int], _DocumentReading] = LRUCache(_MOST_READ)
 
     def note(self, work: Work, domain: int, worker: str, outcome: Outcome) -> bool:
@@ -240,10 +246,10 @@ class DocumentPartitions:
         if (known := self._known.get((job, domain))) is not None:
             known.served = now
 
-    def refused(self, job: int, domain: int, until: float) -> None:
-        """The store gives no run before that moment."""
+    def is_full(self, job: int, domain: int, until: float) -> None:
+        """The domain has no place for a run, which is not asked for again before that moment."""
         if (known := self._known.get((job, domain))) is not None:
-            known.paused_until = until
+            known.full_until = until
 
     def worker_of(self, job: int, domain: int) -> str | None:
         """The worker that reads its documents."""
@@ -253,7 +259,7 @@ class DocumentPartitions:
     def due(self, workers: Container[str], now: float) -> Iterator[tuple[int, int, str]]:
         """Those of some workers that may get a run now, with the worker; those that got none for longest come first."""
         for (job, domain), known in sorted(self._known.items(), key=lambda pair: pair[1].served):
-            if known.worker in workers and known.paused_until <= now:
+            if known.worker in workers and known.full_until <= now and not self._domains.is_paused(domain, now):
                 yield job, domain, known.worker
 
     def lost(self, workers: Container[str]) -> list[int]:
@@ -267,8 +273,8 @@ class DocumentPartitions:
         return len(self._known)
 
     def next_change(self, now: float) -> float | None:
-        """Seconds until a refusal is over; None where none is waited for."""
-        later = [known.paused_until - now for known in self._known.values() if known.paused_until > now]
+        """Seconds until a run is asked for again; None where none is waited for."""
+        later = [known.full_until - now for known in self._known.values() if known.full_until > now]
         return min(later, default=None)
 
 

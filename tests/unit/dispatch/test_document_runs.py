@@ -6,10 +6,14 @@ from dataclasses import replace
 
 from shoal.agent.spec import JobSpec, PolitenessSpec
 from shoal.agent.status import Status
+from shoal.agent.support.moments import loop_time
 from shoal.agent.types import LoopItem, Outcome, Record
 from shoal.agent.worker_messages import LearnedUse, Work
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.scheduling.domains import DocumentPartitions, Domains
+from shoal.services.store.records import ClaimRefusal, ClaimRequest, Claims
+from shoal.services.store.throttle.site_limits import SiteLimits
+from shoal.services.store.waiting_causes import WaitingCause
 from tests.cluster_world import EXTRACT, LOOP, shop, world
 
 FIELDS = {"url": "http://shop.example/", "extract": EXTRACT, "loop": LOOP}
@@ -23,7 +27,7 @@ def work(**fields: object) -> Work:
 
 
 def test_a_partition_is_read_in_runs_after_its_first_document_and_no_more_when_most_items_need_a_browser() -> None:
-    known = DocumentPartitions()
+    known = DocumentPartitions(Domains(8))
     known.note(work(), 3, "w1", OPENED)
     assert known.worker_of(7, 3) is None
     known.note(work(), 3, "w1", READ)
@@ -32,13 +36,34 @@ def test_a_partition_is_read_in_runs_after_its_first_document_and_no_more_when_m
     gone = [known.note(work(), 3, "w1", OPENED) for _ in range(7)]
     assert gone == [False] * 6 + [True] and not len(known)
     known.note(work(), 3, "w1", READ)
-    known.refused(7, 3, 5.0)
+    known.is_full(7, 3, 5.0)
     assert not list(known.due({"w1"}, 4.0)) and known.next_change(4.0) == 1.0
     assert known.lost({"w2"}) == [3] and not len(known)
 
 
+def test_a_pause_holds_runs_back_for_as_long_as_the_domain_and_an_operator_lifts_it_for_both() -> None:
+    domains = Domains(8)
+    known = DocumentPartitions(domains)
+    known.note(work(), 3, "w1", READ)
+    domains.refused(3, 7, ClaimRefusal(WaitingCause.DOMAIN_PAUSE, 3600, 4), now=0)
+    assert domains.room(3, 7, PolitenessSpec(), 3599) == 0 and not list(known.due({"w1"}, 3599))
+    assert domains.set_limits({3: SiteLimits(most=5)})
+    assert domains.room(3, 7, PolitenessSpec(), 1) == 5 and list(known.due({"w1"}, 1)) == [(7, 3, "w1")]
+
+
+async def test_the_claimer_notes_a_pause_that_held_a_run_back_where_an_operator_lifts_it() -> None:
+    async with world(shop(1)) as w:
+        state, claimer = w.dispatcher._state, w.dispatcher._claimer
+        state.documents.note(work(), 3, "w1", READ)
+        take = ClaimRequest(7, 3, 0, n=5, rules=PolitenessSpec(), owner="w1", width=2)
+        claimer._note([take], Claims((), {(7, 3): ClaimRefusal(WaitingCause.DOMAIN_PAUSE, 3600, 4)}))
+        assert not list(state.documents.due({"w1"}, loop_time()))
+        assert state.domains.set_limits({3: SiteLimits(most=5)})
+        assert list(state.documents.due({"w1"}, loop_time())) == [(7, 3, "w1")]
+
+
 def test_where_one_failure_ends_a_loop_or_pages_keep_a_distance_there_are_no_runs() -> None:
-    known = DocumentPartitions()
+    known = DocumentPartitions(Domains(8))
     known.note(work(loop={**LOOP, "on_error": "stop"}), 3, "w1", READ)
     known.note(work(politeness={"delay_s": 1}), 3, "w1", READ)
     known.note(work(sample=3), 3, "w1", READ)
