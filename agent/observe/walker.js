@@ -560,6 +560,7 @@ globalThis.shoalWalker ??= (() => {
   const isOff = option => option.disabled || (option.parentElement?.tagName === 'OPTGROUP' && option.parentElement.disabled);
   // All of them, as they can be chosen by their positions.
   const choosable = element => [...element.options].map(one => [squeeze(one.label || one.text || one.value), one.value, isOff(one)]);
+  const hearsClicks = element => element.hasAttribute('onclick') || (listening.has(element) && !hearsAll(element)) || delegated.has(element);
   // Why an element takes clicks; 0 when it does not by itself.
   const kindOf = (element, tag, role) => {
     if (NATIVE.has(tag)) {
@@ -568,7 +569,7 @@ globalThis.shoalWalker ??= (() => {
     }
     if (element.isContentEditable && !element.parentElement?.isContentEditable) return 3;
     if (role && ACTIVE_ROLES.has(role.split(' ')[0])) return 2;
-    if ((element.hasAttribute('onclick') || (listening.has(element) && !hearsAll(element)) || delegated.has(element)) && tag !== 'HTML' && tag !== 'BODY') return 4;
+    if (hearsClicks(element) && tag !== 'HTML' && tag !== 'BODY') return 4;
     if (element.hasAttribute('tabindex') && element.tabIndex >= 0 && tag !== 'BODY' && tag !== 'IFRAME') return 5;
     if ((tag === 'VIDEO' || tag === 'AUDIO') && element.controls) return 1;
     // What takes no clicks, but is dragged, dropped on, pointed at, or reacts to keys.
@@ -1597,7 +1598,30 @@ globalThis.shoalWalker ??= (() => {
   const unchosen = new WeakMap();
   const noteTyped = id => {
     const field = id ? find(id) : deepActive();
-    if (field && shoalChooses(field)) unchosen.set(field, { text: field.value, options: [] });
+    if (field && shoalChooses(field)) unchosen.set(field, { text: field.value, options: [], last: lastId });
+  };
+  // What a click on an element presses, by which a script may send: a button, or what hears clicks without being one.
+  // Not what opens or is a list, holds a field, came once a field was typed into, or is an icon within a field's own part.
+  const PRESSABLE = 'button, [role=button], input[type=button], input[type=submit], input[type=image]', FIELD_PART = 'input:not([type=hidden]), select, textarea';
+  const OPENING = '[aria-haspopup]:not([aria-haspopup=false]), [aria-expanded], [aria-controls], [role=option], [role=option] *, [role=listbox] *, [role=menu] *, [role=combobox]';
+  const pressed = element => {
+    let at = element;
+    while (at && !(at.nodeType === 1 && (at.matches(PRESSABLE) || hearsClicks(at)))) at = parentOf(at);
+    if (!at || /^(HTML|BODY|LABEL)$/.test(at.tagName) || at.matches(OPENING)) return null;
+    if (!at.matches(PRESSABLE)) {
+      const since = places().flatMap(place => [...place.querySelectorAll('input')]).filter(field => unchosen.has(field)).map(field => unchosen.get(field).last);
+      const there = [at, element].map(one => ids.get(one) || Infinity);
+      if (at.matches(FIELD_PART) || at.querySelector(FIELD_PART) || at.closest(CHOICES) || !/^(|button|link)$/.test(at.getAttribute('role') || '')) return null;
+      if (!since.some(last => Math.min(...there) <= last)) return null;
+    }
+    return /\p{L}{2}/u.test(at.getAttribute('aria-label') || at.value || at.textContent) || !isPartOfField(at) ? at : null;
+  };
+  // Whether an icon stands with one field of several: it opens or empties that. Beside all fields it sends them.
+  const isPartOfField = icon => {
+    let around = parentOf(icon);
+    while (around && !(around.nodeType === 1 && around.querySelector(FIELD_PART))) around = parentOf(around);
+    const fields = around ? around.querySelectorAll(FIELD_PART).length : 0;
+    return icon.tabIndex < 0 && icon.hasAttribute('tabindex') || (fields === 1 && document.querySelectorAll(FIELD_PART).length > 1);
   };
   const unchosenIn = form => (form ? [...form.elements] : places().flatMap(place => [...place.querySelectorAll('input')]).filter(field => !field.form)).filter(field => field.value && unchosen.has(field) && folded(unchosen.get(field).text) === folded(field.value))
     .map(field => ({ name: brief(field), text: field.value, options: unchosen.get(field).options }));
@@ -1695,7 +1719,7 @@ globalThis.shoalWalker ??= (() => {
     // For changes.js.
     places, squeeze, clip, parentOf, idOf, brief, valueOf, deepActive, takesClicks: element => kindOf(element, upper(element), element.getAttribute('role') || '') % 7 > 0,
     opened: () => choicesIn(places(), null).some(item => !before.has(item)),
-    walk, find, elementState, around, expose, choice, took, noteTyped, unchosenIn, settingSpot,
+    walk, find, elementState, around, expose, choice, took, noteTyped, unchosenIn, pressed, settingSpot,
     beforeOpening: () => { before = new WeakSet(choicesIn(places(), null)); },
     beforeChoosing: id => { const field = find(id); besides = { sent: JSON.stringify(sentBeside(field)), texts: textsBeside(field) }; }, closedSays, scrollRegion, scrollPage,
     options: id => { // of a select, or those that an input suggests

@@ -167,3 +167,34 @@ async def test_a_list_of_the_page_is_no_list_of_suggestions_of_a_field(context: 
     assert "went away" not in compact((await context.observe()).elements)
     (unchosen,) = (await context.prospect(Action("click", {"bid": shown["Save"]}))).unchosen
     assert (unchosen.text, unchosen.options) == ("Journal", [])
+
+
+NO_FORM = """<div><input id=field role=combobox aria-autocomplete=list aria-controls=gone aria-label=Town>
+<button id=arrow>▾</button>
+<i id=clear onclick="1" style="display:inline-block;width:20px;height:20px"></i></div>
+<div id=list></div><input aria-label=Name><ul><li id=row onclick="1">A row of the page</ul><h2 id=late></h2>
+<button id=more aria-haspopup=menu><svg width=20 height=20></svg></button>
+<script>const out = () => {}; field.addEventListener('keydown', out); field.oninput = () => {
+  list.innerHTML = "<div id=one onclick='field.value = this.textContent'>Metropolis</div>"; };</script>{sends}"""
+SEND = {
+    "a button with a name": "<button id=send>Send</button>",
+    "a button without a name": "<button id=send><svg width=20 height=20></svg></button>",
+    "a part that hears clicks": "<div id=send onclick='1'>Send it</div>",
+    "a part whose listener is added": "<div id=send>Send it</div><script>send.addEventListener('click', out)</script>",
+    "an icon that hears clicks": "<i id=send onclick='1' style='display:inline-block;width:20px;height:20px'></i>",
+    "a word within what hears clicks": "<div onclick='1'><b id=send>Send it</b></div>",
+}
+
+
+@pytest.mark.parametrize("way", SEND)
+async def test_whatever_a_script_may_send_by_is_told_with_what_is_not_chosen_and_no_more(
+    context: Context, way: str
+) -> None:
+    shown = await show(context, NO_FORM.replace("{sends}", SEND[way]))
+    await act(context, "fill", bid=shown["Town"], value="Zug")
+    await context.observe()
+    places = ("send", "arrow", "clear", "row", "more", "one")
+    bids = await context.locate([f"#{place}" for place in places])
+    told = [await context.prospect(Action("click", {"bid": bid})) for bid in bids]
+    found = {place: (each.presses, bool(each.unchosen)) for place, each in zip(places, told, strict=True)}
+    assert found == {place: (place == "send", place == "send") for place in places}

@@ -52,10 +52,8 @@
     if (button) sentTo(form, button);
   };
   for (let node = element; node && node.nodeType !== 9; node = up(node)) if (node.nodeType === 1) add(node);
-  // A script sends by a button, too: one with words, which opens no list and stands in none.
-  const pressed = element.closest('button, [role=button], input[type=button]');
-  if (pressed && !pressed.matches('[aria-haspopup],[aria-expanded],[aria-controls]') && !pressed.closest('[role=option],[role=listbox],[role=menu]')
-    && /\p{L}{2}/u.test(pressed.getAttribute('aria-label') || pressed.value || pressed.textContent)) {
+  const pressed = shoalWalker.pressed(element);
+  if (pressed) {
     facts.presses = true;
     facts.unchosen = shoalWalker.unchosenIn(formOf(pressed));
   }
