@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from shoal.agent.chromium.acting.acting_context import ActingContext
+from shoal.agent.support.page_names import script_by_names
 
-_COPY = Path(__file__).with_name("dom.js").read_text(encoding="utf-8")
+_COPY = script_by_names(Path(__file__).with_name("dom.js").read_text(encoding="utf-8"))
 _TEXT = 3
 _COLUMNS = ("parentIndex", "nodeType", "nodeName", "nodeValue", "backendNodeId", "attributes")
 

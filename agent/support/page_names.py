@@ -2,7 +2,8 @@
 
 A form gives its fields by their names before what every element has: in `<form><input name=children>`, `form.children`
 is the field. So does a document with its pictures, forms and frames. A symbol names no field, so our scripts ask by
-symbols: `node.children` is sent as `node[own$children]`, where Chromium's own prototypes answer.
+symbols: `node.children` is sent as `node[own$children]`, where Chromium's own prototypes answer. A window gives all
+elements with an id: what our scripts keep there is the window's own from the beginning.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ textContent title type value
 """
 NAMES = tuple(_ASKED_FOR.split())
 """What our scripts ask of elements that may be forms, and of documents."""
+GLOBALS = ("shoalWalker", "shoalChanges", "shoalPage", "shoalWatch", "shoalLasting", "shoalCounted", "shoalRecording")
+"""What our scripts keep in an isolated world."""
 
 _QUOTED = r"""(?:"(?:[^"\\\n$]|\\.|\$(?!\{))*"|'(?:[^'\\\n$]|\\.|\$(?!\{))*')"""
 _ASKED = re.compile(rf"{_QUOTED}|(?<=[\w$)\]}}])(\??)\.({'|'.join(NAMES)})\b")
@@ -58,8 +61,15 @@ _OWN = """(Object.hasOwn(globalThis, 'shoalOwn') ? globalThis.shoalOwn : (() => 
       Object.defineProperty(prototype, own.contentDocument, inner);
   };
   give(globalThis);
+  for (const name of 'GLOBALS'.split(' '))
+    if (!Object.hasOwn(globalThis, name)) Object.defineProperty(globalThis, name, { value: undefined, writable: true });
   return own;
-})())""".replace("NAMES", " ".join(NAMES))
+})())""".replace("NAMES", " ".join(NAMES)).replace("GLOBALS", " ".join(GLOBALS))
+
+
+def symbol(name: str) -> str:
+    """The symbol that stands for one of `NAMES`, as a script writes it."""
+    return f"Symbol.for('shoal {name}')"
 
 
 def function_by_names(function: str) -> str:

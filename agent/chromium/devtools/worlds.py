@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +22,11 @@ from shoal.agent.support.page_names import function_by_names
 from shoal.agent.support.printable import readable
 
 _NAME = "__playwright_utility_world"
-_MISSING = re.compile("shoal(Walker|Changes) is not defined")
+_MISSING = "shoalChanges is not defined"
+# An element with that id is no property of the window itself.
+_WALKER_IS_THERE = (
+    f"if (!Object.getOwnPropertyDescriptor(globalThis, 'shoalChanges')?.value) throw new ReferenceError('{_MISSING}');"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +39,11 @@ class World:
 
     async def call(self, expression: str) -> Json:
         """What `expression` gives, as JSON; the walker is put there first where it is missing."""
-        answer = await self._evaluate(expression)
-        if "exceptionDetails" in answer and _MISSING.search(str(answer["exceptionDetails"])):
+        asked = f"{_WALKER_IS_THERE}{expression}" if "shoal" in expression else expression
+        answer = await self._evaluate(asked)
+        if "exceptionDetails" in answer and _MISSING in str(answer["exceptionDetails"]):
             await self._evaluate(WALKER + ";0")
-            answer = await self._evaluate(expression)
+            answer = await self._evaluate(asked)
         return _value(answer)
 
     async def _evaluate(self, expression: str) -> dict[str, Any]:

@@ -25,7 +25,8 @@ ENGINE = "shoal"
 # where it does nothing until it is asked, and it is never asked there.
 _ENGINE_SOURCE = """({
   queryAll(root, selector) {
-    const element = globalThis.shoalWalker?.select(selector);
+    const walker = Object.getOwnPropertyDescriptor(globalThis, 'shoalWalker')?.value;
+    const element = walker?.select(selector);
     return element ? [element] : [];
   }
 })"""

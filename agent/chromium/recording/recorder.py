@@ -17,6 +17,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.browser import RawRecording
 from shoal.agent.redaction.masking import HIDDEN
+from shoal.agent.support.page_names import script_by_names, symbol
 
 MOST_CHARS = 16_000_000
 """Of one session's raw events, all tabs together: they stay in the worker's memory until the session ends."""
@@ -34,6 +35,9 @@ _HERE = Path(__file__).parent
 _TESTED = '"shadowRoot","querySelector","querySelectorAll"'
 """rrweb looks whether a page has changed what it uses, and takes these two methods for accessors: it would find them
 changed on any page, and put a frame into the page to have others. In an isolated world nothing is changed."""
+
+_KIND = ".nodeType"
+"""The one question that rrweb asks of forms themselves: it left out one with a field of that name."""
 
 
 @dataclass(slots=True)
@@ -130,5 +134,6 @@ def source() -> str:
     }
     constants = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in settings.items())
     world, recorder = ((_HERE / name).read_text() for name in ("world.js", "recorder.js"))
-    untested = rrweb.replace(_TESTED, '"shadowRoot"')
-    return f"{world}\n{untested};\n{{\n{constants}{recorder}\n}}\n"
+    recorder = script_by_names(recorder)
+    rrweb = rrweb.replace(_TESTED, '"shadowRoot"').replace(_KIND, f"[{symbol(_KIND[1:])}]")
+    return f"{world}\n{rrweb};\n{{\n{constants}{recorder}\n}}\n"

@@ -17,6 +17,7 @@ from shoal.agent.browser import Browser, Context, ContextOptions
 from shoal.agent.chromium.acting.acting_context import ActingContext
 from shoal.agent.chromium.recording import recorder
 from shoal.agent.sessions.traces.recording import redacted_recording
+from shoal.agent.support.page_names import NAMES
 from shoal.agent.types import Action
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -56,6 +57,9 @@ HOSTILE = """<!doctype html><title>Hostile</title><h1 class="rr-block rr-mask rr
   for (let i = 0; i < 100000; i++) { clearTimeout(i); clearInterval(i); }
   setTimeout(() => { late.textContent = 'It came late'; for (let i = 0; i < 1000; i++) clearTimeout(i); }, 50);
 </script>"""
+CALLED = "".join(f"<input type=hidden name={name}>" for name in NAMES)
+SHOWN = "".join(f"<img name={name}>" for name in (*NAMES, "shoalRecording", "shoalOwn", "Zone") if name != "hidden")
+CLOBBERED = f"<!doctype html><title>Named</title>{SHOWN}<form><h1>Named as scripts ask</h1>{CALLED}</form><p id=late>"
 ENDLESS = """<!doctype html><title>Endless</title><p id=p></p><script>
   const turn = () => { p.textContent = 'x'.repeat(1000) + Math.random(); p.title++; setTimeout(turn, 0); }; turn();
 </script>"""
@@ -79,6 +83,7 @@ PAGES = {
     "/strict": (SECOND.replace("second", "strict"), STRICT),
     "/watching": (WATCHING, {}),
     "/hostile": (HOSTILE, {}),
+    "/clobbered": (CLOBBERED, {}),
     "/endless": (ENDLESS, {}),
     "/many": (MANY, {}),
     "/frames": (FRAMES, {}),
@@ -288,3 +293,12 @@ async def test_a_context_that_is_not_to_be_recorded_is_not(browser: Browser, pag
     await context.goto(f"{pages}/second")
     assert await context.end_recording() is None
     await context.close()
+
+
+async def test_a_page_that_calls_its_elements_as_scripts_ask_for_them_is_recorded(
+    recorded: Context, pages: str
+) -> None:
+    await recorded.goto(f"{pages}/clobbered")
+    await recorded.read("() => { document.querySelector('#late').append('It came late'); }")
+    text = json.dumps(await told(recorded))
+    assert "Named as scripts ask" in text and "It came late" in text

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.agent.support.page_names import NAMES, function_by_names, script_by_names
+from shoal.agent.support.page_names import GLOBALS, NAMES, function_by_names, script_by_names
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,15 @@ def test_what_is_no_name_of_an_element_stays(script: str) -> None:
 
 
 AGENT = Path(__file__).parents[3] / "agent"
-SCRIPTS = [path for path in AGENT.rglob("*.js") if "rrweb" not in path.name and path.parent.name != "gym"]
+SCRIPTS = [path for path in AGENT.rglob("*.js") if "rrweb" not in path.name and path.name != "miniwob.js"]
 _QUESTION = re.compile(rf"(?<=[\w$)\]}}])\??\.(?:{'|'.join(NAMES)})\b")
+
+
+def test_what_scripts_keep_in_a_window_is_its_own_from_the_beginning() -> None:
+    kept = {
+        name for path in AGENT.rglob("*.[jp][sy]") for name in re.findall(r"globalThis\.(shoal\w+)", path.read_text())
+    }
+    assert kept == {*GLOBALS, "shoalOwn", "shoalRecorded"}, "and a binding of DevTools, which is the window's own, too"
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
