@@ -16,7 +16,15 @@ from shoal.agent.read.lists.column import Column, Key, Stretch, Value
 from shoal.agent.read.lists.elements import attribute_number, is_cell, is_head
 from shoal.agent.read.lists.paths import Path, block_of, cell_step, tags_of
 from shoal.agent.read.lists.pieces import Piece, joined
-from shoal.agent.read.lists.places import addresses, common_steps, first_link, within_line, within_named
+from shoal.agent.read.lists.places import (
+    addresses,
+    common_steps,
+    first_link,
+    headed,
+    named_before,
+    within_line,
+    within_named,
+)
 from shoal.agent.read.lists.runs import Run, cells_of
 from shoal.agent.read.lists.typed_columns import typed_columns
 from shoal.agent.read.lists.words import FILE_TYPES, MEANING_WORDS, TERM_WORDS
@@ -98,7 +106,8 @@ class _Collector:
             header = self.run.headers.get(step, "")
             if not self.page.mentioned(piece):
                 within = within_named(pieces, place)
-                self._put(("piece", path, numbers[path]), record, joined(within), within, header, piece.link)
+                named = header or named_before(pieces, place)
+                self._put(("piece", path, numbers[path]), record, joined(within), within, named, piece.link)
             numbers[path] += 1
             lines[piece.line].append(piece)
             if step:
@@ -116,7 +125,7 @@ class _Collector:
 
     def _take_pair(self, record: int, pieces: Sequence[Piece]) -> None:
         """Note the parts of a record that says what its first words mean, or that unfolds under them."""
-        head = self._unfolding(pieces)
+        head = self._unfolding(pieces) or headed(pieces, self.run.depth)
         if head and len(head) < len(pieces):
             self._put(("pair", "td@0"), record, joined(head), head, "", head[0].link)
             self._put(("pair", "td@1"), record, joined(pieces[len(head) :]), pieces[len(head) :], "", None)

@@ -23,6 +23,8 @@ _FOR_READERS = re.compile(r"\b(visually-?hidden|sr-only|screen-reader(-text)?|hi
 _NO_TARGET = re.compile(r"\s*(javascript:|mailto:|tel:|#\s*$|$)", re.I)
 _LAID_HEAD = re.compile(r"(^|[-_\s])(head|header|heading|th|thead)([-_\s]|$)", re.I)
 """Names of the cells that head a table that is laid out by style, cell after cell."""
+_LEAST_LAID = 3
+"""Rows from which elements with the same number of parts are a table."""
 _CODE = frozenset({"code", "tt", "kbd", "samp", "var"})
 _MOST_BESIDE_CODE = 40
 """Characters of a paragraph that names and presents a piece of code, as "Since version 1.2"."""
@@ -109,6 +111,7 @@ class PagePieces:
         self.parts: dict[HtmlElement, list[Part]] = {}
         self.menus: set[HtmlElement] = set()
         self.laid: dict[HtmlElement, int] = {}  # columns of tables that are laid out by style
+        self.laid_rows: dict[HtmlElement, HtmlElement] = {}  # the row that heads them, by row of such a table
         self._laid_at: dict[HtmlElement, int] = {}  # column, by cell of such a table
         self._lengths: dict[HtmlElement, int] = {}  # characters of paragraphs
         self._addresses: dict[HtmlElement, str] = {}  # of links
@@ -212,6 +215,9 @@ class PagePieces:
         if columns := _laid_columns(el):
             self.laid[el] = columns
             self._laid_at |= {cell: place % columns for place, cell in enumerate(el)}
+        elif rows := _laid_rows(el):
+            self.laid_rows |= dict.fromkeys(rows[1:], rows[0])
+            self._laid_at |= {cell: place for row in rows for place, cell in enumerate(row)}
         in_menu = (above.in_menu if above else False) or is_menu(el)
         if in_menu:
             self.menus.add(el)
@@ -378,6 +384,14 @@ def _laid_columns(el: HtmlElement) -> int:
     heads = [bool(_LAID_HEAD.search(cell.get("class") or "")) for cell in el if isinstance(cell.tag, str)]
     first = heads.index(False) if heads[:2] == [True, True] and False in heads else 0
     return first if first and len(heads) % first == 0 and len(heads) == len(el) and not any(heads[first:]) else 0
+
+
+def _laid_rows(el: HtmlElement) -> Sequence[HtmlElement]:
+    """The rows of a table that is laid out by style, the first one called a header; none for others."""
+    rows = [row for row in el if isinstance(row.tag, str)]
+    if len(rows) < _LEAST_LAID or not _LAID_HEAD.search(rows[0].get("class") or "") or is_row(rows[0]):
+        return ()
+    return rows if len(rows[0]) > 1 and all(len(row) == len(rows[0]) for row in rows) else ()
 
 
 def element_that_says(page: Page, text: str) -> HtmlElement | None:

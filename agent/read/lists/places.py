@@ -11,8 +11,11 @@ from lxml.html import HtmlElement
 
 from shoal.agent.read.lists.column import Column
 from shoal.agent.read.lists.elements import is_cell
+from shoal.agent.read.lists.paths import block_of, tags_of
 from shoal.agent.read.lists.pieces import Piece
 
+_HEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6", "strong", "summary"})
+_BY = re.compile(r"(?:^|\s)(?:by|von|par|por|di|door|przez|av):?$", re.I)
 _ADDRESS = re.compile(r"https?://\S+")
 
 
@@ -40,6 +43,21 @@ def within_named(pieces: Sequence[Piece], place: int) -> Sequence[Piece]:
     if not path or not path[-1].startswith("span."):
         return pieces[place : place + 1]
     return list(takewhile(lambda piece: piece.line == line and piece.path[: len(path)] == path, pieces[place:]))
+
+
+def headed(pieces: Sequence[Piece], depth: int) -> Sequence[Piece]:
+    """A record's heading, where the rest of the record is text of one kind: a question and its answer."""
+    steps = [tags_of(piece.path[depth:]) for piece in pieces]
+    head = [piece for piece, tags in zip(pieces, steps, strict=True) if _HEADINGS & set(tags)]
+    rest = {block_of(piece.path[depth:]) for piece in pieces[len(head) :]}
+    return head if len(rest) == 1 and head == list(pieces[: len(head)]) else ()
+
+
+def named_before(pieces: Sequence[Piece], place: int) -> str:
+    """What the word right before a piece in its line says that it is: an author, after "by"; "" for nothing."""
+    before = pieces[place - 1] if place else None
+    led = before is not None and before.line == pieces[place].line and _BY.search(before.text)
+    return "author" if led else ""
 
 
 def within_line(el: HtmlElement) -> Iterator[HtmlElement]:

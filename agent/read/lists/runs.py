@@ -175,6 +175,8 @@ class _Finder:
         if root in self.page.laid:
             heads = enumerate(root[: self.page.laid[root]])
             return {f"td@{place}": line_of(head) for place, head in heads}, []
+        if (head_row := self.page.laid_rows.get(root)) is not None:
+            return {f"td@{place}": line_of(head) for place, head in enumerate(head_row)}, [head_row]
         table = next(filter(is_table, (root, *root.iterancestors())), None)
         if table is None or (table is root and root.tag != "table"):
             return {}, []

@@ -105,3 +105,26 @@ def test_small_text_in_the_rows_does_not_part_a_list_with_several_parents():
 def test_a_term_that_all_records_have_is_no_name():
     page = cards("<h3>{name} Wood</h3><dl><dt>Phone<dd>030 1234{n}<dt>Address<dd>{n} Main street</dl>")
     assert column(page, "name", name=TEXT, phone=TEXT, address=TEXT) == [f"{wood} Wood" for wood in WOODS]
+
+
+def test_a_table_of_blocks_has_the_header_that_a_class_calls_so():
+    body = "".join(
+        f"<div class=row><div>{wood}</div><div>Kind {n}</div><div>B{n}</div></div>" for n, wood in enumerate(WOODS)
+    )
+    page = f"<div class=table><div class='row header'><div>Name</div><div>Role</div><div>Room</div></div>{body}</div>"
+    assert rows(list_of(page, name=TEXT, role=TEXT, room=TEXT)) == [
+        {"name": wood, "role": f"Kind {n}", "room": f"B{n}"} for n, wood in enumerate(WOODS)
+    ]
+
+
+@pytest.mark.parametrize("part", ["<h3>{}</h3><p>{}</p>", "<div><h4>{}</h4><div><p>{}</p></div></div>"])
+def test_a_heading_and_its_text_are_a_question_and_its_answer(part: str):
+    asked = [(f"What is {wood}?", f"{wood} is a wood that grows here.") for wood in WOODS]
+    page = f"<h1>Help</h1><div class=faq>{''.join(part.format(*pair) for pair in asked)}</div>"
+    assert [(row["question"], row["answer"]) for row in rows(list_of(page, question=TEXT, answer=TEXT))] == asked
+
+
+@pytest.mark.parametrize("said", ["5 points by <a href=/u/{name}>{name}</a> | 3 comments", "von <b>{name}</b>"])
+def test_what_stands_behind_by_in_a_line_is_the_author(said: str):
+    page = cards(f"<h3><a href=/t/{{n}}>{{name}} again</a></h3><p>{said}</p>")
+    assert column(page, "author", title=TEXT, author=TEXT) == list(WOODS)
