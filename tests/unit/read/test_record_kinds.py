@@ -103,6 +103,12 @@ class TestAListOfValues:
         shown = "<h2>Instructions</h2>" + items(*steps)
         assert record_of(soup(shown), instructions=LINES).value == {"instructions": steps}
 
+    def test_whose_entries_hold_their_own_text_again_has_each_once(self) -> None:
+        shown = "".join(
+            f'<p class="ingredient"><b class="ingredient">{each}</b></p>' for each in ("leek", "egg", "leek")
+        )
+        assert record_of(soup(shown), ingredients=LINES).value == {"ingredients": ["leek", "egg", "leek"]}
+
 
 class TestAValueOfAnotherPlace:
     @pytest.mark.parametrize(
@@ -180,6 +186,13 @@ class TestAValueOfAnotherPlace:
         found = record_of(page, name=TEXT, price=NUMBER)
         assert found.value == {"name": "Blue mug", "price": 15}
         assert not found.sources["price"].confirmed
+
+    @pytest.mark.parametrize(("tag", "confirmed"), [("s", False), ("b", True)])
+    def test_a_value_that_is_only_shown_struck_out_is_not_confirmed(self, tag: str, confirmed: bool) -> None:
+        node = {"@type": "Product", "name": "Blue mug", "material": "Red clay"}
+        page = f'<script type="application/ld+json">{json.dumps(node)}</script><h1>Blue mug</h1>'
+        found = record_of(f"{page}<p>Made of <{tag}>Red clay</{tag}> by hand</p>", name=TEXT, material=TEXT)
+        assert found.sources["material"].confirmed is confirmed
 
     def test_a_list_that_the_page_does_not_show_is_not_confirmed(self) -> None:
         page = soup("<p>The recipe is loaded.</p>", recipeIngredient=["2 leeks", "1 potato", "1 egg"])

@@ -192,6 +192,13 @@ def test_stock(text: str, state: str | None) -> None:
     assert read_stock(text) == state
 
 
+@pytest.mark.parametrize(
+    "text", ["Available from March 12", "Available again soon", "Lieferbar ab 3. Mai", "Disponible à partir du 3 mai"]
+)
+def test_what_is_to_be_had_later_is_not_said_to_be_in_stock(text: str) -> None:
+    assert read_stock(text) is None
+
+
 def test_a_line_without_a_label_has_to_be_about_stock() -> None:
     assert stock_line("In stock, ready to ship") == "in"
     assert stock_line("Lieferbar in 7 Tagen") == "in"
