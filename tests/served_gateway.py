@@ -22,38 +22,37 @@ PAUSE_S = 0.25
 _CLOCK_S = 20.0
 """What an answer may take by the clock, beyond which it has waited for something."""
 _AGAIN = 3
-"""What was slow is asked again: an import is the fault of no input, nor is garbage that others collect meanwhile."""
+"""What was slow is asked again: an import is the fault of no input."""
 
 
 @dataclass
 class Pauses:
-    """How long the event loop is busy between two looks, 5 ms apart.
+    """How much the process does while the event loop cannot look around, as it does every 5 ms.
 
-    A collection of all garbage is left out: it comes by chance, and takes as long as there are objects in the process,
-    which is full of tests.
+    The loop itself is busy, or another thread keeps the interpreter. A collection of all garbage is left out: it comes
+    by chance, and takes as long as there are objects in the process, which is full of tests.
     """
 
-    longest_s: float = 0.0  # of the processor time of its thread
+    longest_s: float = 0.0  # of processor time, of all threads together
     _collecting_s: float = 0.0  # the same, spent on garbage
 
     async def watch(self) -> None:
         """Looks until it is canceled."""
-        thread, began = threading.get_ident(), 0.0
+        began = 0.0
 
         def collects(phase: str, _: dict[str, int]) -> None:
             nonlocal began
-            if threading.get_ident() == thread:
-                if phase == "start":
-                    began = time.thread_time()
-                else:
-                    self._collecting_s += time.thread_time() - began
+            if phase == "start":
+                began = time.thread_time()
+            else:
+                self._collecting_s += time.thread_time() - began
 
         gc.callbacks.append(collects)
         try:
             while True:
-                used = time.thread_time() - self._collecting_s
+                used = time.process_time() - self._collecting_s
                 await asyncio.sleep(_EVERY_S)
-                self.longest_s = max(self.longest_s, time.thread_time() - self._collecting_s - used)
+                self.longest_s = max(self.longest_s, time.process_time() - self._collecting_s - used)
         finally:
             gc.callbacks.remove(collects)
 
