@@ -485,6 +485,13 @@ LATE_WAYS = {
 }
 
 
+async def test_a_timer_longer_than_the_wait_is_not_seen_as_the_docs_say(page: Context, site: Site) -> None:
+    how = "addEventListener('scroll', () => setTimeout(add, 600_000, 37), {once: true});"
+    site.pages["/list"] = parts(1, 20, LATE.replace("{rest}", parts_table(PARTS[20:])).replace("{how}", how))
+    found = await read(page, site)
+    assert (names(found), found.complete, found.why) == ([name for name, _ in PARTS[:20]], True, "")
+
+
 @pytest.mark.parametrize("way", LATE_WAYS)
 async def test_a_list_whose_script_waits_without_a_request_is_read_to_its_end(
     page: Context, site: Site, way: str
