@@ -22,6 +22,8 @@ _IDLE_S = 15.0
 """How long a spare waits for the next session; an empty page holds some 30 MiB."""
 _MOST = 16
 """Spares of one browser."""
+_MOST_KEYS = 4
+"""Sites of one job, or other settings, for which spares are kept."""
 
 
 class PooledContext(Protocol):
@@ -66,26 +68,23 @@ class ContextPool(Generic[Kind]):
         self._endings: set[asyncio.Task[None]] = set()
 
     def take(self, key: Key) -> Kind | None:
-        """The spare of this key that was used last, if one is still of use.
-
-        Where there is none, the oldest of the same job ends: one with items on many sites keeps no more spares by that.
-        """
+        """The spare of this key that was used last, if one is still of use."""
         while spares := self._spares.get(key):
             spare = spares[-1]
             self._remove(key, spare)
             if spare.usable:
                 return spare
             self._end(spare)
-        for other, spare in self._order:
-            if other[0] == key[0]:
-                self._drop(other, spare)
-                break
         return None
 
     def put(self, key: Key, spare: Kind) -> None:
-        """Keeps a spare for a while."""
+        """Keeps a spare for a while; of a job with items on many sites those of the sites that it used last."""
         self._spares.setdefault(key, []).append(spare)
         self._order.append((key, spare))
+        used = dict.fromkeys(other for other, _ in reversed(self._order) if other[0] == key[0])
+        for other in tuple(used)[_MOST_KEYS:]:
+            for old in tuple(self._spares[other]):
+                self._drop(other, old)
         if len(self._order) > _MOST:
             self._drop(*self._order[0])
         asyncio.get_running_loop().call_later(_IDLE_S, self._drop, key, spare)
