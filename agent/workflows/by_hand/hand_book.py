@@ -62,7 +62,8 @@ class HandBook:
     _names: dict[tuple[str, str], str] = field(default_factory=dict)  # fields by address and path: their parameters
     _stood: frozenset[str] = frozenset()  # headings and messages of the page before the last action
     _chooses: bool = False  # the last action typed into a field whose options may be chosen from now
-    _opened: str = ""  # path of what was clicked last; its click is left out if it is written into, or chosen in
+    # What was clicked last, by its path, and its click, which is left out if it is written into, or chosen in.
+    _opened: tuple[str, ActionEvidence] | None = None
 
     async def before(self, page: Context, action: Action) -> Pointed | None:
         """The element that an action is about; None for one that is left out."""
@@ -111,17 +112,16 @@ class HandBook:
         if kind == "choice" or (self._chooses and pointed.element is not None and pointed.element.is_option):
             self._choose(result, pointed, pointed.told)
             return
-        self._note(name, {}, pointed, result, said=await self._news(page, result, pointed))
-        self._opened = path
+        clicked = self._note(name, {}, pointed, result, said=await self._news(page, result, pointed))
+        self._opened = (path, clicked) if clicked is not None else None
 
     def _choose(self, result: ActionResult, pointed: Pointed, told: Mapping[str, Json]) -> None:
         """One action for the click that opened a list, what was typed there, and the click on an option."""
         path, label = str(told["path"]), pointed.element.target.name if pointed.element is not None else ""
         self._learn(str(told["value"]))
-        if self._opened == path:
-            self.actions.pop()
+        self._leave_out_opening(path)
         noted = self._chooses or (pointed.url, path) in self._names
-        self._opened, self._chooses = "", False
+        self._chooses = False
         if not noted:
             param = self._parameter(label or str(told["name"]), path, pointed)
             self._note("select_option", {"options": ""}, pointed, result, origins={"options": param})
@@ -151,9 +151,7 @@ class HandBook:
         now = None if secret else await self._now(page, path)
         if now is not None:
             self._learn(str(now["value"]))
-        if self._opened == path:
-            self.actions.pop()
-        self._opened = ""
+        self._leave_out_opening(path)
         if (pointed.url, path) in self._names:
             return
         if told["kind"] == "select" and (told["many"] or now is None):
@@ -166,6 +164,12 @@ class HandBook:
             self._chooses = chooses
         else:
             self._note("fill", {"value": ""}, pointed, result, origins={"value": param})
+
+    def _leave_out_opening(self, path: str) -> None:
+        """Takes out the click that only led into the element at `path`."""
+        if self._opened is not None and self._opened[0] == path:
+            self.actions = [action for action in self.actions if action is not self._opened[1]]
+        self._opened = None
 
     def _parameter(self, label: str, path: str, pointed: Pointed, *, secret: bool = False) -> Origin:
         """Where the value of a field is from in a later run: a part of its data of the field's name."""
@@ -188,29 +192,30 @@ class HandBook:
         said: Sequence[str] = (),
         sends: bool = False,
         focused: bool = True,
-    ) -> None:
+    ) -> ActionEvidence | None:
+        """Notes an action, and gives what was noted; None where nothing finds its element."""
         element = pointed.element if focused else None
         if focused and pointed.told is not None and element is None:
             self.lost.append(f"step {len(self.actions) + 1} ({name}): nothing finds its element")
-            return
-        self.actions.append(
-            ActionEvidence(
-                action=name,
-                args=args,
-                origins=dict(origins or {}),
-                target=element.target if element else None,
-                box=element.box if element else None,
-                submits=sends or pointed.sends,
-                url=pointed.url,
-                led_to=address_of_all_runs(result.effect.url or ""),
-                said=tuple(said),
-                step=len(self.actions),
-            )
+            return None
+        noted = ActionEvidence(
+            action=name,
+            args=args,
+            origins=dict(origins or {}),
+            target=element.target if element else None,
+            box=element.box if element else None,
+            submits=sends or pointed.sends,
+            url=pointed.url,
+            led_to=address_of_all_runs(result.effect.url or ""),
+            said=tuple(said),
+            step=len(self.actions),
         )
+        self.actions.append(noted)
         self._stood = pointed.said
-        self._opened, self._chooses = "", False
+        self._opened, self._chooses = None, False
         if result.effect.url or result.effect.new_tab:
             self._names = {("", name): name for name in self._names.values()}  # the fields of this page are gone
+        return noted
 
     async def _now(self, page: Context, path: str) -> Mapping[str, Json] | None:
         """What the element holds now; None where it is gone."""

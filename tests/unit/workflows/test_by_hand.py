@@ -11,7 +11,7 @@ from shoal.agent.browser import Context
 from shoal.agent.errors import ActionRefused
 from shoal.agent.types import Action, ActionResult, Effect
 from shoal.agent.workflows.by_hand.drafting import drafted
-from shoal.agent.workflows.by_hand.hand_book import HandBook
+from shoal.agent.workflows.by_hand.hand_book import HandBook, Pointed
 from shoal.agent.workflows.format.workflow import read_workflow
 from shoal.agent.workflows.learning.evidence import SessionEvidence
 from shoal.agent.workflows.learning.one_run import address_of_all_runs
@@ -119,6 +119,23 @@ async def test_a_click_that_only_led_into_a_field_is_left_out_and_keys_that_only
         await did(book, page, Action("keyboard_press", {"key_comb": key}))
     await did(book, page, Action("scroll_at", {"x": 1, "y": 2, "dx": 0, "dy": 300}))
     assert [node["action"] for node in (await draft_of(book, page))["nodes"]] == ["fill"]
+
+
+@pytest.mark.parametrize("kind", ["field", "choice"])
+@pytest.mark.parametrize("earlier", [True, False], ids=["after another action", "first of all"])
+async def test_a_click_that_was_not_noted_takes_no_other_action_out(kind: str, earlier: bool) -> None:
+    desk, book = Desk(), HandBook()
+    page = await page_of(desk)
+    if earlier:
+        await did(book, page, Action("goto", {"url": URL}))
+    pointed = Pointed(URL, element("field", "who", "Your name"))  # nothing finds it
+    await book.after(page, ActionResult(Action("mouse_click", {"x": 1, "y": 2})), pointed)
+    desk.element = element(kind, "who", "Your name", "Ann")
+    name = "keyboard_type" if kind == "field" else "mouse_click"
+    args = {"text": "Ann"} if kind == "field" else {"x": 1, "y": 2}
+    await did(book, page, Action(name, args))
+    assert [noted.action for noted in book.actions][:-1] == ["goto"] * earlier
+    assert book.actions[-1].action == ("fill" if kind == "field" else "select_option")
 
 
 async def test_what_failed_is_left_out() -> None:
