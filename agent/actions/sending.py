@@ -27,7 +27,7 @@ def sends(action: Action) -> Sends:
         return said
     if action.name in _WITH_KEYS:
         return "page" if is_quiet(action) else "always"
-    return "always" if _presses_enter(action) else "page"
+    return "always" if _types_enter(action) else "page"
 
 
 def is_quiet(action: Action) -> bool:
@@ -39,7 +39,29 @@ def is_quiet(action: Action) -> bool:
     return named in _QUIET_COMBINATIONS or (key in _QUIET_KEYS and set(modifiers) <= {"Shift"})
 
 
-def _presses_enter(action: Action) -> bool:
+def clicks(action: Action) -> bool:
+    """Whether the action presses what it acts on: with the mouse, or with the space bar."""
+    if action.name in _WITH_KEYS:
+        return _key(action) in ("Space", " ")
+    try:
+        return primitive(action.name).gives == "click"
+    except ActionInvalid:
+        return False  # it is not performed
+
+
+def presses_enter(action: Action) -> bool:
+    """Whether the action presses Enter, by itself or by a text that it types."""
+    if action.name in _WITH_KEYS:
+        return _key(action) in ("Enter", "NumpadEnter")
+    return _types_enter(action)
+
+
+def _key(action: Action) -> str:
+    named = keys(str(action.args.get("key_comb") or action.args.get("key") or ""))
+    return named.rpartition("+")[2] or named
+
+
+def _types_enter(action: Action) -> bool:
     """Whether typing its text presses Enter."""
     if action.name == "keyboard_type":
         typed = str(action.args.get("text", ""))

@@ -125,7 +125,7 @@ class Attempt:
         planned = work.children is not None and work.attempt == 1  # it comes back from its loop, not from a crash
         self.lost_pages = frozenset(() if planned else map(page_of, checkpoint.confirmed))  # where such were done
         self.sites = site_rule(work)
-        self.unsent: FormIncomplete | None = None  # the form that was to be sent last was not
+        self._held_back: tuple[str, FormIncomplete] | None = None  # the form that was to be sent last, and its page
         self.kept_off: SiteRefused | SiteNotSentTo | None = None  # the last action that was stopped by them
         self.attendance = deps.attendance or Attendance()
         self.hand_book: HandBook | None = None  # of a session in which a person shows what is to be done
@@ -275,6 +275,15 @@ class Attempt:
     def has_logged_in(self) -> bool:
         """Whether this session did so, in this attempt or an earlier one, or has come back from its loop."""
         return self.work.children is not None or is_done(self.state.history)
+
+    def hold_back(self, error: FormIncomplete | None) -> None:
+        """Notes why the form of this page was not sent; with None that it was, or is left behind."""
+        self._held_back = (self.page.url, error) if error is not None else None
+
+    @property
+    def unsent(self) -> FormIncomplete | None:
+        """Why the form that was to be sent last was not; None where its page was left since."""
+        return self._held_back[1] if self._held_back is not None and self._held_back[0] == self.page.url else None
 
     @property
     def replay(self) -> Replay | None:

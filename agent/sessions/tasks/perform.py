@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shoal.agent.actions.sending import sends
+from shoal.agent.actions.sending import clicks, presses_enter
 from shoal.agent.errors import (
     ActionInvalid,
     ActionRefused,
@@ -25,7 +25,7 @@ from shoal.agent.sessions.attempt import Attempt
 from shoal.agent.sessions.field_places import ActedPlaces, acted_bid, acted_places
 from shoal.agent.sessions.loops.sample import sends_form
 from shoal.agent.sessions.once import page_of
-from shoal.agent.sessions.tasks.unrepeatable import begin_mark, confirm_mark, lift_mark, must_not_repeat
+from shoal.agent.sessions.tasks.unrepeatable import begin_mark, confirm_mark, is_heard, lift_mark, must_not_repeat
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.moments import utc_now
 from shoal.agent.support.sites.prospect import Prospect, Unchosen
@@ -33,6 +33,8 @@ from shoal.agent.types import Action, ActionResult, Effect, Step
 
 _FINAL_ACTIONS = frozenset({"complete", "terminate", "answer", "report_infeasible"})
 
+_MOST_TOLD = 5
+"""Fields that are told of a form that is not sent."""
 NOTHING_DONE = frozenset({HelpMissing.code, ActionInvalid.code, ActionRefused.code, SiteRefused.code})
 """Errors of actions that were not begun."""
 _PUSHED_S, _PUSHING_S = 0.5, 1.5
@@ -106,8 +108,9 @@ async def perform(attempt: Attempt, action: Action, *, once: bool) -> ActionResu
     if prospect is not None and (refused := attempt.sites.refusal(whole, prospect)) is not None:
         attempt.kept_off = refused
         return ActionResult(action, refused.info(), Effect())
-    if prospect is not None and _may_send(whole, prospect):
-        attempt.unsent = unsent(prospect.unchosen)
+    if prospect is not None and await _may_send(attempt, whole, prospect):
+        told = unsent(prospect.unchosen)
+        attempt.hold_back(FormIncomplete(attempt.state.hidden.sentence(told)) if told else None)
         if attempt.unsent is not None:
             return ActionResult(action, attempt.unsent.info(), Effect())
     resolved = await revealed(action, attempt.page, attempt.deps.secrets.resolve)
@@ -127,6 +130,8 @@ async def perform(attempt: Attempt, action: Action, *, once: bool) -> ActionResu
     result = attempt.state.hidden.result(replace(done, action=replace(action, detail="")))
     if result.error is not None and result.error.code == SiteNotSentTo.code:
         attempt.kept_off = SiteNotSentTo(result.error.message)
+    if result.effect.url is not None or result.effect.new_tab:
+        attempt.hold_back(None)  # the form is left behind
     attempt.lessons.after(result, noted)
     if result.error is not None and result.error.code in NOTHING_DONE:
         await lift_mark(attempt)
@@ -152,20 +157,26 @@ async def _prospect(attempt: Attempt, action: Action) -> Prospect | None:
         return None  # the action fails before it does anything
 
 
-def _may_send(action: Action, prospect: Prospect) -> bool:
-    return prospect.sends or sends(action) == "always" or (action.submits and prospect.presses)
+async def _may_send(attempt: Attempt, action: Action, prospect: Prospect) -> bool:
+    """Whether the action may send what the fields hold, as far as can be told: whether it may be repeated or not."""
+    if presses_enter(action):
+        return True
+    if not clicks(action) or not (prospect.sends or prospect.presses):
+        return False
+    return prospect.sends or action.submits or await is_heard(attempt, action)
 
 
-def unsent(unchosen: Sequence[Unchosen]) -> FormIncomplete | None:
-    """Why a form with these fields is not sent: what was typed is none of their options; None where there are none."""
+def unsent(unchosen: Sequence[Unchosen]) -> str:
+    """Why a form with these fields is not sent: what was typed is none of their options; "" where there are none."""
     if not unchosen:
-        return None
+        return ""
     told = "; ".join(
         f"{field.name} holds {field.text!r}, which is none of its options (there are: "
         f"{', '.join(field.options) or 'none'})"
-        for field in unchosen
+        for field in unchosen[:_MOST_TOLD]
     )
-    return FormIncomplete(f"{told}. Nothing was sent: choose one of the options, or empty the field")
+    more = f", and {left} more fields" if (left := len(unchosen) - _MOST_TOLD) > 0 else ""
+    return f"{told}{more}. Nothing was sent: choose one of the options, or empty the field"
 
 
 async def came_true(attempt: Attempt, decision: StepDecision, step: Step) -> bool:

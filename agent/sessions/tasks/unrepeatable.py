@@ -18,6 +18,11 @@ async def must_not_repeat(attempt: Attempt, action: Action) -> bool:
         return True
     if said == "never":
         return False
+    return await is_heard(attempt, action)
+
+
+async def is_heard(attempt: Attempt, action: Action) -> bool:
+    """Whether the page may send something when it hears of the action: it is not proven that it does not."""
     try:
         return not await attempt.page.harmless(action)
     except ElementMissing:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from shoal.agent.status import Status
 from shoal.agent.support.sites.prospect import Prospect, Unchosen
 from shoal.agent.types import Action
 from tests.doubles import FakePage
-from tests.unit.session.test_off_site import Does
+from tests.doubles.browser_double import body
+from tests.unit.session.test_off_site import AWAY, LINK, Does
 from tests.unit.session.test_once import marks
 from tests.unit.session.test_session import URL, run, work
 
@@ -43,6 +46,58 @@ async def test_a_form_whose_text_is_no_option_is_not_sent_and_the_job_says_which
     assert "combobox \"Town\" holds 'Zug'" in outcome.error.message
     assert "there are: Bern, Basel" in outcome.error.message
     assert not any(mark.startswith(send.name) for mark in marks(notes)), "what is not done needs no mark"
+
+
+async def test_a_script_s_button_is_refused_though_actions_may_be_repeated() -> None:
+    send = SENDS["a script's button"]
+    shown = page(send, unchosen=OPEN)
+    outcome, browser, _ = await run(
+        work(goal="move", data={"a": 1}, repeatable=True), {URL: shown}, policy=Does(TYPE, send)
+    )
+    assert [action.name for action in browser.performed] == ["fill"]
+    assert outcome.error is not None and outcome.error.code == "form_incomplete"
+
+
+@pytest.mark.parametrize(
+    "quiet",
+    [
+        Action("mouse_click", {"x": 1, "y": 2}),
+        Action("drag_and_drop", {"from_bid": "1", "to_bid": "2"}),
+        Action("press", {"bid": "1", "key_comb": "a"}),
+        Action("click", {"bid": "9"}),
+    ],
+    ids=lambda action: action.name,
+)
+async def test_what_presses_no_button_and_no_enter_is_not_refused(quiet: Action) -> None:
+    key = f"{quiet.name} {next(iter(quiet.args.values()))}"
+    reaches = {key: Prospect((URL,), field=True, forms=(URL,), unchosen=OPEN)}
+    shown = FakePage(actions={"fill 1": "", key: ""}, reaches=reaches)
+    outcome, browser, _ = await run(work(goal="move", data={"a": 1}), {URL: shown}, policy=Does(TYPE, quiet))
+    assert [action.name for action in browser.performed] == ["fill", quiet.name]
+    assert outcome.status is Status.COMPLETED
+
+
+async def test_a_form_that_was_left_behind_does_not_fail_what_was_done_since() -> None:
+    send, leave = SENDS["a form's button"], Action("goto", {"url": AWAY})
+    shown = page(send, unchosen=OPEN)
+    shown = replace(shown, actions={**shown.actions, f"goto {AWAY}": AWAY}, elements=body(LINK))
+    outcome, browser, _ = await run(
+        work(goal="move", data={"a": 1}), {URL: shown, AWAY: FakePage()}, policy=Does(TYPE, send, leave)
+    )
+    assert [action.name for action in browser.performed] == ["fill", "goto"]
+    assert outcome.status is Status.COMPLETED, outcome.error
+
+
+async def test_what_is_told_of_a_form_hides_secrets_and_is_bounded() -> None:
+    send = SENDS["a form's button"]
+    many = tuple(Unchosen(f'combobox "Town {number}"', "tops3cret-9", ("Bern",)) for number in range(50))
+    outcome, *_ = await run(
+        work(goal="move", data={"password": "tops3cret-9"}),
+        {URL: page(send, unchosen=many)},
+        policy=Does(TYPE, send),
+    )
+    assert outcome.error is not None and "tops3cret" not in outcome.error.message
+    assert "45 more fields" in outcome.error.message and len(outcome.error.message) < 1000
 
 
 @pytest.mark.parametrize("way", SENDS)
