@@ -108,10 +108,6 @@ class ActionContext(Protocol):
         """Notes which items can be chosen near the element now: those of others, if its own list is not open yet."""
         ...
 
-    async def note_typed(self, bid: str = "") -> None:
-        """Notes what a field holds whose value is chosen from its list; without `bid` that with the focus."""
-        ...
-
     async def before_choosing(self, bid: str) -> None:
         """Notes what the form of the field would send now, and what stands beside it."""
         ...

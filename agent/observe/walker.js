@@ -68,11 +68,12 @@ globalThis.shoalWalker ??= (() => {
     pointerenter: HOVERS, pointerover: HOVERS, contextmenu: CONTEXT_MENU, keydown: KEYS, keyup: KEYS, keypress: KEYS,
   };
   const canFocus = element => element.tabIndex >= 0 || element.hasAttribute('tabindex') || element.isContentEditable;
-  // A framework hears everything at its root, for what is in there.
+  // A framework hears everything at its root, for the controls in there.
   const ALL_KINDS = DRAGGABLE | DROP_TARGET | HOVERS | CONTEXT_MENU | KEYS;
-  const hearsAll = element => (handling.get(element) & ALL_KINDS) === ALL_KINDS;
+  const hearsForOthers = element => (handling.get(element) & ALL_KINDS) === ALL_KINDS && (!!element.querySelector(CANDIDATES) ||
+    listeners.some(ref => { const other = ref.deref(); return other && other !== element && element.contains(other); }));
   const handles = element => {
-    const bits = (hearsAll(element) ? 0 : handling.get(element) || 0) | (element.getAttribute('draggable') === 'true' ? DRAGGABLE : 0);
+    const bits = (hearsForOthers(element) ? 0 : handling.get(element) || 0) | (element.getAttribute('draggable') === 'true' ? DRAGGABLE : 0);
     return bits & KEYS && !canFocus(element) ? bits & ~KEYS : bits; // keys come to nothing that cannot have the focus
   };
   const OF_CONTROLS = HOVERS | CONTEXT_MENU | KEYS; // of a part of the page with controls in it, said of them
@@ -231,6 +232,7 @@ globalThis.shoalWalker ??= (() => {
     const lines = (drawing.matches('path,line,polyline') ? [drawing] : [...drawing.querySelectorAll('path,line,polyline')]).slice(0, linesLeft);
     linesLeft -= lines.length;
     return lines.filter(line => {
+      if (!line.checkVisibility()) return false; // what is not rendered has no length
       const style = getComputedStyle(line);
       return style.stroke !== 'none' && (line.localName === 'line' || style.fill === 'none') && line.getTotalLength() >= WIRE_PX;
     });
@@ -311,7 +313,7 @@ globalThis.shoalWalker ??= (() => {
   const lastName = (element, tag) => {
     const own = element.title || element.getAttribute('placeholder') || hintOf(element);
     if (own) return squeeze(own);
-    if (FIELDS.has(tag)) return (/^(checkbox|radio)$/.test(element.type) && wordsAfter(element)) || wordsBefore(element) || wordsOf(element.name || element.id || '');
+    if (FIELDS.has(tag)) return (/^(checkbox|radio)$/.test(element.type) && !isLabelledBefore(element) && wordsAfter(element)) || wordsBefore(element) || wordsOf(element.name || element.id || '');
     const icon = element.querySelector('svg');
     if (icon) { const words = nameOfSvg(icon); if (words) return words; }
     const image = element.querySelector('img');
@@ -357,6 +359,11 @@ globalThis.shoalWalker ??= (() => {
       if (text) return text.length <= 60 ? text : '';
     }
     return '';
+  };
+  // Whether the words of the boxes that stand beside this one come before each of them: the last of them has none after it.
+  const isLabelledBefore = box => {
+    const boxes = [...box.parentNode.children].filter(one => one.tagName === 'INPUT' && one.type === box.type);
+    return !wordsAfter(boxes.at(-1)) && !!wordsBefore(boxes[0]);
   };
   // Text that stands before a field that has no label, as in table layouts.
   const wordsBefore = element => {
@@ -560,7 +567,7 @@ globalThis.shoalWalker ??= (() => {
   const isOff = option => option.disabled || (option.parentElement?.tagName === 'OPTGROUP' && option.parentElement.disabled);
   // All of them, as they can be chosen by their positions.
   const choosable = element => [...element.options].map(one => [squeeze(one.label || one.text || one.value), one.value, isOff(one)]);
-  const hearsClicks = element => element.hasAttribute('onclick') || (listening.has(element) && !hearsAll(element)) || delegated.has(element);
+  const hearsClicks = element => element.hasAttribute('onclick') || (listening.has(element) && !hearsForOthers(element)) || delegated.has(element);
   // Why an element takes clicks; 0 when it does not by itself.
   const kindOf = (element, tag, role) => {
     if (NATIVE.has(tag)) {
@@ -1591,15 +1598,11 @@ globalThis.shoalWalker ??= (() => {
     }
     if (exact && found && items.filter(item => label(item) === label(found)).length > 1) found = null; // which is meant is not told
     const open = unchosen.get(find(id));
-    if (open && items.length) open.options = items.slice(0, 30).map(label);
+    if (open && items.length) open.options = items.slice(0, 30).map(item => clip(label(item), TOLD_CHARS));
     return { id: found ? idOf(found) : 0, labels: items.slice(0, 30).map(label) };
   };
   // Fields that were typed into though what they send is chosen: until something is, with the text and its options.
   const unchosen = new WeakMap();
-  const noteTyped = id => {
-    const field = id ? find(id) : deepActive();
-    if (field && shoalChooses(field)) unchosen.set(field, { text: field.value, options: [], last: lastId });
-  };
   // What a click on an element presses, by which a script may send: a button, or what hears clicks without being one.
   // Not what opens or is a list, holds a field, came once a field was typed into, or is an icon within a field's own part.
   const PRESSABLE = 'button, [role=button], input[type=button], input[type=submit], input[type=image]', FIELD_PART = 'input:not([type=hidden]), select, textarea';
@@ -1623,8 +1626,59 @@ globalThis.shoalWalker ??= (() => {
     const fields = around ? around.querySelectorAll(FIELD_PART).length : 0;
     return icon.tabIndex < 0 && icon.hasAttribute('tabindex') || (fields === 1 && document.querySelectorAll(FIELD_PART).length > 1);
   };
-  const unchosenIn = form => (form ? [...form.elements] : places().flatMap(place => [...place.querySelectorAll('input')]).filter(field => !field.form)).filter(field => field.value && unchosen.has(field) && folded(unchosen.get(field).text) === folded(field.value))
-    .map(field => ({ name: brief(field), text: field.value, options: unchosen.get(field).options }));
+  const TOLD_CHARS = 60;
+  const noteTyped = field => {
+    if (!field?.isConnected || !shoalChooses(field)) return;
+    const note = { text: field.value, options: unchosen.get(field)?.options || [], beside: hiddenBeside(field), last: lastId };
+    unchosen.set(field, note);
+    setTimeout(() => { if (unchosen.get(field) === note) Object.assign(note, { text: field.value, beside: hiddenBeside(field) }); }); // the page has heard of it
+  };
+  // What hidden fields hold that stand nearer to this field than any other field to fill in: of suggestions, what was chosen.
+  const hiddenBeside = field => {
+    let around = field;
+    for (let node = field.parentElement; node && [...node.querySelectorAll('input:not([type=hidden]), select, textarea')].every(one => one === field || PUSHED.has(one.type)); node = node.parentElement) {
+      around = node;
+      if (node.tagName === 'FORM') break;
+    }
+    return [...around.querySelectorAll('input[type=hidden]')].map(one => one.value);
+  };
+  const isOpen = field => {
+    const note = unchosen.get(field);
+    return !!note && !!field.value && folded(note.text) === folded(field.value) &&
+      !hiddenBeside(field).some((value, index) => value && value !== note.beside[index]);
+  };
+  // The fields of a form, or of the part of the page around `control`, that hold what was typed and not chosen.
+  const unchosenIn = (form, control) => fieldsFor(form, control).filter(isOpen)
+    .map(field => ({ name: brief(field), text: clip(field.value, TOLD_CHARS), options: unchosen.get(field).options }));
+  const LANDMARKS = 'body, header, nav, footer, [role=banner], [role=navigation], [role=contentinfo]';
+  const fieldsFor = (form, control) => {
+    if (form) return [...form.elements];
+    for (let node = control?.parentElement, first = true; node && (first || !node.matches(LANDMARKS)); node = node.parentElement, first = false) {
+      const fields = [...node.querySelectorAll('input')].filter(field => !field.form && !PUSHED.has(field.type) && field.type !== 'hidden');
+      if (fields.length) return fields;
+    }
+    return [];
+  };
+  const openFields = () => places().flatMap(place => [...place.querySelectorAll('input')]).filter(isOpen);
+  // The option of its list on which a field's keys are.
+  const markedOption = field => {
+    const marked = field.getRootNode().getElementById?.(field.getAttribute('aria-activedescendant') || '');
+    return marked || choicesFor(field).find(item => item.getAttribute('aria-selected') === 'true') || null;
+  };
+  const isRefused = option => option.getAttribute('aria-disabled') === 'true';
+  // What people do, as the document hears it before its scripts do: scripts' own events are not trusted.
+  const hear = (event, heard) => addEventListener(event, told => {
+    if (told.isTrusted) heard(told.composedPath().filter(node => node.nodeType === 1), told);
+  }, { capture: true, passive: true });
+  hear('input', ([target]) => noteTyped(target?.tagName === 'INPUT' ? target : deepActive()));
+  for (const event of ['pointerdown', 'click']) hear(event, path => {
+    const option = path.find(node => node.matches(CHOICES));
+    if (option && !isRefused(option)) openFields().filter(field => choicesFor(field).includes(option)).forEach(field => unchosen.delete(field));
+  });
+  hear('keydown', (_, { key }) => {
+    const field = deepActive(), option = key === 'Enter' && field && unchosen.has(field) && markedOption(field);
+    if (option && !isRefused(option)) unchosen.delete(field);
+  });
   // What the form of a field sends beside the field itself: a list of suggestions keeps what was chosen there.
   const sentBeside = field => [...field?.form?.elements || []].filter(one => one !== field && one.name && !one.disabled).map(one =>
     [one.name, /^(checkbox|radio)$/.test(one.type) ? one.checked : one.tagName === 'SELECT' ? [...one.selectedOptions].map(option => option.value) : one.value]);
@@ -1636,8 +1690,9 @@ globalThis.shoalWalker ??= (() => {
   // beside the list, or the field shows it and its list is closed. A field without a form tells by its text alone, and one
   // that went away, as with a page that the choice opened, tells nothing.
   const took = (id, chosen, text) => {
-    const taken = isTaken(id, chosen, text);
-    if (taken) unchosen.delete(find(id));
+    const taken = isTaken(id, chosen, text), field = find(id);
+    if (taken) unchosen.delete(field);
+    else if (!unchosen.has(field)) noteTyped(field);
     return taken;
   };
   const isTaken = (id, chosen, text) => {
@@ -1714,12 +1769,12 @@ globalThis.shoalWalker ??= (() => {
   };
 
   return {
+    walk, find, elementState, around, expose, choice, took, unchosenIn, pressed, settingSpot,
     locate, selectors: selectorsOf, pathOf, frameAt,
     known: element => ids.get(element) || 0,
     // For changes.js.
     places, squeeze, clip, parentOf, idOf, brief, valueOf, deepActive, takesClicks: element => kindOf(element, upper(element), element.getAttribute('role') || '') % 7 > 0,
     opened: () => choicesIn(places(), null).some(item => !before.has(item)),
-    walk, find, elementState, around, expose, choice, took, noteTyped, unchosenIn, pressed, settingSpot,
     beforeOpening: () => { before = new WeakSet(choicesIn(places(), null)); },
     beforeChoosing: id => { const field = find(id); besides = { sent: JSON.stringify(sentBeside(field)), texts: textsBeside(field) }; }, closedSays, scrollRegion, scrollPage,
     options: id => { // of a select, or those that an input suggests

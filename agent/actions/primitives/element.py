@@ -193,8 +193,6 @@ async def fill(on: ActionContext, bid: Bid, value: str, enable_autocomplete_menu
         if filled.value != value and filled.value.endswith(value):  # its focus brought what stands before that
             with on.faults():
                 await _put(on, element, filled, value, typed=typed)
-    if target.chooses:
-        await on.note_typed(bid)
     if typed and (target.suggests or enable_autocomplete_menu):
         await on.list_opens(bid, _LIST_S)
         if target.chooses:

@@ -47,7 +47,6 @@ async def keyboard_type(on: ActionContext, text: str) -> None:
     """
     with on.faults():
         await on.page.keyboard.type(text)
-    await on.note_typed()
 
 
 async def keyboard_insert_text(on: ActionContext, text: str) -> None:
@@ -58,4 +57,3 @@ async def keyboard_insert_text(on: ActionContext, text: str) -> None:
     """
     with on.faults():
         await on.page.keyboard.insert_text(text)
-    await on.note_typed()

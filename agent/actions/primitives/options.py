@@ -17,6 +17,8 @@ PATIENCE_MS = 3000.0
 """How long to wait for an element to come into the open before it is clicked by force."""
 _TYPED_CHARS = 60
 """Of a text so much at its end is typed key by key."""
+_TOLD_CHARS = 60
+"""Of one option an error tells so much."""
 _OPTION_TRIES = 6
 _OPTION_PAUSE_S = 0.25
 """How long a list of options may take to open."""
@@ -59,8 +61,16 @@ async def select_native(on: ActionContext, bid: str, element: Any, items: list[O
 
 
 def _no_option(missing: Sequence[Option], there: list[tuple[str, str, bool]]) -> ElementNotUsable:
-    listed = ", ".join(label for label, _, _ in there[:30])
-    return ElementNotUsable(f"there is no option {', '.join(map(repr, missing))}; there are: {listed}")
+    named = ", ".join(_told(item) for item in missing)
+    return ElementNotUsable(f"there is no option {named}; there are: {_listed([label for label, _, _ in there[:30]])}")
+
+
+def _listed(labels: Sequence[str]) -> str:
+    return ", ".join(label[:_TOLD_CHARS] for label in labels) or "none"
+
+
+def _told(item: Option) -> str:
+    return repr(item[:_TOLD_CHARS] if isinstance(item, str) else item)
 
 
 async def fill_suggested(
@@ -103,7 +113,7 @@ async def select_in_widget(on: ActionContext, element: Any, target: ActionTarget
             await element.click(timeout=min(PATIENCE_MS, on.left_ms))
             choice, labels = await _choice(on, target.bid, item)
         if choice is None:
-            raise ElementNotUsable(f"there is no option {item!r}; there are: {', '.join(labels) or 'none'}")
+            raise ElementNotUsable(f"there is no option {_told(item)}; there are: {_listed(labels)}")
         if (await on.target(choice, again=True)).disabled:
             raise ElementNotUsable(f"the option {item!r} is disabled")
         label = labels[item] if isinstance(item, int) and item < len(labels) else str(item)
@@ -123,8 +133,8 @@ async def _choose_suggested(on: ActionContext, element: Any, target: ActionTarge
     choice, labels = await _suggestion(on, target.bid, item)
     if choice is None:
         alike = sum(label.casefold() == _wanted(item).casefold() for label in labels)
-        told = f"{alike} options are called {item!r}" if alike > 1 else f"there is no option {item!r}"
-        raise ElementNotUsable(f"{told}; there are: {', '.join(labels) or 'none'}")
+        told = f"{alike} options are called {_told(item)}" if alike > 1 else f"there is no option {_told(item)}"
+        raise ElementNotUsable(f"{told}; there are: {_listed(labels)}")
     await _take(on, target.bid, choice, item)
 
 

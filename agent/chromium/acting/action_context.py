@@ -252,12 +252,6 @@ class ChromiumActionContext:
         if world is not None:
             await world.call("shoalWalker.beforeOpening()")
 
-    async def note_typed(self, bid: str = "") -> None:
-        prefix, number = split_bid(bid) if bid else ("", 0)
-        world = await self._world(prefix)
-        if world is not None:
-            await world.call(f"shoalWalker.noteTyped({number})")
-
     async def before_choosing(self, bid: str) -> None:
         prefix, number = split_bid(bid)
         world = await self._world(prefix)

@@ -23,15 +23,6 @@ _POINTER_EVENTS = frozenset(
 _OTHER_EVENTS = ("dragstart", "drop", "dragover", "dragenter", "contextmenu", "mouseenter", "mouseover",
                  "pointerenter", "pointerover", "keydown", "keyup", "keypress")  # fmt: skip
 """What else an element may react to, the most telling first."""
-_EVERY_KIND = (
-    _POINTER_EVENTS,
-    frozenset({"dragstart"}),
-    frozenset({"drop", "dragover", "dragenter"}),
-    frozenset({"contextmenu"}),
-    frozenset({"mouseenter", "mouseover", "pointerenter", "pointerover"}),
-    frozenset({"keydown", "keyup", "keypress"}),
-)
-"""What listens for events of every kind hears them for what is in it, as a framework's root does."""
 _MAX_NEW_LISTENERS = 3000
 _MAX_NEW_LISTENERS_IN_BUDGET = 300
 """Each new element with a listener costs one more question; on a page with thousands the budget goes first."""
@@ -204,6 +195,9 @@ class PageWalk:
             return await self._walk(world, options, at, depth + 1, clip)
         except PlaywrightError:
             return None  # the frame went away while it was looked at
+        except BrowserError:  # the walker failed there, as on what an advertisement draws
+            walk.unread += 1
+            return None
 
     async def world_at(self, parent: World, element_id: int) -> World | None:
         """The world of the frame that an element of `parent` holds; None where there is none, or none yet."""
@@ -232,8 +226,6 @@ class PageWalk:
                 heard.setdefault(entry["backendNodeId"], set()).add(entry["type"])
         told: dict[str, list[int]] = {"": []}
         for node, types in heard.items():
-            if all(types & kind for kind in _EVERY_KIND):
-                continue
             for event in {"" if event in _POINTER_EVENTS else event for event in types}:
                 told.setdefault(event, []).append(node)
         for event in ("", *_OTHER_EVENTS):

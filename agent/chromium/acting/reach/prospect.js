@@ -34,6 +34,14 @@
     if (!/^javascript:/.test(address)) facts.forms.push(address);
   };
   const formOf = control => control.form || (typeof control.closest === 'function' ? control.closest('form') : null);
+  const OPTIONS = '[role=option],[role=listbox],[role=menu]';
+  const inList = !!element.closest(OPTIONS); // a click there chooses
+  const opensList = field => field.getAttribute('aria-expanded') === 'true' || !!field.getAttribute('aria-activedescendant');
+  const toldFor = new Set();
+  const tellUnchosen = (form, control) => {
+    if (!inList && !toldFor.has(form)) facts.unchosen.push(...shoalWalker.unchosenIn(form, control));
+    toldFor.add(form);
+  };
   const add = node => {
     if (isFrame(node)) { facts.frames.push([shoalWalker.idOf(node), node.src || node.data || '']); return; }
     if ((node.tagName === 'A' || node.tagName === 'AREA') && node.hasAttribute('href')) facts.links.push(node.href);
@@ -46,16 +54,18 @@
     if (!form || (!push && !isField(control))) return;
     sentTo(form, push ? control : null);
     // An Enter in a field whose list is open chooses there.
-    if (push || control.getAttribute('aria-expanded') !== 'true') facts.unchosen = shoalWalker.unchosenIn(form);
+    if (push || !opensList(control)) tellUnchosen(form);
     if (push) return;
     const button = [...form.querySelectorAll('button, input')].find(pushes); // what Enter presses
     if (button) sentTo(form, button);
   };
   for (let node = element; node && node.nodeType !== 9; node = up(node)) if (node.nodeType === 1) add(node);
+  // Where the form has a button that sends it, its others do something else.
+  const sentByAnother = control => [...formOf(control)?.elements || []].some(one => one !== control && pushes(one));
   const pressed = shoalWalker.pressed(element);
-  if (pressed) {
+  if (pressed && !inList && pressed.type !== 'reset') {
     facts.presses = true;
-    facts.unchosen = shoalWalker.unchosenIn(formOf(pressed));
+    if (pushes(pressed) || !sentByAnother(pressed)) tellUnchosen(formOf(pressed), pressed);
   }
   if (asked.within) { // a click on it hits what lies in its middle
     const within = [...element.querySelectorAll('a[href], area[href], button, input, select, textarea, label, iframe, frame, object, embed, [contenteditable]')];

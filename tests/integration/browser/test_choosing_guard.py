@@ -1,0 +1,172 @@
+"""Fields whose values are chosen: what counts as a choice, and which clicks and keys would send without one."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from shoal.agent.browser import Context
+from shoal.agent.chromium.devtools.worlds import World
+from shoal.agent.errors import BrowserError
+from shoal.agent.observe.renderings import compact
+from shoal.agent.observe.tree import clickable_elements
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import Action
+from tests.integration.browser.test_mended import ids, show
+from tests.patience import PATIENCE_S
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+_COMBO = "<input name=town role=combobox aria-autocomplete=list aria-controls=towns aria-label=Town>"
+_LIST = "<ul id=towns role=listbox><li role=option aria-label='Berlin — Germany'>Berlin — Germany</ul>"
+FORM = f"<form method=post action=/s><p>{_COMBO}{{beside}}</p>{_LIST}<button>Save</button></form>"
+TAKES = """<script>document.querySelector('[role=option]').addEventListener('mousedown', event => {
+event.preventDefault(); document.querySelector('[name=town]').value = 'Berlin'; towns.hidden = true; });</script>"""
+
+
+async def left_open(context: Context, bid: str, name: str = "click", **args: object) -> list[str]:
+    """The texts that the action would send though they were not chosen."""
+    prospect = await context.prospect(Action(name, {"bid": bid, **args}))
+    return [field.text for field in prospect.unchosen]
+
+
+async def do(context: Context, name: str, **args: object) -> str:
+    result = await context.act(Action(name, args))
+    return result.error.code if result.error is not None else ""
+
+
+async def test_what_a_failed_choice_typed_is_guarded(context: Context) -> None:
+    shown = await show(context, FORM.format(beside=""))
+    assert await do(context, "select_option", bid=shown["Town"], options="Zug") == "element_not_usable"
+    assert await left_open(context, shown["Save"]) == ["Zug"]
+
+
+async def test_letters_that_are_pressed_are_guarded(context: Context) -> None:
+    shown = await show(context, FORM.format(beside=""))
+    await do(context, "press", bid=shown["Town"], key_comb="Z")
+    assert await left_open(context, shown["Save"]) == ["Z"]
+
+
+async def test_what_is_typed_into_a_frame_with_the_focus_is_guarded(context: Context) -> None:
+    html = FORM.format(beside="").replace('"', "&quot;")
+    shown = await show(context, f'<iframe width=600 height=400 srcdoc="{html}"></iframe>')
+    await do(context, "click", bid=shown["Town"])
+    await do(context, "keyboard_type", text="Zug")
+    assert await left_open(context, shown["Save"]) == ["Zug"]
+
+
+async def test_a_click_on_an_option_is_a_choice_though_the_text_stays(context: Context) -> None:
+    shown = await show(context, FORM.format(beside="") + TAKES)
+    await do(context, "press", bid=shown["Town"], key_comb="B")
+    await do(context, "keyboard_type", text="erlin")
+    assert await left_open(context, shown["Save"]) == ["Berlin"]
+    await do(context, "click", bid=shown["Berlin — Germany"])
+    assert await left_open(context, shown["Save"]) == []
+
+
+async def test_enter_on_the_marked_option_is_a_choice(context: Context) -> None:
+    shown = await show(context, FORM.format(beside="").replace("role=option ", "role=option id=b ") + TAKES)
+    await do(context, "press", bid=shown["Town"], key_comb="B")
+    await context.read("() => document.querySelector('[name=town]').setAttribute('aria-activedescendant', 'b')")
+    assert await left_open(context, shown["Town"], "press", key_comb="Enter") == [], "it chooses there"
+    await context.read("() => document.forms[0].addEventListener('submit', event => event.preventDefault())")
+    await do(context, "press", bid=shown["Town"], key_comb="Enter")
+    assert await left_open(context, shown["Save"]) == []
+
+
+async def test_a_hidden_value_beside_the_field_is_a_choice(context: Context) -> None:
+    shown = await show(context, FORM.format(beside="<input type=hidden name=town_id>"))
+    await do(context, "press", bid=shown["Town"], key_comb="B")
+    assert await left_open(context, shown["Save"]) == ["B"]
+    await context.read("() => { document.querySelector('[name=town_id]').value = '7'; }")
+    assert await left_open(context, shown["Save"]) == []
+
+
+async def test_a_button_far_from_a_field_without_a_form_and_one_in_an_option_send_nothing_of_it(
+    context: Context,
+) -> None:
+    option = "<ul role=listbox><li role=option><button type=button>Bern</button></li></ul>"
+    shown = await show(
+        context, f"<header><button>Menu bar</button></header><div>{_COMBO}<button>Save it</button></div>{option}"
+    )
+    await do(context, "press", bid=shown["Town"], key_comb="Z")
+    assert await left_open(context, shown["Save it"]) == ["Z"]
+    assert await left_open(context, shown["Menu bar"]) == []
+    in_option = [one.bid for one in clickable_elements((await context.observe()).elements) if one.name == "Bern"]
+    assert [await left_open(context, bid) for bid in in_option] == [[]] * len(in_option)
+
+
+async def test_long_options_are_told_in_short(context: Context) -> None:
+    form = FORM.format(beside="").replace("aria-label='Berlin — Germany'", "")
+    shown = await show(context, form.replace("Berlin — Germany", "x" * 5000))
+    await do(context, "select_option", bid=shown["Town"], options="y" * 5000)
+    (told,) = (await context.prospect(Action("click", {"bid": shown["Save"]}))).unchosen
+    assert max(len(text) for text in (told.text, told.name, *told.options)) <= 80
+    result = await context.act(Action("select_option", {"bid": shown["Town"], "options": "z"}))
+    assert result.error is not None and len(result.error.message) < 500
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        "<form action=/s><input name=q aria-label=Find aria-autocomplete=list>"
+        "<input type=hidden name=utf8 value=1><button>Go on</button></form>",
+        "<form action=/s method=post><input name=q aria-label=Find role=searchbox aria-autocomplete=list>"
+        "<input name=more><button>Go on</button></form>",
+    ],
+    ids=["hidden field", "searchbox"],
+)
+async def test_a_search_is_not_chosen_from(context: Context, search: str) -> None:
+    shown = await show(context, search)
+    await do(context, "fill", bid=shown["Find"], value="red shoes")
+    assert await left_open(context, shown["Go on"]) == []
+
+
+@pytest.mark.parametrize("shape", ["line x2=90", "polyline points='0,0 90,90'"])
+async def test_a_hidden_line_leaves_a_page_readable(context: Context, shape: str) -> None:
+    drawn = f"<rect width=50 height=50 /><{shape} fill=none stroke=red style='display:none'/>"
+    svg = f"<p>Sales</p><svg width=200 height=200><g tabindex=0 onclick='1'>{drawn}</g></svg>"
+    await show(context, svg)
+    assert "Sales" in compact((await context.observe()).elements)
+    await show(context, f'<p>Around</p><iframe srcdoc="{svg}"></iframe>')
+    told = compact((await context.observe()).elements)
+    assert "Around" in told and "Sales" in told
+
+
+async def test_a_frame_that_cannot_be_walked_is_left_out(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    call = World.call
+
+    async def failing(world: World, expression: str) -> Json:
+        if "shoalWalker.walk" in expression and '"top": false' in expression:
+            raise BrowserError("the walker failed: an advertisement")
+        return await call(world, expression)
+
+    monkeypatch.setattr(World, "call", failing)
+    await context.goto("data:text/html,<p>Around</p><iframe srcdoc='<button>Advert</button>'></iframe>")
+    async with asyncio.timeout(PATIENCE_S):
+        seen = await context.observe()
+    assert "Around" in compact(seen.elements) and "Advert" not in compact(seen.elements)
+    assert seen.omitted, "and it is told"
+
+
+@pytest.mark.parametrize("kind", ["radio", "checkbox"])
+@pytest.mark.parametrize("before", [True, False], ids=["label before", "label after"])
+async def test_boxes_are_named_by_the_words_on_the_side_of_their_labels(
+    context: Context, kind: str, before: bool
+) -> None:
+    box = f"<input type={kind} name=x>"
+    words = ("Yes", "No", "Maybe")
+    await show(context, f"<p>{' '.join(f'{word} {box}' if before else f'{box} {word}' for word in words)}</p>")
+    assert tuple(await ids(context)) == words
+
+
+async def test_a_control_that_listens_for_every_kind_of_event_is_one(context: Context) -> None:
+    listens = """for (const kind of ['click', 'dragstart', 'dragover', 'contextmenu', 'mouseenter', 'keydown'])
+        for (const one of document.querySelectorAll('.hears')) one.addEventListener(kind, () => {});"""
+    shown = await show(
+        context,
+        f"<div class=hears id=root><p>Words of the page</p><button>Add a card</button></div>"
+        f"<div class=hears>Card one</div><script>{listens}</script>",
+    )
+    assert set(shown) == {"Add a card", "Card one"}
