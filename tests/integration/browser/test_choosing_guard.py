@@ -97,6 +97,26 @@ async def test_a_button_far_from_a_field_without_a_form_and_one_in_an_option_sen
     assert [await left_open(context, bid) for bid in in_option] == [[]] * len(in_option)
 
 
+async def test_other_buttons_of_a_form_than_the_one_that_sends_it_are_free(context: Context) -> None:
+    others = "<button type=button>Next month</button><button type=reset>Empty all</button>"
+    shown = await show(context, FORM.format(beside=others))
+    await do(context, "press", bid=shown["Town"], key_comb="Z")
+    assert await left_open(context, shown["Save"]) == ["Z"]
+    assert await left_open(context, shown["Next month"]) == []
+    assert await left_open(context, shown["Empty all"]) == []
+    shown = await show(context, FORM.format(beside="").replace("<button>", "<button type=button>"))
+    await do(context, "press", bid=shown["Town"], key_comb="Z")
+    assert await left_open(context, shown["Save"]) == ["Z"], "a script sends by it"
+
+
+async def test_enter_in_a_field_whose_list_is_open_chooses(context: Context) -> None:
+    shown = await show(context, FORM.format(beside=""))
+    await do(context, "press", bid=shown["Town"], key_comb="Z")
+    assert await left_open(context, shown["Town"], "press", key_comb="Enter") == ["Z"]
+    await context.read("() => document.querySelector('[name=town]').setAttribute('aria-expanded', 'true')")
+    assert await left_open(context, shown["Town"], "press", key_comb="Enter") == []
+
+
 async def test_long_options_are_told_in_short(context: Context) -> None:
     form = FORM.format(beside="").replace("aria-label='Berlin — Germany'", "")
     shown = await show(context, form.replace("Berlin — Germany", "x" * 5000))
