@@ -337,8 +337,10 @@ class _Collector:
         path = key[1] if key[0] in ("piece", "line") and isinstance(key[1], tuple) else ()
         hints = [str(step) for step in path if "." in str(step)]
         label = self._labels.get(key, "")
-        if first is not None:
-            hints += [first.el.get(name) or "" for name in _NAMING]
+        if first is not None and key[0] != "pair":
+            hints += ["address"] if any(el.tag == "address" for el in within_line(first.el)) else []
+            if key[0] != "line" or all(len(cell.pieces) == 1 for cell in cells.values()):
+                hints += [first.el.get(name) or "" for name in _NAMING]
             hints += self._names_around(first, cells)
             label = label or first.el.get("data-label") or first.el.get("data-title") or ""
         return Column(

@@ -59,6 +59,8 @@ _SHORT = 3
 """Letters of words that others end with by chance."""
 _LATER_PICTURE = 0.2
 """What each later picture of a record is worth less."""
+_NAMED_MONEY = 0.3
+"""How well a column is named from which a field takes its amounts of money whose name says nothing of money."""
 _CUT = 0.8
 """What a part of a cell lacks where the cell's header is the field's name: all of the cell is its value."""
 
@@ -281,6 +283,8 @@ def _share_ending(column: Column, endings: frozenset[str]) -> float:
 
 def _fit_of_amounts(asked: ListField, column: Column, named: float) -> float:
     if column.kind == "money":
+        if asked.kind != "money" and named < _NAMED_MONEY:
+            return 0.0  # 40 m² beside 900 €
         return column.cover * (1.0 + 0.3 * (asked.kind == "money") + named)
     if not column.whole or column.kind not in ("text", "identifier"):
         return 0.0
@@ -340,8 +344,8 @@ def _fit_of_texts(column: Column, named: float, *, long: bool) -> float:
 
 _BEAM = 120
 _OPTIONS = 7
-_LINKED = 0.35
-"""What a link gains whose text is another field's value."""
+_LINKED, _LINKED_ASIDE = 0.35, 0.15
+"""What a link gains whose text is what the record is called, and one whose text is another field's value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,11 +367,8 @@ def assign(fields: Sequence[ListField], columns: Sequence[Column], records: int)
             for fitness, place in options[asked.name]:
                 if any(clash(columns[place], columns[other]) for other in taken.values()):
                     continue
-                named = asked.kind == "link" and any(
-                    columns[other].kind == "text" and is_linked(columns[other], columns[place])
-                    for other in taken.values()
-                )
-                grown.append((score + fitness + _LINKED * named, {**taken, asked.name: place}))
+                linked = link_worth(asked, columns[place], {name: columns[at] for name, at in taken.items()}, fields)
+                grown.append((score + fitness + linked, {**taken, asked.name: place}))
         beam = sorted(grown, key=lambda each: -each[0])[:_BEAM]
     return Assignment(*beam[0], options)
 
@@ -382,6 +383,18 @@ def _turn(asked: ListField, options: dict[str, list[tuple[float, int]]]) -> tupl
     """Links come last, since what they lead from is known then; unnamed kinds before them."""
     best = options[asked.name][0][0] if options[asked.name] else 0.0
     return asked.kind == "link", asked.kind == "short", -best
+
+
+def link_worth(asked: ListField, link: Column, taken: Mapping[str, Column], fields: Sequence[ListField]) -> float:
+    """What a column of links gains for a field by the values of other fields that are its text."""
+    if asked.kind != "link":
+        return 0.0
+    of = [
+        each
+        for each in fields
+        if each.name in taken and taken[each.name].kind == "text" and is_linked(taken[each.name], link)
+    ]
+    return max((_LINKED if each.kind == "name" or each is fields[0] else _LINKED_ASIDE for each in of), default=0.0)
 
 
 def is_linked(text: Column, link: Column) -> bool:

@@ -12,7 +12,7 @@ Path = tuple[str, ...]
 
 LOOKS = word_set("abbr acronym bdi bdo big cite em font i ins mark nobr q s small sub sup tt u wbr")
 """Elements that only change how text looks: text in them goes on the text around."""
-INLINE = LOOKS | word_set("a b code img kbd label samp span strike strong time var")
+INLINE = LOOKS | word_set("a b code del img ins kbd label samp span strike strong time var")
 """Elements that stand in a line."""
 CELL_STEPS = ("td@", "th@", "dt@", "dd@")
 """Beginnings of the steps of cells and of parts of definitions."""

@@ -13,6 +13,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
+from shoal.agent.read.facts.struck import is_struck
 from shoal.agent.read.lists.elements import attribute_number, is_cell, is_head, is_menu, is_row, is_table, step_of
 from shoal.agent.read.lists.paths import INLINE, LOOKS, Path
 from shoal.agent.read.words import word_set
@@ -231,7 +232,7 @@ class PagePieces:
         elif is_row(el):
             self._rows.append(_Row())
         self.path[el] = path
-        struck = el.tag in INLINE and self.page.struck(el) and not (above and self.page.struck(above.el))
+        struck = el.tag in INLINE and is_struck(self.page, el) and not (above and is_struck(self.page, above.el))
         silent = (
             struck or (above is not None and above.silent and above.struck) or not (self.hidden or self.page.shown(el))
         )

@@ -24,6 +24,7 @@ from shoal.agent.read.lists.fields import (
     assign,
     clash,
     is_linked,
+    link_worth,
     more_of,
     whole_records,
 )
@@ -330,18 +331,18 @@ def _rivals(
 ) -> _Rivals:
     chosen = taken.columns[asked.name]
     column = columns[chosen]
-    others = [columns[place] for name, place in taken.columns.items() if name != asked.name]
-    texts = [other for other in others if other.kind == "text"]
+    others = {name: columns[place] for name, place in taken.columns.items() if name != asked.name}
     fits = {place: fitness for fitness, place in taken.options[asked.name]}
 
     def worth(place: int) -> float:
-        linked = asked.kind == "link" and any(is_linked(text, columns[place]) for text in texts)
-        return fits[place] + 0.35 * linked
+        return fits[place] + link_worth(asked, columns[place], others, fields)
 
     own, lead, doubted = worth(chosen), math.inf, set[int]()
     for place in fits:
         rival = columns[place]
-        if place == chosen or (asked.kind != "link" and any(rival is other or clash(rival, other) for other in others)):
+        if place == chosen or (
+            asked.kind != "link" and any(rival is other or clash(rival, other) for other in others.values())
+        ):
             continue
         apart = [record for record in range(count) if _differ(rival.values[record], column.values[record], column.kind)]
         if not apart:

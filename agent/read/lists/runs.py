@@ -380,13 +380,21 @@ def _striped(page: PagePieces) -> dict[int, set[str]]:
 
 
 def _stripes(page: PagePieces, rows: Sequence[HtmlElement]) -> set[str]:
-    """Classes by which siblings only take turns, as rows in two colours do; none where they do not."""
+    """Classes by which siblings only take turns, as rows in two colours do; none where they do not.
+
+    They are called as colours, or one kind has an extra class or both a letter: then both kinds must say the same.
+    """
     sets = [set(page.path[row][-1].split(".")[1:]) for row in rows]
     first = next((place for place, names in enumerate(sets) if names), len(sets))
     rows, sets = rows[first:], sets[first:]
-    if not _take_turns(sets) or not _are_colours(sets[0] - sets[1], sets[1] - sets[0]):
+    if not _take_turns(sets):
         return set()
-    return sets[0] ^ sets[1] if _say_the_same(page, rows[::2], rows[1::2]) else set()
+    stripes = sets[0] ^ sets[1]
+    called = _words_of(sets[0] - sets[1]) ^ _words_of(sets[1] - sets[0])
+    if called <= _COLOURS:
+        return stripes
+    may_be = not called & _SET_APART and (sets[0] <= sets[1] or sets[1] <= sets[0] or max(map(len, called)) < 2)
+    return stripes if may_be and _say_the_same(page, rows[::2], rows[1::2]) else set()
 
 
 def _take_turns(kinds: Sequence[object]) -> bool:
@@ -395,12 +403,9 @@ def _take_turns(kinds: Sequence[object]) -> bool:
     return enough and all(kind == kinds[place % 2] for place, kind in enumerate(kinds))
 
 
-def _are_colours(names: Collection[str], others: Collection[str]) -> bool:
-    """True where classes that take turns may say how rows look: an extra one, or two that are numbered or so called."""
-    mine, its = ({word for name in each for word in re.split(r"[-_]|(?=\d)", name)} for each in (names, others))
-    if (mine | its) & _SET_APART:
-        return False
-    return not names or not others or all(len(word) < 2 or word in _COLOURS for word in mine ^ its)
+def _words_of(classes: Collection[str]) -> set[str]:
+    """The words and numbers that classes are made of."""
+    return {word for name in classes for word in re.split(r"[-_]|(?=\d)", name)}
 
 
 def _say_the_same(page: PagePieces, rows: Sequence[HtmlElement], others: Sequence[HtmlElement]) -> bool:

@@ -178,7 +178,11 @@ class _Typed:
             return []
         pieces = [_between(each, spans) if each else [] for each, spans in zip(self.texts, marks, strict=True)]
         heads = _without_common_end([_unbracketed(parts[0]) if parts else None for parts in pieces])
-        longest = _without_common_end([_unbracketed(max(parts, key=len)) if parts else None for parts in pieces])
+        rest = [max(parts, key=len) if parts else "" for parts in pieces]
+        last = sum(bool(parts) and part is parts[-1] for part, parts in zip(rest, pieces, strict=True))
+        longest = [_unbracketed(part) or None for part in rest]
+        if last < 0.5 * len(longest):  # a number follows, which the words before it name
+            longest = _without_common_end(longest)
         columns: list[Column] = []
         for part, values in (("head", heads), ("rest", longest)):
             long_enough = sum(bool(value) and len(value or "") > 3 for value in values) > 0.7 * self.count
@@ -199,7 +203,7 @@ def _between(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
 
 
 def _unbracketed(text: str) -> str:
-    return bare(re.sub(r"[(\[][^)\]]*$", "", text))
+    return bare(re.sub(r"^\s*[.):]+|[(\[][^)\]]*$", "", text))
 
 
 def _without_common_end(texts: Sequence[str | None]) -> list[str | None]:

@@ -128,3 +128,48 @@ def test_a_heading_and_its_text_are_a_question_and_its_answer(part: str):
 def test_what_stands_behind_by_in_a_line_is_the_author(said: str):
     page = cards(f"<h3><a href=/t/{{n}}>{{name}} again</a></h3><p>{said}</p>")
     assert column(page, "author", title=TEXT, author=TEXT) == list(WOODS)
+
+
+def test_rows_of_two_classes_that_take_turns_are_one_record():
+    pairs = "".join(
+        f"<tr class=thing><td>{n}.<td><a href=https://b.example/{n}>{wood} again</a>"
+        f"<tr><td><td>1{n} points by <a href=/u/{wood}>{wood}</a> | <a href=/c/{n}>2{n} comments</a>"
+        for n, wood in enumerate(WOODS)
+    )
+    asked = {"title": TEXT, "author": TEXT, "points": NUMBER, "comments": NUMBER, "url": ADDRESS}
+    assert rows(list_of(f"<h1>News</h1><table>{pairs}</table>", **asked)) == [
+        {
+            "title": f"{wood} again",
+            "author": wood,
+            "points": f"1{n}",
+            "comments": f"2{n}",
+            "url": f"https://b.example/{n}",
+        }
+        for n, wood in enumerate(WOODS)
+    ]
+
+
+@pytest.mark.parametrize("old", ["<del>€9{n}.00</del>", "<s>€9{n}.00</s>", "<span class=old-price>€9{n}.00</span>"])
+def test_a_price_that_is_struck_out_is_none(old: str):
+    page = cards(f"<a href=/p/{{n}}>{{name}} lamp</a> {old} <ins>€1{{n}}.50</ins>")
+    assert column(page, "price", name=TEXT, price=NUMBER) == [f"€1{n}.50" for n in range(4)]
+
+
+def test_an_amount_of_money_is_no_other_number():
+    page = cards("<h2><a href=/f/{n}>Flat in {name}</a></h2><p class=price>€9{n}0 / month</p><p>4{n} m²</p>")
+    asked = {"title": TEXT, "price": NUMBER, "area_m2": NUMBER, "url": ADDRESS}
+    assert [price and price.strip() for price in column(page, "price", **asked)] == [f"€9{n}0" for n in range(4)]
+    assert column(page, "area_m2", **asked) == [None] * 4
+
+
+def test_the_number_of_an_entry_leaves_no_sign_before_its_title():
+    page = cards("<h3><a href=/e/{n}>1{n}. {name} of old</a></h3><p>2{n} min · March {n}, 2026").replace("h 0,", "h 9,")
+    assert column(page, "title", title=TEXT, date=DAY, url=ADDRESS) == [f"{name} of old" for name in WOODS]
+
+
+def test_what_names_the_first_value_of_a_line_names_not_the_line():
+    page = cards(
+        "<h2><a href=/o/{n}>{name} tool</a></h2>"
+        "<div><span itemprop=language>Lang{name}</span> <b>{n},234</b> more</div>"
+    )
+    assert column(page, "language", name=TEXT, language=TEXT, url=ADDRESS) == [f"Lang{name}" for name in WOODS]
