@@ -392,7 +392,8 @@ def _laid_rows(el: HtmlElement) -> Sequence[HtmlElement]:
     rows = [row for row in el if isinstance(row.tag, str)]
     if len(rows) < _LEAST_LAID or not _LAID_HEAD.search(rows[0].get("class") or "") or is_row(rows[0]):
         return ()
-    return rows if len(rows[0]) > 1 and all(len(row) == len(rows[0]) for row in rows) else ()
+    alike = all(len(row) == len(rows[0]) and step_of(row) == step_of(rows[1]) for row in rows[1:])
+    return rows if len(rows[0]) > 1 and alike else ()
 
 
 def element_that_says(page: Page, text: str) -> HtmlElement | None:

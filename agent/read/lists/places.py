@@ -13,9 +13,10 @@ from shoal.agent.read.lists.column import Column
 from shoal.agent.read.lists.elements import is_cell
 from shoal.agent.read.lists.paths import block_of, tags_of
 from shoal.agent.read.lists.pieces import Piece
+from shoal.agent.read.lists.words import BY
 
 _HEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6", "strong", "summary"})
-_BY = re.compile(r"(?:^|\s)(?:by|von|par|por|di|door|przez|av):?$", re.I)
+_BY = re.compile(rf"(?:^|\s)(?:{BY}):?$", re.I)
 _ADDRESS = re.compile(r"https?://\S+")
 
 

@@ -252,8 +252,8 @@ def _under_own_headings(best: _Trial, fields: Sequence[ListField]) -> _Trial:
 
 
 def _says_other_matter(heading: str) -> bool:
-    said = f" {squash(heading)}"
-    return any(f" {words}" in said for words in OTHER_MATTER)
+    said = f" {squash(heading)} "
+    return any(f" {words} " in said for words in OTHER_MATTER)
 
 
 def _heading_over(run: Run, span: Span) -> str:

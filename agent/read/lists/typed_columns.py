@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from shoal.agent.read.lists.column import Column, ColumnKind, Value
 from shoal.agent.read.lists.pieces import words_in_line
-from shoal.agent.read.lists.words import split_words
+from shoal.agent.read.lists.words import BY, split_words
 from shoal.agent.read.values.text_values import DayInText, days_in, identifiers_in, money_in, one_order_fits
 
 _ALL_OF_CELL = 0.999
@@ -20,7 +20,7 @@ _COUNTED = re.compile(
 _COUNT_OF = "count of"
 _LONGEST_COUNTED = 200
 _BY = re.compile(
-    r"(?:(?:posted|written|submitted|published)\s)?(?:by|von|par|por|di|door|przez|autor:?|av)\s+"
+    rf"(?:(?:posted|written|submitted|published)\s)?(?:{BY})\s+"
     r"(\S.{1,60}?)(?=\s(?:in|on|at|am|im|le|el|il|op|den|dne)\s|\s?[|·•(–—/]|,?\s\d|$)",
     re.I,
 )

@@ -51,6 +51,8 @@ STOP_WORDS = word_set(
     "the a an of to in on at for and or was is are were be been its it this that such as with from which "
     "each by row one all any e g eg s"
 )
+BY = "by|von|par|por|di|door|przez|av"
+"""Words before the name of an author, as a pattern."""
 FILE_TYPES = word_set("pdf doc docx xls xlsx csv zip txt xml json mp3 mp4 wav jpg png")
 """Endings of files that links lead to."""
 

@@ -30,13 +30,12 @@ MORE_LINKS = word_list("more, mehr, plus, mas, altro, meer, wiecej, mais, more e
 OTHER_MATTER = word_list(
     """
     related, similar, see also, also like, also bought, also viewed, also interested, you may like, you might like,
-    recommended, recommendations, recently viewed, more like this, sponsored, ahnlich, das konnte, auch interessant,
-    auch gekauft, auch angesehen, zuletzt angesehen, empfehlungen, siehe auch, similaire, voir aussi, vous aimerez,
-    consultes recemment, vus recemment, recommandes, similares, relacionados, ver tambien, tambien te,
-    vistos recientemente,
-    recomendados, simili, correlati, vedi anche, potrebbe interessarti, visti di recente, consigliati, vergelijkbaar,
-    gerelateerd, zie ook, misschien ook, onlangs bekeken, aanbevolen, podobne, zobacz tez, polecane, souvisejici,
-    mohlo by, doporucujeme, ver tambem, voce tambem, vistos recentemente
+    recommended for you, recommended products, our recommendations, recently viewed, more like this, sponsored,
+    ahnliche, das konnte, auch interessant, auch gekauft, auch angesehen, zuletzt angesehen, unsere empfehlungen,
+    siehe auch, similaires, voir aussi, vous aimerez, consultes recemment, vus recemment, similares, relacionados,
+    ver tambien, tambien te, vistos recientemente, simili, correlati, vedi anche, potrebbe interessarti,
+    visti di recente, vergelijkbare, gerelateerde, zie ook, misschien ook, onlangs bekeken, podobne, zobacz tez,
+    souvisejici, mohlo by, ver tambem, voce tambem, vistos recentemente
     """
 )
 """Words in headings over what is about something else than the page."""

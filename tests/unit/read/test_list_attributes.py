@@ -130,6 +130,17 @@ def test_what_stands_behind_by_in_a_line_is_the_author(said: str):
     assert column(page, "author", title=TEXT, author=TEXT) == list(WOODS)
 
 
+def test_a_card_with_a_header_is_no_table():
+    inside = (
+        "<div class=card-header><h3>{name} lamp</h3><i>No. {n}</i></div>"
+        "<div class=card-body><p class=maker>House {name}</p><p class=price>€1{n}.50</p></div>"
+        "<div class=card-footer><a href=/p/{n}>View</a><a href=/b/{n}>Buy</a></div>"
+    )
+    asked = {"name": TEXT, "maker": TEXT, "price": NUMBER}
+    assert column(cards(inside), "name", **asked) == [f"{name} lamp" for name in WOODS]
+    assert column(cards(inside), "maker", **asked) == [f"House {name}" for name in WOODS]
+
+
 def test_rows_of_two_classes_that_take_turns_are_one_record():
     pairs = "".join(
         f"<tr class=thing><td>{n}.<td><a href=https://b.example/{n}>{wood} again</a>"

@@ -205,13 +205,15 @@ class TestSeveralLists:
         assert [row["name"] for row in rows(reading)] == [name for names in letters.values() for name in names]
         assert reading.left_out == ""
 
-    @pytest.mark.parametrize("heading", ["Floor lamps", "Customers also bought", "Ähnliche Lampen", "Vus récemment"])
+    @pytest.mark.parametrize(
+        "heading", ["Floor lamps", "Lamps of similarity", "Customers also bought", "Ähnliche Lampen", "Vus récemment"]
+    )
     def test_goods_of_several_kinds_are_one_list_without_what_the_page_recommends(self, heading: str):
         cards = lamps(*["card"] * 5).split("<li ")[1:]
         page = f"<section><h2>Desk lamps</h2><ul><li {'<li '.join(cards[:3])}</ul></section>"
         page += f"<section><h2>{heading}</h2><ul><li {'<li '.join(cards[3:])}</ul></section>"
         reading = list_of(page, name=TEXT, price=NUMBER)
-        assert len(reading.records) == (5 if heading == "Floor lamps" else 3)
+        assert len(reading.records) == (5 if "amps" in heading else 3)
         assert reading.left_out == ""
 
     def test_a_heading_that_names_a_field_says_which_list_is_meant(self):
