@@ -29,6 +29,7 @@ ListKind = Literal["day", "link", "image", "money", "number", "identifier", "nam
 
 _EXAMPLE = re.compile(r"\b(?:such as|e\.?g\.?|for example|like)\s+(.*)$")
 _NUMBER = re.compile(r"\D{0,12}[-+]?[\d.,' ]+[kKmM]?\s?(?:(?:out of|of|von|sur|de|su|van|z|/)\s?\d{1,3}\b)?\D{0,12}")
+_SHORT_NUMBER = re.compile(r"\W*\d{1,4}\W*")
 _FORMS: Mapping[str, re.Pattern[str]] = {
     "email": re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.\w{2,24}"),
     "phone": re.compile(r"\+?\(?\d[\d\s()/.-]{4,24}"),
@@ -370,7 +371,28 @@ def assign(fields: Sequence[ListField], columns: Sequence[Column], records: int)
                 linked = link_worth(asked, columns[place], {name: columns[at] for name, at in taken.items()}, fields)
                 grown.append((score + fitness + linked, {**taken, asked.name: place}))
         beam = sorted(grown, key=lambda each: -each[0])[:_BEAM]
-    return Assignment(*beam[0], options)
+    score, taken = beam[0]
+    return Assignment(
+        score, {name: _whole(place, taken, columns, options[name]) for name, place in taken.items()}, options
+    )
+
+
+def _whole(
+    place: int, taken: Mapping[str, int], columns: Sequence[Column], options: Sequence[tuple[float, int]]
+) -> int:
+    """The column of all the words of a place, for one that lacks a short number which no other field takes.
+
+    "Course 101" is called so; a longer number, or a code, beside a name is mostly another value.
+    """
+    part = columns[place]
+    if part.whole or part.kind != "text" or str(part.source[-1]) not in ("head", "rest"):
+        return place
+    if any(columns[other].source[:3] == part.source[:3] for other in taken.values() if other != place):
+        return place
+    whole = next((at for _, at in options if columns[at].source == part.source[:-1] and columns[at].whole), place)
+    pairs = zip(columns[whole].values, part.values, strict=True)
+    cut = [str(text).replace(str(value), "", 1) for text, value in pairs if text and value]
+    return whole if sum(bool(_SHORT_NUMBER.fullmatch(text)) for text in cut) > 0.5 * len(cut) else place
 
 
 def _options(asked: ListField, columns: Sequence[Column], records: int) -> list[tuple[float, int]]:

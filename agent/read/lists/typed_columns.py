@@ -17,6 +17,7 @@ _ALL_OF_CELL = 0.999
 _COUNTED = re.compile(
     r"(?<![\w.,$€£-])(?<!of )(?<!von )(?<!sur )(?<!de )(?<!/ )(\d[\d.,']{0,11}[kKmM]?)\s(?!out\b)([^\W\d_]{3,20})\b"
 )
+_DECIMAL = re.compile(r"\d+(?:[.,]\d+)?")
 _COUNT_OF = "count of"
 _LONGEST_COUNTED = 200
 _BY = re.compile(
@@ -50,6 +51,14 @@ def typed_columns(place: Column) -> list[Column]:
         columns += typed.identifiers(text)
         columns += typed.words_between(text)
     return columns
+
+
+def _written_out(number: str) -> str:
+    """A number without its letter for thousands or millions: "1.2K" is 1200."""
+    factor = {"k": 1_000, "m": 1_000_000}.get(number[-1].casefold())
+    return (
+        f"{float(number[:-1].replace(',', '.')) * factor:.0f}" if factor and _DECIMAL.fullmatch(number[:-1]) else number
+    )
 
 
 def is_counted(column: Column) -> bool:
@@ -126,7 +135,11 @@ class _Typed:
         if self.texts and max((len(text) for text in self.texts if text), default=0) > _LONGEST_COUNTED:
             return []
         numbers_of: list[dict[str, str]] = [
-            {said[0]: number for number, word in _COUNTED.findall(text or "") if (said := split_words(word))}
+            {
+                said[0]: _written_out(number)
+                for number, word in _COUNTED.findall(text or "")
+                if (said := split_words(word))
+            }
             for text in self.texts
         ]
         words = Counter(word for numbers in numbers_of for word in numbers)

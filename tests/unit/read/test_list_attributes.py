@@ -173,9 +173,19 @@ def test_an_amount_of_money_is_no_other_number():
     assert column(page, "area_m2", **asked) == [None] * 4
 
 
-def test_the_number_of_an_entry_leaves_no_sign_before_its_title():
-    page = cards("<h3><a href=/e/{n}>1{n}. {name} of old</a></h3><p>2{n} min · March {n}, 2026").replace("h 0,", "h 9,")
-    assert column(page, "title", title=TEXT, date=DAY, url=ADDRESS) == [f"{name} of old" for name in WOODS]
+@pytest.mark.parametrize("title", ["1{n}. {name} of old", "{name} wood 10{n}"])
+def test_a_short_number_is_part_of_a_title(title: str):
+    page = cards(f"<h3><a href=/e/{{n}}>{title}</a></h3><p>2{{n}} min · March {{n}}, 2026").replace("h 0,", "h 9,")
+    titles = [title.format(n=n, name=wood) for n, wood in enumerate(WOODS)]
+    assert column(page, "title", title=TEXT, date=DAY, url=ADDRESS) == titles
+
+
+@pytest.mark.parametrize(
+    ("said", "number"), [("12 comments", "12"), ("1.2K comments", "1200"), ("3M comments", "3000000")]
+)
+def test_thousands_and_millions_are_written_out(said: str, number: str):
+    page = cards(f"<h3><a href=/e/{{n}}>{{name}} again</a></h3><p>{said} | {{n}} shares")
+    assert column(page, "comments", title=TEXT, comments=NUMBER) == [number] * 4
 
 
 def test_what_names_the_first_value_of_a_line_names_not_the_line():
