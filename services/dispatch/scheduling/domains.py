@@ -170,10 +170,10 @@ class Domains:
             return 0.0  # an operator's pause may be lifted at any time
         return max(0.0, state.blocked_until - now, state.next_start.get(job, 0.0) - now)
 
-    def is_paused(self, domain: int, now: float) -> bool:
-        """Whether the site, or an operator, wants no session there yet."""
+    def paused_until(self, domain: int) -> float:
+        """When the site, or an operator, takes sessions there again; 0 where it always did."""
         state = self._domains.get(domain)
-        return state is not None and now < state.blocked_until
+        return 0.0 if state is None else state.blocked_until
 
     def places(self, domains: Iterable[int], now: float) -> int:
         """How many more sessions some domains take together, as far as known; what jobs ask for is left aside."""
@@ -259,7 +259,7 @@ class DocumentPartitions:
     def due(self, workers: Container[str], now: float) -> Iterator[tuple[int, int, str]]:
         """Those of some workers that may get a run now, with the worker; those that got none for longest come first."""
         for (job, domain), known in sorted(self._known.items(), key=lambda pair: pair[1].served):
-            if known.worker in workers and known.full_until <= now and not self._domains.is_paused(domain, now):
+            if known.worker in workers and self._held_until(domain, known) <= now:
                 yield job, domain, known.worker
 
     def lost(self, workers: Container[str]) -> list[int]:
@@ -274,8 +274,11 @@ class DocumentPartitions:
 
     def next_change(self, now: float) -> float | None:
         """Seconds until a run is asked for again; None where none is waited for."""
-        later = [known.full_until - now for known in self._known.values() if known.full_until > now]
-        return min(later, default=None)
+        held = (self._held_until(domain, known) for (_, domain), known in self._known.items())
+        return min((until - now for until in held if until > now), default=None)
+
+    def _held_until(self, domain: int, known: _DocumentReading) -> float:
+        return max(known.full_until, self._domains.paused_until(domain))
 
 
 def may_run(work: Work, outcome: Outcome) -> bool:

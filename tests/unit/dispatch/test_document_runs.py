@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 from shoal.agent.spec import JobSpec, PolitenessSpec
@@ -11,7 +12,7 @@ from shoal.agent.types import LoopItem, Outcome, Record
 from shoal.agent.worker_messages import LearnedUse, Work
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.scheduling.domains import DocumentPartitions, Domains
-from shoal.services.store.records import ClaimRefusal, ClaimRequest, Claims
+from shoal.services.store.records import ClaimRefusal, ClaimRequest, Claims, Partition
 from shoal.services.store.throttle.site_limits import SiteLimits
 from shoal.services.store.waiting_causes import WaitingCause
 from tests.cluster_world import EXTRACT, LOOP, shop, world
@@ -47,6 +48,7 @@ def test_a_pause_holds_runs_back_for_as_long_as_the_domain_and_an_operator_lifts
     known.note(work(), 3, "w1", READ)
     domains.refused(3, 7, ClaimRefusal(WaitingCause.DOMAIN_PAUSE, 3600, 4), now=0)
     assert domains.room(3, 7, PolitenessSpec(), 3599) == 0 and not list(known.due({"w1"}, 3599))
+    assert (known.next_change(3599), known.next_change(3600)) == (1, None)
     assert domains.set_limits({3: SiteLimits(most=5)})
     assert domains.room(3, 7, PolitenessSpec(), 1) == 5 and list(known.due({"w1"}, 1)) == [(7, 3, "w1")]
 
@@ -60,6 +62,36 @@ async def test_the_claimer_notes_a_pause_that_held_a_run_back_where_an_operator_
         assert not list(state.documents.due({"w1"}, loop_time()))
         assert state.domains.set_limits({3: SiteLimits(most=5)})
         assert list(state.documents.due({"w1"}, loop_time())) == [(7, 3, "w1")]
+
+
+async def test_a_run_that_a_pause_held_back_is_asked_for_once_a_pause_while_no_slot_is_free() -> None:
+    async with world(shop(1)) as w:
+        state, claimer = w.dispatcher._state, w.dispatcher._claimer
+        async with asyncio.timeout(28):
+            while not w.dispatcher._manager.workers:
+                await asyncio.sleep(0.01)
+        (worker,) = w.dispatcher._manager.workers.values()
+        worker.hold(*range(-worker.capacity, 0))
+        looks, asked, claim_once = 0, 0, claimer.claim_once
+
+        async def claim(places: list[str], takes: list[ClaimRequest], **_: object) -> Claims:
+            nonlocal asked
+            asked += 1
+            return Claims((), {(7, 3): ClaimRefusal(WaitingCause.DOMAIN_PAUSE, 0.3, 4)})
+
+        async def counted() -> bool:
+            nonlocal looks
+            looks += 1
+            return await claim_once()
+
+        w.store.claim = claim  # type: ignore[method-assign]
+        claimer.claim_once = counted  # type: ignore[method-assign]
+        state.documents.note(work(), 3, worker.name, READ)
+        state.ready([Partition(7, "t", 3, "shop.example", 0, 0)])
+        async with asyncio.timeout(28):
+            while asked < 4:
+                await asyncio.sleep(0.01)
+        assert looks < 20
 
 
 def test_where_one_failure_ends_a_loop_or_pages_keep_a_distance_there_are_no_runs() -> None:
