@@ -1445,10 +1445,10 @@ globalThis.shoalWalker ??= (() => {
     return element.getAttribute('aria-checked') ?? element.getAttribute('aria-selected') ?? element.getAttribute('aria-valuenow');
   };
   // An element in a word or two, for what is told about it.
-  const brief = element => {
+  const brief = (element, chars = 60) => {
     const tag = upper(element), role = roleOf(element, tag, element.getAttribute('role')) || tag.toLowerCase();
     const name = givenName(element, tag) || (FIELDS.has(tag) ? '' : squeeze(element.textContent.slice(0, 1000))) || lastName(element, tag);
-    return `${role}${name ? ' ' + JSON.stringify(clip(name, 60)) : ''}`;
+    return `${role}${name ? ' ' + JSON.stringify(clip(name, chars)) : ''}`;
   };
   // Whether a field looks up what is typed into it and shows what fits.
   const suggests = element => FIELDS.has(element.tagName) && (element.getAttribute('role') === 'combobox' ||
@@ -1626,7 +1626,7 @@ globalThis.shoalWalker ??= (() => {
     const fields = around ? around.querySelectorAll(FIELD_PART).length : 0;
     return icon.tabIndex < 0 && icon.hasAttribute('tabindex') || (fields === 1 && document.querySelectorAll(FIELD_PART).length > 1);
   };
-  const TOLD_CHARS = 60;
+  const TOLD_CHARS = 2000; // more than is ever shown: a secret is hidden only whole, so before a text is cut further
   const noteTyped = field => {
     if (!field?.isConnected || !shoalChooses(field)) return;
     const note = { text: field.value, options: unchosen.get(field)?.options || [], beside: hiddenBeside(field), last: lastId };
@@ -1649,7 +1649,7 @@ globalThis.shoalWalker ??= (() => {
   };
   // The fields of a form, or of the part of the page around `control`, that hold what was typed and not chosen.
   const unchosenIn = (form, control) => fieldsFor(form, control).filter(isOpen)
-    .map(field => ({ name: brief(field), text: clip(field.value, TOLD_CHARS), options: unchosen.get(field).options }));
+    .map(field => ({ name: brief(field, TOLD_CHARS), text: clip(field.value, TOLD_CHARS), options: unchosen.get(field).options }));
   const LANDMARKS = 'body, header, nav, footer, [role=banner], [role=navigation], [role=contentinfo]';
   const fieldsFor = (form, control) => {
     if (form) return [...form.elements];

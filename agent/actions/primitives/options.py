@@ -17,8 +17,8 @@ PATIENCE_MS = 3000.0
 """How long to wait for an element to come into the open before it is clicked by force."""
 _TYPED_CHARS = 60
 """Of a text so much at its end is typed key by key."""
-_TOLD_CHARS = 60
-"""Of one option an error tells so much."""
+_TOLD_CHARS = 200
+"""An error tells no option that is longer: a part of one could be a part of a secret, which is hidden only whole."""
 _OPTION_TRIES = 6
 _OPTION_PAUSE_S = 0.25
 """How long a list of options may take to open."""
@@ -66,11 +66,15 @@ def _no_option(missing: Sequence[Option], there: list[tuple[str, str, bool]]) ->
 
 
 def _listed(labels: Sequence[str]) -> str:
-    return ", ".join(label[:_TOLD_CHARS] for label in labels) or "none"
+    return ", ".join(label if len(label) <= _TOLD_CHARS else _too_long(label) for label in labels) or "none"
 
 
 def _told(item: Option) -> str:
-    return repr(item[:_TOLD_CHARS] if isinstance(item, str) else item)
+    return _too_long(item) if isinstance(item, str) and len(item) > _TOLD_CHARS else repr(item)
+
+
+def _too_long(text: str) -> str:
+    return f"a text of {len(text)} characters"
 
 
 async def fill_suggested(

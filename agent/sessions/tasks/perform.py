@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from shoal.agent.actions.sending import clicks, presses_enter
@@ -35,6 +35,8 @@ _FINAL_ACTIONS = frozenset({"complete", "terminate", "answer", "report_infeasibl
 
 _MOST_TOLD = 5
 """Fields that are told of a form that is not sent."""
+_TOLD_CHARS = 60
+"""Of a field's name, its text and one option so much is told."""
 NOTHING_DONE = frozenset({HelpMissing.code, ActionInvalid.code, ActionRefused.code, SiteRefused.code})
 """Errors of actions that were not begun."""
 _PUSHED_S, _PUSHING_S = 0.5, 1.5
@@ -109,7 +111,7 @@ async def perform(attempt: Attempt, action: Action, *, once: bool) -> ActionResu
         attempt.kept_off = refused
         return ActionResult(action, refused.info(), Effect())
     if prospect is not None and await _may_send(attempt, whole, prospect):
-        told = unsent(prospect.unchosen)
+        told = unsent(prospect.unchosen, attempt.state.hidden.told)
         attempt.hold_back(FormIncomplete(attempt.state.hidden.sentence(told)) if told else None)
         if attempt.unsent is not None:
             return ActionResult(action, attempt.unsent.info(), Effect())
@@ -166,13 +168,22 @@ async def _may_send(attempt: Attempt, action: Action, prospect: Prospect) -> boo
     return prospect.sends or action.submits or await is_heard(attempt, action)
 
 
-def unsent(unchosen: Sequence[Unchosen]) -> str:
-    """Why a form with these fields is not sent: what was typed is none of their options; "" where there are none."""
+def unsent(unchosen: Sequence[Unchosen], hide: Callable[[str], str]) -> str:
+    """Why a form with these fields is not sent: what was typed is none of their options; "" where there are none.
+
+    Args:
+        hide: takes secrets out of a text. Half of one could not be told from other text, so no text is cut before.
+    """
     if not unchosen:
         return ""
+
+    def told_of(text: str) -> str:
+        text = hide(text)
+        return text if len(text) <= _TOLD_CHARS else f"{text[: _TOLD_CHARS - 1]}…"
+
     told = "; ".join(
-        f"{field.name} holds {field.text!r}, which is none of its options (there are: "
-        f"{', '.join(field.options) or 'none'})"
+        f"{told_of(field.name)} holds {told_of(field.text)!r}, which is none of its options (there are: "
+        f"{', '.join(map(told_of, field.options)) or 'none'})"
         for field in unchosen[:_MOST_TOLD]
     )
     more = f", and {left} more fields" if (left := len(unchosen) - _MOST_TOLD) > 0 else ""

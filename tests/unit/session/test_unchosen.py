@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
+from shoal.agent.actions.primitives.options import _listed, _told
+from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.status import Status
 from shoal.agent.support.sites.prospect import Prospect, Unchosen
 from shoal.agent.types import Action
@@ -18,6 +21,7 @@ from tests.unit.session.test_session import URL, run, work
 TYPE = Action("fill", {"bid": "1", "value": "Zug"})
 OTHER = Action("fill", {"bid": "3", "value": "Ann"})
 OPEN = (Unchosen('combobox "Town"', "Zug", ("Bern", "Basel")),)
+LONG = "k" + "".join(chr(97 + number * 7 % 26) for number in range(79))
 SENDS = {
     "a form's button": Action("click", {"bid": "2"}),
     "a script's button": Action("click", {"bid": "4"}),
@@ -98,6 +102,24 @@ async def test_what_is_told_of_a_form_hides_secrets_and_is_bounded() -> None:
     )
     assert outcome.error is not None and "tops3cret" not in outcome.error.message
     assert "45 more fields" in outcome.error.message and len(outcome.error.message) < 1000
+
+
+async def test_a_secret_that_is_longer_than_what_is_told_of_a_field_is_hidden_whole() -> None:
+    send = SENDS["a form's button"]
+    held = (Unchosen(f'combobox "{LONG}"', LONG, (LONG, f"Add {LONG}")),)
+    outcome, *_ = await run(
+        work(goal="move", data={"password": LONG}), {URL: page(send, unchosen=held)}, policy=Does(TYPE, send)
+    )
+    assert outcome.error is not None and LONG[:8] not in outcome.error.message, outcome.error.message
+    assert "which is none of its options" in outcome.error.message
+
+
+@pytest.mark.parametrize("of_what", [_told, lambda item: _listed([item])], ids=["what was asked for", "what there is"])
+def test_no_part_of_an_option_is_told_that_could_be_a_part_of_a_secret(of_what: Callable[[str], str]) -> None:
+    redactor = Redactor()
+    redactor.learn("secret:key", LONG)
+    assert "secret:key" in redactor.sentence(of_what(LONG))
+    assert len(of_what(LONG * 5)) < 40 and LONG[:8] not in of_what(LONG * 5)
 
 
 @pytest.mark.parametrize("way", SENDS)
