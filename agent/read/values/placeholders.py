@@ -16,17 +16,24 @@ def is_placeholder(text: str) -> bool:
     return not said.strip("-–—_.… /") or squash(said.strip("<>[]() ")) in _PLACEHOLDERS
 
 
-_STAND_INS = frozenset({"blank", "spacer", "pixel", "transparent", "placeholder", "lazy", "loading", "loader", "1x1"})
-"""Words of which the name of a file is made that is shown until the picture itself is loaded."""
-_OF_ANY_PICTURE = re.compile(r"images?|img|pictures?|photo|thumb(?:nail)?|icon|default|load|\d{1,5}x\d{1,5}(?:px)?")
-"""What such a name may say beside them: that it is a picture, and its size."""
+_STAND_INS = frozenset({"placeholder", "spacer"})
+"""Words of a file's name that is shown until the picture itself is loaded, or where there is none."""
+_PERHAPS = frozenset({"blank", "pixel", "transparent", "lazy", "lazyload", "loading", "loader", "1x1"})
+"""Words of such a name that may be a thing's as well: a loader, a transparent case."""
+_OF_ANY_PICTURE = re.compile(
+    r"images?|img|pictures?|photo|thumb(?:nail)?|icon|default|load|ajax|spinner|gr[ae]y"
+    r"|\d{1,5}x\d{1,5}(?:px)?|\d{1,5}px|v\d{1,3}|(?=[a-f]{0,40}\d)(?=\d{0,40}[a-f])[a-f\d]{6,40}"
+)
+"""What such a name may say beside them: that it is a picture, how it looks, its size, version or checksum."""
 
 
 def is_no_picture(address: str) -> bool:
-    """Whether an address stands where a picture's is missing: data in itself, or a file that is called blank alone."""
+    """Whether an address stands where a picture's is missing: data in itself, or a file that is called so."""
     if address.startswith("data:"):
         return True
     file = re.split(r"[?#]", address)[0].rpartition("/")[2].lower()
     words = re.split(r"[-_. ]+", re.sub(r"\.\w{1,5}$", "", file))
-    others = [word for word in words if word not in _STAND_INS]
+    if any(word.rstrip("0123456789") in _STAND_INS for word in words):
+        return True
+    others = [word for word in words if word not in _PERHAPS]
     return len(others) < len(words) and all(map(_OF_ANY_PICTURE.fullmatch, others))

@@ -83,9 +83,31 @@ class TestValues:
         assert record.value["image"] == "https://site.example/soup.jpg"
         assert record.sources["image"].sureness == "likely"
 
-    def test_a_placeholder_is_no_picture(self):
-        page = json_ld({**SOUP, "image": "data:image/gif;base64,R0lGOD"}) + SHOWN
+    @pytest.mark.parametrize(
+        "image",
+        [
+            "data:image/gif;base64,R0lGOD",
+            "/woocommerce-placeholder-600x600.png",
+            "/product-placeholder.svg",
+            "/placeholder.3f2a9c1b.svg",
+            "/ajax-loader.gif?v=2",
+            "/loading-spinner.gif",
+            "/transparent-1px.png",
+            "/spacer2.gif",
+            "/blank.3f2a9c1b.v2.gif",
+        ],
+    )
+    def test_a_placeholder_is_no_picture(self, image):
+        page = json_ld({**SOUP, "image": image}) + SHOWN
         assert "image" not in record_of(page, image=ADDRESS, title=TEXT).value
+
+    @pytest.mark.parametrize(
+        "image",
+        ["google-pixel-8.jpg", "pixel-8.jpg", "transparent-case.jpg", "blank-canvas-a4.jpg", "wheel-loader.jpg"],
+    )
+    def test_a_thing_that_is_called_like_a_placeholder_is_a_picture(self, image):
+        page = json_ld({**SOUP, "image": f"/{image}"}) + SHOWN
+        assert record_of(page, image=ADDRESS, title=TEXT).value["image"] == f"https://site.example/{image}"
 
     def test_a_structure_states_its_value(self):
         assert record_of(json_ld(SOUP) + SHOWN, rating=NUMBER, title=TEXT).value["rating"] == 4.6
