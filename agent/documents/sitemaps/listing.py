@@ -97,7 +97,7 @@ def listed_in(body: bytes, url: str) -> Listed:
             return _of_xml(chain((beginning,), pieces), url)
         if beginning[:8].decode("ascii", "replace").lower().startswith(_WEB):
             return _of_text(chain((beginning,), pieces), url)
-    except (expat.ExpatError, EOFError, OSError, ValueError, zlib.error) as error:
+    except (expat.ExpatError, EOFError, LookupError, OSError, ValueError, zlib.error) as error:
         raise NoSitemap(str(error)) from error
     raise NoSitemap("it is neither XML nor a list of addresses")
 

@@ -103,6 +103,7 @@ async def test_what_an_index_names_on_a_site_that_the_job_keeps_away_from_is_lef
         (b"", "neither XML nor a list of addresses"),
         (b'{"error": "gone"}', "neither XML nor a list of addresses"),
         (b"https://shop.example/\xff", "is no sitemap"),
+        (b'<?xml version="1.0" encoding="bogus"?><urlset/>', "unknown encoding"),
         (pages(("/p/1", ""))[:-9], "is no sitemap"),
         (gzip.compress(pages(("/p/1", "")))[:-9], "ended before the end-of-stream"),
         (gzip.compress(b"<urlset>" + bytes(MOST_SITEMAP_BYTES).replace(b"\0", b" ")), "is longer than"),
