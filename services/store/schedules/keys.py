@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, select, update
 
-from shoal.services.errors import BadInput, NotFound, WrongState
+from shoal.services.errors import BadInput, NotFound, Unauthenticated, WrongState
 from shoal.services.schedules.spec import results_scope
 from shoal.services.store import api_keys
 from shoal.services.store.database import codec
@@ -43,6 +43,7 @@ def create(tx: Tx, tenant: str, name: str, asked: NewScheduleKey) -> ApiKey:
         NotFound: there is no such schedule.
         WrongState: it has as many keys as it may.
         BadInput: the key would outlast the one that makes it.
+        Unauthenticated: the one that makes it was revoked.
     """
     number = _required(tx, tenant, name, locked=True)
     if len(_kept(tx, tenant, number)) >= MOST_KEYS:
@@ -54,6 +55,8 @@ def create(tx: Tx, tenant: str, name: str, asked: NewScheduleKey) -> ApiKey:
 def _lasts_s(tx: Tx, asked: NewScheduleKey) -> float | None:
     lasts_s = None if asked.days is None else asked.days * _DAY_S
     maker = api_keys.find_key(tx, asked.maker_hash)
+    if maker is not None and maker.revoked_at is not None:  # a gateway may take it for some seconds more
+        raise Unauthenticated("This API key was revoked.")
     if maker is None or maker.person or maker.expires_at is None:  # a person's login ends within hours, and is no key
         return lasts_s
     if lasts_s is None:

@@ -81,6 +81,7 @@ class ScheduleStore:
         Raises:
             WrongState: it has as many as it may.
             BadInput: the key would outlast the one that makes it.
+            Unauthenticated: the one that makes it was revoked.
         """
         return await self._db.write(lambda tx: keys.create(tx, tenant, name, asked))
 

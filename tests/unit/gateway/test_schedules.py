@@ -376,6 +376,9 @@ async def test_a_key_of_a_schedule_does_not_outlast_the_key_that_made_it() -> No
         made = (await w.client.post(keys, json={"name": "x"}, headers=ops)).json()
         row = await w.store.find_key(hash_key(made["key"]))
         assert row is not None and row.expires_at is None, "as its maker's does not"
+        await w.store.revoke_key(maker.id)
+        answer = await w.client.post(keys, json={"name": "late"}, headers=bearer(text))
+        assert answer.status_code == 401, "a gateway that has just used it makes no key of it"
         person = await w.store.admit_person("ada", "acme", ["read", "control"], "person:ada", 3_600.0)
         assert person is not None
         body = ScheduleKeyBody(name="x", days=30)

@@ -96,6 +96,7 @@ async def make_schedule_key(store: Store, caller: Caller, name: str, body: Sched
         NotFound: there is no such schedule.
         WrongState: it has as many keys as it may.
         BadInput: the key would outlast that of the caller.
+        Unauthenticated: the caller's key was revoked.
     """
     require_scope(caller, "read")
     key = make_key()
