@@ -17,8 +17,11 @@ LEAST_S = 60.0
 
 
 def results_scope(schedule: int) -> str:
-    """The scope of a key that reads the newest results of the schedule of this number, and nothing else."""
-    return f"results:{schedule}"
+    """The scope of a key that reads the newest results of the schedule of this number, and nothing else.
+
+    Keys of `results:NAME` were made once. They read nothing: a schedule's name may be a number.
+    """
+    return f"schedule-results:{schedule}"
 
 
 class BandsSpec(SpecPart):

@@ -190,9 +190,13 @@ async def test_status_tells_a_tenant_nothing_of_others(locked: World) -> None:
 
 @pytest.mark.parametrize("held", ["read", "submit", "control", "admin"])
 def test_a_scope_that_there_is_not_is_held_by_no_key(held: str) -> None:
-    caller = Caller("acme", frozenset({held, "results:1"}))
+    caller = Caller("acme", frozenset({held, "schedule-results:1"}))
     unknown: Any = "contrl"
     assert not caller.may(unknown) and not EVERYBODY.may(unknown)
-    assert not caller.may(cast(Any, "results:1")) and caller.may_read_results(1)
+    assert not caller.may(cast(Any, "schedule-results:1")) and caller.may_read_results(1)
     assert caller.may_read_results(2) == (held in ("read", "admin")) == caller.may_read_results(None)
     assert EVERYBODY.may_read_results(2)
+
+
+def test_a_key_that_was_made_for_a_schedule_s_name_reads_no_schedule_of_that_number() -> None:
+    assert not Caller("acme", frozenset({"results:1"})).may_read_results(1)

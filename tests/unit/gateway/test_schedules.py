@@ -348,11 +348,11 @@ async def test_a_key_of_a_schedule_is_one_of_that_schedule_and_not_of_its_name()
         row = await w.store.schedules.get("acme", "prices")
         key = (await w.client.post("/v1/schedules/prices/keys", json={"name": "sheet"})).json()["key"]
         held = await w.store.find_key(hash_key(key))
-        assert held is not None and held.scopes == (f"results:{row.id}",)
+        assert held is not None and held.scopes == (f"schedule-results:{row.id}",)
         await w.store.schedules.drop("acme", "prices")
         await put(w)
         await run_once(w, {"sku": 1})
-        left = bearer(await w.key(f"results:{row.id}", name="left by a race"))
+        left = bearer(await w.key(f"schedule-results:{row.id}", name="left by a race"))
         assert (await w.client.get("/v1/schedules/prices/results", headers=left)).status_code == 403
         assert (await w.client.get("/v1/schedules/prices/results")).status_code == 200
 
