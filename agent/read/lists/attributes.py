@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from urllib.parse import urljoin
 
 from lxml.html import HtmlElement
 
@@ -15,6 +14,7 @@ from shoal.agent.read.lists.pieces import words_in_line
 from shoal.agent.read.lists.runs import Run, Span
 from shoal.agent.read.lists.typed_columns import typed_columns
 from shoal.agent.read.values.text_values import days_in
+from shoal.agent.support.web_addresses import joined
 
 _LEAST_COVER = 0.3
 _LETTER_OR_FIGURE = re.compile(r"[^\W_]")
@@ -73,9 +73,9 @@ def _stated(run: Run, holders: Mapping[Span, HtmlElement], span: Span) -> Iterat
         if el not in page.path:
             continue
         if el.tag == "img":
-            address = picture_address(el)
-            if address and (page.hidden or page.page.shown(el)):
-                yield "image", el, urljoin(page.base, address)
+            address = joined(page.base, picture_address(el))
+            if address.startswith("http") and (page.hidden or page.page.shown(el)):
+                yield "image", el, address
         elif el.tag == "time" and el.get("datetime"):
             if not days_in(words_in_line(str(el.text_content()))):  # "4 March", "yesterday"
                 yield "time", el, str(el.get("datetime"))

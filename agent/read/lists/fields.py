@@ -29,15 +29,14 @@ ListKind = Literal["day", "link", "image", "money", "number", "identifier", "nam
 
 _EXAMPLE = re.compile(r"\b(?:such as|e\.?g\.?|for example|like)\s+(.*)$")
 _NUMBER = re.compile(r"\D{0,12}[-+]?[\d.,' ]+[kKmM]?\s?(?:(?:out of|of|von|sur|de|su|van|z|/)\s?\d{1,3}\b)?\D{0,12}")
-_SHORT_NUMBER = re.compile(r"\W*\d{1,4}\W*")
+_SHORT_NUMBER = re.compile(r"\s*\d{1,4}[.):]?\s*")
+_CLOCK = r"\d{1,2}[:h]\d{2}(?:\s?[ap]\.?m\.?)?"
 _FORMS: Mapping[str, re.Pattern[str]] = {
     "email": re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.\w{2,24}"),
-    "phone": re.compile(r"\+?\(?\d[\d\s()/.-]{4,24}"),
-    "time": re.compile(
-        r"\d{1,2}[:.h]\d{2}(?:\s?[ap]\.?m\.?)?(?:\s?[-–]\s?\d{1,2}[:.h]\d{2}(?:\s?[ap]\.?m\.?)?)?", re.I
-    ),
+    "phone": re.compile(r"(?!\d{4}\s?[-–]\s?\d{4}$)(?!\d{4}-\d\d-\d\d)\+?\(?(?:\d[\s()/.-]{0,3}){7,15}"),
+    "time": re.compile(rf"{_CLOCK}(?:\s?[-–]\s?{_CLOCK})?", re.I),
 }
-"""How values of fields look whose name ends with this word."""
+"""How values of a field of this name look."""
 _MOSTLY, _FORMED = 0.8, 0.7
 """How well a column's form names it."""
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "strong", "b", "dt"})
@@ -222,11 +221,8 @@ def fit_of_column(asked: ListField, column: Column, records: int) -> float:
     named = asked.likeness(column.label_words) or 0.5 * asked.hinted(column.hint_words)
     if (column.names or column.loose_names) and asked.is_called(column):
         named = max(named, _AS_A_DEFINITION)
-    form = _FORMS.get(asked.name_words[-1])
-    if form is not None and column.kind == "text" and column.texts:
-        looks = sum(bool(form.fullmatch(text)) for text in column.texts) / column.count
-        if looks > _MOSTLY:
-            named = max(named, _FORMED)
+    if not named and _has_form(asked, column):
+        named = _FORMED
     heading = column.source[0] == "heading"
     match asked.kind:
         case "day":
@@ -255,6 +251,14 @@ def fit_of_column(asked: ListField, column: Column, records: int) -> float:
     if asked.kind == "short" and column.in_cells and not column.label_words:
         cut = _CUT * (1 - column.part)
     return _fit_of_texts(column, named, long=asked.kind == "long") - cut
+
+
+def _has_form(asked: ListField, column: Column) -> bool:
+    """True for a place that nothing names, and whose values look as the field's own do."""
+    form = _FORMS.get(" ".join(asked.name_words))
+    if form is None or column.kind != "text" or column.source[0] != "piece" or column.label or "." in column.hint:
+        return False
+    return bool(column.texts) and sum(bool(form.fullmatch(text)) for text in column.texts) > _MOSTLY * column.count
 
 
 def _fit_of_days(column: Column, named: float, heading: bool) -> float:

@@ -16,7 +16,7 @@ from shoal.agent.read.lists.pieces import Piece
 from shoal.agent.read.lists.words import BY
 
 _HEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6", "strong", "summary"})
-_BY = re.compile(rf"(?:^|\s)(?:{BY}):?$", re.I)
+_BY = re.compile(rf"(?:(?:posted|written|submitted|published|\d+ \w+) )?(?:{BY}):?", re.I)
 _ADDRESS = re.compile(r"https?://\S+")
 
 
@@ -57,7 +57,7 @@ def headed(pieces: Sequence[Piece], depth: int) -> Sequence[Piece]:
 def named_before(pieces: Sequence[Piece], place: int) -> str:
     """What the word right before a piece in its line says that it is: an author, after "by"; "" for nothing."""
     before = pieces[place - 1] if place else None
-    led = before is not None and before.line == pieces[place].line and _BY.search(before.text)
+    led = before is not None and before.line == pieces[place].line and _BY.fullmatch(before.text)
     return "author" if led else ""
 
 

@@ -149,7 +149,10 @@ def _try(run: Run, fields: Sequence[ListField]) -> _Trial | None:
     chosen = [columns[place] for place in taken.columns.values()]
     rows = [tuple(_text_of(column.values[record]) for column in chosen) for record in range(count)]
     own = [
-        sum(bool(text) and column.source[0] != "heading" for text, column in zip(row, chosen, strict=True))
+        sum(
+            bool(text) and column.source[0] != "heading" and column.kind != "image"
+            for text, column in zip(row, chosen, strict=True)
+        )
         for row in rows
     ]
     called = sum(asked.is_called(columns[taken.columns[asked.name]]) for asked in fields if asked.name in taken.columns)
@@ -237,13 +240,15 @@ def _gone_on(best: _Trial, tried: Sequence[_Trial], fields: Sequence[ListField])
 def _under_own_headings(best: _Trial, fields: Sequence[ListField]) -> _Trial:
     """The trial without the records under headings that say another list begins.
 
-    Parts under headings are chapters of one list: letters, years, kinds of goods. One heading may say that it is about
-    something else, "Related products"; or some are called as a field: "Options", and then "Commands".
+    Parts under headings are chapters of one list: letters, years, kinds of goods. The last ones may say that they are
+    about something else, "Related products"; or some are called as a field: "Options", and then "Commands".
     """
     parts: dict[str, list[Span]] = defaultdict(list)
     for span in best.run.spans:
         parts[_heading_over(best.run, span)].append(span)
-    own = [text for text in parts if not _says_other_matter(text)]
+    own = list(parts)
+    while len(own) > 1 and _says_other_matter(own[-1]):
+        own.pop()
     if len(fields) < LEAST_FIELDS:
         own = [text for text in own if _names_a_field(text, fields)] or own
     if not own or len(own) == len(parts):
@@ -252,8 +257,8 @@ def _under_own_headings(best: _Trial, fields: Sequence[ListField]) -> _Trial:
 
 
 def _says_other_matter(heading: str) -> bool:
-    said = f" {squash(heading)} "
-    return any(f" {words} " in said for words in OTHER_MATTER)
+    said = f"{squash(heading.partition(' ')[2])} "
+    return any(said.startswith(f"{words} ") or (" " in words and f" {words} " in said) for words in OTHER_MATTER)
 
 
 def _heading_over(run: Run, span: Span) -> str:
@@ -420,8 +425,9 @@ def _records(
     records: list[ListRecord] = []
     for place in best.keep:
         record = {name: value for name, given in values.items() if (value := given[place])}
-        stated = sum(column.values[place] not in (None, "") for column in chosen.values())
-        if not record or (named and stated < 2 <= len(chosen)):
+        texts = [column for column in chosen.values() if column.kind != "image"]
+        stated = sum(column.values[place] not in (None, "") for column in texts)
+        if not record or (named and stated < 2 <= len(texts)):
             continue
         if len(record) < len(chosen) and headers & set(record.values()):
             continue  # a header that stands between the rows

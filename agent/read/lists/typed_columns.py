@@ -15,16 +15,19 @@ from shoal.agent.read.values.text_values import DayInText, days_in, identifiers_
 
 _ALL_OF_CELL = 0.999
 _COUNTED = re.compile(
-    r"(?<![\w.,$€£-])(?<!of )(?<!von )(?<!sur )(?<!de )(?<!/ )(\d[\d.,']{0,11}[kKmM]?)\s(?!out\b)([^\W\d_]{3,20})\b"
+    r"(?<![\w.,$€£–−-])(?<!\d[ \u00a0\u202f])(?<!\d [–−-] )(?<!of )(?<!von )(?<!sur )(?<!de )(?<!/ )"
+    r"(\d{1,3}(?:[ \u00a0\u202f]\d{3})+|\d[\d.,']{0,11}[kKM]?)\s(?!out\b)([^\W\d_]{3,20})\b"
 )
-_DECIMAL = re.compile(r"\d+(?:[.,]\d+)?")
+_SHORTENED = re.compile(r"(\d{1,3}(?:[.,]\d{1,2})?)([kKM])")
 _COUNT_OF = "count of"
 _LONGEST_COUNTED = 200
 _BY = re.compile(
     rf"(?:(?:posted|written|submitted|published)\s)?(?:{BY})\s+"
-    r"(\S.{1,60}?)(?=\s(?:in|on|at|am|im|le|el|il|op|den|dne)\s|\s?[|·•(–—/]|,?\s\d|$)",
+    r"([^\W\d_].{1,60}?)(?=\s(?:in|on|at|am|im|le|el|il|op|den|dne)\s\S{0,12}\d|\s?[|·•(–—]|\s?/\s?\d|,|\s\d|$)",
     re.I,
 )
+_LAST_WORD = re.compile(r"[^\W\d]+\W*$")
+_LONGEST_END = 60
 _EDGE = " \t,;:|·•–—-[]"
 
 
@@ -53,12 +56,23 @@ def typed_columns(place: Column) -> list[Column]:
     return columns
 
 
-def _written_out(number: str) -> str:
-    """A number without its letter for thousands or millions: "1.2K" is 1200."""
-    factor = {"k": 1_000, "m": 1_000_000}.get(number[-1].casefold())
-    return (
-        f"{float(number[:-1].replace(',', '.')) * factor:.0f}" if factor and _DECIMAL.fullmatch(number[:-1]) else number
-    )
+def _written_out(number: str) -> str | None:
+    """A number without its letter for thousands or millions: "1.2K" is 1200. None where that is not clear."""
+    if number[-1].isdigit():
+        return re.sub(r"\s", "", number)
+    match = _SHORTENED.fullmatch(number)
+    factor = 1_000_000 if number[-1] == "M" else 1_000
+    return f"{float(match[1].replace(',', '.')) * factor:.0f}" if match else None
+
+
+def _counts(text: str) -> dict[str, str]:
+    """Numbers by the word behind them; none for a word that has several."""
+    numbers: dict[str, str | None] = {}
+    for number, word in _COUNTED.findall(text):
+        if said := split_words(word):
+            written = _written_out(number)
+            numbers[said[0]] = written if numbers.get(said[0], written) == written else None
+    return {word: number for word, number in numbers.items() if number}
 
 
 def is_counted(column: Column) -> bool:
@@ -134,14 +148,7 @@ class _Typed:
         """Numbers that the word behind them names, as "12 comments"."""
         if self.texts and max((len(text) for text in self.texts if text), default=0) > _LONGEST_COUNTED:
             return []
-        numbers_of: list[dict[str, str]] = [
-            {
-                said[0]: _written_out(number)
-                for number, word in _COUNTED.findall(text or "")
-                if (said := split_words(word))
-            }
-            for text in self.texts
-        ]
+        numbers_of = [_counts(text or "") for text in self.texts]
         words = Counter(word for numbers in numbers_of for word in numbers)
         return [
             replace(
@@ -155,7 +162,8 @@ class _Typed:
 
     def authors(self) -> list[Column]:
         """Names behind "by"."""
-        named = [match[1] if text and (match := _BY.match(text)) else None for text in self.texts]
+        matches = [_BY.match(text) if text else None for text in self.texts]
+        named = [match[1] if match and _is_name(match[1]) else None for match in matches]
         enough = sum(map(bool, named)) >= max(2, 0.6 * self.count)
         return [self.make("text", "author", named, "author", whole=True)] if enough else []
 
@@ -204,6 +212,11 @@ class _Typed:
         return columns
 
 
+def _is_name(text: str) -> bool:
+    """True for a text without figures that begins with no small letter: "by bus" is no author."""
+    return not text[0].islower() and not any(map(str.isdigit, text))
+
+
 def _blanked(text: str, days: Sequence[DayInText]) -> str:
     for day in days:
         text = text[: day.start] + "\x01" * (day.end - day.start) + text[day.end :]
@@ -216,7 +229,10 @@ def _between(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
 
 
 def _unbracketed(text: str) -> str:
-    return bare(re.sub(r"^\s*[.):]+|[(\[][^)\]]*$", "", text))
+    """`text` without a bracket that is not closed, and without the signs behind a number that stood before it."""
+    closed = max(text.rfind(")"), text.rfind("]"))
+    opened = [at for sign in "([" if (at := text.find(sign, closed + 1)) >= 0]
+    return bare(re.sub(r"^\s*[.):]+", "", text[: min(opened, default=len(text))]))
 
 
 def _without_common_end(texts: Sequence[str | None]) -> list[str | None]:
@@ -226,7 +242,7 @@ def _without_common_end(texts: Sequence[str | None]) -> list[str | None]:
         last = Counter(
             match[0].casefold()
             for text in shortened
-            if text and (match := re.search(r"[^\W\d]+\W*$", text)) and match.start() > 0
+            if text and (match := _LAST_WORD.search(text[-_LONGEST_END:])) and match.start() > 0
         )
         if not last or last.most_common(1)[0][1] < 0.6 * sum(map(bool, shortened)):
             break

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tests.unit.read.pages import ADDRESS, DAY, NUMBER, TEXT, list_of, rows
@@ -185,7 +187,7 @@ def test_a_short_number_is_part_of_a_title(title: str):
 )
 def test_thousands_and_millions_are_written_out(said: str, number: str):
     page = cards(f"<h3><a href=/e/{{n}}>{{name}} again</a></h3><p>{said} | {{n}} shares")
-    assert column(page, "comments", title=TEXT, comments=NUMBER) == [number] * 4
+    assert column(page, "comments", title=TEXT, comments=NUMBER, url=ADDRESS) == [number] * 4
 
 
 def test_what_names_the_first_value_of_a_line_names_not_the_line():
@@ -194,3 +196,78 @@ def test_what_names_the_first_value_of_a_line_names_not_the_line():
         "<div><span itemprop=language>Lang{name}</span> <b>{n},234</b> more</div>"
     )
     assert column(page, "language", name=TEXT, language=TEXT, url=ADDRESS) == [f"Lang{name}" for name in WOODS]
+
+
+@pytest.mark.parametrize("address", ["http://[0", "javascript:alert(0)", "data:image/gif;base64,R0lGODlhAQABAAAAACw="])
+def test_what_is_no_address_of_a_picture_is_none(address: str):
+    page = cards(f"<img src='{address}'><h3><a href=/p/{{n}}>{{name}} lamp</a></h3><p>It is {{name}}.")
+    assert column(page, "image", name=TEXT, url=ADDRESS, image=ADDRESS) == [None] * 4
+
+
+def test_a_record_without_a_picture_is_a_record():
+    page = cards("<img src=/i/{n}.jpg><h3>{name} lamp</h3>").replace("<img src=/i/2.jpg>", "")
+    assert column(page, "image", name=TEXT, image=ADDRESS) == [*PICTURES[:2], None, PICTURES[3]]
+
+
+@pytest.mark.parametrize(
+    ("said", "number"),
+    [
+        ("1 204 comments", "1204"),
+        ("1\u202f204 comments", "1204"),
+        ("9.5 – 12 comments", None),
+        ("1–4 comments", None),
+        ("4 comments today, 12 comments in all", None),
+        ("1,200K comments", None),
+        ("150m comments", None),
+    ],
+)
+def test_a_part_of_a_number_is_no_count(said: str, number: str | None):
+    page = cards(f"<h3><a href=/e/{{n}}>{{name}} again</a></h3><p>{said} | {{n}} shares")
+    assert column(page, "comments", title=TEXT, comments=NUMBER, url=ADDRESS) == [number] * 4
+
+
+@pytest.mark.parametrize("name", ["Jean-Luc le Grand", "Ann Fox on the Hill", "Uwe in der Au"])
+def test_a_name_after_by_is_whole(name: str):
+    page = cards(f"<h3><a href=/t/{{n}}>{{name}} again</a></h3><span>By {name} · {{n}} days ago</span>")
+    assert column(page, "author", title=TEXT, author=TEXT) == [name] * 4
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "von 9 Uhr bis 12 Uhr",
+        "By bus from {name}",
+        "Sold by <a href=/s/{n}>{name} shop</a>",
+        "Translated by <b>{name}</b>",
+    ],
+)
+def test_what_is_no_author_is_none(said: str):
+    page = cards(f"<h3><a href=/t/{{n}}>{{name}} again</a></h3><p>{said}</p><p>{{n}} days ago, in {{name}}.")
+    assert column(page, "author", title=TEXT, author=TEXT, url=ADDRESS) == [None] * 4
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("phone", "<p>1011{n}</p>"),
+        ("phone", "<p class=views>10 452 45{n}</p>"),
+        ("phone", "<p>2000-201{n}</p>"),
+        ("fax_phone", "<p>+49 30 12345{n}</p>"),
+        ("delivery_time", "<p class=price>10.5{n}</p>"),
+    ],
+)
+def test_a_form_that_other_values_have_too_names_nothing(name: str, part: str):
+    page = cards(f"<h3><a href=/p/{{n}}>{{name}} Wood</a></h3>{part}<p>Of {{name}} it is said that it is hard.</p>")
+    assert column(page, name, **{"title": TEXT, name: TEXT, "url": ADDRESS}) == [None] * 4
+
+
+def test_the_number_of_what_a_name_holds_is_no_part_of_it():
+    page = cards("<h3><a href=/c/{n}>Old {name} (1{n})</a></h3>")
+    assert column(page, "name", name=TEXT, url=ADDRESS) == [f"Old {name}" for name in WOODS]
+
+
+def test_a_row_of_brackets_takes_no_time():
+    page = cards("<h3><a href=/c/{n}>{name} lamp</a></h3><p>{n} 1 b").replace("1 b", f"1 b {'(' * 20_000} 2 c")
+    began = time.process_time()
+    list_of(page, name=TEXT, url=ADDRESS)
+    assert time.process_time() - began < 5

@@ -216,6 +216,11 @@ class TestSeveralLists:
         assert len(reading.records) == (5 if "amps" in heading else 3)
         assert reading.left_out == ""
 
+    @pytest.mark.parametrize("heading", ["Health related costs", "Similarly old woods", "Related woods"])
+    def test_a_chapter_before_others_is_part_of_the_list_whatever_it_is_called(self, heading: str):
+        page = "".join(f"<h2>{head}</h2>{self.entries(names)}" for head, names in ((heading, "ab"), ("Other", "cd")))
+        assert [row["name"] for row in rows(list_of(page, name=TEXT, description=TEXT))] == list("abcd")
+
     def test_a_heading_that_names_a_field_says_which_list_is_meant(self):
         page = f"<h2>Options</h2>{self.entries('abcd')}<h2>Interactive mode</h2>{self.entries('efghi')}"
         reading = list_of(page, option=TEXT, description=TEXT)
