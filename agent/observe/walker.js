@@ -1769,7 +1769,7 @@ globalThis.shoalWalker ??= (() => {
   };
 
   return {
-    walk, find, elementState, around, expose, choice, took, unchosenIn, pressed, settingSpot,
+    walk, find, elementState, around, expose, choice, took, unchosenIn, fieldsFor, pressed, settingSpot,
     locate, selectors: selectorsOf, pathOf, frameAt,
     known: element => ids.get(element) || 0,
     // For changes.js.

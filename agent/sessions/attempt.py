@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from shoal.agent.error_info import ErrorInfo
@@ -30,13 +30,17 @@ from shoal.agent.sessions.sites.site_rule import site_rule
 from shoal.agent.spec import X_GLOSSARY, JobSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.sites.prospect import Prospect
 from shoal.agent.support.sites.sites import site_of
-from shoal.agent.types import Action, Checkpoint, FieldGlossary, LoopItem, Replay, Step, Task, TaskType
+from shoal.agent.support.web_addresses import page_address
+from shoal.agent.types import Action, ActionResult, Checkpoint, FieldGlossary, LoopItem, Replay, Step, Task, TaskType
 from shoal.agent.worker_messages import JobLimits, LearnedUse, Work
 from shoal.agent.workflows.by_hand.hand_book import HandBook
 
 _HELP_MARGIN_S = 30.0
 """Beyond the time that people have for an answer: it still has to be typed in."""
+_TURNING = frozenset({"new_tab", "tab_focus", "tab_close"})
+"""Actions that leave no document by turning to another one."""
 
 
 def start_url(work: Work) -> str:
@@ -108,6 +112,16 @@ def _restored(work: Work, deps: SessionDependencies, hidden: Redactor) -> Work:
     return replace(work, item=item, checkpoint=checkpoint and replace(checkpoint, url=restored(checkpoint.url)))
 
 
+@dataclass(frozen=True, slots=True)
+class _HeldForm:
+    """A form that was not sent."""
+
+    page: str  # its document
+    error: FormIncomplete
+    left: frozenset[str]  # of what was guarded, that was not sent since
+    elsewhere: bool = False  # another tab is in front
+
+
 class Attempt:
     """The state of one attempt: what the session was given, what it has done so far, and what it uses for that."""
 
@@ -125,7 +139,7 @@ class Attempt:
         planned = work.children is not None and work.attempt == 1  # it comes back from its loop, not from a crash
         self.lost_pages = frozenset(() if planned else map(page_of, checkpoint.confirmed))  # where such were done
         self.sites = site_rule(work)
-        self._held_back: tuple[str, FormIncomplete] | None = None  # the form that was to be sent last, and its page
+        self._held_back: _HeldForm | None = None  # that was to be sent last
         self.kept_off: SiteRefused | SiteNotSentTo | None = None  # the last action that was stopped by them
         self.attendance = deps.attendance or Attendance()
         self.hand_book: HandBook | None = None  # of a session in which a person shows what is to be done
@@ -276,14 +290,32 @@ class Attempt:
         """Whether this session did so, in this attempt or an earlier one, or has come back from its loop."""
         return self.work.children is not None or is_done(self.state.history)
 
-    def hold_back(self, error: FormIncomplete | None) -> None:
-        """Notes why the form of this page was not sent; with None that it was, or is left behind."""
-        self._held_back = (self.page.url, error) if error is not None else None
+    def hold_back(self, prospect: Prospect, error: FormIncomplete | None) -> FormIncomplete | None:
+        """Notes why a form of this page is not sent now; None: it is, and one that was held back may be among it."""
+        if error is not None:
+            self._held_back = _HeldForm(page_address(self.page.url), error, frozenset(prospect.guarded))
+        elif self._held_back is not None:
+            left = self._held_back.left - frozenset(prospect.guarded)
+            self._held_back = replace(self._held_back, left=left) if left or not self._held_back.left else None
+        return error
+
+    def note_move(self, result: ActionResult) -> None:
+        """Notes that an action may have turned to another tab: the form that was held back still stands in its own."""
+        held = self._held_back
+        if held is None:
+            return
+        if page_address(self.page.url) == held.page:
+            self._held_back = replace(held, elsewhere=False)
+        elif result.effect.new_tab or result.action.name in _TURNING:
+            self._held_back = replace(held, elsewhere=True)
+        elif not held.elsewhere:
+            self._held_back = None
 
     @property
     def unsent(self) -> FormIncomplete | None:
-        """Why the form that was to be sent last was not; None where its page was left since."""
-        return self._held_back[1] if self._held_back is not None and self._held_back[0] == self.page.url else None
+        """Why the form that was to be sent last was not; None where its document was left since."""
+        held = self._held_back
+        return held.error if held and (held.elsewhere or page_address(self.page.url) == held.page) else None
 
     @property
     def replay(self) -> Replay | None:

@@ -112,9 +112,9 @@ async def perform(attempt: Attempt, action: Action, *, once: bool) -> ActionResu
         return ActionResult(action, refused.info(), Effect())
     if prospect is not None and await _may_send(attempt, whole, prospect):
         told = unsent(prospect.unchosen, attempt.state.hidden.told)
-        attempt.hold_back(FormIncomplete(attempt.state.hidden.sentence(told)) if told else None)
-        if attempt.unsent is not None:
-            return ActionResult(action, attempt.unsent.info(), Effect())
+        held = attempt.hold_back(prospect, FormIncomplete(attempt.state.hidden.sentence(told)) if told else None)
+        if held is not None:
+            return ActionResult(action, held.info(), Effect())
     resolved = await revealed(action, attempt.page, attempt.deps.secrets.resolve)
     if once:
         name = attempt.name_of(action)
@@ -132,8 +132,7 @@ async def perform(attempt: Attempt, action: Action, *, once: bool) -> ActionResu
     result = attempt.state.hidden.result(replace(done, action=replace(action, detail="")))
     if result.error is not None and result.error.code == SiteNotSentTo.code:
         attempt.kept_off = SiteNotSentTo(result.error.message)
-    if result.effect.url is not None or result.effect.new_tab:
-        attempt.hold_back(None)  # the form is left behind
+    attempt.note_move(result)
     attempt.lessons.after(result, noted)
     if result.error is not None and result.error.code in NOTHING_DONE:
         await lift_mark(attempt)

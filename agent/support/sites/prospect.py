@@ -26,4 +26,5 @@ class Prospect:
     forms: tuple[str, ...] = ()  # the addresses to which forms send in which it acts
     links: tuple[str, ...] = ()  # where links lead that a click on it follows
     unchosen: tuple[Unchosen, ...] = ()  # in those forms, or beside the button
+    guarded: tuple[str, ...] = ()  # those forms, or the fields beside the button, by their document and number
     listed: bool = False  # of an action with an address: it stands as a link on the page

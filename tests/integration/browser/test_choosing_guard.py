@@ -19,6 +19,7 @@ from tests.patience import PATIENCE_S
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 _COMBO = "<input name=town role=combobox aria-autocomplete=list aria-controls=towns aria-label=Town>"
+OTHER = "<input name=other aria-label=Other>"
 _LIST = "<ul id=towns role=listbox><li role=option aria-label='Berlin — Germany'>Berlin — Germany</ul>"
 FORM = f"<form method=post action=/s><p>{_COMBO}{{beside}}</p>{_LIST}<button>Save</button></form>"
 TAKES = """<script>document.querySelector('[role=option]').addEventListener('mousedown', event => {
@@ -117,14 +118,31 @@ async def test_enter_in_a_field_whose_list_is_open_chooses(context: Context) -> 
     assert await left_open(context, shown["Town"], "press", key_comb="Enter") == []
 
 
+async def test_a_prospect_names_the_form_that_it_guards(context: Context) -> None:
+    shown = await show(
+        context, FORM.format(beside="") + f"<form method=post action=/s>{OTHER}<button>Go</button></form>"
+    )
+    await do(context, "press", bid=shown["Town"], key_comb="Z")
+    first = await context.prospect(Action("click", {"bid": shown["Save"]}))
+    other = await context.prospect(Action("click", {"bid": shown["Go"]}))
+    await do(context, "clear", bid=shown["Town"])
+    again = await context.prospect(Action("click", {"bid": shown["Save"]}))
+    assert first.unchosen and not again.unchosen and first.guarded == again.guarded
+    assert len(first.guarded) == 1 and not {*first.guarded} & {*other.guarded}
+
+
 async def test_long_options_are_told_in_short(context: Context) -> None:
     form = FORM.format(beside="").replace("aria-label='Berlin — Germany'", "")
     shown = await show(context, form.replace("Berlin — Germany", "x" * 5000))
     await do(context, "select_option", bid=shown["Town"], options="y" * 5000)
     (told,) = (await context.prospect(Action("click", {"bid": shown["Save"]}))).unchosen
-    assert max(len(text) for text in (told.text, told.name, *told.options)) <= 80
+    assert max(len(text) for text in (told.text, told.name, *told.options)) <= 2100
     result = await context.act(Action("select_option", {"bid": shown["Town"], "options": "z"}))
     assert result.error is not None and len(result.error.message) < 500
+    secret = "".join(chr(97 + number * 7 % 26) for number in range(80))
+    await do(context, "select_option", bid=shown["Town"], options=secret)
+    (told,) = (await context.prospect(Action("click", {"bid": shown["Save"]}))).unchosen
+    assert told.text == secret, "it is hidden whole, and then cut"
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,52 @@ async def test_a_form_that_was_left_behind_does_not_fail_what_was_done_since() -
     assert outcome.status is Status.COMPLETED, outcome.error
 
 
+HELD = Prospect((URL,), field=True, sends=True, forms=(URL,), unchosen=OPEN, guarded=("1 of a", "2 of a"))
+
+
+@pytest.mark.parametrize(
+    ("reached", "status"),
+    [
+        (Prospect((URL,), presses=True), Status.FAILED),
+        (Prospect((URL,), sends=True, forms=(URL,), guarded=("3 of a",)), Status.FAILED),
+        (Prospect((URL,), sends=True, forms=(URL,), guarded=("1 of a",)), Status.FAILED),
+        (Prospect((URL,), sends=True, forms=(URL,), guarded=("1 of a", "2 of a")), Status.COMPLETED),
+    ],
+    ids=["another button", "another form", "one of two", "the same form"],
+)
+async def test_a_form_is_sent_by_its_own_button_alone(reached: Prospect, status: Status) -> None:
+    shown = FakePage(
+        actions={"fill 1": "", "click 2": "", "click 7": ""}, reaches={"click 2": HELD, "click 7": reached}
+    )
+    other = Action("click", {"bid": "7"})
+    outcome, browser, _ = await run(
+        work(goal="move", data={"a": 1}), {URL: shown}, policy=Does(TYPE, SENDS["a form's button"], other)
+    )
+    assert outcome.status is status
+    assert [action.args["bid"] for action in browser.performed] == ["1", "7"], (
+        "it is done, and tells nothing of the form"
+    )
+
+
+@pytest.mark.parametrize(
+    ("action", "to"),
+    [(Action("click", {"bid": "9"}), f"{URL}#help"), (Action("tab_focus", {"index": 1}), AWAY)],
+    ids=["a place of the same page", "another tab"],
+)
+async def test_a_form_is_not_left_behind_by_what_leaves_its_document_open(action: Action, to: str) -> None:
+    key = f"{action.name} {next(iter(action.args.values()))}"
+    shown = FakePage(actions={"fill 1": "", "click 2": "", key: to}, reaches={"click 2": HELD})
+    further = Action("click", {"bid": "8"})
+    there = FakePage(actions={"click 8": f"{AWAY}/next"})
+    outcome, browser, _ = await run(
+        work(goal="move", data={"a": 1}),
+        {URL: shown, to: there, f"{AWAY}/next": FakePage()},
+        policy=Does(TYPE, SENDS["a form's button"], action, *([further] if to == AWAY else [])),
+    )
+    assert [done.name for done in browser.performed][1] == action.name
+    assert outcome.error is not None and outcome.error.code == "form_incomplete"
+
+
 async def test_what_is_told_of_a_form_hides_secrets_and_is_bounded() -> None:
     send = SENDS["a form's button"]
     many = tuple(Unchosen(f'combobox "Town {number}"', "tops3cret-9", ("Bern",)) for number in range(50))

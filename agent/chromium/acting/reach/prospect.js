@@ -21,7 +21,7 @@
   };
   const facts = {
     page: WEB.test(location.href) ? location.href : WEB.test(self.origin) ? self.origin : '',
-    found: true, field: false, sends: false, forms: [], links: [], frames: [], presses: false, unchosen: [],
+    found: true, field: false, sends: false, forms: [], links: [], frames: [], presses: false, unchosen: [], guarded: [],
   };
   const element = asked.id ? shoalWalker.find(asked.id) : asked.point ? hits(asked.point) : shoalWalker.deepActive() || document.body;
   if (!element) return { ...facts, found: !asked.id };
@@ -39,7 +39,10 @@
   const opensList = field => field.getAttribute('aria-expanded') === 'true' || !!field.getAttribute('aria-activedescendant');
   const toldFor = new Set();
   const tellUnchosen = (form, control) => {
-    if (!inList && !toldFor.has(form)) facts.unchosen.push(...shoalWalker.unchosenIn(form, control));
+    if (!inList && !toldFor.has(form)) {
+      facts.unchosen.push(...shoalWalker.unchosenIn(form, control));
+      facts.guarded.push(...(form ? [form] : shoalWalker.fieldsFor(form, control)).map(one => shoalWalker.idOf(one)));
+    }
     toldFor.add(form);
   };
   const add = node => {

@@ -86,6 +86,7 @@ async def _reached(look: PageWalk, main: World, before: Prospect, asked: dict[st
             forms=(*reached.forms, *facts["forms"]),
             links=(*reached.links, *facts["links"]),
             unchosen=(*reached.unchosen, *(Unchosen(**field) for field in facts["unchosen"])),
+            guarded=(*reached.guarded, *(f"{number} of {documents[-1]}" for number in facts["guarded"])),
         )
         for number, source in facts["frames"]:
             inner = await look.world_at(world, number)
