@@ -432,6 +432,7 @@ class FieldGlossary:
 
     entries: Json  # as a schema holds them under `x-glossary`; {}: there are none
     told: str = ""  # why there are none, or what of the answer was left out
+    silent_s: float = 0.0  # the model did not answer: for so long no session asks again; twice as long each time
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ ASK_S = 180.0
 """A session that was told to ask a model and is silent for so long is dead: the next one that asks is told."""
 KEEP_S = 30 * 24 * 3600.0
 NONE_KEEP_S = 600.0
-"""How long it holds that there is none: a later reply may be usable."""
+"""How long it holds that there is none: a later reply may be usable. For a silent model it is the longest time."""
 AGAIN_S = 1.0
 """When to ask again while another session does."""
 _PRUNED = 100
@@ -29,7 +29,7 @@ class StoredGlossary:
     """One schema's, as its row says."""
 
     key: str
-    glossary: FieldGlossary | None = None  # None: nothing is known yet
+    glossary: FieldGlossary | None = None  # None: nothing was known so far
     expires_at: float = 0.0  # seconds since the epoch
     asking_by: int = 0  # the session that was told to ask last
     asking_until: float = 0.0  # until when it may be expected to tell
@@ -42,11 +42,12 @@ def answer(known: StoredGlossary, session: int, now: float) -> tuple[StoredGloss
         return known, GlossaryAnswer(known.glossary)
     if 0 < known.asking_until - now <= ASK_S and known.asking_by != session:
         return known, GlossaryAnswer(wait_s=AGAIN_S)
-    return replace(known, glossary=None, asking_by=session, asking_until=now + ASK_S), GlossaryAnswer(ask=True)
+    # What has run out stays: it tells how long the model was silent before.
+    return replace(known, expires_at=0.0, asking_by=session, asking_until=now + ASK_S), GlossaryAnswer(ask=True)
 
 
 def _keep_s(glossary: FieldGlossary) -> float:
-    return KEEP_S if glossary.entries else NONE_KEEP_S
+    return KEEP_S if glossary.entries else glossary.silent_s or NONE_KEEP_S
 
 
 def _told(known: StoredGlossary, session: int, answered: FieldGlossary, now: float) -> StoredGlossary:
@@ -56,6 +57,9 @@ def _told(known: StoredGlossary, session: int, answered: FieldGlossary, now: flo
     """
     if not answered.entries and known.asking_by != session:
         return known
+    if answered.silent_s and known.glossary is not None:
+        longer = min(2 * known.glossary.silent_s, NONE_KEEP_S)
+        answered = replace(answered, silent_s=max(answered.silent_s, longer))
     return StoredGlossary(known.key, answered, now + _keep_s(answered))
 
 

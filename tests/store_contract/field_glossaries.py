@@ -18,6 +18,7 @@ from tests.store_world import World
 KEY = "5f3a"
 WORDS = FieldGlossary({"price": {"labels": ["Cost", "Prix\u2028"], "properties": ["price"], "unit": ""}}, "`foo`")
 NONE = FieldGlossary({}, "the reply could not be used")
+SILENT = FieldGlossary({}, "the model did not answer", 60.0)
 ASK, WAIT = GlossaryAnswer(ask=True), GlossaryAnswer(wait_s=AGAIN_S)
 
 
@@ -58,6 +59,26 @@ async def test_that_there_is_none_holds_for_a_while(w: World) -> None:
     assert await asked_by(w, 2) == GlossaryAnswer(NONE)
     w.clock.now += NONE_KEEP_S
     assert await asked_by(w, 2) == ASK
+
+
+async def test_a_model_that_stays_silent_is_asked_more_and_more_seldom(w: World) -> None:
+    held = []
+    for session in range(6):
+        assert await asked_by(w, session) == ASK
+        await answered(w, session, SILENT)
+        told = (await asked_by(w, 20)).glossary
+        assert told is not None
+        held.append(told.silent_s)
+        w.clock.now += told.silent_s - 1
+        assert (await asked_by(w, 20)).glossary == told
+        w.clock.now += 1
+    assert held == [60, 120, 240, 480, NONE_KEEP_S, NONE_KEEP_S]
+    assert await asked_by(w, 7) == ASK
+    await answered(w, 7, WORDS)
+    w.clock.now += KEEP_S
+    assert await asked_by(w, 8) == ASK
+    await answered(w, 8, SILENT)
+    assert await asked_by(w, 9) == GlossaryAnswer(SILENT), "it has answered in between"
 
 
 async def test_a_session_that_never_tells_is_replaced_and_its_next_attempt_asks_again(w: World) -> None:

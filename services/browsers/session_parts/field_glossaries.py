@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
-from shoal.agent.errors import BudgetSpent, ModelError, ReplyInvalid
+from shoal.agent.errors import BudgetSpent, ModelError, ModelUnavailable, ReplyInvalid
 from shoal.agent.policies.model.field_glossary import LONGEST_SCHEMA, glossary_key
 from shoal.agent.policies.model.policy import ModelPolicy
 from shoal.agent.policies.policy import SessionState
@@ -17,6 +17,9 @@ from shoal.agent.worker_messages import GlossaryAnswer
 
 _WITHOUT = "read without a field glossary: "
 _UNUSABLE = "an earlier session asked the model, whose reply could not be used"
+_SILENT = "an earlier session asked the model, which did not answer"
+_SILENT_S = 60.0
+"""How long no other session waits for a model that has not answered."""
 _ANSWER_S = 5.0
 """Patience with the dispatcher, whose answer takes some hundredths of a second."""
 _MODEL_S = 60.0
@@ -54,8 +57,8 @@ class FieldGlossaries:
     async def of(self, state: SessionState, schema: dict[str, Json]) -> tuple[FieldGlossary, str | None]:
         """See `shoal.agent.sessions.dependencies.Glossaries`. What a model does wrong ends no session.
 
-        Other sessions hear only of what the model has answered. Where it did not come to that, the next one asks: a
-        spent budget, for one, is a matter of this job.
+        Other sessions hear what the model has answered, and for a while that it is silent: each would wait as long.
+        Where it did not come to that, the next one asks: a spent budget, for one, is a matter of this job.
         """
         if len(schema_text(schema)) > LONGEST_SCHEMA:
             return _none(f"the schema has more than {LONGEST_SCHEMA:,} characters"), None
@@ -102,10 +105,12 @@ class FieldGlossaries:
             async with asyncio.timeout(_MODEL_S):
                 answer = await self._policy.glossary(state, schema)
         except TimeoutError:
-            return _none(f"the model did not answer within {_MODEL_S:g} s"), None, None
+            return _none(f"the model did not answer within {_MODEL_S:g} s"), None, _none(_SILENT, _SILENT_S)
         except (ModelError, BudgetSpent) as error:
             transcript = error.details.get("transcript")
             others = _none(_UNUSABLE) if isinstance(error, ReplyInvalid) else None
+            if isinstance(error, ModelUnavailable):
+                others = _none(_SILENT, _SILENT_S)
             return _none(error.message), transcript if isinstance(transcript, str) else None, others
         left_out = answer.value.left_out[:_LEFT_OUT]
         told = f"of the field glossary was left out, as unknown: {', '.join(left_out)}" if left_out else ""
@@ -113,5 +118,5 @@ class FieldGlossaries:
         return glossary, answer.transcript, glossary
 
 
-def _none(why: str) -> FieldGlossary:
-    return FieldGlossary({}, f"{_WITHOUT}{why}")
+def _none(why: str, silent_s: float = 0.0) -> FieldGlossary:
+    return FieldGlossary({}, f"{_WITHOUT}{why}", silent_s)

@@ -138,7 +138,6 @@ SPENT = {"job_tokens": 1}
 @pytest.mark.parametrize(
     ("script", "fields", "why"),
     [
-        ([ModelUnavailable("the model is away"), ANSWER], {}, "the model is away"),
         ([ModelRefused("no such model"), ANSWER], {}, "no such model"),
         (["none", ANSWER], {"budget": SPENT}, "the job has spent"),
     ],
@@ -157,16 +156,26 @@ async def test_what_is_one_jobs_matter_is_told_to_it_alone_and_the_next_one_asks
         assert why not in await told_by(w, row)
 
 
-async def test_a_model_that_does_not_answer_holds_no_job_that_rules_read(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        (ScriptedModel([ANSWER] * 2, seconds=600.0), "the model did not answer within"),
+        (ScriptedModel([ModelUnavailable("the model is away")] * 2), "the model is away"),
+    ],
+)
+async def test_a_model_that_does_not_answer_holds_one_job_that_rules_read_and_for_a_while_no_other(
+    model: ScriptedModel, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(field_glossaries, "_MODEL_S", 0.05)
-    parts = parts_of([ANSWER, ANSWER], seconds=600.0)
+    parts = parts_of([])
+    parts.model = model
     async with asyncio.timeout(60), world(shop(2), parts=parts) as w:
         row = await done(w, loop=LOOP)
         assert await read_by(w, row) == [None, None]
-        assert "the model did not answer within" in await told_by(w, row)
-        parts.model = ScriptedModel([ANSWER])
-        row = await done(w, loop=LOOP)
-        assert await read_by(w, row) == [ENTRIES, ENTRIES]
+        assert why in await told_by(w, row)
+        told = await told_by(w, await done(w, loop=LOOP))
+        assert "read without a field glossary: an earlier session asked the model, which did not answer" in told
+        assert len(model.asked) == 1
 
 
 async def test_a_job_that_is_canceled_while_it_asks_leaves_that_to_the_next_one() -> None:
