@@ -82,14 +82,16 @@ class FieldGlossaries:
         """What another session was answered, or the order to ask; in words why neither comes in time."""
         until = loop_time() + _OTHERS_S
         while True:
+            answer: GlossaryAnswer | None = None
             try:
                 async with asyncio.timeout(_ANSWER_S):
                     answer = await self._shared.glossary(key)
             except TimeoutError:
-                self._shared.return_glossary(key)  # the order to ask may come too late
                 return f"the dispatcher did not say within {_ANSWER_S:g} s whether it is known"
+            finally:
+                if answer is None:  # the order to ask may come too late, or to a session that is canceled
+                    self._shared.return_glossary(key)
             if answer is None:
-                self._shared.return_glossary(key)
                 return "the store could not say whether it is known"
             if answer.ask or answer.glossary is not None:
                 return answer

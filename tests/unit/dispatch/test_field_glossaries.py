@@ -207,8 +207,10 @@ class Silent:
         self.answer = answer
         self.hangs = hangs
         self.returned: list[str] = []
+        self.asked = asyncio.Event()
 
     async def glossary(self, key: str) -> GlossaryAnswer | None:
+        self.asked.set()
         if self.hangs:
             await asyncio.Event().wait()
         return self.answer
@@ -218,6 +220,17 @@ class Silent:
 
     def return_glossary(self, key: str) -> None:
         self.returned.append(key)
+
+
+async def test_a_session_that_is_canceled_while_it_waits_gives_back_an_order_that_may_be_on_its_way() -> None:
+    shared = Silent(hangs=True)
+    glossaries = FieldGlossaries(ModelPolicy(ScriptedModel([]), RulesPolicy()), "m", shared)
+    waiting = asyncio.create_task(glossaries.of(cast(SessionState, None), SCHEMA))
+    await asyncio.wait_for(shared.asked.wait(), 30)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert len(shared.returned) == 1
 
 
 @pytest.mark.parametrize(
