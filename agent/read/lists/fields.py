@@ -29,7 +29,7 @@ ListKind = Literal["day", "link", "image", "money", "number", "identifier", "nam
 
 _EXAMPLE = re.compile(r"\b(?:such as|e\.?g\.?|for example|like)\s+(.*)$")
 _NUMBER = re.compile(r"\D{0,12}[-+]?[\d.,' ]+[kKmM]?\s?(?:(?:out of|of|von|sur|de|su|van|z|/)\s?\d{1,3}\b)?\D{0,12}")
-_SHORT_NUMBER = re.compile(r"\s*\d{1,4}[.):]?\s*")
+_SHORT_NUMBER = re.compile(r"\s{0,4}\d{1,4}[.):]?\s{0,4}")
 _CLOCK = r"\d{1,2}[:h]\d{2}(?:\s?[ap]\.?m\.?)?"
 _FORMS: Mapping[str, re.Pattern[str]] = {
     "email": re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.\w{2,24}"),
