@@ -7,11 +7,17 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from shoal.agent.documents.beyond import BeyondDocument
 
-_PLAIN = re.compile(r"[A-Za-z0-9\-._~:/@!$&()*+,;=%']*(?:[?#][A-Za-z0-9\-._~:/?#@!$&()*+,;=%]*)?")
-_ORIGIN = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[^/?#]*)?")
-_ENCODED_IN_PATH = re.compile(r'[ "<>`{}]|[^\x00-\x7f]')
-_ENCODED_BEHIND = re.compile(r'[ "<>]|[^\x00-\x7f]')
-"""What a browser writes with percent signs in a path, and in a query (URL standard)."""
+_PLAIN = re.compile(
+    r"(?!(?:[A-Za-z0-9+.-]*:)?//[^/?#]*[\[\]])"  # of a host
+    r"[A-Za-z0-9\-._~:/@!$&()*+,;=%'\[\]]*"
+    r"(?:\?[A-Za-z0-9\-._~:/@!$&()*+,;=%\[\]|^`{}?]*)?"
+    r"(?:#[A-Za-z0-9\-._~:/@!$&()*+,;=%\[\]|^{}?'#]*)?"
+)
+"""Path, query and fragment of what a browser leaves as it is: Chromium, which encodes `|` in a path."""
+_PARTS = re.compile(r"((?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[^/?#]*)?)([^?#]*)((?:\?[^#]*)?)(.*)", re.DOTALL)
+_ENCODED_IN_PATH = re.compile(r'[ "<>`{}^|]|[^\x00-\x7f]')
+_ENCODED_IN_QUERY = re.compile(r"""[ "<>']|[^\x00-\x7f]""")
+_ENCODED_IN_FRAGMENT = re.compile(r'[ "<>`]|[^\x00-\x7f]')
 _HOST = re.compile(r"[a-z0-9.-]+(?::[0-9]+)?")
 _HAS_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
@@ -36,12 +42,12 @@ def resolved(text: str, base: str) -> str:
 
 
 def as_browser_writes(text: str) -> str:
-    """An address whose path and query are percent-encoded where a browser encodes them; what remains is as it is."""
-    begin = _ORIGIN.match(text)
-    at = begin.end() if begin else 0
-    path = re.split("[?#]", text[at:], maxsplit=1)[0]
-    behind = text[at + len(path) :]
-    return text[:at] + _ENCODED_IN_PATH.sub(_percent, path) + _ENCODED_BEHIND.sub(_percent, behind)
+    """An address with percent signs where a browser writes them in a path, query or fragment; the rest is as it is."""
+    parts = _PARTS.fullmatch(text)
+    assert parts is not None
+    origin, path, query, fragment = parts.groups()
+    encoded = ((_ENCODED_IN_PATH, path), (_ENCODED_IN_QUERY, query), (_ENCODED_IN_FRAGMENT, fragment))
+    return origin + "".join(characters.sub(_percent, part) for characters, part in encoded)
 
 
 def _percent(match: re.Match[str]) -> str:

@@ -306,10 +306,25 @@ def test_a_cookie_goes_where_a_browser_sends_it(cookie: dict[str, Any], sent: bo
     assert said == ("a=1" if sent else "")
 
 
-@pytest.mark.parametrize("text", ["a b", "\\x", "javascript:x", "http://1.2/", "?", "ü", "http://host_x/", "%2e%2e/"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("a b", "\\x", "javascript:x", "http://1.2/", "?", "ü", "http://host_x/", "%2e%2e/"),
+        *("a|b", "a^b", "?l'eau", "#`", "//[x/", "http://[::1]/", "1a://[x"),
+    ],
+)
 def test_addresses_that_a_browser_writes_otherwise(text: str) -> None:
     with pytest.raises(BeyondDocument):
         resolved(text, "http://shop.example/p/1?q")
+
+
+@pytest.mark.parametrize("text", ["a[1]", "?q[]=1|2^`{}", "#l'eau[]|^{}", "a//[x"])
+def test_addresses_that_a_browser_writes_as_they_are(text: str) -> None:
+    base = "http://shop.example/p/1?q"
+    assert (
+        resolved(text, base)
+        == {"a": "http://shop.example/p/", "?": "http://shop.example/p/1"}.get(text[0], base) + text
+    )
 
 
 def test_what_page_a_document_is_is_told_without_its_text() -> None:

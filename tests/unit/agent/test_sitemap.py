@@ -151,10 +151,13 @@ def test_an_entity_of_another_file_is_not_left_out_of_an_address() -> None:
 @pytest.mark.parametrize(
     ("loc", "expected"),
     [
-        (f"{SHOP}/caf\u00e9 1?q=\u00fc {{}}", None),
+        (f"{SHOP}/caf\u00e9 1?q=\u00fc {{}}", f"{SHOP}/caf%C3%A9%201?q=%C3%BC%20{{}}"),
         (f"{SHOP}/caf\u00e9 1?q=\u00fc x", f"{SHOP}/caf%C3%A9%201?q=%C3%BC%20x"),
         (f"{SHOP}/%C3%A9/l'eau/{{1}}", f"{SHOP}/%C3%A9/l'eau/%7B1%7D"),
-        (f"{SHOP}/?q=l'eau", None),
+        (f"{SHOP}/?q=l'eau#l'eau", f"{SHOP}/?q=l%27eau#l'eau"),
+        (f"{SHOP}/p[1]|^`?q[]=1|2^`#[1]|^`", f"{SHOP}/p[1]%7C%5E%60?q[]=1|2^`#[1]|^%60"),
+        ("https://[::1]/p", None),
+        ("//[x/p", None),
         ("/\u65e5\u672c", f"{SHOP}/%E6%97%A5%E6%9C%AC"),
         ("https://caf\u00e9.example/", None),
         (f"{SHOP}/a\\b", None),
