@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from enum import StrEnum
 from typing import Literal
 
@@ -383,15 +383,7 @@ class Usage:
 
     def share(self, number: int, of: int) -> Usage:
         """What number `number` (from 0) of `of` records cost, in whole numbers; all of them together cost this."""
-        whole = (
-            self.model_calls,
-            self.prompt_tokens,
-            self.completion_tokens,
-            self.cached_tokens,
-            self.pages,
-            self.carried_over,
-        )
-        return Usage(*(spent // of + (number < spent % of) for spent in whole))
+        return Usage(*(spent // of + (number < spent % of) for spent in astuple(self)))
 
 
 # --- what a session is given, and what it gives back --------------------------------------------------

@@ -421,7 +421,7 @@ MOST_FILES = 16
 MOST_LINES = 500
 LONG = {
     "agent/errors.py": 560,
-    "agent/types.py": 545,
+    "agent/types.py": 538,
     "services/settings.py": 860,
     "services/store/records.py": 560,
     "services/store/database/tables.py": 575,

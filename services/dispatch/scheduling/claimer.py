@@ -67,8 +67,8 @@ class Claimer:
     def _pause(self) -> float:
         """Seconds until another look. A domain's timers end with a claim for slots: they count where one is wanted."""
         now = loop_time()
-        wanted = any(worker.wants_more for worker in self._manager.workers.values())
-        slots = self._state.domains.next_change(now) if wanted else None
+        missing = any(worker.wants_more for worker in self._manager.workers.values())
+        slots = self._state.domains.next_change(now) if missing else None
         due = (_LONGEST_PAUSE_S, slots, self._state.documents.next_change(now), self._reader.due_s(now))
         return min(seconds for seconds in due if seconds is not None)
 
