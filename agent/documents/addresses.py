@@ -8,7 +8,7 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 from shoal.agent.documents.beyond import BeyondDocument
 
 _PLAIN = re.compile(
-    r"(?!(?:[A-Za-z0-9+.-]*:)?//[^/?#]*[\[\]])"  # of a host
+    r"(?!(?:[A-Za-z0-9+.-]*:)?//(?:[/?#]|\Z|[^/?#]*[\[\]]))"  # a host, and no brackets there
     r"[A-Za-z0-9\-._~:/@!$&()*+,;=%'\[\]]*"
     r"(?:\?[A-Za-z0-9\-._~:/@!$&()*+,;=%\[\]|^`{}?]*)?"
     r"(?:#[A-Za-z0-9\-._~:/@!$&()*+,;=%\[\]|^{}?'#]*)?"
@@ -37,6 +37,9 @@ def resolved(text: str, base: str) -> str:
         raise BeyondDocument("an address is of no web scheme")
     if text.partition("#")[0].endswith("?"):
         raise BeyondDocument("an address has an empty query")
+    path = urlsplit(text).path
+    if path and not path.startswith("/") and ("//" in path or "//" in urlsplit(base).path):
+        raise BeyondDocument("an address is relative and has an empty part, which `urljoin` leaves out")
     joined = urljoin(base, text) if text else base.partition("#")[0]
     return normal(joined + ("#" if text.endswith("#") and not joined.endswith("#") else ""))
 

@@ -318,13 +318,18 @@ def test_addresses_that_a_browser_writes_otherwise(text: str) -> None:
         resolved(text, "http://shop.example/p/1?q")
 
 
-@pytest.mark.parametrize("text", ["a[1]", "?q[]=1|2^`{}", "#l'eau[]|^{}", "a//[x"])
+@pytest.mark.parametrize("text", ["a[1]", "?q[]=1|2^`{}", "#l'eau[]|^{}", "./[x", "/a//[x"])
 def test_addresses_that_a_browser_writes_as_they_are(text: str) -> None:
-    base = "http://shop.example/p/1?q"
-    assert (
-        resolved(text, base)
-        == {"a": "http://shop.example/p/", "?": "http://shop.example/p/1"}.get(text[0], base) + text
-    )
+    assert resolved(text, "http://shop.example/") == f"http://shop.example/{text.removeprefix('.').removeprefix('/')}"
+
+
+@pytest.mark.parametrize(
+    ("text", "base"), [("a//b", "/p/1"), ("b", "/p//1"), ("../b", "/p//1"), ("//", "/"), ("http:///b", "/")]
+)
+def test_an_address_with_an_empty_part_is_never_another(text: str, base: str) -> None:
+    """Python joins relative addresses without them."""
+    with pytest.raises(BeyondDocument):
+        resolved(text, f"http://shop.example{base}")
 
 
 def test_what_page_a_document_is_is_told_without_its_text() -> None:
