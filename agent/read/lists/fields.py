@@ -12,6 +12,7 @@ from typing import Literal
 
 from shoal.agent.read.field import Field
 from shoal.agent.read.lists.column import Column
+from shoal.agent.read.lists.paths import tags_of
 from shoal.agent.read.lists.typed_columns import is_counted
 from shoal.agent.read.lists.words import (
     FILE_TYPES,
@@ -39,7 +40,8 @@ _FORMS: Mapping[str, re.Pattern[str]] = {
 """How values of a field of this name look."""
 _MOSTLY, _FORMED = 0.8, 0.7
 """How well a column's form names it."""
-_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "strong", "b", "dt"})
+_TITLES = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_HEADINGS = _TITLES | {"strong", "b", "dt"}
 
 LEAST_FIT = {"name": 0.85, "identifier": 0.8, "day": 0.5, "link": 0.7}
 """The fit from which a column may be what a field asks for, by kind."""
@@ -306,6 +308,7 @@ def _fit_of_identifiers(column: Column, named: float) -> float:
     else:
         score = 0.45 + 0.4 * min(1.0, 1.5 * column.distinct) + 0.3 * column.form_share + 0.15 * (1 - column.place)
         score += 0.25 * column.whole * (0.2 + 0.8 * column.figure_share) - 0.5 * column.unsteady
+        score += 0.2 * (column.first is not None and bool(_TITLES & set(tags_of(column.first.path))))
     decimals = sum(bool(re.fullmatch(r"\d+[.,]\d{1,2}", text)) for text in column.texts)
     return column.cover * (score - 0.3 * (not named and decimals > 0.5 * column.count) + 1.2 * named)
 
@@ -418,7 +421,7 @@ def link_worth(asked: ListField, link: Column, taken: Mapping[str, Column], fiel
     of = [
         each
         for each in fields
-        if each.name in taken and taken[each.name].kind == "text" and is_linked(taken[each.name], link)
+        if each.name in taken and taken[each.name].kind in ("text", "identifier") and is_linked(taken[each.name], link)
     ]
     return max((_LINKED if each.kind == "name" or each is fields[0] else _LINKED_ASIDE for each in of), default=0.0)
 

@@ -271,3 +271,13 @@ def test_a_row_of_brackets_takes_no_time():
     began = time.process_time()
     list_of(page, name=TEXT, url=ADDRESS)
     assert time.process_time() - began < 5
+
+
+def test_a_version_in_a_heading_comes_before_codes_beside_it():
+    page = cards(
+        "<h2><a href=/r/{n}>v1.{n}.0</a></h2><time datetime=2026-01-1{n}T10:00>{n} days ago</time>"
+        "<a href=/u/x{n}><img alt=@x{n} src=/a/{n}.png> x{n}</a><p>Mends {name} and more of that kind."
+    )
+    assert rows(list_of(page, version=TEXT, date=DAY, url=ADDRESS)) == [
+        {"version": f"v1.{n}.0", "date": f"2026-01-1{n}", "url": f"https://site.example/r/{n}"} for n in range(4)
+    ]
