@@ -59,8 +59,8 @@ globalThis.shoalChanges ??= (() => {
   };
   const urgent = (a, b) => FIRST.test(b.split(' ')[0]) - FIRST.test(a.split(' ')[0]);
   const named = (came, went) => {
-    if (came.length > COMPARED || went.length > COMPARED) return [came, went].map(all => [all.length, all.slice(0, NAMED).map(walker.brief)]);
-    const names = [came, went].map(all => all.map(walker.brief));
+    if (came.length > COMPARED || went.length > COMPARED) return [came, went].map(all => [all.length, all.slice(0, NAMED).map(one => walker.brief(one))]);
+    const names = [came, went].map(all => all.map(one => walker.brief(one)));
     return [without(names[0], names[1]), without(names[1], names[0])].map(all => [all.length, all.sort(urgent).slice(0, NAMED)]);
   };
   // Text that came or went outside of elements that did: those are named by it.
@@ -93,7 +93,7 @@ globalThis.shoalChanges ??= (() => {
         to[1].push(...words.slice(0, NAMED - to[1].length).map(text => JSON.stringify(text)));
       }
     }
-    const invalid = [...now.wrong].filter(one => !before.wrong.has(one)).slice(0, NAMED).map(walker.brief);
+    const invalid = [...now.wrong].filter(one => !before.wrong.has(one)).slice(0, NAMED).map(one => walker.brief(one));
     return { appeared, went: left, invalid, fields, scrolled };
   };
 
