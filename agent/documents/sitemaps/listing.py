@@ -25,6 +25,8 @@ MOST_ELEMENTS = 2_000_000
 """Of one file: an entry with pictures, or with the same page in other languages, has dozens."""
 MOST_NAMES = 1_000
 """Of elements and attributes in one file: the parser keeps each."""
+_ENTRY_DEPTH = 3
+"""Elements within elements, from the root to an entry's address."""
 DEEPEST = 16
 """Elements within elements."""
 LONGEST_TAG = 256 * 1024
@@ -150,8 +152,9 @@ class _Entries:
         self.listed = Listed()
         self._parser = parser
         self._url = url
-        self._elements = self._depth = 0
-        self._root = self._prefix = ""
+        self._elements = self._depth = self._children = 0
+        self._root = self._space = self._entry_space = self._field = ""
+        self._spaces: list[dict[str, str]] = []  # namespaces by prefix, of each open element near the root
         self._told: dict[str, str] | None = None  # of the entry that is open
         self._text: str | None = None  # of its address or day, while that is open
         parser.buffer_text = True
@@ -160,34 +163,45 @@ class _Entries:
         parser.StartDoctypeDeclHandler = self._doctype
         parser.SkippedEntityHandler = self._entity
 
-    def _start(self, name: str, _: Mapping[str, str]) -> None:
+    def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         self._elements += 1
         self._depth += 1
         if self._elements > MOST_ELEMENTS:
             raise NoSitemap(f"it has more than {MOST_ELEMENTS:,} elements")
         if self._depth > DEEPEST:
             raise NoSitemap(f"its elements are nested deeper than {DEEPEST}")
+        if self._depth > _ENTRY_DEPTH:
+            return
+        self._spaces.append({key[6:]: uri for key, uri in attributes.items() if key == "xmlns" or key[:6] == "xmlns:"})
+        space, local = self._meaning(name)
         if self._depth == 1:
-            prefix, colon, self._root = name.rpartition(":")
-            self._prefix = prefix + colon
+            self._space, self._root = space, local
             if self._root not in _ENTRIES:
                 raise NoSitemap("its root is neither `urlset` nor `sitemapindex`")
-        elif self._depth == 2 and name == self._prefix + _ENTRIES[self._root]:
-            self._told = {}
-        elif self._depth == 3 and self._told is not None and name in (f"{self._prefix}loc", f"{self._prefix}lastmod"):
-            self._text = ""
+        elif self._depth == 2:
+            self._children += 1
+            if local == _ENTRIES[self._root] and space in (self._space, ""):
+                self._told, self._entry_space = {}, space
+        elif self._told is not None and space == self._entry_space and local in ("loc", "lastmod"):
+            self._field, self._text = local, ""
             self._parser.CharacterDataHandler = self._characters
+
+    def _meaning(self, name: str) -> tuple[str, str]:
+        """The namespace and name of an element. The parser's own namespaces would copy a long one for each name."""
+        prefix, colon, local = name.rpartition(":")
+        return next((spaces[prefix] for spaces in reversed(self._spaces) if prefix in spaces), prefix + colon), local
 
     def _characters(self, text: str) -> None:
         assert self._text is not None
         if len(self._text) <= _MOST_TEXT:
             self._text += text
 
-    def _end(self, name: str) -> None:
+    def _end(self, _: str) -> None:
         self._depth -= 1
+        del self._spaces[self._depth :]
         if self._depth == 2 and self._told is not None and self._text is not None:
             whole = len(self._text) <= _MOST_TEXT
-            self._told[name.removeprefix(self._prefix)] = self._text.strip() if whole else self._text
+            self._told[self._field] = self._text.strip() if whole else self._text
             self._text = self._parser.CharacterDataHandler = None
         elif self._depth == 1 and self._told is not None:
             address, modified = self._told.get("loc", ""), self._told.get("lastmod", "")
@@ -195,6 +209,8 @@ class _Entries:
             if address:
                 day = modified if len(modified) <= _LONGEST_DATE else ""
                 self.listed.add(self._url, address, day, is_page=self._root == "urlset")
+        elif self._depth == 0 and self._children and not self.listed.entries:
+            self.listed.cut = f"{self._url} has elements, and none is an entry with an address"
 
     def _doctype(self, _name: str, _system: str | None, _public: str | None, has_own: bool) -> None:
         if has_own:

@@ -216,3 +216,29 @@ def test_names_with_a_prefix_and_quoted_text_are_read_as_what_they_mean() -> Non
     entry = "<s:url><s:loc><![CDATA[/p?a=1&b=2]]></s:loc><s:lastmod>2026-11-20</s:lastmod><loc>/no</loc></s:url>"
     body = f'<s:urlset xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9">{entry}</s:urlset>'.encode()
     assert listed_in(body, f"{SHOP}/sitemap.xml").pages == [SitemapPage(f"{SHOP}/p?a=1&b=2", "2026-11-20")]
+
+
+PROTOCOL = "http://www.sitemaps.org/schemas/sitemap/0.9"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (f'<urlset xmlns="{PROTOCOL}" xmlns:s="{PROTOCOL}"><s:url><s:loc>/p</s:loc></s:url></urlset>', True),
+        (f'<s:urlset xmlns:s="{PROTOCOL}"><url xmlns="{PROTOCOL}"><loc>/p</loc></url></s:urlset>', True),
+        (f'<urlset xmlns="{PROTOCOL}"><url xmlns=""><loc>/p</loc></url></urlset>', True),  # .NET writes them
+        (f'<urlset xmlns="{PROTOCOL}"><url><loc>/p</loc><image:loc>/i</image:loc></url></urlset>', True),
+        (f'<urlset xmlns="{PROTOCOL}"><s:url xmlns:s="urn:other"><s:loc>/p</s:loc></s:url></urlset>', False),
+        (f'<s:urlset xmlns:s="{PROTOCOL}"><s:url xmlns:s="urn:other"><s:loc>/p</s:loc></s:url></s:urlset>', False),
+        ("<urlset><url><location>/p</location></url></urlset>", False),
+        ("<urlset><page><loc>/p</loc></page></urlset>", False),
+    ],
+)
+def test_entries_are_known_by_their_namespace_and_a_file_without_a_known_one_says_so(body: str, expected: bool) -> None:
+    told = listed_in(body.encode(), f"{SHOP}/sitemap.xml")
+    assert told.pages == [SitemapPage(f"{SHOP}/p")] * expected
+    assert told.cut == ("" if expected else f"{SHOP}/sitemap.xml has elements, and none is an entry with an address")
+
+
+def test_an_empty_sitemap_lacks_nothing() -> None:
+    assert listed_in(pages(), f"{SHOP}/sitemap.xml") == listing.Listed()
