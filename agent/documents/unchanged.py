@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -29,6 +30,7 @@ _WEST = timedelta(hours=12)
 _CLOCKS = timedelta(hours=1)
 """So far a site's clock may be behind ours, by which it dates a change after a page was asked for before that."""
 _ASK_S = 30.0
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ async def page_now(
         return PageNow()
     same = without_fragment(answer.url) == version.url
     if same and answer.status == 304:
-        return PageNow(_carried(earlier, version, "not_modified", reading))
+        return PageNow(_carried(earlier, replace(version, asked_at=answer.asked_at), "not_modified", reading))
     if not same or answer.status != 200:
         return PageNow()
     if hashlib.sha256(answer.body).hexdigest() == version.digest:
@@ -104,11 +106,13 @@ async def page_now(
 
 def latest_moment(text: str) -> datetime | None:
     """The latest moment that a sitemap's `lastmod` may mean, in any time zone where it names none; None: it is none."""
+    if _DAY.match(text) is None:
+        return None  # a month or a year is no answer; a week is no date of a sitemap, though Python reads it
     whole_day = timedelta(days=1) if "T" not in text else timedelta()
     try:
         moment = datetime.fromisoformat(text) + whole_day
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC) + _WEST
-    except (ValueError, OverflowError):  # a month or a year is no answer either, nor is a day that no clock shows
+    except (ValueError, OverflowError):  # nor is a day that no clock shows
         return None
 
 
