@@ -172,24 +172,25 @@ class _Entries:
             raise NoSitemap(f"its elements are nested deeper than {DEEPEST}")
         if self._depth > _ENTRY_DEPTH:
             return
-        self._spaces.append({key[6:]: uri for key, uri in attributes.items() if key == "xmlns" or key[:6] == "xmlns:"})
-        space, local = self._meaning(name)
+        own = [key for key in attributes if key == "xmlns" or key.startswith("xmlns:")] if attributes else ()
+        self._spaces.append({key[6:]: attributes[key] for key in own})
+        local = name.rpartition(":")[2]
         if self._depth == 1:
-            self._space, self._root = space, local
+            self._space, self._root = self._space_of(name), local
             if self._root not in _ENTRIES:
                 raise NoSitemap("its root is neither `urlset` nor `sitemapindex`")
         elif self._depth == 2:
             self._children += 1
-            if local == _ENTRIES[self._root] and space in (self._space, ""):
+            if local == _ENTRIES[self._root] and (space := self._space_of(name)) in (self._space, ""):
                 self._told, self._entry_space = {}, space
-        elif self._told is not None and space == self._entry_space and local in ("loc", "lastmod"):
+        elif self._told is not None and local in ("loc", "lastmod") and self._space_of(name) == self._entry_space:
             self._field, self._text = local, ""
             self._parser.CharacterDataHandler = self._characters
 
-    def _meaning(self, name: str) -> tuple[str, str]:
-        """The namespace and name of an element. The parser's own namespaces would copy a long one for each name."""
-        prefix, colon, local = name.rpartition(":")
-        return next((spaces[prefix] for spaces in reversed(self._spaces) if prefix in spaces), prefix + colon), local
+    def _space_of(self, name: str) -> str:
+        """An element's namespace. The parser, asked for it, would copy a long one for each name of an attribute."""
+        prefix, colon, _ = name.rpartition(":")
+        return next((spaces[prefix] for spaces in reversed(self._spaces) if prefix in spaces), prefix + colon)
 
     def _characters(self, text: str) -> None:
         assert self._text is not None
