@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shoal.agent.read.glossary import NO_ENTRY, GlossaryEntry, entries_of, unambiguous
 from shoal.agent.read.values.phrases import NEUTRAL_WORDS, UNIT_WORDS, Phrase, phrase
@@ -128,11 +128,15 @@ class _Reader:
         declared = flat.get("properties")
         if not isinstance(declared, Mapping) or depth > self.deepest:
             return ()
-        return tuple(
+        read = (
             self._property(
                 name, part if isinstance(part, Mapping) else {}, name in required, parents, entity, above, depth
             )
             for name, part in declared.items()
+        )
+        return tuple(
+            replace(prop, unit_perhaps=unit_perhaps(prop.name, declared)) if prop.unit_perhaps else prop
+            for prop in read
         )
 
     def _property(

@@ -18,6 +18,7 @@ from babel import UnknownLocaleError
 from babel.units import format_unit
 
 from shoal.agent.read.values.numbers import decimal_of, fractions_as_decimals
+from shoal.agent.read.values.phrases import fold
 from shoal.agent.read.words import is_plural, one_line
 
 if TYPE_CHECKING:
@@ -52,6 +53,12 @@ _CODES = {"KGM": "kilogram", "GRM": "gram", "LBR": "pound", "ONZ": "ounce", "MTR
 """UN/CEFACT codes, which structured data state as `unitCode`."""
 _OF_AMOUNTS = {"min": "minute", "in": "inch"}
 """Last words of names that may mean a unit, as in `prep_time_min`, or none: `price_min`, `checked_in`."""
+_TIMES = re.compile(
+    r".{0,30}(?:time|zeit|dauer)|duration|duree|duracion|duracao|durata|temps|tiempo|tempo"
+    r"|prep(?:aration)?|cook(?:ing)?|bak(?:e|ing)|wait(?:ing)?|walk(?:ing)?|driv(?:e|ing)"
+)
+"""Words of a name that say that it asks for a length of time, folded."""
+_GREATEST = frozenset({"max", "maximum"})
 _IN_UNIT = re.compile(r"(?:\bin |\()([^\W\d_]{1,20})\b")
 """Where a description says the unit."""
 
@@ -128,7 +135,7 @@ def unit_asked(name: str, description: str, x_unit: str) -> str:
     words = _words_of(name)
     if len(words) > 1 and words[-1].lower() in _OF_AMOUNTS:
         words.pop()
-    if len(words) > 1 and words[-2] != "per" and (unit := unit_named(words[-1])):
+    if len(words) > 1 and words[-2].lower() != "per" and (unit := unit_named(words[-1])):
         return unit
     if len(words) == 1 and len(words[0]) > 2 and is_plural(words[0]) and (unit := unit_named(words[0])):
         return unit
@@ -136,10 +143,17 @@ def unit_asked(name: str, description: str, x_unit: str) -> str:
     return next((unit for word in said if (unit := unit_named(word))), "")
 
 
-def unit_perhaps(name: str) -> str:
-    """The unit that the last word of a name may mean: `min` of `prep_time_min`; "" for none."""
-    words = _words_of(name)
-    return _OF_AMOUNTS.get(words[-1].lower(), "") if len(words) > 1 and words[-2] != "per" else ""
+def unit_perhaps(name: str, others: Iterable[str] = ()) -> str:
+    """The unit that the last word of a name may mean: `min` of `prep_time_min`; "" for none.
+
+    `min` may be minutes of a length of time alone, and not where another name asks for the greatest of the same.
+    """
+    *words, last = map(fold, _words_of(name))
+    unit = _OF_AMOUNTS.get(last, "") if words and words[-1] != "per" else ""
+    if unit == "minute" and not any(map(_TIMES.fullmatch, words)):
+        return ""
+    greatest = ({fold(word) for word in _words_of(other)} for other in others) if unit == "minute" else ()
+    return "" if any(asked & _GREATEST and asked - _GREATEST == set(words) for asked in greatest) else unit
 
 
 def _words_of(name: str) -> list[str]:

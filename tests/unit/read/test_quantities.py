@@ -72,6 +72,7 @@ def test_an_amount_is_read_in_the_unit_that_is_asked_for(text: str, unit: str, l
         ("day", {}, None),
         ("price", {"description": "price in EUR per day"}, None),
         ("price_per_kg", {}, None),
+        ("pricePerKg", {}, None),
         ("visits", {"description": "number of visits a day"}, None),
         ("distance", {"description": "the way to the next stop of the second list"}, None),
     ],
@@ -91,6 +92,11 @@ def test_a_field_states_its_unit(name: str, subschema: dict[str, str], unit: str
         ("duration_min", "Duration", "2 h", 120),
         ("height_in", "Height", "100 cm", 39.3700787),
         ("weight_min", "Weight min", "3 kg", 3),
+        ("stay_min", "Stay min", "2 days", 2),
+        ("age_min", "Age min", "2 days", 2),
+        ("costTimePerMin", "Cost time per min", "2 hours", 2),
+        ("walkingTimeMin", "Walking time", "2 hours", 120),
+        ("fahrzeit_min", "Fahrzeit", "2 hours", 120),
         ("bid_in", "Bid in", "120", 120),
     ],
 )
@@ -99,6 +105,12 @@ def test_a_name_that_may_mean_a_unit_means_it_beside_an_amount_of_its_kind(
 ) -> None:
     page = f"<h1>Leek soup</h1><dl><dt>{label}</dt><dd>{shown}</dd></dl>"
     assert record_of(page, **{name: NUMBER}).value.get(name) == given
+
+
+@pytest.mark.parametrize(("other", "given"), [("time_max", 2), ("max_time", 2), ("timeMaximum", 2), ("cost_max", 120)])
+def test_the_least_of_what_has_a_greatest_as_well_is_in_no_minutes(other: str, given: int) -> None:
+    page = "<h1>Leek soup</h1><dl><dt>Time</dt><dd>2 hours</dd></dl>"
+    assert record_of(page, time_min=NUMBER, **{other: NUMBER}).value.get("time_min") == given
 
 
 @pytest.mark.parametrize("name", ["total_time_min", "total_time_minutes", "total_time"])
