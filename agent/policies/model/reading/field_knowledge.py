@@ -17,8 +17,10 @@ from shoal.agent.read.field import Field
 from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.read.record.main_matter import MainMatter
 from shoal.agent.read.record.witnesses import Witness, gather, same
-from shoal.agent.read.schema import properties_of
+from shoal.agent.read.schema import Property, properties_of
+from shoal.agent.read.values.phrases import UNIT_WORDS, phrase
 from shoal.agent.read.values.quantities import read_quantity
+from shoal.agent.read.word_lists.common_words import common_words
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_value import Json
 
@@ -75,7 +77,7 @@ class PageKnowledge:
         self._properties = {prop.name: prop for prop in properties_of(extract.record_schema or {})}
         self._text = text
         self._stated = stated
-        self._amounts: dict[str, frozenset[float]] = {}  # by unit
+        self._amounts: dict[str, list[tuple[str, float]]] = {}  # by unit: lines, and what each states
 
     def names(self, field: str) -> Sequence[str]:
         """The labels of the field's glossary, and the synonyms of what it commonly means."""
@@ -87,17 +89,20 @@ class PageKnowledge:
     def states(self, field: str, value: Json) -> bool:
         """Whether an amount of the page is this one in the field's unit, or its structured data state the value."""
         prop = self._properties.get(field)
-        unit = (prop.unit or prop.unit_perhaps) if prop is not None else ""
-        if unit and isinstance(value, int | float) and self._converts(unit, value):
+        if prop is not None and isinstance(value, int | float) and self._converts(prop, value):
             return True
         stated = (each.value for each in self._stated if each.field.partition(".")[0] == field)
         return any(same(value, entry) for said in stated for entry in (said if isinstance(said, list) else (said,)))
 
-    def _converts(self, unit: str, value: float) -> bool:
-        if unit not in self._amounts:
-            amounts = (read_quantity(line, unit) for line in self._lines)
-            self._amounts[unit] = frozenset(float(amount) for amount in amounts if amount is not None)
-        return any(same(float(value), amount) for amount in self._amounts[unit])
+    def _converts(self, prop: Property, value: float) -> bool:
+        """True for an amount in the field's unit; in one that its name may mean, beside a word of that name alone."""
+        unit = prop.unit or prop.unit_perhaps
+        if unit and unit not in self._amounts:
+            amounts = ((line, read_quantity(line, unit)) for line in self._lines)
+            self._amounts[unit] = [(line, float(amount)) for line, amount in amounts if amount is not None]
+        lines = [line for line, amount in self._amounts.get(unit, ()) if same(float(value), amount)]
+        named = set(phrase(prop.name)) - UNIT_WORDS - common_words()
+        return bool(lines) and (bool(prop.unit) or any(named & set(phrase(line)) for line in lines))
 
     @cached_property
     def _lines(self) -> list[str]:

@@ -88,6 +88,15 @@ def test_a_value_does_not_bear_out_itself() -> None:
     assert doubted({"n": 7}, text("7")) == []
 
 
+@pytest.mark.parametrize(
+    ("line", "fields"), [("Prep time: 900 seconds", []), ("Ends in 900 seconds", ["prep_time_min"])]
+)
+def test_what_a_fields_name_may_mean_is_borne_out_beside_that_name_alone(line: str, fields: list[str]) -> None:
+    assert doubted({"prep_time_min": 15}, text(line)) == fields
+    assert doubted({"rooms_min": 15}, text(f"rooms: {line}")) == ["rooms_min"]
+    assert doubted({"prep_minutes": 15}, text(line)) == []
+
+
 def test_two_short_values_do_not_bear_out_each_other() -> None:
     assert doubted({"name": "welcome", "sku": "eingeben"}, text("Bitte welcome eingeben")) == ["name", "sku"]
     assert doubted({"name": "Lamp XL", "sku": "eingeben"}, text("Bitte 3 Stück eingeben")) == ["name", "sku"]
