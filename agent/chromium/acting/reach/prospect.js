@@ -34,12 +34,13 @@
     if (!/^javascript:/.test(address)) facts.forms.push(address);
   };
   const formOf = control => control.form || (typeof control.closest === 'function' ? control.closest('form') : null);
-  const OPTIONS = '[role=option],[role=listbox],[role=menu]';
-  const inList = !!element.closest(OPTIONS); // a click there chooses
+  const OPTIONS = '[role=option],[role=listbox]';
+  const inList = !!element.closest(`${OPTIONS},[role=menu]`); // a click there chooses
+  const inOptions = !!element.closest(OPTIONS); // in a menu, a button may send
   const opensList = field => field.getAttribute('aria-expanded') === 'true' || !!field.getAttribute('aria-activedescendant');
   const toldFor = new Set();
-  const tellUnchosen = (form, control) => {
-    if (!inList && !toldFor.has(form)) {
+  const tellUnchosen = (form, control, push) => {
+    if (!(push ? inOptions : inList) && !toldFor.has(form)) {
       facts.unchosen.push(...shoalWalker.unchosenIn(form, control));
       facts.guarded.push(...(form ? [form] : shoalWalker.fieldsFor(form, control)).map(one => shoalWalker.idOf(one)));
     }
@@ -57,7 +58,7 @@
     if (!form || (!push && !isField(control))) return;
     sentTo(form, push ? control : null);
     // An Enter in a field whose list is open chooses there.
-    if (push || !opensList(control)) tellUnchosen(form);
+    if (push || !opensList(control)) tellUnchosen(form, null, push);
     if (push) return;
     const button = [...form.querySelectorAll('button, input')].find(pushes); // what Enter presses
     if (button) sentTo(form, button);
