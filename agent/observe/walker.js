@@ -313,7 +313,7 @@ globalThis.shoalWalker ??= (() => {
   const lastName = (element, tag) => {
     const own = element.title || element.getAttribute('placeholder') || hintOf(element);
     if (own) return squeeze(own);
-    if (FIELDS.has(tag)) return (/^(checkbox|radio)$/.test(element.type) && !isLabelledBefore(element) && wordsAfter(element)) || wordsBefore(element) || wordsOf(element.name || element.id || '');
+    if (FIELDS.has(tag)) return (/^(checkbox|radio)$/.test(element.type) ? wordsOfBox(element) : wordsBefore(element)) || wordsOf(element.name || element.id || '');
     const icon = element.querySelector('svg');
     if (icon) { const words = nameOfSvg(icon); if (words) return words; }
     const image = element.querySelector('img');
@@ -360,10 +360,20 @@ globalThis.shoalWalker ??= (() => {
     }
     return '';
   };
-  // Whether the words of the boxes that stand beside this one come before each of them: the last of them has none after it.
+  // Whether the words of the boxes that stand beside this one come before each of them: nothing stands after the last of
+  // them but buttons, and words before the first.
+  const NO_LABEL = 'br, button, input[type=hidden], input[type=submit], input[type=button], input[type=reset], input[type=image], script, style, template';
+  const mayLabel = node => node.nodeType === 3 ? !!squeeze(node.data) : node.nodeType === 1 && !node.matches(NO_LABEL);
   const isLabelledBefore = box => {
-    const boxes = [...box.parentNode.children].filter(one => one.tagName === 'INPUT' && one.type === box.type);
-    return !wordsAfter(boxes.at(-1)) && !!wordsBefore(boxes[0]);
+    const nodes = [...box.parentNode.childNodes], boxes = nodes.filter(one => one.tagName === 'INPUT' && one.type === box.type);
+    return !nodes.slice(nodes.indexOf(boxes.at(-1)) + 1).some(mayLabel) && nodes.slice(0, nodes.indexOf(boxes[0])).some(mayLabel) && !!wordsBefore(boxes[0]);
+  };
+  const wordsOfBox = box => {
+    const words = wordsBefore(box);
+    if (isLabelledBefore(box)) return words;
+    let last = box.previousElementSibling;
+    while (last && !(last.tagName === 'INPUT' && last.type === box.type)) last = last.previousElementSibling;
+    return wordsAfter(box) || (last && words && wordsAfter(last) === words ? '' : words); // those are the words of the one before
   };
   // Text that stands before a field that has no label, as in table layouts.
   const wordsBefore = element => {
@@ -1640,12 +1650,24 @@ globalThis.shoalWalker ??= (() => {
       around = node;
       if (node.tagName === 'FORM') break;
     }
-    return [...around.querySelectorAll('input[type=hidden]')].map(one => one.value);
+    return new Map([...around.querySelectorAll('input[type=hidden]')].map(one => [one, one.value]));
   };
+  const wroteIn = (one, value) => !!one.value && one.value !== value;
+  // Other hidden fields change by themselves: a challenge writes its token. One that is of this field shares a word of its name.
+  const nameWords = field => `${field.name} ${field.id}`.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').toLowerCase().match(/\p{L}{3,}/gu)?.filter(word => !SAYS_LITTLE.test(word)) || [];
+  const SAYS_LITTLE = /^(name|value|text|input|field|hidden|search|code|form|data|token|response|the)$/;
+  const isNamedFor = (one, field) => { const own = new Set(nameWords(field)); return nameWords(one).some(word => own.has(word)); };
   const isOpen = field => {
     const note = unchosen.get(field);
     return !!note && !!field.value && folded(note.text) === folded(field.value) &&
-      !hiddenBeside(field).some((value, index) => value && value !== note.beside[index]);
+      ![...note.beside].some(([one, value]) => wroteIn(one, value) && isNamedFor(one, field));
+  };
+  // A script's own option, or Enter in the field, chooses where a hidden field beside it holds something else right after.
+  const TAKEN_MS = 300;
+  const seeChosen = field => {
+    const note = unchosen.get(field), then = new Map([...note.beside.keys()].map(one => [one, one.value]));
+    const see = () => { if (unchosen.get(field) === note && [...then].some(([one, value]) => wroteIn(one, value))) unchosen.delete(field); };
+    for (const wait of [0, TAKEN_MS]) setTimeout(see, wait);
   };
   // The fields of a form, or of the part of the page around `control`, that hold what was typed and not chosen.
   const unchosenIn = (form, control) => fieldsFor(form, control).filter(isOpen)
@@ -1674,10 +1696,12 @@ globalThis.shoalWalker ??= (() => {
   for (const event of ['pointerdown', 'click']) hear(event, path => {
     const option = path.find(node => node.matches(CHOICES));
     if (option && !isRefused(option)) openFields().filter(field => choicesFor(field).includes(option)).forEach(field => unchosen.delete(field));
+    if (!option && path[0] && !path[0].matches(FIELD_PART) && !pressed(path[0])) openFields().forEach(seeChosen);
   });
   hear('keydown', (_, { key }) => {
     const field = deepActive(), option = key === 'Enter' && field && unchosen.has(field) && markedOption(field);
     if (option && !isRefused(option)) unchosen.delete(field);
+    else if (key === 'Enter' && field && unchosen.has(field)) seeChosen(field);
   });
   // What the form of a field sends beside the field itself: a list of suggestions keeps what was chosen there.
   const sentBeside = field => [...field?.form?.elements || []].filter(one => one !== field && one.name && !one.disabled).map(one =>

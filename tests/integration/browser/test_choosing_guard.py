@@ -84,6 +84,47 @@ async def test_a_hidden_value_beside_the_field_is_a_choice(context: Context) -> 
     assert await left_open(context, shown["Save"]) == []
 
 
+@pytest.mark.parametrize("changes", ["token.value = '0.x'", "token.before(Object.assign(extra, {value: 'csrf-1'}))"])
+async def test_a_hidden_field_that_changes_by_itself_is_no_choice(context: Context, changes: str) -> None:
+    shown = await show(context, FORM.format(beside="<input type=hidden id=token name=cf-turnstile-response>"))
+    await do(context, "press", bid=shown["Town"], key_comb="Z")
+    extra = "const extra = Object.assign(document.createElement('input'), {type: 'hidden', name: '_csrf'});"
+    await context.read(f"() => {{ {extra} {changes}; }}")
+    assert await left_open(context, shown["Save"]) == ["Z"]
+
+
+async def test_a_hidden_field_that_changes_right_after_a_click_on_what_a_script_lists_is_a_choice(
+    context: Context,
+) -> None:
+    listed = (
+        "<input type=hidden name=place><div id=one onclick=\"document.querySelector('[name=place]').value = 7\"></div>"
+    )
+    shown = await show(context, FORM.format(beside=listed))
+    await do(context, "press", bid=shown["Town"], key_comb="Z")
+    await context.read("() => { one.innerHTML = '<b id=pick>Zug, Switzerland</b>'; }")
+    await context.observe()
+    (pick,) = await context.locate(["#pick"])
+    assert await left_open(context, shown["Save"]) == ["Z"]
+    await do(context, "click", bid=pick)
+    async with asyncio.timeout(PATIENCE_S):
+        while await left_open(context, shown["Save"]):
+            await asyncio.sleep(0.05)
+
+
+async def test_a_button_in_a_menu_that_sends_the_form_is_told_with_what_is_not_chosen(context: Context) -> None:
+    menu = "<div role=menu><button role=menuitem>Save and close</button></div>"
+    shown = await show(context, FORM.format(beside=menu))
+    await do(context, "press", bid=shown["Town"], key_comb="Z")
+    assert await left_open(context, shown["Save and close"]) == ["Z"]
+
+
+async def test_a_field_with_an_empty_hidden_one_beside_it_is_no_search(context: Context) -> None:
+    form = FORM.format(beside="<input type=hidden name=town_id>").replace("method=post", "method=get")
+    shown = await show(context, form)
+    await do(context, "press", bid=shown["Town"], key_comb="Z")
+    assert await left_open(context, shown["Save"]) == ["Z"]
+
+
 async def test_a_button_far_from_a_field_without_a_form_and_one_in_an_option_send_nothing_of_it(
     context: Context,
 ) -> None:
@@ -197,6 +238,26 @@ async def test_boxes_are_named_by_the_words_on_the_side_of_their_labels(
     words = ("Yes", "No", "Maybe")
     await show(context, f"<p>{' '.join(f'{word} {box}' if before else f'{box} {word}' for word in words)}</p>")
     assert tuple(await ids(context)) == words
+
+
+LONG_WORDS = "I will pick the goods up myself at your shop in the Bergstrasse, Zug"
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        (f"<div><h3>Delivery</h3>{{box}} Post<br>{{box}} Courier<br>{{box}} {LONG_WORDS}</div>", ("Post", "Courier")),
+        ("<h3>Delivery</h3><div>{box} Post<br>{box} Courier<br>{box}</div>", ("Post", "Courier")),
+        ("<p>Colour: {box} Red {box} Blue {box}<input aria-label=Other></p>", ("Red", "Blue")),
+        ("<p>Red {box} Blue {box} <button>Save</button></p>", ("Red", "Blue")),
+    ],
+    ids=["a long last label", "words elsewhere", "a field as the last label", "a button behind"],
+)
+async def test_no_box_is_named_by_the_words_of_another_one(context: Context, page: str, names: tuple[str, ...]) -> None:
+    await show(context, page.format(box="<input type=radio name=boxes>"))
+    boxes = [one.name for one in clickable_elements((await context.observe()).elements) if one.role == "radio"]
+    assert tuple(boxes[:2]) == names
+    assert not {*boxes[2:]} & {"Post", "Courier", "Red", "Blue", "Delivery"}
 
 
 async def test_a_control_that_listens_for_every_kind_of_event_is_one(context: Context) -> None:
