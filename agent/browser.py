@@ -206,7 +206,8 @@ class Context(PageDocument, Protocol):
         """The active tab as an observation, without goal, history and elapsed time.
 
         Raises:
-            PageHangs: it did not come in time, though the browser answers.
+            ReadTimeout: it did not come in time, though the page answers.
+            PageHangs: the browser answers, the page does not.
             PageCrashed, BrowserGone: the latter of a browser that hangs, too.
         """
         ...

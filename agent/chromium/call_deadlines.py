@@ -51,11 +51,19 @@ class CallDeadlines:
         browser: BrowserProcess,
         end: Callable[[], AgentError | None],
         crashes: Callable[[float], Awaitable[None]],
+        page_answers: Callable[[], Awaitable[object]],
     ) -> None:
-        """`end` says why the context is of no further use; `crashes` waits so many seconds for its page's crash."""
+        """Takes how a context tells of itself.
+
+        Args:
+            end: why it is of no further use.
+            crashes: waits so many seconds for its page's crash.
+            page_answers: asks its page for something small; where that is answered, only another call is slow.
+        """
         self._browser = browser
         self._end = end
         self._crashes = crashes
+        self._page_answers = page_answers
         self._running: set[asyncio.Timeout] = set()
         self._waiting: dict[asyncio.Timeout, float] | None = None  # what each has left, while no time counts
 
@@ -125,13 +133,8 @@ class CallDeadlines:
             deadline.reschedule(None)
 
     @asynccontextmanager
-    async def looking(
-        self, seconds: float, what: str, page_answers: Callable[[], Awaitable[object]] | None = None
-    ) -> AsyncIterator[None]:
+    async def looking(self, seconds: float, what: str) -> AsyncIterator[None]:
         """The same for a call that every page answers in time which is well; else it says who hangs.
-
-        Args:
-            page_answers: asks the page for something small; where that is answered, only the call itself is slow.
 
         Raises:
             ReadTimeout: the call is slow, and neither the page nor the browser hangs.
@@ -144,7 +147,7 @@ class CallDeadlines:
         except ActionTimeout as error:
             if not await self._browser.answers(within_s=_ANSWER_S):
                 raise BrowserGone(f"the browser does not answer: {error.message}") from error
-            if page_answers is not None and await _done(page_answers(), _ANSWER_S):
+            if await _done(self._page_answers(), _ANSWER_S):
                 raise ReadTimeout(error.message) from error
             raise PageHangs(f"the page does not answer, while its browser does: {error.message}") from error
 

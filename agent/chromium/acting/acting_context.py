@@ -95,7 +95,9 @@ class ActingContext:
         )
         self.files = Downloads(options.downloads_dir, bounds)
         self._errors = PageErrorLog()
-        self.limits = CallDeadlines(browser, self._end, lambda seconds: self.tab.crashes(within_s=seconds))
+        self.limits = CallDeadlines(
+            browser, self._end, lambda seconds: self.tab.crashes(within_s=seconds), lambda: self.tab.read("() => 0")
+        )
         self.dialogs = Dialogs(
             accept=options.accept_dialogs, asks=options.hooks.answer_dialog, waits=self.limits.uncounted
         )
@@ -244,11 +246,8 @@ class ActingContext:
         raise ActionError(f"{url} answered with an error and no content")
 
     async def read(self, script: str, arg: Json = None) -> Json:
-        async with self.limits.looking(self.options.look_s, "reading the page", self._page_answers):
+        async with self.limits.looking(self.options.look_s, "reading the page"):
             return await self.tab.read(script, arg)
-
-    async def _page_answers(self) -> None:
-        await self.tab.read("() => 0")
 
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
         looked_at = self.tab
@@ -444,7 +443,7 @@ class ActingContext:
 
     async def page_errors(self, *, ask: bool = False) -> PageErrors:
         if ask:
-            async with self.limits.looking(self.options.look_s, "asking for errors", self._page_answers):
+            async with self.limits.looking(self.options.look_s, "asking for errors"):
                 await self.tab.worlds()
         return self._errors.take()
 

@@ -69,7 +69,9 @@ class ReadingContext:
         self.options = options
         self._closed = False
         self._moved: Context | None = None
-        self._limits = CallDeadlines(browser, self._end, lambda seconds: self.page.crashes(within_s=seconds))
+        self._limits = CallDeadlines(
+            browser, self._end, lambda seconds: self.page.crashes(within_s=seconds), lambda: self.page.read("() => 0")
+        )
         page.on_crashed = self._limits.end_calls
 
     # --- limits and errors ----------------------------------------------------------------------------
@@ -115,11 +117,8 @@ class ReadingContext:
     async def read(self, script: str, arg: Json = None) -> Json:
         if self._moved is not None:
             return await self._moved.read(script, arg)
-        async with self._limits.looking(self.options.action_timeout_s, "reading the page", self._page_answers):
+        async with self._limits.looking(self.options.action_timeout_s, "reading the page"):
             return await self.page.read(script, arg)
-
-    async def _page_answers(self) -> None:
-        await self.page.read("() => 0")
 
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
         if self._moved is not None:
@@ -209,7 +208,7 @@ class ReadingContext:
             return await self._moved.page_errors(ask=ask)
         if not ask:
             return PageErrors()
-        async with self._limits.looking(self.options.action_timeout_s, "asking for errors", self._page_answers):
+        async with self._limits.looking(self.options.action_timeout_s, "asking for errors"):
             return await self.page.errors()
 
     async def end_trace(self, path: str) -> bool:

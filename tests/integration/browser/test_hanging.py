@@ -11,8 +11,11 @@ import pytest
 
 from shoal.agent.browser import Browser, ContextOptions
 from shoal.agent.chromium import call_deadlines
+from shoal.agent.chromium.acting import acting_context
+from shoal.agent.chromium.acting.settling.readiness import Readiness
 from shoal.agent.chromium.process.launch import launch
 from shoal.agent.errors import BrowserGone, PageHangs, ReadTimeout
+from shoal.agent.types import Action
 from shoal.services.browsers.config import BrowserLimits
 from shoal.services.browsers.session_parts import browser_owner as module
 from shoal.services.browsers.session_parts.browser_owner import BrowserOwner
@@ -88,6 +91,27 @@ async def test_a_page_that_hangs_alone_is_told_as_such(site: Site, monkeypatch: 
                 assert "while its browser does" in str(told)
             other = await browser.new_context()
             assert (await other.goto(f"{site.url}/second")).status == 200
+    finally:
+        await browser.close()
+
+
+async def test_a_look_that_is_slow_on_a_page_that_is_well_is_told_as_such(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    browser = await launch()
+    try:
+        context = await browser.new_context(ContextOptions(action_timeout_s=1.0))
+        await context.goto(f"{site.url}/second")
+        monkeypatch.setattr(acting_context, "prospect", never)
+        monkeypatch.setattr(acting_context, "viewport_shot", never)
+        monkeypatch.setattr(Readiness, "come", never)
+        looks = (context.prospect(Action("click", {"bid": "1"})), context.observe(), context.screenshot())
+        for told in await asyncio.gather(*looks, return_exceptions=True):
+            assert isinstance(told, ReadTimeout), told
+        assert await context.read("() => 1") == 1
     finally:
         await browser.close()
 
