@@ -29,7 +29,7 @@ class JobEvent(StrEnum):
     """Its root session is final. data: status, counts, usage, error."""
     DEGRADED = "job.degraded"
     """A schedule's run completed, and gave much less, or other things, than those before. data: schedule, reasons,
-    held (sinks that its records are kept from)."""
+    held (sinks that its records are kept from, each with its place)."""
     RECORDS_CHANGED = "records.changed"
     """A schedule's run gave other records than its last good run. data: schedule, since (the job of that run), changes
     (how many records appeared, went, changed, and of how many that cannot be told)."""

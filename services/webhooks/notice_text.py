@@ -105,9 +105,10 @@ def _line(event: Mapping[str, Json], public_url: str) -> str:
     parts += [f"- {reason['text']}" for reason in event.get("reasons") or ()]
     if held := event.get("held"):
         parts.append(
-            f"Held back from: {', '.join(held)}. To have the records written, press Again beside each sink on the "
-            f"job's page, or run `shoal sinks again {event['job']} N`."
+            f"Held back from: {', '.join(sink['place'] for sink in held)}. To have the records written, press Again "
+            "beside each sink on the job's page, or run:"
         )
+        parts += [f"`shoal sinks again {event['job']} {sink['sink']}`" for sink in held]
     if sessions := event.get("sessions"):
         parts.append(f"Sessions: {', '.join(session['id'] for session in sessions[:_MOST_LINES])}")
     if public_url:

@@ -577,7 +577,7 @@ async def test_records_of_a_degraded_run_are_held_back_and_told_of(w: World) -> 
     assert (held.state, held.error) == (S.HELD, "the run is degraded: 0 records; 10 were usual")
     assert held.ended_at is not None and await claimed(w) == [(job, 1)]
     (told,) = await w.store.claim_deliveries(10, lease_s=30.0, each=10, under_way={})
-    assert json.loads(told.body)["held"] == ["http: https://in.example/a"]
+    assert json.loads(told.body)["held"] == [{"sink": 0, "place": "http: https://in.example/a"}]
     await w.store.sinks.again(job, 0)
     assert await claimed(w) == [(job, 0)], "its owner asked for it"
 
@@ -625,6 +625,15 @@ async def test_what_was_held_back_of_a_run_that_goes_on_is_judged_anew(w: World)
     assert await sinks_of(w, fired.job) == [S.UNJUDGED]
     await judge_all(w, verdict=DEGRADED)
     assert await sinks_of(w, fired.job) == [S.HELD]
+
+
+async def test_a_verdict_on_a_job_that_is_under_way_counts_for_nothing(w: World) -> None:
+    await put(w)
+    (fired,) = await pass_hours(w)
+    (run,) = await runs(w)
+    assert fired.job is not None and (await w.store.job(fired.job)).finished_at is None
+    early = Judged(run.schedule, run.at.timestamp(), fired.job, "acme", None, RunFigures(1, 1, 7), None)
+    assert not await w.store.schedules.judged(early) and not (await runs(w))[0].over
 
 
 @pytest.mark.parametrize("over", [False, True])

@@ -107,7 +107,8 @@ def judged(tx: Tx, done: Judged) -> bool:
             tx.rows("hold_sinks", job=done.job, held=SinkState.HELD.value, now=tx.now, why=why),
             key=lambda row: row.nth,
         )
-        _tell(tx, done, JobEvent.DEGRADED, {**done.told(name), "held": [row.place for row in held]})
+        told = [{"sink": row.nth, "place": row.place} for row in held]
+        _tell(tx, done, JobEvent.DEGRADED, {**done.told(name), "held": told})
         return True
     tx.run("release_sinks", job=done.job, now=tx.now)
     if (changes := done.told_changes(name)) is not None:

@@ -74,9 +74,14 @@ async def test_a_letter_reaches_a_mail_server_once() -> None:
 
 def test_a_notice_names_the_sinks_that_a_degraded_run_is_kept_from() -> None:
     event = {**EVENT, "type": "job.degraded", "schedule": "prices", "reasons": [{"text": "0 records; 9 were usual"}]}
-    told = notice_text({"events": [{**event, "held": ["postgres: products of shop"]}], "more": 0}, "").text
-    assert "- 0 records; 9 were usual" in told and "Held back from: postgres: products of shop." in told
-    assert f"`shoal sinks again {EVENT['job']} N`" in told, "which works once there is a newer run, too"
+    held = [{"sink": 0, "place": "postgres: products of shop"}, {"sink": 2, "place": "http: https://in.example/a"}]
+    told = notice_text({"events": [{**event, "held": held}], "more": 0}, "").text
+    assert (
+        "- 0 records; 9 were usual" in told
+        and "Held back from: postgres: products of shop, http: https://in.example/a." in told
+    )
+    for sink in (0, 2):
+        assert f"`shoal sinks again {EVENT['job']} {sink}`" in told, "which works once there is a newer run, too"
     assert "Held back" not in notice_text({"events": [{**event, "held": []}], "more": 0}, "").text
 
 
