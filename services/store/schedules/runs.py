@@ -37,13 +37,15 @@ def newest(tx: Tx, tenant: str, name: str, before: float | None, limit: int) -> 
     return [run_row(row) for row in tx.conn.execute(query)]
 
 
-def newest_completed(tx: Tx, tenant: str, name: str) -> RunRow:
-    """The newest run that completed and is not degraded.
+def newest_completed(tx: Tx, tenant: str, name: str, only: int | None = None) -> RunRow:
+    """The newest run that completed and is not degraded; with a number, of the schedule that has it alone.
 
     Raises:
         NotFound: there is no such schedule, or no such run of it.
     """
     number = get(tx, tenant, name).id
+    if only is not None and number != only:
+        raise NotFound(f"the schedule {name!r} is another one now")
     c = schedule_run.c
     query = _runs().where(c.schedule == number, c.figures.is_not(None), c.verdict.is_(None), jobs.c.id.is_not(None))
     row = tx.conn.execute(query.order_by(c.at.desc()).limit(1)).first()

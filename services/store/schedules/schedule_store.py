@@ -99,13 +99,13 @@ class ScheduleStore:
         """Its last runs, those before a moment, the newest first."""
         return await self._db.read(lambda tx: runs.newest(tx, tenant, name, before, limit))
 
-    async def newest_completed(self, tenant: str, name: str) -> RunRow:
-        """Its newest run that completed and is not degraded.
+    async def newest_completed(self, tenant: str, name: str, only: int | None = None) -> RunRow:
+        """Its newest run that completed and is not degraded; with a number, of the schedule that has it alone.
 
         Raises:
             NotFound: there is none.
         """
-        return await self._db.read(lambda tx: runs.newest_completed(tx, tenant, name))
+        return await self._db.read(lambda tx: runs.newest_completed(tx, tenant, name, only))
 
     async def run_of_job(self, job: int) -> RunOfJob | None:
         """The run that a job is; None: it is no schedule's."""

@@ -357,6 +357,27 @@ async def test_a_key_of_a_schedule_is_one_of_that_schedule_and_not_of_its_name()
         assert (await w.client.get("/v1/schedules/prices/results")).status_code == 200
 
 
+async def test_a_key_reads_nothing_of_a_schedule_that_takes_the_name_while_it_is_checked() -> None:
+    async with api_world(auth=True) as w:
+        w.client.headers.update(bearer(await w.key("read", "submit", "control", name="ops")))
+        await put(w)
+        key = bearer((await w.client.post("/v1/schedules/prices/keys", json={"name": "sheet"})).json()["key"])
+        number_of, asked = w.store.schedules.number_of, []
+
+        async def replaced_meanwhile(tenant: str, name: str) -> int | None:
+            asked.append(name)
+            number = await number_of(tenant, name)
+            await w.store.schedules.drop(tenant, name)
+            await put(w)
+            await run_once(w, {"sku": 1})
+            return number
+
+        w.store.schedules.number_of = replaced_meanwhile  # type: ignore[method-assign]
+        assert (await w.client.get("/v1/schedules/prices/results", headers=key)).status_code == 404
+        assert (await w.client.get("/v1/schedules/prices/results")).status_code == 200
+        assert asked == ["prices"], "who may read is not asked about"
+
+
 async def test_a_key_of_a_schedule_does_not_outlast_the_key_that_made_it() -> None:
     async with api_world(auth=True) as w:
         ops = bearer(await w.key("read", "submit", "control", name="ops"))
