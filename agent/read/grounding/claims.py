@@ -131,13 +131,14 @@ def unproven(
     for index, record in enumerate(records):
         leaves = list(_leaves(record, schema, whole, (index,)))
         proven = [_proven(value, own, text) for _, value, own in leaves]
-        beside = _beside([leaf for leaf, shown in zip(leaves, proven, strict=True) if shown])
+        borne_out = [leaf for leaf, shown in zip(leaves, proven, strict=True) if shown]
+        beside = _beside(borne_out)
         for (path, value, own), shown in zip(leaves, proven, strict=True):
             field = str(path[1]) if len(path) > 1 else ""
             if shown and (
                 not _is_short(value, own)
                 or _is_in_place(value, path, known.names(field), beside, text)
-                or _is_listed(value, path, leaves, text)
+                or _is_listed(value, path, borne_out, text)
                 or (kinds.get(field) == "price" and text.states_amount(value))
             ):
                 continue
@@ -163,10 +164,17 @@ def _is_in_place(
 
 
 def _is_listed(value: Json, path: Path, leaves: Sequence[tuple[Path, Json, Json]], text: PageText) -> bool:
-    """Whether a text of the page is made of the value, others of its record and names of fields: "3. casting"."""
+    """Whether a text of the page is made of the value, others of its record and names of fields: "3. casting".
+
+    Short values of a record bear out each other there only beside a field's name or a word of a longer value.
+    """
     fields = {part.casefold() for leaf, _, _ in leaves for part in leaf[1:] if isinstance(part, str)}
-    others = {word for other, said, _ in leaves if other != path for word in _ANY_WORD.findall(str(said).casefold())}
-    return str(value).strip().casefold() not in fields and text.shows_among(value, frozenset(fields | others))
+    others = [(set(_ANY_WORD.findall(str(said).casefold())), said, own) for leaf, said, own in leaves if leaf != path]
+    telling = {word for words, said, own in others if not _is_short(said, own) for word in words - common_words()}
+    words = fields.union(*(words for words, _, _ in others))
+    return str(value).strip().casefold() not in fields and text.shows_among(
+        value, frozenset(words), frozenset(fields | telling)
+    )
 
 
 def _is_conclusion(schema: Json) -> bool:

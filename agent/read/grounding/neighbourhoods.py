@@ -33,7 +33,7 @@ _TO_SIGN = 2
 """Characters from an amount to the sign of its currency."""
 _WORDS = re.compile(r"\w+")
 _NUMBER = re.compile(r"(?:(?<!\w)[-+])?\d+(?:[.,]\d+)*")
-_LETTERS = re.compile(r"[^\W\d_]+")
+_NUMBERED = re.compile(r"\d{1,4}[.)]\s{1,3}[^\W\d_]")
 _PART_BEFORE, _PART_AFTER = re.compile(r"\d[.,:/-]$"), re.compile(r"[.,:/-]\d")
 """What makes a number a part of a longer one, of a time or of a day in figures."""
 
@@ -84,7 +84,8 @@ class Neighbourhoods:
                 for match in _NUMBER.finditer(text):
                     if _is_number(text, *match.span()) and _is_alone(text, *match.span()):
                         alone |= {match.group(), match.group().lstrip("-+"), *_readings(match.group())}
-                alone |= {match.group() for match in _LETTERS.finditer(text) if _is_alone(text, *match.span())}
+                if len(words := _WORDS.findall(text)) == 1:  # a word has no unit beside it
+                    alone |= set(words)
         return frozenset(alone)
 
     def is_alone(self, value: ShortValue) -> bool:
@@ -92,19 +93,28 @@ class Neighbourhoods:
         return value in self._alone
 
     @cached_property
-    def _labels(self) -> dict[str, list[frozenset[str]]]:
-        """The words of short texts of several words, by each of them."""
-        labels: dict[str, list[frozenset[str]]] = {}
+    def _labels(self) -> dict[str, list[tuple[frozenset[str], bool]]]:
+        """The words of short texts of several words, and whether a text is numbered, by each of the words.
+
+        Left out are texts with a time, a day or a part of a number.
+        """
+        labels: dict[str, list[tuple[frozenset[str], bool]]] = {}
         for text in dict.fromkeys(self._texts):
             words = frozenset(_WORDS.findall(text)) if len(text) <= _LONGEST_ALONE else frozenset()
-            for word in words if 1 < len(words) <= _MOST_WORDS_ALONE else ():
+            if not 1 < len(words) <= _MOST_WORDS_ALONE or not _has_whole_numbers(text):
+                continue
+            for word in words:
                 if len(of_it := labels.setdefault(word, [])) < _MOST_PLACES:
-                    of_it.append(words)
+                    of_it.append((words, _NUMBERED.match(text) is not None))
         return labels
 
-    def is_among(self, value: str, words: frozenset[str]) -> bool:
-        """Whether a short text of the page has the value, and nothing but these words beside it."""
-        return any(text - {value} <= words for text in self._labels.get(value, ()))
+    def is_among(self, value: str, words: frozenset[str], telling: frozenset[str]) -> bool:
+        """Whether a short text of the page is the value and nothing but these words, of which one is telling.
+
+        A title with its number needs no telling word.
+        """
+        texts = ((text - {value}, numbered) for text, numbered in self._labels.get(value, ()))
+        return any(rest <= words and (numbered or rest & telling) for rest, numbered in texts)
 
     def is_near(self, value: ShortValue, groups: Iterable[frozenset[str]], within: int = NEARBY) -> bool:
         """Whether the value stands near all words of one of some groups; it is no word of them itself.
@@ -146,6 +156,10 @@ class Neighbourhoods:
             figures = value.isdigit()
             self._texts_at[value] = [at for at in places if not figures or not _in_number_or_date(self._whole, *at)]
         return self._texts_at[value]
+
+
+def _has_whole_numbers(text: str) -> bool:
+    return all(_is_number(text, *match.span()) for match in re.finditer(r"\d+", text))
 
 
 @lru_cache(1_000)

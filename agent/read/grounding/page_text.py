@@ -165,9 +165,9 @@ class PageText:
         """Whether a text of the page is a short `value`, with a sign or a unit at most."""
         return self._neighbourhoods.is_alone(_short(value))
 
-    def shows_among(self, value: Json, words: frozenset[str]) -> bool:
-        """Whether a short text of the page has a short `value`, and nothing but these words in lower case beside it."""
-        return self._neighbourhoods.is_among(str(value).casefold(), words)
+    def shows_among(self, value: Json, words: frozenset[str], telling: frozenset[str]) -> bool:
+        """Whether a short text of the page is a short `value`, such words and a telling one; see `Neighbourhoods`."""
+        return self._neighbourhoods.is_among(str(value).casefold(), words, telling)
 
     def states_nearby(self, value: Json, groups: Iterable[frozenset[str]], within: int = NEARBY) -> bool:
         """Whether the page shows a short `value` near all words, in lower case, of one of some groups."""

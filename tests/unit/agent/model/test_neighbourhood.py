@@ -102,6 +102,22 @@ def test_two_short_values_do_not_bear_out_each_other() -> None:
     assert doubted({"name": "Lamp XL", "sku": "eingeben"}, text("Bitte 3 Stück eingeben")) == ["name", "sku"]
 
 
+@pytest.mark.parametrize(
+    ("record", "written"),
+    [
+        ({"stars": 4, "reviews": 30}, "4:30"),
+        ({"stars": 4, "reviews": 30}, "4 30"),
+        ({"stars": 4, "reviews": 30}, "4. 30"),
+        ({"verb": "add", "place": "cart"}, "add cart"),
+        ({"verb": "add", "place": "cart", "title": "it is of the"}, "add it of cart"),
+    ],
+)
+def test_short_values_of_a_record_do_not_bear_out_each_other_in_a_circle(record: dict[str, Any], written: str) -> None:
+    far = text("x " * 100)
+    assert doubted(record, text("it is of the"), far, text(written)) == list(record)[:2]
+    assert doubted({**record, "name": "Lamp XL"}, text("Lamp XL it is of the"), far, text(written)) == list(record)[:2]
+
+
 def test_short_values_are_borne_out_by_a_text_that_is_made_of_their_record() -> None:
     record = {"id": 3, "name": "casting", "direction": "minimize"}
     assert doubted(record, text("3. casting Direction: MINIMIZE")) == []
