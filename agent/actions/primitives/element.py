@@ -186,13 +186,8 @@ async def fill(on: ActionContext, bid: Bid, value: str, enable_autocomplete_menu
         await on.before_opening(bid)
     with on.faults():
         await _put(on, element, target, value, typed=typed)
-    if value and target.tag == "input":
-        filled = await on.target(bid, again=True)
-        if not filled.value:
-            raise ElementNotUsable(f"the {target.type} field {bid} does not take {value!r}")
-        if filled.value != value and filled.value.endswith(value):  # its focus brought what stands before that
-            with on.faults():
-                await _put(on, element, filled, value, typed=typed)
+    if value and target.tag == "input" and not (await on.target(bid, again=True)).value:
+        raise ElementNotUsable(f"the {target.type} field {bid} does not take {value!r}")
     if typed and (target.suggests or enable_autocomplete_menu):
         await on.list_opens(bid, _LIST_S)
         if target.chooses:
@@ -209,6 +204,8 @@ async def _put(on: ActionContext, element: Any, target: ActionTarget, value: str
         now = (await on.target(target.bid, again=True)).value
         if now != target.value or now == value:
             return  # else it takes no keys at all
+    else:  # a focus that comes once its text is selected may bring another one
+        await element.focus(timeout=min(PATIENCE_MS, on.left_ms))
     with on.faults():  # what was just told of it holds no longer
         await element.fill(value, timeout=min(PATIENCE_MS, on.left_ms))
 

@@ -35,14 +35,14 @@ _RESERVE_MS = 1500.0
 
 async def type_over(on: ActionContext, element: Any, target: ActionTarget, value: str) -> None:
     """Types over what is in the field. Of a long text only the end is typed; the rest is put in at once."""
-    if target.value:
+    await element.focus(timeout=min(PATIENCE_MS, on.left_ms))
+    if target.value or (await on.target(target.bid, again=True)).value:  # its focus may have brought a text
         await element.select_text(timeout=min(PATIENCE_MS, on.left_ms))
-    else:
-        await element.focus(timeout=min(PATIENCE_MS, on.left_ms))
     put, typed = value[:-_TYPED_CHARS], value[-_TYPED_CHARS:]
-    if put:
-        await on.page.keyboard.insert_text(put)
-    await on.page.keyboard.type(typed)
+    with on.faults():  # what was just told of it holds no longer
+        if put:
+            await on.page.keyboard.insert_text(put)
+        await on.page.keyboard.type(typed)
 
 
 async def select_native(on: ActionContext, bid: str, element: Any, items: list[Option], *, hidden: bool) -> None:

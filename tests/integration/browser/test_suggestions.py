@@ -155,6 +155,17 @@ async def test_what_the_focus_puts_into_a_field_does_not_stay_beside_what_is_fil
         assert (await act(context, "fill", bid=shown["Degrees"], value="60")).effect.value == "60"
 
 
+async def test_what_a_page_sets_before_what_is_typed_stays(context: Context) -> None:
+    mask = "<input aria-label=Amount onkeydown='1' oninput=\"this.value = '$' + this.value.replace('$', '')\">"
+    shown = await show(
+        context,
+        mask + "<p id=out>0</p><script>const mask = document.querySelector('input');"
+        "mask.addEventListener('input', () => { out.textContent = +out.textContent + 1 })</script>",
+    )
+    assert (await act(context, "fill", bid=shown["Amount"], value="60")).effect.value == "$60"
+    assert await context.read("() => out.textContent") == "2", "it is typed once"
+
+
 FREE = """<nav><ul><li onclick="out.textContent = 'went away'">Journal</li></ul></nav><form onsubmit="return false">
 <input id=field role=combobox aria-autocomplete=list aria-controls=gone aria-expanded=false aria-label=Narration>
 <button>Save</button></form><p id=out></p><script>field.addEventListener('keydown', () => {});</script>"""
