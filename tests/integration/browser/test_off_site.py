@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
@@ -112,14 +113,18 @@ async def test_what_elements_of_one_page_reach(kept: Context, two: Two) -> None:
     far, collect = f"{two.other}/far", f"{two.other}/collect"
     assert await seen(kept, "click", bid=on["Theirs"]) == Prospect((page,), links=(far,))
     assert await seen(kept, "click", bid=on["Bare"]) == Prospect((page,), presses=True)
-    assert await seen(kept, "click", bid=on["Pay"]) == Prospect((page,), sends=True, presses=True, forms=(collect,))
-    assert await seen(kept, "click", bid=on["Save"]) == Prospect(
-        (page,), sends=True, presses=True, forms=(f"{two.own}/own",)
-    )
+    pay, save = await seen(kept, "click", bid=on["Pay"]), await seen(kept, "click", bid=on["Save"])
+    assert len(pay.guarded) == 1 and save.guarded == pay.guarded, "both send that one form"
+    sent = Prospect((page,), sends=True, presses=True, guarded=pay.guarded)
+    assert pay == replace(sent, forms=(collect,))
+    assert save == replace(sent, forms=(f"{two.own}/own",))
     assert await seen(kept, "click", bid=on["Look"]) == Prospect((page,), presses=True)
     card = await seen(kept, "fill", bid=on["Card"], value="4111")
     assert (card.field, card.forms) == (True, (collect,)), "and Enter in it presses its first button"
-    assert await seen(kept, "fill", bid=on["Plain"], value="x") == Prospect((page,), field=True, forms=(page,))
+    assert card.guarded == pay.guarded
+    plain = await seen(kept, "fill", bid=on["Plain"], value="x")
+    assert len(plain.guarded) == 1 and plain.guarded != card.guarded
+    assert plain == Prospect((page,), field=True, forms=(page,), guarded=plain.guarded)
     assert (await seen(kept, "click", bid=on["Terms"])).field
     assert (await seen(kept, "click", bid=on["Late"])).forms == ("http://localhost:1/x",)
     assert (await seen(kept, "click", bid=on["Shadowed"])).forms == (f"{two.other}/s",)
