@@ -470,7 +470,7 @@ class ActingContext:
         self.tab.tell_fetching(self._browser.fetching)
         self._closed = True
         await self._browser.take_back(self, not_reusable)
-        await self._browser.form_guard.leave(self._forms)
+        self._browser.form_guard.leave(self._forms)
         await self.files.close()
         await self._action_context.close()
 

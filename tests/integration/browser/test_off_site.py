@@ -13,6 +13,9 @@ import pytest
 import pytest_asyncio
 
 from shoal.agent.browser import Browser, Context, ContextOptions
+from shoal.agent.chromium.acting.acting_context import ActingContext
+from shoal.agent.chromium.acting.reach.form_guard import SentForms
+from shoal.agent.chromium.chromium_browser import ChromiumBrowser
 from shoal.agent.errors import ElementMissing, SiteNotSentTo
 from shoal.agent.observe.tree import walk_elements
 from shoal.agent.support.sites.prospect import Prospect
@@ -238,3 +241,20 @@ async def test_without_sites_forms_go_where_they_like(browser: Browser, two: Two
         assert two.taken == [("localhost", "card=4111")]
     finally:
         await context.close()
+
+
+async def test_a_page_loads_while_the_last_watched_context_is_left(kept: Context, browser: Browser, two: Two) -> None:
+    """Chromium (156) forgets a request that it halts while it is told to halt no more."""
+    assert isinstance(kept, ActingContext) and isinstance(browser, ChromiumBrowser)
+    page = two.page("/", "<p>Here")
+    await kept.goto(page)
+    for number in range(100):
+        forms = SentForms(sites_of([two.own]))
+        await browser.form_guard.watch(forms, kept.tab)
+
+        async def leave(after_s: float, forms: SentForms = forms) -> None:
+            await asyncio.sleep(after_s)
+            browser.form_guard.leave(forms)
+
+        async with asyncio.timeout(10):
+            await asyncio.gather(kept.goto(f"{page}?{number}"), leave(number * 0.0002))

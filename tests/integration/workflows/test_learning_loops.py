@@ -210,9 +210,7 @@ async def test_forms_are_learned_from_rows_that_were_sent_and_each_is_received_o
     async with learning(tmp_path, Oracle()) as here:
         row, learned, _ = await here.run(spec)
         assert (row.status, row.counts.completed) == (Status.COMPLETED, len(rows)), row
-        given_out = learned.figures["model"] - BY_MODEL  # while the comparison was decided on a slow machine
-        assert learned.phase == Phase.REPLAY and given_out in range(4), learned
-        assert learned.figures["replays"] == len(rows) - BY_MODEL - given_out, learned
+        assert (learned.phase, learned.figures["replays"]) == (Phase.REPLAY, len(rows) - BY_MODEL), learned
         sent = await asyncio.to_thread(received, site, 78)
         assert sorted(map(json.dumps, sent)) == sorted(map(json.dumps, rows)), "each row once, with its own values"
         assert len(here.model.requests) == row.usage.model_calls

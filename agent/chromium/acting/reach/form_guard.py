@@ -7,7 +7,6 @@ and a site may answer a form with a redirect (307, 308) that sends it on.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import Any
 
 from playwright.async_api import CDPSession
@@ -58,8 +57,8 @@ class FormGuard:
     def __init__(self, pages: RawPages) -> None:
         self._pages = pages
         self._watched: dict[SentForms, str] = {}  # with DevTools' id of the browser context
-        self._root: CDPSession | None = None  # once it was listened to
-        self._switching = asyncio.Lock()
+        self._root: CDPSession | None = None  # once it tells of documents
+        self._enabling = asyncio.Lock()
         self._answering: set[asyncio.Task[None]] = set()
 
     async def watch(self, forms: SentForms, tab: Tab) -> None:
@@ -67,21 +66,19 @@ class FormGuard:
         if forms.sites is None or forms in self._watched:
             return
         told = await (await tab.session()).send("Target.getTargetInfo")
-        async with self._switching:
+        async with self._enabling:
             root = await self._pages.root()
             if self._root is not root:
                 root.on("Fetch.requestPaused", lambda event: self._paused(root, event))
-                self._root = root
-            if not self._watched:
+                # Until the browser ends: a document that is asked for at the moment of `Fetch.disable` is halted and
+                # never told of (Chromium 150 and 156).
                 await root.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
+                self._root = root
             self._watched[forms] = told["targetInfo"]["browserContextId"]
 
-    async def leave(self, forms: SentForms) -> None:
-        """The context is closed. Never raises."""
-        async with self._switching:
-            if self._watched.pop(forms, None) is not None and not self._watched and self._root is not None:
-                with contextlib.suppress(PlaywrightError):  # the browser is gone
-                    await self._root.send("Fetch.disable")
+    def leave(self, forms: SentForms) -> None:
+        """The context is closed."""
+        self._watched.pop(forms, None)
 
     def _paused(self, root: CDPSession, event: dict[str, Any]) -> None:
         task = asyncio.ensure_future(self._answer(root, event))
