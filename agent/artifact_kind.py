@@ -10,6 +10,7 @@ ArtifactKind = Literal[
     "download_text",
     "evidence",
     "har",
+    "mhtml",
     "page",
     "pointing",
     "prompt",

@@ -294,6 +294,10 @@ class Context(PageDocument, Protocol):
         """
         ...
 
+    async def archive(self) -> str:
+        """The page as MHTML (RFC 2557): its frames, style sheets and pictures, secrets included."""
+        ...
+
     def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[ScreencastFrame, None]:
         """Pictures of the active tab's viewport, a new one after each change, until the context ends.
 

@@ -32,7 +32,7 @@ from shoal.agent.documents.own_request import OwnReading
 from shoal.agent.documents.question import DocumentQuestion
 from shoal.agent.documents.trust import DocumentTrust, Mode
 from shoal.agent.errors import AgentError, ServerBusy
-from shoal.agent.spec import ExtractSpec, JobSpec
+from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.retry_after import retry_after_seconds
@@ -52,31 +52,6 @@ VISITOR = "() => [navigator.userAgent, ...navigator.languages]"
 
 NavigationCheck = Callable[[str], Awaitable[None]]
 """Asked before each request for a page, as a browser's navigations are."""
-
-
-def documents_serve(spec: JobSpec, *, learned: bool = False) -> bool:
-    """Whether a loop's pages may be read from their documents: the job allows that, and each field has a place.
-
-    Args:
-        learned: the loop replays `spec.workflow`, which it has learned.
-    """
-    if not spec.allows_documents or spec.extract is None:
-        return False
-    by_workflow = (learned or spec.policy.startswith("workflow:")) and _only_reads(spec.workflow)
-    return by_workflow or _gives_places(spec.extract)
-
-
-def _gives_places(extract: ExtractSpec) -> bool:
-    known = (extract.record_schema or {}).get("properties")
-    return bool(extract.fields) and isinstance(known, Mapping) and known.keys() <= extract.fields.keys()
-
-
-def _only_reads(workflow: Mapping[str, Any] | None) -> bool:
-    """Whether a workflow reads pages, and does nothing on them."""
-    if workflow is None:
-        return False
-    (version,) = workflow["versions"]
-    return all(node["kind"] == "extract" for node in version["nodes"])
 
 
 class DocumentReader(Protocol):
@@ -451,6 +426,9 @@ class DocumentContext:
         async with aclosing(self._page.frames(options)) as frames:
             async for frame in frames:
                 yield frame
+
+    async def archive(self) -> str:
+        return await (await self._in_browser()).archive()
 
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
         return await (await self._in_browser()).observe(options)

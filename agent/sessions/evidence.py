@@ -21,6 +21,7 @@ from shoal.agent.sessions.dependencies import ArtifactSink
 from shoal.agent.sessions.field_places import field_places, with_places
 from shoal.agent.sessions.page import LazyContext
 from shoal.agent.sessions.page_errors import MOST_ERRORS, redacted_errors
+from shoal.agent.sessions.traces.page_archive import redacted_archive
 from shoal.agent.sessions.traces.recording import redacted_recording
 from shoal.agent.sessions.traces.requests import har
 from shoal.agent.sessions.traces.trace import redacted_trace
@@ -159,9 +160,9 @@ class Evidence:
         return self.last_screenshot
 
     async def keep_source(self, records: Sequence[Record], *, unmoved: bool) -> Sequence[Record]:
-        """What shows where `records` are from: a picture of the page, or its HTML, as the job wants it.
+        """What shows where `records` are from: a picture of the page, its HTML or its archive, as the job wants it.
 
-        Beside the HTML of a page that a browser opened there is a picture, too.
+        Beside the HTML or the archive of a page that a browser opened there is a picture, too.
 
         Gives the records with the picture and the places of their fields on it, where the page is `unmoved`: nothing
         was done on it, and no other was opened, since the first of them was read.
@@ -172,7 +173,11 @@ class Evidence:
             if artifacts.screenshots == "all" and self._page.document is None:
                 # A schedule shows people what a page of a degraded run looked like, and before.
                 await self.photograph()
-        elif artifacts.screenshots == "all":
+            return records
+        if artifacts.evidence == "mhtml":
+            archive = await asyncio.to_thread(redacted_archive, await self._page.archive(), self._state.hidden.told)
+            await self.keep("mhtml", archive, "multipart/related")
+        if artifacts.screenshots == "all":
             named = any(source.where for record in records for source in record.sources.values())
             places = await field_places(self._page, records) if named and unmoved else None
             picture = await self.photograph()

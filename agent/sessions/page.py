@@ -234,6 +234,9 @@ class LazyContext:
     async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
         return await (await self._open()).screenshot(full_page=full_page, bid=bid, region=region)
 
+    async def archive(self) -> str:
+        return await (await self._open()).archive()
+
     async def open(self) -> None:
         """Opens the page where the session begins, unless a page is open."""
         await self._open()

@@ -87,11 +87,12 @@ class ArtifactsSpec(SpecPart):
     """What evidence is kept."""
 
     screenshots: Literal["all", "errors", "none"] = Field("all", description="which sessions keep pictures of pages")
-    evidence: Literal["screenshot", "document"] = Field(
+    evidence: Literal["screenshot", "document", "mhtml"] = Field(
         "screenshot",
-        description="what shows later where a record is from: a picture of the page, or its HTML "
-        "beside it; with `document`, pages of a loop may be read without a browser, which takes no picture, where that "
-        "was seen to give the same",
+        description="what shows later where a record is from: a picture of the page, with `document` its HTML beside "
+        "it, or with `mhtml` the page with its styles and pictures in one file, which Chromium opens; with "
+        "`document`, pages of a loop may be read without a browser, which takes no picture, where that was seen to "
+        "give the same",
     )
     recording: bool = Field(
         False,
@@ -299,6 +300,8 @@ class JobSpec(SpecPart):
         if self.browser.proxy is not None or self.browser.attach is not None:
             return False
         if self.artifacts.traced or self.artifacts.recording:
+            return False
+        if self.artifacts.evidence == "mhtml":
             return False
         return self.artifacts.evidence == "document" or self.artifacts.screenshots != "all"
 

@@ -19,9 +19,10 @@ import psutil
 import structlog
 
 from shoal.agent.browser import Browser
-from shoal.agent.documents.context import DocumentBrowser, DocumentReading, documents_serve
+from shoal.agent.documents.context import DocumentBrowser, DocumentReading
 from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.documents.own_request import OwnReading
+from shoal.agent.documents.serving import documents_serve
 from shoal.agent.documents.sitemaps.reader import SitemapReader
 from shoal.agent.documents.trust import TrustedSites
 from shoal.agent.documents.unchanged import page_now

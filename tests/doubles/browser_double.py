@@ -231,6 +231,10 @@ class FakeContext:
             raise ElementMissing(f"there is no element {bid} on the page now; observe again", bid=bid)
         return Shot(_PIXEL, "image/png", 1, 1)
 
+    async def archive(self) -> str:
+        text = " ".join(element.text for element in walk_elements(self._page().elements))
+        return f"Content-Type: text/html\r\nContent-Transfer-Encoding: 8bit\r\n\r\n{text}"
+
     async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[ScreencastFrame, None]:
         while not self._closed:
             yield ScreencastFrame(_PIXEL, 1, 1)

@@ -44,6 +44,7 @@ from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.acting.titles import Titles
 from shoal.agent.chromium.call_deadlines import CallDeadlines, limit_of
 from shoal.agent.chromium.devtools.frame_document import FrameDocument, selectors_of
+from shoal.agent.chromium.devtools.page_archive import page_archive
 from shoal.agent.chromium.devtools.page_errors import PageErrorLog
 from shoal.agent.chromium.devtools.screenshots import as_shot, page_shot, region_shot, viewport_shot
 from shoal.agent.chromium.faults import navigation_error, net_error
@@ -120,11 +121,6 @@ class ActingContext:
     @tab.setter
     def tab(self, tab: Tab) -> None:
         self.open_tabs.active = tab
-
-    @property
-    def opened_tabs(self) -> int:
-        """How many pages the site opened so far."""
-        return self.open_tabs.opened
 
     def _on_page(self, page: Page) -> None:
         """A page that the site opened becomes a tab and gets the focus."""
@@ -425,6 +421,10 @@ class ActingContext:
             data = await (region_shot(self.tab, region) if region is not None else shot(self.tab))
         return as_shot(data)
 
+    async def archive(self) -> str:
+        async with self.limits.looking(self.options.look_s, "archiving the page"):
+            return await page_archive(self.tab)
+
     async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[ScreencastFrame, None]:
         while self._end() is None:
             tab = self.tab
@@ -481,7 +481,7 @@ class ActingContext:
             return "it was made for one session"
         if self._end() is not None:
             return "it is broken"
-        if self.opened_tabs or len(self.open_tabs.all) > 1:
+        if self.open_tabs.opened or len(self.open_tabs.all) > 1:
             return "a site opened windows"
         return self._tainted or ("files were downloaded" if self.files.count else "")
 

@@ -81,7 +81,7 @@ class EffectWatch:
             navigation = await tab.navigation()
             # What the action began is known once this is answered.
             after = await moment(self._context, self._action_context, bid)
-            if navigation.windows > before.windows and self._context.opened_tabs == before.opened:
+            if navigation.windows > before.windows and self._context.open_tabs.opened == before.opened:
                 await self._new_tab_comes()
             elif navigation.under_way:
                 await self._arrives(tab)

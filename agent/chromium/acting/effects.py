@@ -12,6 +12,7 @@ from shoal.agent.chromium.acting.action_context import ChromiumActionContext, sp
 from shoal.agent.chromium.acting.appearances import Appearances
 from shoal.agent.chromium.acting.dialogs import Dialogs
 from shoal.agent.chromium.acting.downloads import Downloads
+from shoal.agent.chromium.acting.open_tabs import OpenTabs
 from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.devtools.page_walk import PageWalk
 from shoal.agent.chromium.devtools.worlds import World
@@ -46,9 +47,7 @@ class Watched(Protocol):
     @property
     def tab(self) -> Tab: ...
 
-    @property
-    def opened_tabs(self) -> int: ...
-
+    open_tabs: OpenTabs
     dialogs: Dialogs
     files: Downloads
 
@@ -84,7 +83,7 @@ async def moment(
     return Moment(
         tab=tab,
         url=context.url,
-        opened=context.opened_tabs,
+        opened=context.open_tabs.opened,
         windows=(await tab.navigation()).windows,
         dialogs=context.dialogs.count,
         downloads=context.files.count,
@@ -121,7 +120,7 @@ async def _focused_state(world: World) -> Json:
 
 def _outside(context: Watched, tab: Tab, windows: int) -> Moment:
     return Moment(
-        tab, context.url, context.opened_tabs, windows, context.dialogs.count, context.files.count, 0, None, None
+        tab, context.url, context.open_tabs.opened, windows, context.dialogs.count, context.files.count, 0, None, None
     )
 
 

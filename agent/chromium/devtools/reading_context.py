@@ -26,6 +26,7 @@ from shoal.agent.browser import (
 from shoal.agent.chromium.acting.tab import document_quiet
 from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines
 from shoal.agent.chromium.devtools.fetching_sites import FetchingOwner
+from shoal.agent.chromium.devtools.page_archive import page_archive
 from shoal.agent.chromium.devtools.read_page import BLANK, ReadPage
 from shoal.agent.chromium.devtools.screenshots import as_shot, page_shot, region_shot, viewport_shot
 from shoal.agent.chromium.faults import CRASH_S, navigation_error
@@ -161,6 +162,12 @@ class ReadingContext:
             else:
                 data = await (page_shot(self.page) if full_page else viewport_shot(self.page))
         return as_shot(data)
+
+    async def archive(self) -> str:
+        if self._moved is not None:
+            return await self._moved.archive()
+        async with self._limits.looking(self.options.action_timeout_s, "archiving the page"):
+            return await page_archive(self.page)
 
     async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[ScreencastFrame, None]:
         # Such a page is read within a second or so: single pictures show it well enough.

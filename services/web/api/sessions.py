@@ -29,7 +29,7 @@ _SHOWN_INLINE = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif",
 _EXTENSIONS = {
     **{"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "image/gif": "gif"},
     **{"text/plain": "txt", "text/html": "html", "application/json": "json", "application/pdf": "pdf"},
-    **{"application/zip": "zip", "text/csv": "csv"},
+    **{"application/zip": "zip", "text/csv": "csv", "multipart/related": "mhtml"},
 }
 
 

@@ -70,8 +70,8 @@ class _Handler(BaseHTTPRequestHandler):
             "/wrap": self._wrap,
             "/slow.json": self._slow,
             "/busypage": lambda: self._answer(200, _BUSY_PAGE),
-            "/picture.png": lambda: self._answer(200, _PIXEL, **{"Content-Type": "image/gif"}),
-            "/picture": lambda: self._answer(200, _PIXEL, **{"Content-Type": "image/gif"}),
+            "/picture.png": lambda: self._answer(200, PICTURE, **{"Content-Type": "image/gif"}),
+            "/picture": lambda: self._answer(200, PICTURE, **{"Content-Type": "image/gif"}),
             "/pictures": lambda: self._answer(200, b"<title>P</title><img src=/picture.png?1><img src=/picture>"),
         }
         if parts.path in special:
@@ -180,7 +180,7 @@ _LEAVE = (
 _BUSY_PAGE = b"""<title>Busy</title><p id=p></p><script>
   fetch('/slow.json').then(() => { p.textContent = 'loaded'; });
 </script>"""
-_PIXEL = bytes.fromhex("47494638396101000100800000000000ffffff21f90401000000002c000000000100010000020144003b")
+PICTURE = bytes.fromhex("47494638396101000100800000000000ffffff21f90401000000002c000000000100010000020144003b")
 
 
 class _Server(ThreadingHTTPServer):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from email import message_from_string
 from typing import Any, Literal
 
 import pytest
@@ -14,7 +15,7 @@ from shoal.agent.errors import NavigationTimeout
 from shoal.agent.observe.renderings import compact
 from shoal.agent.read.drawn.page_tree import drawn_page
 from shoal.agent.spec import BrowserSpec
-from tests.integration.browser.conftest import Site
+from tests.integration.browser.conftest import PICTURE, Site
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -153,4 +154,16 @@ async def test_a_page_is_told_which_colours_its_visitor_prefers(
 async def test_what_a_plain_page_does_not_offer_gets_a_full_context(browser: Browser, options: ContextOptions) -> None:
     context = await browser.new_context(options)
     assert isinstance(context, ActingContext)
+    await context.close()
+
+
+@pytest.mark.parametrize("reading", [True, False], ids=["reading", "acting"])
+async def test_an_archive_has_the_pictures_of_the_page(browser: Browser, site: Site, reading: bool) -> None:
+    context = await browser.new_context(ContextOptions(reading=reading))
+    await context.goto(f"{site.url}/pictures")
+    assert await context.settle(quiet_s=0.05, budget_s=60)
+    parts = message_from_string(await context.archive()).get_payload()
+    assert [part.get_content_type() for part in parts] == ["text/html", "image/gif", "image/gif"]
+    assert {part["Content-Location"] for part in parts[1:]} == {f"{site.url}/picture.png?1", f"{site.url}/picture"}
+    assert all(part.get_payload(decode=True) == PICTURE for part in parts[1:])
     await context.close()

@@ -60,6 +60,7 @@ async def test_a_context_opens_a_page_and_says_where_it_is(either: Browser, site
     seen = await context.observe()
     assert (seen.url, seen.title) == (f"{site.url}/second", "Second")
     assert (await context.screenshot()).data
+    assert "second" in await context.archive()
     assert list(await context.downloads()) == []
     assert isinstance(await context.storage_state(), dict)
     assert await context.settle(quiet_s=0.05, budget_s=60)

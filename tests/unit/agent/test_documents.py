@@ -9,9 +9,9 @@ import pytest
 
 from shoal.agent.documents.addresses import resolved
 from shoal.agent.documents.beyond import BeyondDocument
-from shoal.agent.documents.context import documents_serve
 from shoal.agent.documents.document import HtmlDocument, RawDocument, ReadDocument
 from shoal.agent.documents.fetching import Visitor, cookie_header, fetched
+from shoal.agent.documents.serving import documents_serve
 from shoal.agent.documents.trust import SAMPLES, DocumentTrust, Mode, TrustedSites
 from shoal.agent.spec import JobSpec
 

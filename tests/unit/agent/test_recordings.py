@@ -12,7 +12,7 @@ import pytest
 
 from shoal.agent.browser import RawRecording
 from shoal.agent.chromium.recording import recorder
-from shoal.agent.documents.context import documents_serve
+from shoal.agent.documents.serving import documents_serve
 from shoal.agent.sessions import session
 from shoal.agent.sessions.traces.recorded_nodes import redacted_attributes, redacted_node, without_addresses
 from shoal.agent.sessions.traces.recording import redacted_recording

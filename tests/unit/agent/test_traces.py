@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from shoal.agent.documents.context import documents_serve
+from shoal.agent.documents.serving import documents_serve
 from shoal.agent.errors import TraceRefused
 from shoal.agent.sessions import evidence
 from shoal.agent.sessions.traces.drawing import redacted_drawing

@@ -125,6 +125,16 @@ async def test_the_source_of_a_record_is_kept_without_the_secret() -> None:
     assert gzip.decompress(notes.bytes_kept[notes.kept.index("document")]) == f"<html>{REFERENCE}</html>".encode()
 
 
+async def test_the_archive_of_a_page_is_kept_without_the_secret_beside_its_picture() -> None:
+    notes = Knowing()
+    page = FakePage(elements=Element("", "body", text=VALUE), read={"n": 1})
+    one = work(extract=ANY, artifacts={"evidence": "mhtml"})
+    await session.run(one, deps(FakeBrowser({URL: page}), notes))
+    kept = notes.bytes_kept[notes.kept.index("mhtml")]
+    assert REFERENCE.encode() in kept and VALUE.encode() not in kept
+    assert notes.kept.count("screenshot") == 1
+
+
 async def test_nothing_is_hidden_where_nothing_is_granted() -> None:
     address = f"{URL}?q=hunter2"
     page = FakePage(read={"n": "hunter2"})
