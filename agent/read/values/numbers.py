@@ -20,6 +20,8 @@ _SPACES = " \u00a0\u202f\u2009"
 _NUMBER = re.compile(
     rf"(?<![\w.,])[-−+]?(?:\d{{1,3}}(?:[{_SPACES}'’]\d{{3}})+(?!\d)(?:[.,]\d{{1,2}}(?!\d))?|\d+(?:[.,]\d+)*)"
 )
+_PARTS = frozenset({2, 3, 4, 5, 6, 8, 10, 12, 16, 32, 64})
+"""What people part a measure into: `12/25` behind a number is a day or a card's month."""
 _NO_WHOLE = re.compile(r"(?<![\w.,])([.,])(?=\d)")
 """A decimal sign without a figure before it: `$.99`, `€ ,89`."""
 _FRACTION = re.compile(
@@ -36,6 +38,13 @@ _WIDE = str.maketrans("０１２３４５６７８９，．", "0123456789,.")
 _INDIAN = re.compile(r"-?\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?")
 """Thousands in lakhs: `1,29,900`."""
 _SIGN = "|".join(map(re.escape, CURRENCY_SIGNS))
+_DAY = re.compile(
+    r"(?<![\d/.,])\d{1,2}/(?:\d{1,2}/(?:\d{4}|\d\d)(?![\d/.,])"
+    rf"|(?:\d{{4}}|\d{{1,2}})(?![\d/.,]| ?(?:{_SIGN}|[A-Z]{{3}}(?![A-Z]))(?! ?\d)))"
+)
+"""A day in figures; a month, or a day without its year, that no currency of its own stands behind."""
+_FURTHER = re.compile(r"\s{0,2}[/.-]\s?\d")
+"""The rest of a day behind its first figures."""
 _SIGN_INSIDE = re.compile(rf"(\d) ?({_SIGN})(\d{{2}})(?!\d)|^(\d[\d.,]*) ?({_SIGN}) (\d{{2}})$")
 """A currency's sign in the place of the decimal sign: `29€99`, and, as all that is said, `5 € 90`."""
 _UNCLEAR = re.compile(r"(?<!\d)\d{1,3}[.,]\d{3}(?!\d)")
@@ -157,6 +166,10 @@ def read_price(text: str, lang: str = "", parts: tuple[str, ...] = ()) -> Decima
         return Decimal(minor.group(1)) / 100
     if "¢" in text:
         return None
+    if _DAY.search(text):
+        if _FRACTION.search(text) and fractions_as_decimals(text) != text:
+            return None  # 20 1/2 is half a euro more, or the first of February
+        text = _DAY.sub(" ", text)
     currency = (read_currency(text, lang) or "") if _UNCLEAR.search(text) else ""
     text = _SIGN_INSIDE.sub(_sign_after, _NO_FRACTION.sub(" ", _written_out(text)).strip())
     tokens = number_tokens(text)
@@ -186,7 +199,7 @@ def fractions_as_decimals(text: str, *, rounded: bool = False) -> str:
 def _as_decimal(match: re.Match[str], *, rounded: bool) -> str:
     if match[2]:
         part = Fraction(unicodedata.numeric(match[2])).limit_denominator(100)
-    elif int(match[4]) < int(match[5]):
+    elif int(match[4]) < int(match[5]) and int(match[5]) in _PARTS:
         part = Fraction(int(match[4]), int(match[5]))
     else:
         return match.group()
@@ -202,11 +215,13 @@ def _sign_after(match: re.Match[str]) -> str:
 
 def _split_price(parts: tuple[str, ...], lang: str) -> Decimal | None:
     whole = ""
-    for part in parts:
+    for place, part in enumerate(parts):
         digits = part.strip().strip("".join(CURRENCY_SIGNS) + _SPACES)
         if re.fullmatch(r"\d[\d.,'’\u00a0\u202f ]*[.,]\d{2}", digits):
             return decimal_of(digits, lang, price=True)
         if whole and re.fullmatch(r"[.,]?\d{2}", digits):
+            if _FURTHER.match("".join(parts[place + 1 :])):
+                return None  # a day: `20`, `12`, `/25`
             return decimal_of(re.sub(r"\D", "", whole) + "." + digits[-2:])
         if re.fullmatch(r"\d[\d.,'’\u00a0\u202f ]*", digits):
             if whole:

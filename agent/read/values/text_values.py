@@ -31,7 +31,7 @@ _DAY = re.compile(
     re.X,
 )
 _MONEY = re.compile(
-    r"(?:[$€£¥₹₽₩]|\b(?:USD|EUR|GBP|CHF|CAD|AUD|Rs\.?|R\$)\s?)\s?\d[\d.,' ]{0,24}"
+    r"(?:[$€£¥₹₽₩]|\b(?:USD|EUR|GBP|CHF|CAD|AUD|Rs\.?|R\$)\s?)\s?\d[\d.,']{0,24}(?: \d{3}(?!\d)[.,]?\d{0,2}){0,4}"
     r"|(?<!\d)\d[\d.,']{0,24}\s?(?:[€£¥円元₽]|(?:USD|EUR|GBP|CHF|kr|zł|Kč|Ft)\b)"
 )
 _IDENTIFIER = re.compile(r"(?<![\w])(?=[\w./:-]{0,60}\d)[A-Za-z0-9]+(?:[-/.:_][A-Za-z0-9]+)*")

@@ -43,6 +43,13 @@ from shoal.agent.read.values.stock import read_stock, stock_line
         ("1 299,00 kr", "sv", (), "1299.00"),
         ("99p", "en", (), "0.99"),
         ("79 ¢", "en", (), "0.79"),
+        ("20 1/2 €", "de", (), "20.5"),
+        ("$20 12/25", "en", (), "20"),
+        ("$20 on 12/25/26", "en", (), "20"),
+        ("5/6/2024 $12", "en", (), "12"),
+        ("5/6 $12", "en", (), "12"),
+        ("12/25 € 20", "en", (), "20"),
+        ("$20 12/25", "en", ("$", "20", "12", "/25"), "20"),
     ],
 )
 def test_prices(text: str, lang: str, parts: tuple[str, ...], amount: str) -> None:
@@ -63,6 +70,7 @@ def test_prices(text: str, lang: str, parts: tuple[str, ...], amount: str) -> No
         "3 für 10 €",
         "12€ 11€",
         "9 ¢ off",
+        "€ 20 1/2",
     ],
 )
 def test_no_price_is_guessed(text: str) -> None:
