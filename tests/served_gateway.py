@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -21,8 +22,35 @@ PAUSE_S = 0.25
 """Both in processor time: a machine that others use makes late by the clock what has done little."""
 _CLOCK_S = 20.0
 """What an answer may take by the clock, beyond which it has waited for something."""
+_SCHEDULED = Path("/proc/thread-self/schedstat")
 _AGAIN = 3
 """What was slow is asked again: an import is the fault of no input."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What has been used until a look of the event loop, in seconds."""
+
+    process_s: float  # processor time, of all threads together
+    clock_s: float
+    queued_s: float = 0.0  # how long the loop's thread could have run, and other processes had the cores
+
+    def pause_s(self, before: Moment) -> float:
+        """How much the process has done since `before` while its loop could not look around.
+
+        While the loop's thread waits for a core, the process's other threads may work on another one: that is no
+        pause, so it is never longer than the time without such waits.
+        """
+        there_s = (self.clock_s - before.clock_s) - (self.queued_s - before.queued_s)
+        return max(0.0, min(self.process_s - before.process_s, there_s))
+
+
+def queued_s() -> float:
+    """How long this thread has waited for a core since it began. Linux says so."""
+    try:
+        return int(_SCHEDULED.read_text().split()[1]) / 1e9
+    except FileNotFoundError:
+        return 0.0
 
 
 @dataclass
@@ -33,8 +61,8 @@ class Pauses:
     by chance, and takes as long as there are objects in the process, which is full of tests.
     """
 
-    longest_s: float = 0.0  # of processor time, of all threads together
-    _collecting_s: float = 0.0  # the same, spent on garbage
+    longest_s: float = 0.0
+    _collecting_s: float = 0.0  # processor time spent on garbage
 
     async def watch(self) -> None:
         """Looks until it is canceled."""
@@ -50,11 +78,14 @@ class Pauses:
         gc.callbacks.append(collects)
         try:
             while True:
-                used = time.process_time() - self._collecting_s
+                before = self._now()
                 await asyncio.sleep(_EVERY_S)
-                self.longest_s = max(self.longest_s, time.process_time() - self._collecting_s - used)
+                self.longest_s = max(self.longest_s, self._now().pause_s(before))
         finally:
             gc.callbacks.remove(collects)
+
+    def _now(self) -> Moment:
+        return Moment(time.process_time() - self._collecting_s, time.monotonic() - self._collecting_s, queued_s())
 
     def reset(self) -> None:
         """Forgets what was."""

@@ -14,7 +14,7 @@ from shoal.services.store.database.transaction import Tx
 from tests.gateway_world import World, completed, loop_of
 from tests.served_gateway import PAUSE_S, Served, served_gateway
 
-RECORDS, LONG = 20_000, "x" * 1_000
+RECORDS, LONG = 10_000, "x" * 1_000
 BYTES = RECORDS * len(LONG)
 
 
@@ -54,7 +54,7 @@ def test_others_are_answered_while_a_large_export_is_written(served: Served, for
         beside.join()
     assert size > BYTES or form == "xlsx", "which packs what repeats itself"
     assert asked > 3
-    # The records of one session, 20 MB here, are read in one call, which keeps the interpreter.
+    # The records of one session, 10 MB here, are read in one call, which keeps the interpreter.
     assert served.pauses.longest_s < 2 * PAUSE_S
 
 
