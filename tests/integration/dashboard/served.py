@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 import uvicorn
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
@@ -26,6 +29,13 @@ DARK_AND_NARROW = ("color-contrast", "link-in-text-block", "scrollable-region-fo
 
 VIEWS = ((1280, "light"), (390, "dark"))
 """Widths and schemes that a page is looked at in. Colours do not depend on the width, nor the layout on colours."""
+
+_EXCESS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+_DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+_LINKS_OUT_OF_SIGHT = """() => [...document.querySelectorAll(".top nav a")].filter((link) => {
+  const box = link.getBoundingClientRect();
+  return box.width && (box.left < 0 || box.right > innerWidth);
+}).map((link) => link.textContent)"""
 
 
 @dataclass
@@ -74,23 +84,48 @@ def pages_of(app: FastAPI) -> list[APIRoute]:
 
 
 def axe_source() -> str:
-    """The script of axe-core.
+    """The script of axe-core. Skips the test where npm does not give it."""
+    try:
+        return (Path(cache.npm(AXE)) / "axe.min.js").read_text()
+    except cache.Unreachable as error:
+        pytest.skip(str(error))
 
-    Raises:
-        Unreachable: npm does not give it.
+
+async def faults_in_views(page: Page, name: str) -> list[str]:
+    """What keeps people out of an open page, or does not fit its window, in each of `VIEWS`.
+
+    Keeps pictures of it under `name` in the folder `SHOTS`, where that is set.
     """
-    return (Path(cache.npm(AXE)) / "axe.min.js").read_text()
+    await page.evaluate(await asyncio.to_thread(axe_source))
+    found = []
+    for width, scheme in VIEWS:
+        await page.set_viewport_size({"width": width, "height": 850})
+        await page.emulate_media(color_scheme=scheme)
+        await page.evaluate(_DRAWN)
+        if excess := await page.evaluate(_EXCESS):
+            found.append(f"{name}, {width}: {excess} pixels too wide")
+        found += [f"{name}, {width}: {link} is out of sight" for link in await page.evaluate(_LINKS_OUT_OF_SIGHT)]
+        found += [f"{name}, {scheme}: {fault}" for fault in await _serious(page)]
+        if folder := os.environ.get("SHOTS"):
+            file = f"{re.sub(r'[^a-z0-9]+', '-', name)}-{width}-{scheme}.png"
+            await page.screenshot(path=f"{folder}/{file}", full_page=True)
+    return found
 
 
-async def serious_faults(page: Page, axe: str) -> list[str]:
-    """What axe-core finds on a page that keeps people out: rule and place, of serious and critical findings.
+async def serious_faults(page: Page) -> list[str]:
+    """What axe-core finds on a page that keeps people out: rule and place, of serious and critical findings."""
+    await page.evaluate(await asyncio.to_thread(axe_source))
+    return await _serious(page)
+
+
+async def _serious(page: Page) -> list[str]:
+    """What axe-core, which is there, finds.
 
     A page in the light scheme is asked all rules, which costs seconds of CPU; one in the dark scheme those of
     `DARK_AND_NARROW`.
     """
     dark = await page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     rules = DARK_AND_NARROW if dark else ()
-    await page.evaluate(axe)
     options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
     found = await page.evaluate("options => axe.run(document, options)", options)
     return [

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 from playwright.async_api import expect
 
-from tests.integration.dashboard.served import VIEWS, axe_source, serious_faults
+from tests.integration.dashboard.served import faults_in_views
 from tests.live_world import live_world
 from tests.patience import chromium
 
@@ -70,19 +69,9 @@ async def test_errors_of_pages_stand_in_the_timeline_as_text_and_without_secrets
         await expect(shown).to_contain_text("lost?password=(hidden)")
         assert await page.locator(".page-errors img").count() == 0
         assert PASSWORD not in await page.content() and await page.title() != "owned"
-        axe = axe_source()
-        for path in (page.url, f"{live.url}/sessions/{session}"):
-            for width, scheme in VIEWS:
-                await page.set_viewport_size({"width": width, "height": 850})
-                await page.emulate_media(color_scheme=scheme)
-                await page.goto(path)
-                wide = await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-                assert wide, (path, width)
-                if os.environ.get("SHOTS"):
-                    await page.locator("details.small").evaluate_all("all => all.forEach(one => one.open = true)")
-                    name = f"errors-{'step' if 'steps' in path else 'session'}-{width}-{scheme}.png"
-                    await page.screenshot(path=f"{os.environ['SHOTS']}/{name}", full_page=True)
-                assert await serious_faults(page, axe) == [], (path, width, scheme)
+        assert await faults_in_views(page, "errors-step") == []
+        await page.goto(f"{live.url}/sessions/{session}")
+        assert await faults_in_views(page, "errors-session") == []
         assert complaints == []
 
 

@@ -13,7 +13,7 @@ from playwright.async_api import expect
 
 from shoal.services.artifacts.open import open_artifacts
 from shoal.services.store import ids
-from tests.integration.dashboard.served import axe_source, serious_faults
+from tests.integration.dashboard.served import serious_faults
 from tests.live_world import Live, live_world
 from tests.patience import chromium
 
@@ -88,7 +88,7 @@ async def test_a_trace_opens_in_playwrights_viewer_and_holds_no_secret(tmp_path:
         await expect(shown.get_by_text("A page of the shop")).to_be_visible(timeout=60_000)
         assert "owned" not in await page.title()
         assert complaints == []
-        faults = {fault.partition(":")[0] for fault in await serious_faults(page, axe_source())}
+        faults = {fault.partition(":")[0] for fault in await serious_faults(page)}
         assert faults <= VIEWERS_OWN, faults
         assert await page.evaluate("document.title !== '' && document.documentElement.lang !== ''")
         if os.environ.get("TRACE_SHOT"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -14,11 +13,10 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
-from tests.integration.dashboard.served import VIEWS, axe_source, serious_faults
+from tests.integration.dashboard.served import faults_in_views
 from tests.integration.dashboard.test_traces import of_session
 from tests.live_world import Live, live_world
 from tests.patience import chromium
-from tests.sites.registry.cache import Unreachable
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
 
@@ -207,50 +205,31 @@ async def test_a_form_is_filled_and_not_sent(here: Shop) -> None:
     await expect(page.locator("[data-tried]")).to_contain_text("item: this is no JSON")
 
 
-@pytest.mark.parametrize(("width", "scheme"), VIEWS)
-async def test_the_page_fits_and_keeps_nobody_out(here: Shop, width: int, scheme: str) -> None:
-    page, complaints = await here.page("/workflows/shop", width, scheme)
+async def test_the_page_fits_and_keeps_nobody_out(here: Shop) -> None:
+    page, complaints = await here.page("/workflows/shop")
     await page.get_by_label("Begin at").select_option("read")
     await page.get_by_label("Addresses").fill(f"{here.live.site}p/2\n{here.live.site}p/3")
     await page.get_by_role("button", name="Try", exact=True).click()
     await expect(page.locator("[data-tried] article")).to_have_count(2)
-    excess = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert (excess, complaints) == (0, [])
-    if folder := os.environ.get("SHOTS"):
-        await page.evaluate("document.querySelector('.top').style.position = 'static'")
-        await page.screenshot(path=f"{folder}/workflow-{width}-{scheme}.png", full_page=True)
-    try:
-        axe = axe_source()
-    except Unreachable:
-        pytest.skip("npm does not give axe-core")
-    assert await serious_faults(page, axe) == []
+    assert (await faults_in_views(page, "workflow"), complaints) == ([], [])
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
-async def test_the_forms_of_a_run_fit_and_keep_nobody_out(here: Shop, width: int, scheme: str) -> None:
-    page, complaints = await here.page("/workflows/shop", width, scheme)
+async def test_the_forms_of_a_run_fit_and_keep_nobody_out(here: Shop) -> None:
+    page, complaints = await here.page("/workflows/shop")
     await page.get_by_text("Many runs: the rows of a file").click()
     many = page.get_by_role("form", name="Many runs: the rows of a file")
     await many.get_by_label("Begins at").fill(here.live.site)
     file = {"name": "rows.csv", "mimeType": "text/csv", "buffer": b"Who,Age\nAda,36\nBob,41\n"}
     await many.get_by_label("CSV or JSON lines").set_input_files(file)  # type: ignore[arg-type]
     await expect(many.get_by_label("Rows, the first")).to_have_value(re.compile("Bob,41"))
-    try:
-        axe = axe_source()
-    except Unreachable:
-        pytest.skip("npm does not give axe-core")
-    assert await serious_faults(page, axe) == []
+    assert await faults_in_views(page, "rows") == []
     await many.get_by_role("button", name="Match the columns").click()
     await expect(page.get_by_label("Column of who")).to_have_value("Who")
-    excess = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert (excess, complaints) == (0, [])
-    if folder := os.environ.get("SHOTS"):
-        await page.screenshot(path=f"{folder}/run-{width}-{scheme}.png", full_page=True)
-    assert await serious_faults(page, axe) == []
+    assert (await faults_in_views(page, "columns"), complaints) == ([], [])
     await page.get_by_label("Column of who").select_option("")
     await page.get_by_role("button", name="Run 2 rows").click()
     await expect(page.get_by_role("alert")).to_contain_text("no column is chosen")
-    assert await serious_faults(page, axe) == []
+    assert await faults_in_views(page, "no-column") == []
     await page.get_by_label("Column of who").select_option("Who")
     await page.get_by_role("button", name="Run 2 rows").click()
     await expect(page).to_have_url(re.compile("/jobs/j"))
@@ -315,24 +294,14 @@ async def test_a_node_is_edited_tested_on_a_live_page_and_saved_as_a_draft(here:
     assert complaints == []
 
 
-@pytest.mark.parametrize(("width", "scheme"), VIEWS)
-async def test_the_editor_fits_and_keeps_nobody_out(here: Shop, width: int, scheme: str) -> None:
+async def test_the_editor_fits_and_keeps_nobody_out(here: Shop) -> None:
     for node in ("send", "kind"):
-        page, complaints = await here.page(f"/workflows/shop/edit?version=1&node={node}", width, scheme)
+        page, complaints = await here.page(f"/workflows/shop/edit?version=1&node={node}")
         await page.get_by_role("button", name="Insert behind").click()
         await expect(page.get_by_role("alert")).to_be_visible()
         async with page.expect_navigation():
             await page.locator(".nodes button", has_text=node).first.click()
-        excess = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert (excess, complaints) == (0, [])
-        if folder := os.environ.get("SHOTS"):
-            await page.evaluate("document.querySelector('.top').style.position = 'static'")
-            await page.screenshot(path=f"{folder}/editor-{node}-{width}-{scheme}.png", full_page=True)
-        try:
-            axe = axe_source()
-        except Unreachable:
-            pytest.skip("npm does not give axe-core")
-        assert await serious_faults(page, axe) == [], node
+        assert (await faults_in_views(page, f"editor-{node}"), complaints) == ([], [])
         await page.context.close()
 
 
