@@ -37,5 +37,5 @@ async def test_the_button_runs_a_job_that_reads_every_product_without_a_model(tm
         {"name": name, "price": price, "currency": "EUR", "in_stock": in_stock} for name, price, in_stock in PRODUCTS
     ]
     assert {name: source["sureness"] for line in lines for name, source in line["sources"].items()} == {
-        "name": "certain", "price": "certain", "currency": "certain", "in_stock": "likely",
+        "name": "certain", "price": "certain", "currency": "likely", "in_stock": "likely",
     }  # fmt: skip

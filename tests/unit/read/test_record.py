@@ -118,11 +118,11 @@ class TestValues:
 
 
 class TestSureness:
-    def test_a_value_that_is_stated_and_shown_is_certain(self):
+    def test_a_value_that_is_stated_and_shown_is_as_sure_as_its_kind(self):
         record = record_of(json_ld(SOUP) + SHOWN, title=TEXT, servings=TEXT)
         assert {name: each.sureness for name, each in record.sources.items()} == {
             "title": "certain",
-            "servings": "certain",
+            "servings": "likely",
         }
 
     def test_two_statements_of_one_rank_doubt_each_other(self):
