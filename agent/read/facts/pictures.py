@@ -13,6 +13,18 @@ _LATE = re.compile(r"data-(?:[\w-]{0,20}-)?(?:src|original)")
 
 
 def picture_address(img: HtmlElement) -> str:
-    """Where a picture is, as it is written; "" for one that only stands in until a script has loaded another."""
+    """Where a picture is, as it is written; "" for one that only stands in until a script has loaded another.
+
+    Of several sizes it is the first.
+    """
     stated = [img.get("src") or "", *(value for name, value in img.items() if _LATE.fullmatch(name))]
+    around = img.getparent()
+    sources = around.iterchildren("source") if around is not None and around.tag == "picture" else ()
+    for el in (img, *sources):
+        stated += [_first_of(el.get(name) or "") for name in ("srcset", "data-srcset")]
     return next((address.strip() for address in stated if address.strip() and not is_no_picture(address)), "")
+
+
+def _first_of(srcset: str) -> str:
+    """The first address of a `srcset`, which white space ends: addresses may have commas."""
+    return next(iter(srcset.split(None, 1)), "").rstrip(",")

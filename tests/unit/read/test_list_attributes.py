@@ -29,10 +29,13 @@ class TestPictures:
             "<img src=/i/{n}.jpg><h3>{name} lamp</h3>",
             "<a href=/p/{n}><img src=/i/{n}.jpg alt={name}><h3>{name} lamp</h3></a>",
             "<img src=/blank.gif data-src=/i/{n}.jpg><h3>{name} lamp</h3>",
+            "<img srcset='/i/{n}.jpg 1x, /i/2x/{n}.jpg 2x'><h3>{name} lamp</h3>",
+            "<picture><source srcset='/i/{n}.jpg, /2x/{n}.jpg 2x'><img src=data:image/gif;base64,R0>"
+            "</picture><h3>{name} lamp</h3>",
             "<h3>{name} lamp</h3><img src=/i/{n}.jpg><img src=/hover/{n}.jpg>",
             "<img class=icon src=/star.svg><h3>{name} lamp</h3><img src=/i/{n}.jpg>",
         ],
-        ids=["before", "in a link", "loaded late", "two", "an icon before it"],
+        ids=["before", "in a link", "loaded late", "several sizes", "in a picture element", "two", "an icon before it"],
     )
     def test_a_record_has_its_own_picture(self, inside: str):
         assert column(cards(inside), "image", name=TEXT, image=ADDRESS) == PICTURES
