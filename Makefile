@@ -24,7 +24,7 @@ test: setup ## checks and all tests
 test-fuzz: setup ## properties with many examples; 10,000 random requests for a gateway: no 5xx, no slow answer, no pause
 	@scripts/test-fuzz
 
-test-sites: setup ## jobs on sites and applications from package registries, beside the truth (ten minutes)
+test-sites: setup ## jobs on sites and applications from package registries, and long loops that learn, beside the truth
 	@scripts/test-sites
 
 test-apps: setup ## jobs on applications from PyPI and npm, and the model calls beside those that they need (ten minutes)

@@ -7,7 +7,6 @@ every third of them, `make test-sites` (REGISTRY_SITES=all) all.
 from __future__ import annotations
 
 import functools
-import os
 from collections import Counter
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler
@@ -20,9 +19,10 @@ from lxml import html
 from tests.embedded import Up
 from tests.loopback import served
 from tests.sites.registry import cache
+from tests.sites.ring import EVERYTHING
 
 pytestmark = pytest.mark.timeout(800)
-STRIDE = 1 if os.environ.get("REGISTRY_SITES") == "all" else 3
+STRIDE = 1 if EVERYTHING else 3
 FIELDS = {"title": {"select": "h1"}, "source": {"label": "Source code"}, "summary": {"select": "title"}}
 
 

@@ -7,7 +7,6 @@ The model is an oracle that knows the truth, so each wrong record would be the w
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections import Counter
@@ -23,6 +22,7 @@ from tests.embedded import ROOT, oracle, up
 from tests.sites.registry import cache, datasette
 from tests.sites.registry.case import record
 from tests.sites.registry.database import rows
+from tests.sites.ring import sweep
 
 sys.path.insert(0, str(ROOT / "load-tests" / "site"))
 
@@ -32,7 +32,7 @@ from tests.integration.workflows.test_learning_loops import learning, records
 
 pytestmark = [
     pytest.mark.timeout(800),
-    pytest.mark.skipif(os.environ.get("REGISTRY_SITES") != "all", reason="takes minutes: make test-sites"),
+    sweep,
 ]
 
 SIGHTINGS = 160

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
@@ -16,9 +15,10 @@ from lxml import html
 
 from tests.embedded import Up
 from tests.loopback import served
+from tests.sites.ring import EVERYTHING
 
 pytestmark = pytest.mark.timeout(600)  # a cluster has to start, and real pages take their time
-MOST = None if os.environ.get("REGISTRY_SITES") == "all" else 60
+MOST = None if EVERYTHING else 60
 """Entries that are read; None: all."""
 FOLDERS = (Path("/usr/share/doc/python3-doc/html"), Path("/usr/share/doc/python3/html"))
 

@@ -7,7 +7,6 @@ prints the figures, and docs/truth.md has them with their date.
 from __future__ import annotations
 
 import asyncio
-import os
 from dataclasses import dataclass
 
 import pytest
@@ -16,6 +15,7 @@ from tests.embedded import Up
 from tests.sites.registry.cache import Unreachable
 from tests.sites.registry.running import verdicts
 from tests.sites.registry.sites import ALL, QUICK
+from tests.sites.ring import EVERYTHING
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -59,7 +59,7 @@ FLOORS: dict[str, Floor] = {
 }
 
 
-@pytest.mark.parametrize("name", list(ALL) if os.environ.get("REGISTRY_SITES") == "all" else QUICK)
+@pytest.mark.parametrize("name", list(ALL) if EVERYTHING else QUICK)
 def test_its_records_and_outcomes_are_the_truth(cluster: Up, name: str) -> None:
     try:
         with ALL[name]() as cases:

@@ -173,8 +173,9 @@ async def test_no_page_leads_its_own_window_off_the_web(site: Site, tenant: Visi
         site.pages[f"/away-{status}"] = Answer(status=status, headers={"Location": target})
         addresses.append(f"{site.url}/away-{status}")
     site.pages["/header"] = Answer("<h1>Shop</h1>", headers={"Refresh": f"0;url={target}"})
-    for address in [*addresses, f"{site.url}/header"]:
-        outcome = await tenant.run({"url": address, "extract": EXTRACT, "artifacts": SHOTS})
+    addresses.append(f"{site.url}/header")
+    jobs = [tenant.run({"url": address, "extract": EXTRACT, "artifacts": SHOTS}) for address in addresses]
+    for address, outcome in zip(addresses, await asyncio.gather(*jobs), strict=True):
         assert SECRET not in repr(outcome.records), address
         assert not outcome.url.startswith(("file", "view-source")), address
     assert SECRET.encode() not in tenant.kept()

@@ -24,6 +24,7 @@ from shoal.services.browsers.worker import Worker
 from tests.loopback import served
 
 TENANT = "mallory"
+SLOTS = 4
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,7 @@ class Visitors:
 
     def __init__(self, worker: Worker, artifacts: Path) -> None:
         self._worker = worker
+        self._slots = asyncio.Semaphore(SLOTS)
         self._artifacts = artifacts
         self._numbers = count(1)
         self._seen = 0
@@ -102,10 +104,9 @@ class Visitors:
         whole = JobSpec.model_validate({"politeness": {"robots": False}} | spec)
         number = next(self._numbers)
         depth = 0 if item is None else 1
-        await self._worker.submit(
-            [Work(number, 1, job or number, TENANT, 1, depth, whole, item, checkpoint, None, None)]
-        )
-        async with asyncio.timeout(90):
+        work = Work(number, 1, job or number, TENANT, 1, depth, whole, item, checkpoint, None, None)
+        async with self._slots, asyncio.timeout(90):
+            await self._worker.submit([work])
             while number not in self._ended:
                 for report in (await self._worker.pull(self._seen, self._seen)).reports():
                     self._seen = max(self._seen, report.serial)
@@ -135,7 +136,7 @@ async def visitors(
 ) -> AsyncIterator[Visitors]:
     """A worker that keeps what it finds below `folder`, and may reach these hosts of this machine."""
     config = WorkerConfig(
-        slots=4,
+        slots=SLOTS,
         artifacts_url=str(folder / "artifacts"),
         reach=Reach(exceptions=hosts),
         limits=SessionLimits(session_s=60),

@@ -64,6 +64,8 @@ def in_shadow(tag: str, inner: str, mode: str = "open") -> str:
     )
 
 
+SHOWN = "<p>Find a person by the name</p>"
+"""For a page that would show nothing else: it would be waited for."""
 DESK = html(f"{FORM}<script>{SCRIPT}find(document)</script>", "Form")
 
 
@@ -232,7 +234,7 @@ async def test_shadow_roots_that_are_closed_or_alike_are_not_learned(page: Conte
             f"root.innerHTML = `{FORM}`; find(root); }}</script>"
         )
     )
-    with frames({"/closed": html(in_shadow("my-a", FORM, "closed")), "/two": html(two)}) as site:
+    with frames({"/closed": html(SHOWN + in_shadow("my-a", FORM, "closed")), "/two": html(SHOWN + two)}) as site:
         made = await learned(page, f"{site.address}/closed")
         assert [one.why for one in made.open] == ["its element was gone, or is in a closed shadow root"] * 2
         made = await learned(page, f"{site.address}/two", nth=1)
@@ -242,7 +244,7 @@ async def test_shadow_roots_that_are_closed_or_alike_are_not_learned(page: Conte
 async def test_a_frame_in_a_shadow_root_is_not_learned(page: Context) -> None:
     frame = '<iframe id="desk" src="/desk"></iframe>'
     body = (
-        "<my-card></my-card><script>document.querySelector('my-card').attachShadow({mode: 'open'})"
+        f"{SHOWN}<my-card></my-card><script>document.querySelector('my-card').attachShadow({{mode: 'open'}})"
         f".innerHTML = '{frame}'</script>"
     )
     with frames({**PAGES, "/page": html(body)}) as site:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from pathlib import Path
 
@@ -14,13 +13,15 @@ from shoal.agent.status import Status
 from shoal.agent.workflows.judging.phase import FIRST_ITEMS, Phase
 from shoal.agent.workflows.judging.promotion import SHADOW_ITEMS
 from tests.integration.workflows.test_learning_loops import SHORT, learning, pages, records
+from tests.sites.ring import EVERYTHING
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(800)]
 
 TAUGHT = FIRST_ITEMS + SHADOW_ITEMS
-ALL = os.environ.get("REGISTRY_SITES") == "all"
-KINDS = list(Drift) if ALL else [Drift.CONTRADICTION]
-"""A drift by which a page says something else at a place that was learned; `make test-sites` runs all of them."""
+KINDS = list(Drift) if EVERYTHING else [Drift.CONTRADICTION]
+"""By which a page says something else at a place that was learned; `make test-sites` runs all of them."""
+SEEDS = (1, 2) if EVERYTHING else (1,)
+"""With structured data, which the contradiction needs, and without."""
 
 
 async def test_documents_are_read_as_the_rules_read_the_first_pages(tmp_path: Path, site: str) -> None:
@@ -48,11 +49,11 @@ async def test_documents_are_read_as_the_rules_read_the_first_pages(tmp_path: Pa
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_no_drift_gives_a_record_that_the_rules_do_not_give(tmp_path: Path, site: str, kind: Drift) -> None:
-    for seed in (1, 2):  # with structured data, and without
+    for seed in SEEDS:
         folder = tmp_path / str(seed)  # neither begins with what the other has learned
         folder.mkdir()
         async with learning(folder, Oracle(), has_model=False) as here:
-            spec = pages(site, seed, kind, ITEMS if ALL else SHORT)
+            spec = pages(site, seed, kind, ITEMS if EVERYTHING else SHORT)
             ruled = await here.without(spec)
             _, learned, rows = await here.run(spec)
             print(kind, seed, learned.phase, learned.why, learned.figures)

@@ -37,6 +37,7 @@ from shoal.services.store.learning.records import LearningRow
 from shoal.services.store.records import JobRow, NewJob, ResultRow
 from shoal.services.store.store import Store, open_store
 from tests.model_server import ModelServer, serving
+from tests.sites.ring import sweep
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(720)]
 
@@ -205,6 +206,7 @@ def forms(site: str, seed: int, n: int, **query: int) -> tuple[list[Json], Json]
     }
 
 
+@sweep
 async def test_forms_are_learned_from_rows_that_were_sent_and_each_is_received_once(tmp_path: Path, site: str) -> None:
     rows, spec = forms(site, 78, SHORT)
     async with learning(tmp_path, Oracle()) as here:

@@ -11,6 +11,7 @@ from shoal.agent.browser import Context
 from shoal.agent.workflows.elements.describing import describe_all
 from shoal.agent.workflows.elements.finding import find
 from shoal.agent.workflows.format.target import FAMILIES, Locator, Target
+from tests.sites.ring import sweep
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -56,7 +57,7 @@ def misled(target: Target, others: Sequence[Target]) -> Iterator[Target]:
             yield target.model_copy(update={"locators": (theirs, kept)})
 
 
-@pytest.mark.parametrize("form", ["form", "form?redesign_after=0"])
+@pytest.mark.parametrize("form", ["form", pytest.param("form?redesign_after=0", marks=sweep)])
 async def test_a_corrupted_locator_finds_the_element_itself_or_nothing(page: Context, site: str, form: str) -> None:
     await page.goto(f"{site}/drift/913/{form}")
     targets = [described.target for described in await describe_all(page, 50)]

@@ -22,6 +22,7 @@ from shoal.agent.workflows.replay.pages import replay_page
 from shoal.agent.workflows.verdict import PageRead
 from tests.integration.workflows.test_random_edits import EDIT_JS, KINDS
 from tests.loopback import served
+from tests.sites.ring import EVERYTHING
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -179,7 +180,9 @@ async def test_random_edits_never_make_a_stated_value_null(page: Context) -> Non
     pages = {f"/p/{n}": page_of(n, SALES[n]) for n in range(8)}
     examples: list[Json] = []
 
-    @settings(max_examples=120, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    most = 120 if EVERYTHING else 40
+
+    @settings(max_examples=most, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(EDITS)
     def collect(edits: list[tuple[str, int, int, int]]) -> None:
         examples.append([list(edit) for edit in edits])

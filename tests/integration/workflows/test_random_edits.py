@@ -15,6 +15,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.branch import Branch
 from shoal.agent.workflows.replay.pages import replay_page
 from tests.integration.workflows.learned import item_of, learn
+from tests.sites.ring import EVERYTHING
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -62,7 +63,9 @@ async def test_a_record_is_what_the_edited_page_states(page: Context, site: str,
 
     examples: list[Json] = []
 
-    @settings(max_examples=60, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=60 if EVERYTHING else 25, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    )
     @given(EDITS)
     def collect(edits: list[tuple[str, int, int, int]]) -> None:
         examples.append([list(edit) for edit in edits])
