@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from shoal.agent.types import Effect
 
 _VALUE_CHARS = 100
+_NAME_CHARS = 60
 _BOXES = frozenset({"checked", "unchecked"})
 
 
@@ -27,9 +28,9 @@ def _clauses(effect: Effect) -> Iterator[str]:
     yield from _named(effect.appeared_count, effect.appeared, "appeared")
     yield from _named(effect.went_count, effect.went, "went")
     if effect.invalid:
-        yield f"marked as wrong: {', '.join(effect.invalid)}"
+        yield f"marked as wrong: {', '.join(map(_name, effect.invalid))}"
     for name, value in effect.fields:
-        yield f"{name} is now {value}" if value in _BOXES else f"{name} now holds {_short(value)!r}"
+        yield f"{_name(name)} is now {value}" if value in _BOXES else f"{_name(name)} now holds {_short(value)!r}"
     if effect.fields_count > len(effect.fields):
         yield f"{effect.fields_count - len(effect.fields)} more fields changed"
     if effect.value is not None:
@@ -41,7 +42,12 @@ def _clauses(effect: Effect) -> Iterator[str]:
 def _named(count: int, names: tuple[str, ...], verb: str) -> Iterator[str]:
     if count:
         more = ", …" if count > len(names) else ""
-        yield f"{count} {'element' if count == 1 else 'elements'} {verb}: {', '.join(names)}{more}"
+        yield f"{count} {'element' if count == 1 else 'elements'} {verb}: {', '.join(map(_name, names))}{more}"
+
+
+def _name(text: str) -> str:
+    """A role with a quoted name, or a quoted text."""
+    return text if len(text) <= _NAME_CHARS else f'{text[: _NAME_CHARS - 2].rstrip(chr(92))}…"'
 
 
 def _short(text: str) -> str:

@@ -39,6 +39,7 @@ _SAYINGS: tuple[tuple[str, type[AgentError]], ...] = (
 
 _NET = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 _NOISE = re.compile(r"^[A-Za-z]+\.[a-z_]+: |\x1b\[\d+m")
+_LINE_CHARS = 300
 
 
 def net_error(message: str) -> str | None:
@@ -84,15 +85,18 @@ def _by_saying(error: PlaywrightError) -> AgentError | None:
         if match := re.search(pattern, error.message, re.IGNORECASE):
             if kind in (PageCrashed, BrowserGone):
                 return kind()
-            return kind(f"{first_line(error)} ({_line_of(error.message, match.start())})")
+            return kind(f"{first_line(error)} ({_line_of(error.message, match)})")
     return None
 
 
-def _line_of(text: str, at: int) -> str:
-    """The line of Playwright's call log that says what was in the way."""
-    end = text.find("\n", at)
-    line = text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(text)]
-    return _NOISE.sub("", line).strip(" -")[:300]
+def _line_of(text: str, said: re.Match[str]) -> str:
+    """The line of Playwright's call log that says what was in the way.
+
+    An element's words that Playwright cut, or that would have to be, are left out: a secret is hidden only whole.
+    """
+    end = text.find("\n", said.start())
+    line = _NOISE.sub("", text[text.rfind("\n", 0, said.start()) + 1 : end if end >= 0 else len(text)]).strip(" -")
+    return line if len(line) <= _LINE_CHARS and "…" not in line else said.group()
 
 
 def first_line(error: PlaywrightError) -> str:

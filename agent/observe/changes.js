@@ -7,7 +7,8 @@ globalThis.shoalChanges ??= (() => {
   const FIRST = /^(alert|alertdialog|dialog|status)$/;
   const SHOWN = { visibilityProperty: true, opacityProperty: true };
   const SAYS_NOTHING = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'TITLE', 'OPTION', 'TEXTAREA']);
-  const MAX = 3000, COMPARED = 300, NAMED = 5, CHARS = 60; // of a page with more than so many nothing is told by name
+  const MAX = 3000, COMPARED = 300, NAMED = 5; // of a page with more than so many nothing is told by name
+  const CHARS = walker.TOLD_CHARS, WHOLE_CHARS = 200; // a secret is hidden only whole: who shows a text cuts it after that
   // What a script puts into a field is no change of the document, nor is how far a part of the page is scrolled.
   const HELD = 'input:not([type=hidden]):not([type=submit]):not([type=button]):not([type=reset]):not([type=image]),select,textarea';
   let before = null, scrolled = false, watching = false;
@@ -49,7 +50,7 @@ globalThis.shoalChanges ??= (() => {
   const otherFields = (old, now, own) => {
     if (!old || !now) return [0, []];
     const other = [...now].filter(([field, value]) => old.has(field) && old.get(field) !== value && field !== own && !(field.type === 'radio' && value === 'unchecked'));
-    return [other.length, other.slice(0, NAMED).map(([field, value]) => [walker.brief(field), walker.clip(String(value).toWellFormed(), CHARS)])];
+    return [other.length, other.slice(0, NAMED).map(([field, value]) => [walker.brief(field, CHARS), walker.clip(String(value).toWellFormed(), CHARS)])];
   };
   const short = text => walker.clip(walker.squeeze(text), CHARS);
   // What some say and others do not: a framework that draws its list anew brings nothing.
@@ -59,8 +60,8 @@ globalThis.shoalChanges ??= (() => {
   };
   const urgent = (a, b) => FIRST.test(b.split(' ')[0]) - FIRST.test(a.split(' ')[0]);
   const named = (came, went) => {
-    if (came.length > COMPARED || went.length > COMPARED) return [came, went].map(all => [all.length, all.slice(0, NAMED).map(one => walker.brief(one))]);
-    const names = [came, went].map(all => all.map(one => walker.brief(one)));
+    if (came.length > COMPARED || went.length > COMPARED) return [came, went].map(all => [all.length, all.slice(0, NAMED).map(one => walker.brief(one, CHARS))]);
+    const names = [came, went].map(all => all.map(one => walker.brief(one, CHARS)));
     return [without(names[0], names[1]), without(names[1], names[0])].map(all => [all.length, all.sort(urgent).slice(0, NAMED)]);
   };
   // Text that came or went outside of elements that did: those are named by it.
@@ -93,7 +94,7 @@ globalThis.shoalChanges ??= (() => {
         to[1].push(...words.slice(0, NAMED - to[1].length).map(text => JSON.stringify(text)));
       }
     }
-    const invalid = [...now.wrong].filter(one => !before.wrong.has(one)).slice(0, NAMED).map(one => walker.brief(one));
+    const invalid = [...now.wrong].filter(one => !before.wrong.has(one)).slice(0, NAMED).map(one => walker.brief(one, CHARS));
     return { appeared, went: left, invalid, fields, scrolled };
   };
 
@@ -112,6 +113,11 @@ globalThis.shoalChanges ??= (() => {
     }
     return null;
   };
+  // In an error's words, a long name is told by its length: a part of it could be a part of a secret.
+  const inShort = element => {
+    const said = walker.brief(element, CHARS);
+    return said.length > WHOLE_CHARS ? `${said.split(' ')[0]} with a name of ${said.length} characters` : said;
+  };
   // What lies over the middle of an element: null where nothing does.
   const over = id => {
     const element = walker.find(id);
@@ -120,7 +126,7 @@ globalThis.shoalChanges ??= (() => {
     const hit = element.getRootNode().elementFromPoint?.(x, y);
     if (!hit || related(element, hit)) return null;
     const taker = control(hit);
-    return { name: walker.brief(taker || hit), id: taker ? walker.idOf(taker) : 0 };
+    return { name: inShort(taker || hit), id: taker ? walker.idOf(taker) : 0 };
   };
   let received = null, listening = false;
   const watch = () => {
@@ -134,7 +140,7 @@ globalThis.shoalChanges ??= (() => {
   const hit = id => {
     const element = walker.find(id), target = received;
     received = null;
-    return !target || !element || target.nodeType !== 1 || related(element, target) ? null : walker.brief(target);
+    return !target || !element || target.nodeType !== 1 || related(element, target) ? null : inShort(target);
   };
 
   return { begin, told, over, watch, hit };

@@ -87,6 +87,7 @@ globalThis.shoalWalker ??= (() => {
   const NAME_CHARS = 150, MAX_DEPTH = 300, MAX_LEVELS = 30, MAX_OPTIONS = 200;
   const MAX_STYLED = 4000; // elements of a page on which each is asked for its cursor, where a budget counts what there is
   const CONTROL_CHARS = 40; // of the text of one control, as a guess
+  const TOLD_CHARS = 2000; // more than is ever shown: a secret is hidden only whole, so before a text is cut further
   const TEXT_CHARS = 2000; // a text up to this long is not cut in two: a budget may be exceeded by it
 
   const idOf = element => {
@@ -1457,7 +1458,7 @@ globalThis.shoalWalker ??= (() => {
   // An element in a word or two, for what is told about it.
   const brief = (element, chars = 60) => {
     const tag = upper(element), role = roleOf(element, tag, element.getAttribute('role')) || tag.toLowerCase();
-    const name = givenName(element, tag) || (FIELDS.has(tag) ? '' : squeeze(element.textContent.slice(0, 1000))) || lastName(element, tag);
+    const name = givenName(element, tag) || (FIELDS.has(tag) ? '' : squeeze(element.textContent.slice(0, TOLD_CHARS))) || lastName(element, tag);
     return `${role}${name ? ' ' + JSON.stringify(clip(name, chars)) : ''}`;
   };
   // Whether a field looks up what is typed into it and shows what fits.
@@ -1636,7 +1637,6 @@ globalThis.shoalWalker ??= (() => {
     const fields = around ? around.querySelectorAll(FIELD_PART).length : 0;
     return icon.tabIndex < 0 && icon.hasAttribute('tabindex') || (fields === 1 && document.querySelectorAll(FIELD_PART).length > 1);
   };
-  const TOLD_CHARS = 2000; // more than is ever shown: a secret is hidden only whole, so before a text is cut further
   const noteTyped = field => {
     if (!field?.isConnected || !shoalChooses(field)) return;
     const note = { text: field.value, options: unchosen.get(field)?.options || [], beside: hiddenBeside(field), last: lastId };
@@ -1659,10 +1659,18 @@ globalThis.shoalWalker ??= (() => {
   const isNamedFor = (one, field) => { const own = new Set(nameWords(field)); return nameWords(one).some(word => own.has(word)); };
   const isOpen = field => {
     const note = unchosen.get(field);
-    return !!note && !!field.value && folded(note.text) === folded(field.value) &&
+    return !!note && !!field.value && folded(note.text) === folded(field.value) && !showsPick(field, note.pick) &&
       ![...note.beside].some(([one, value]) => wroteIn(one, value) && isNamedFor(one, field));
   };
-  // A script's own option, or Enter in the field, chooses where a hidden field beside it holds something else right after.
+  // Whether the field holds what begins the option that was pressed, and the list has closed upon it. A list that says that
+  // nothing was found is pressed in vain.
+  const showsPick = (field, pick) => !!pick && folded(pick.label).startsWith(folded(field.value)) &&
+    !(pick.option.isConnected && pick.option.checkVisibility({ visibilityProperty: true, opacityProperty: true }));
+  const notePick = (field, option) => {
+    unchosen.get(field).pick = { option, label: option.getAttribute('aria-label') || option.textContent };
+    seeChosen(field);
+  };
+  // An option, or Enter in the field, chooses where a hidden field beside it holds something else right after.
   const TAKEN_MS = 300;
   const seeChosen = field => {
     const note = unchosen.get(field), then = new Map([...note.beside.keys()].map(one => [one, one.value]));
@@ -1695,12 +1703,12 @@ globalThis.shoalWalker ??= (() => {
   hear('input', ([target]) => noteTyped(target?.tagName === 'INPUT' ? target : deepActive()));
   for (const event of ['pointerdown', 'click']) hear(event, path => {
     const option = path.find(node => node.matches(CHOICES));
-    if (option && !isRefused(option)) openFields().filter(field => choicesFor(field).includes(option)).forEach(field => unchosen.delete(field));
+    if (option && !isRefused(option)) openFields().filter(field => choicesFor(field).includes(option)).forEach(field => notePick(field, option));
     if (!option && path[0] && !path[0].matches(FIELD_PART) && !pressed(path[0])) openFields().forEach(seeChosen);
   });
   hear('keydown', (_, { key }) => {
     const field = deepActive(), option = key === 'Enter' && field && unchosen.has(field) && markedOption(field);
-    if (option && !isRefused(option)) unchosen.delete(field);
+    if (option && !isRefused(option)) notePick(field, option);
     else if (key === 'Enter' && field && unchosen.has(field)) seeChosen(field);
   });
   // What the form of a field sends beside the field itself: a list of suggestions keeps what was chosen there.
@@ -1797,7 +1805,7 @@ globalThis.shoalWalker ??= (() => {
     locate, selectors: selectorsOf, pathOf, frameAt,
     known: element => ids.get(element) || 0,
     // For changes.js.
-    places, squeeze, clip, parentOf, idOf, brief, valueOf, deepActive, takesClicks: element => kindOf(element, upper(element), element.getAttribute('role') || '') % 7 > 0,
+    TOLD_CHARS, places, squeeze, clip, parentOf, idOf, brief, valueOf, deepActive, takesClicks: element => kindOf(element, upper(element), element.getAttribute('role') || '') % 7 > 0,
     opened: () => choicesIn(places(), null).some(item => !before.has(item)),
     beforeOpening: () => { before = new WeakSet(choicesIn(places(), null)); },
     beforeChoosing: id => { const field = find(id); besides = { sent: JSON.stringify(sentBeside(field)), texts: textsBeside(field) }; }, closedSays, scrollRegion, scrollPage,

@@ -106,6 +106,16 @@ def _says_who(name: str, value: str) -> bool:
     )
 
 
+def address_told(url: str) -> str:
+    """`url` as a sentence tells it before secrets are taken out of it: cut between its parts, never within one."""
+    if len(url) <= _SHOWN:
+        return url
+    parts = address_parts(url)
+    site, scheme = f"{parts.scheme}://{parts.netloc}", f"{parts.scheme}:" if parts.scheme else ""
+    told: tuple[str, ...] = (f"{site}{parts.path}", site) if parts.netloc else ()
+    return next(text for text in (*told, scheme, "") if len(text) <= _SHOWN) + "…"
+
+
 def host_of(url: str) -> str:
     """The host of an address with its port, in lower case; "" where it is none."""
     return address_parts(url).netloc.lower()
@@ -136,9 +146,11 @@ def check_opened(url: str, schemes: tuple[str, ...] = WEB) -> None:
     scheme = scheme_of(url)
     if scheme not in schemes and url != BLANK:
         what = f"{scheme}: addresses" if scheme else "addresses without a scheme"
-        raise AddressForbidden(f"{url[:_SHOWN]!r} is not opened: only http and https are, not {what}", url=url[:_SHOWN])
+        raise AddressForbidden(
+            f"{address_told(url)!r} is not opened: only http and https are, not {what}", url=address_told(url)
+        )
     if scheme in WEB and not any(address_parts(url)):
-        raise AddressForbidden(f"{url[:_SHOWN]!r} is not opened: it is no address", url=url[:_SHOWN])
+        raise AddressForbidden(f"{address_told(url)!r} is not opened: it is no address", url=address_told(url))
 
 
 def forbidden_page(url: str, schemes: tuple[str, ...] = WEB) -> AddressForbidden | None:
@@ -149,7 +161,9 @@ def forbidden_page(url: str, schemes: tuple[str, ...] = WEB) -> AddressForbidden
     scheme = scheme_of(url)
     if not scheme or scheme in schemes or scheme in _OF_PAGES:
         return None
-    return AddressForbidden(f"the page went to {url[:_SHOWN]!r}; only http and https are looked at", url=url[:_SHOWN])
+    return AddressForbidden(
+        f"the page went to {address_told(url)!r}; only http and https are looked at", url=address_told(url)
+    )
 
 
 def page_key(address: str) -> str:

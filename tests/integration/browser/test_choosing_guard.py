@@ -66,14 +66,39 @@ async def test_a_click_on_an_option_is_a_choice_though_the_text_stays(context: C
     assert await left_open(context, shown["Save"]) == []
 
 
-async def test_enter_on_the_marked_option_is_a_choice(context: Context) -> None:
+async def test_enter_on_the_marked_option_is_a_choice_where_the_field_takes_it(context: Context) -> None:
     shown = await show(context, FORM.format(beside="").replace("role=option ", "role=option id=b ") + TAKES)
     await do(context, "press", bid=shown["Town"], key_comb="B")
     await context.read("() => document.querySelector('[name=town]').setAttribute('aria-activedescendant', 'b')")
     assert await left_open(context, shown["Town"], "press", key_comb="Enter") == [], "it chooses there"
     await context.read("() => document.forms[0].addEventListener('submit', event => event.preventDefault())")
     await do(context, "press", bid=shown["Town"], key_comb="Enter")
+    assert await left_open(context, shown["Save"]) == ["B"], "no script took it"
+    await context.read("""() => document.querySelector('[name=town]').addEventListener('keydown', event => {
+        event.preventDefault(); event.target.value = 'Berlin'; })""")
+    await do(context, "press", bid=shown["Town"], key_comb="Enter")
     assert await left_open(context, shown["Save"]) == []
+
+
+@pytest.mark.parametrize("way", ["click", "Enter"])
+@pytest.mark.parametrize("closes", [True, False], ids=["list closes", "list stays"])
+@pytest.mark.parametrize("words", ["No results", "No results for Zug"])
+async def test_an_option_that_the_field_does_not_take_is_no_choice(
+    context: Context, words: str, closes: bool, way: str
+) -> None:
+    form = FORM.format(beside="").replace("aria-label='Berlin — Germany'", "id=none").replace("Berlin — Germany", words)
+    hides = """<script>for (const kind of ['click', 'keydown']) addEventListener(kind, event => {
+        if (kind === 'click' || event.key === 'Enter') { event.preventDefault(); towns.hidden = true; } });</script>"""
+    shown = await show(context, form + (hides if closes else ""))
+    await context.read("() => document.forms[0].addEventListener('submit', event => event.preventDefault())")
+    for letter in "Zug":
+        await do(context, "press", bid=shown["Town"], key_comb=letter)
+    if way == "click":
+        await do(context, "click", bid=shown[words])
+    else:
+        await context.read("() => document.querySelector('[name=town]').setAttribute('aria-activedescendant', 'none')")
+        await do(context, "press", bid=shown["Town"], key_comb="Enter")
+    assert await left_open(context, shown["Save"]) == ["Zug"]
 
 
 async def test_a_hidden_value_beside_the_field_is_a_choice(context: Context) -> None:

@@ -7,6 +7,7 @@ import pytest
 from shoal.agent.actions.effect_words import effect_words
 from shoal.agent.browser import Context
 from shoal.agent.observe.tree import clickable_elements
+from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.types import Action, ActionResult
 from tests.integration.browser.conftest import Site
 from tests.integration.browser.test_mended import click, show
@@ -142,3 +143,29 @@ async def test_scrolling_at_an_end_is_no_error_and_says_so(context: Context) -> 
     await show(context, "<p>short</p>")
     result = await context.act(Action("scroll", {"dx": 0, "dy": 500}))
     assert (result.error, result.value) == (None, "the page is at its end that way")
+
+
+async def test_a_secret_that_a_long_name_or_value_ends_with_is_hidden_whole(context: Context) -> None:
+    secret = "".join(chr(97 + number * 7 % 26) for number in range(30))
+    redactor = Redactor()
+    redactor.learn("secret:key", secret)
+    name = f"{'Key of the shop that was made just now: '}{secret} to keep"
+    html = f"""<button onclick="out.hidden = false; note.remove(); mail.value = '{"v" * 40}{secret}';
+        mail.setAttribute('aria-invalid', true); document.body.append('{name}')">Make</button>
+        <input id=mail aria-label="{name}"><a id=note href=/n>{name}</a><button id=out hidden>{name}</button>"""
+    found = await show(context, html)
+    result = redactor.result(await click(context, found["Make"]))
+    told = " ".join(words(result))
+    assert secret[:8] not in told and "secret:key" in told, told
+    assert result.effect.invalid and result.effect.fields and result.effect.went and len(result.effect.appeared) == 2
+
+
+async def test_an_error_tells_no_part_of_the_name_of_what_lies_above(context: Context) -> None:
+    secret = "".join(chr(97 + number * 7 % 26) for number in range(30))
+    redactor = Redactor()
+    redactor.learn("secret:key", secret)
+    for name, said in ((f"{'A key that is new: ' * 2}{secret}", "secret:key"), (secret * 10, "with a name of")):
+        found = await show(context, "<button>Below</button><button id=above aria-label=Above></button>")
+        await context.read(f"() => {{ above.style = 'position: fixed; inset: 0'; above.ariaLabel = '{name}'; }}")
+        error = redactor.result(await click(context, found["Below"])).error
+        assert error is not None and said in error.message and secret[:8] not in error.message, error

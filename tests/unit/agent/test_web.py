@@ -7,6 +7,7 @@ import pytest
 from shoal.agent.errors import AddressForbidden
 from shoal.agent.support.sites.sites import is_led_elsewhere
 from shoal.agent.support.web_addresses import (
+    address_told,
     canonical_address,
     check_opened,
     forbidden_page,
@@ -134,3 +135,17 @@ def test_a_link_that_ends_on_a_site_that_it_does_not_name_led_elsewhere(
     link: str, landed: str, elsewhere: bool
 ) -> None:
     assert is_led_elsewhere(link, landed) is elsewhere
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("https://a.example/b?page=2", "https://a.example/b?page=2"),
+        (f"https://a.example/b?key={'k' * 300}", "https://a.example/b…"),
+        (f"https://a.example/{'k' * 300}", "https://a.example…"),
+        (f"data:text/html,{'k' * 300}", "data:…"),
+        ("k" * 300, "…"),
+    ],
+)
+def test_a_long_address_is_told_without_a_part_of_a_value(url: str, told: str) -> None:
+    assert address_told(url) == told

@@ -15,7 +15,7 @@ from shoal.agent.read.grounding.part_claims import end_told
 from shoal.agent.read.links.list_page import ListPage
 from shoal.agent.read.values.phrases import squash
 from shoal.agent.read.word_lists.page_words import MORE_LINKS, MORE_WORDS
-from shoal.agent.support.web_addresses import canonical_address, page_address
+from shoal.agent.support.web_addresses import address_told, canonical_address, page_address
 from shoal.agent.types import Record
 
 _STIR_S = 2.0  # a script that watches the scrolling asks for more within this time: some wait a second before they do
@@ -25,7 +25,6 @@ _LOAD_S = 15.0  # for what it asks for
 _DRAW_S = 5.0  # for what comes then, until the page changes no more
 _QUIET_S = 0.3
 _SURE_LOOKS = 3  # so many changes of a page may be further rows, though no request of its own is under way
-_ADDRESS_CHARS = 120
 _TELLING = 5  # fewer values are all different by chance
 _MORE = frozenset(squash(word) for word in (*MORE_WORDS, *MORE_LINKS))
 _EXTENT = """
@@ -110,7 +109,7 @@ class EndOfPage:
             if not waits or (changed and not open_):  # a clock on a page changes it for ever
                 return False
             if open_ and time.monotonic() > self._deadline:
-                self.why = f"the page's own request for {open_[0][:_ADDRESS_CHARS]} had no answer after {_LOAD_S:g} s"
+                self.why = f"the page's own request for {address_told(open_[0])} had no answer after {_LOAD_S:g} s"
                 return False
 
     async def _holds_other(self) -> bool:

@@ -16,7 +16,7 @@ from shoal.agent.read.grounding.part_claims import LOADING, cut_told, failure_to
 from shoal.agent.read.word_lists.page_words import RETRY_WORDS
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
-from shoal.agent.support.web_addresses import address_parts, same_site
+from shoal.agent.support.web_addresses import address_parts, address_told, same_site
 
 LIST_END_JS = (Path(__file__).parent / "list_end.js").read_text(encoding="utf-8")
 
@@ -25,7 +25,6 @@ _COMING_S = 8.0
 _LOOK_S = 0.4
 _BUSY = 429
 _GONE = (404, 410)
-_ADDRESS_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class Request:
 
     def __str__(self) -> str:
         ended = f"answered {self.status}" if self.status else "failed"
-        return f"the page's own request for {self.url[:_ADDRESS_CHARS]} {ended}"
+        return f"the page's own request for {address_told(self.url)} {ended}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,14 @@ from shoal.agent.types import Effect
             Effect(went=('link "A"', 'link "B"'), went_count=7, invalid=('textbox "Email"',)),
             ('7 elements went: link "A", link "B", …', 'marked as wrong: textbox "Email"'),
         ),
+        (
+            Effect(appeared=(f'"{"x" * 99}"',), appeared_count=1, invalid=(f'textbox "{"y" * 99}"',)),
+            (f'1 element appeared: "{"x" * 57}…"', f'marked as wrong: textbox "{"y" * 49}…"'),
+        ),
+        (
+            Effect(fields=((f'textbox "{"y" * 99}"', "z" * 101),), fields_count=1),
+            (f"textbox \"{'y' * 49}…\" now holds '{'z' * 99}…'",),
+        ),
         (Effect(value=""), ("the field now holds ''",)),
         (Effect(value="x" * 101), (f"the field now holds '{'x' * 99}…'",)),
     ],
