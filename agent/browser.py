@@ -157,7 +157,7 @@ class PageDocument(Protocol):
     """The document of a page's main frame, or of a frame in it."""
 
     async def read(self, script: str, arg: Json = None) -> Json:
-        """What the JavaScript function `script` returns for `arg` in the document.
+        """Return what the JavaScript function `script` returns for `arg` in the document.
 
         It runs in an isolated world: page scripts do not see it. The value must be JSON.
 
@@ -217,7 +217,7 @@ class Context(PageDocument, Protocol):
         ...
 
     async def element_path(self, bid: str) -> ElementPath | None:
-        """Where an element stands, in whichever frame; None when it is gone, or lies in a closed shadow root."""
+        """Return where an element stands, in whichever frame; None when it is gone, or lies in a closed shadow root."""
         ...
 
     async def frame_document(self, frames: Sequence[str]) -> PageDocument | None:
@@ -236,7 +236,7 @@ class Context(PageDocument, Protocol):
         ...
 
     async def harmless(self, action: Action) -> bool:
-        """Whether the action provably sends nothing on the page as it is.
+        """Return whether the action provably sends nothing on the page as it is.
 
         That is so where it only fills a field, or follows a plain link, and no script listens there.
         False where that cannot be told. Of actions that never send, or always may, it need not be asked.
@@ -248,7 +248,7 @@ class Context(PageDocument, Protocol):
         ...
 
     async def prospect(self, action: Action) -> Prospect:
-        """What the action would reach on the page as it is.
+        """Return what the action would reach on the page as it is.
 
         Raises:
             ElementMissing: there is no element with an id that it names.
@@ -335,7 +335,9 @@ class Context(PageDocument, Protocol):
         ...
 
     async def end_recording(self) -> RawRecording | None:
-        """What `options.recording` brought, secrets included; None where nothing was recorded. To be called once."""
+        """Return what `options.recording` brought, secrets included; None where nothing was recorded.
+        To be called once.
+        """
         ...
 
     async def close(self) -> None:
@@ -363,7 +365,7 @@ class Browser(Protocol):
         ...
 
     async def health(self) -> BrowserHealth:
-        """How the process is doing; answers also when it is dead."""
+        """Return how the process is doing; answers also when it is dead."""
         ...
 
     async def restrain(self, most_bytes: int) -> int:

@@ -30,7 +30,7 @@ class LoopPiece:
 
     @property
     def n(self) -> int:
-        """How many items they are."""
+        """Return how many items they are."""
         return sum(part.n for part in self.parts)
 
 
@@ -47,7 +47,7 @@ def compress_items(items: Sequence[LoopItem], part: int = PART) -> Iterator[Comp
 
 
 def _place(item: LoopItem) -> dict[str, str | int]:
-    """Where an item stood and when it changed, as far as it is said: of most items nothing is."""
+    """Return where an item stood and when it changed, as far as it is said: of most items nothing is."""
     told = (("page", item.page), ("turns", item.turns), ("modified", item.modified))
     return {name: value for name, value in told if value}
 

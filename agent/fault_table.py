@@ -122,12 +122,12 @@ NETWORK_FAULTS: Mapping[str, Fault] = MappingProxyType(
 
 
 def http_fault(status: int) -> Fault:
-    """What an HTTP status of 400 and above means."""
+    """Return what an HTTP status of 400 and above means."""
     return HTTP_FAULTS.get(status) or (OTHER_5XX if status >= 500 else OTHER_4XX)
 
 
 def network_fault(name: str) -> Fault:
-    """What a network error of Chromium means, such as ERR_CONNECTION_REFUSED."""
+    """Return what a network error of Chromium means, such as ERR_CONNECTION_REFUSED."""
     if name.startswith(CERTIFICATE_ERRORS):
         return _CERTIFICATE
     return NETWORK_FAULTS.get(name, _OTHER_NETWORK_ERROR)
@@ -188,7 +188,9 @@ _OPERATORS = _errors_for(Recourse.OPERATOR)
 
 
 def treatment_of(error: ErrorInfo) -> Treatment:
-    """What becomes of an attempt that failed by this error. A single error may be more hopeful than its class."""
+    """Return what becomes of an attempt that failed by this error.
+    A single error may be more hopeful than its class.
+    """
     if error.cls in _OPERATORS:
         return TREATMENTS[Recourse.OPERATOR]
     return TREATMENTS[Recourse.RETRY if error.retryable else Recourse.GIVE_UP]

@@ -193,7 +193,7 @@ def check(record: Mapping[str, Json]) -> None:
 
 
 def folder_of(record: Mapping[str, Json]) -> str:
-    """Where a valid record belongs, relative to the results' root."""
+    """Return where a valid record belongs, relative to the results' root."""
     stage = _stage_of(record)
     if stage == "instantiation":
         judged = record["instantiation_result"]["instantiation_evaluation"]["result"]

@@ -57,5 +57,5 @@ A session that fanned out waits again, whatever it had become, when items of its
 
 
 def may_become(now: Status, then: Status, *, commanded: bool = False) -> bool:
-    """Whether `now` may turn into `then`; `commanded` also allows the owner's reopenings."""
+    """Return whether `now` may turn into `then`; `commanded` also allows the owner's reopenings."""
     return then in TRANSITIONS[now] or (commanded and then in REOPENINGS.get(now, frozenset()))

@@ -382,7 +382,7 @@ class Usage:
         )
 
     def share(self, number: int, of: int) -> Usage:
-        """What number `number` (from 0) of `of` records cost, in whole numbers; all of them together cost this."""
+        """Return the share of record `number` (from 0) of `of` records, in whole numbers; the shares add up to this."""
         return Usage(*(spent // of + (number < spent % of) for spent in astuple(self)))
 
 
@@ -478,7 +478,7 @@ class FanOut:
 
     @property
     def n(self) -> int:
-        """How many items it has."""
+        """Return how many items it has."""
         return len(self.items) + self.later
 
 

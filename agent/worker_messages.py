@@ -49,7 +49,7 @@ class Work:
 
     @property
     def limited(self) -> bool:
-        """Whether its job had a deadline or a budget when it was claimed."""
+        """Return whether its job had a deadline or a budget when it was claimed."""
         return self.seconds_left is not None or self.spec.budget.job_tokens is not None
 
 
@@ -63,12 +63,12 @@ class JobLimits:
 
     @classmethod
     def of(cls, work: Work) -> JobLimits:
-        """What held when `work` was claimed."""
+        """Return what held when `work` was claimed."""
         return cls(work.seconds_left, work.spec.budget.job_tokens, work.job_tokens)
 
     @property
     def any(self) -> bool:
-        """Whether there is a limit."""
+        """Return whether there is a limit."""
         return self.seconds_left is not None or self.job_tokens is not None
 
 

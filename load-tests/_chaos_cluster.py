@@ -118,7 +118,7 @@ class Part:
             )
 
     def said(self, line: str) -> bool:
-        """Whether this line is in its log."""
+        """Return whether this line is in its log."""
         return self.log.exists() and line in self.log.read_text(errors="replace").splitlines()
 
     def kill(self, away_s: float = 0.0) -> bool:
@@ -373,7 +373,7 @@ class ChaosCluster:
             self.hindered_until[how, node] = time.monotonic() + for_s
 
     def ready(self) -> bool:
-        """Whether the gateway answers, and a dispatcher has a worker for each node."""
+        """Return whether the gateway answers, and a dispatcher has a worker for each node."""
         try:
             capacity = self.get("/v1/status")["capacity"]
         except httpx.HTTPError:
@@ -390,7 +390,7 @@ class ChaosCluster:
         return str(answer.json()["id"])
 
     def get(self, path: str) -> Json:
-        """What the gateway answers.
+        """Return what the gateway answers.
 
         Raises:
             httpx.HTTPError: it does not, or not well.
@@ -400,7 +400,7 @@ class ChaosCluster:
         return answer.json()
 
     def site(self, path: str) -> Json:
-        """What the shop's own log or list says."""
+        """Return what the shop's own log or list says."""
         return httpx.get(f"{self.shop}{path}", timeout=_HTTP_S, verify=_NO_TLS).json()
 
     def results(self, job: str) -> list[Json]:
@@ -410,7 +410,7 @@ class ChaosCluster:
         return [httpx.Response(200, content=line).json() for line in answer.text.splitlines()]
 
     def store(self, query: str) -> list[tuple[Any, ...]]:
-        """What the database says.
+        """Return what the database says.
 
         Raises:
             psycopg.OperationalError: it is away.
@@ -443,7 +443,7 @@ class ChaosCluster:
         return int(rows[0][0])
 
     def running(self) -> bool:
-        """Whether any job is not over, as far as the database can be asked."""
+        """Return whether any job is not over, as far as the database can be asked."""
         try:
             return bool(self.store("select 1 from job where finished_at is null limit 1"))
         except psycopg.OperationalError:

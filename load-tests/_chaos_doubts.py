@@ -43,7 +43,7 @@ class Doubt:
 
 
 def unexplained(doubts: Sequence[Doubt], kills: Sequence[Kill]) -> list[str]:
-    """What is wrong with unsure items: each has to name its action, and a kill must fall into it."""
+    """Return what is wrong with unsure items: each has to name its action, and a kill must fall into it."""
     wrong = []
     for doubt in doubts:
         if not doubt.action:
@@ -57,7 +57,7 @@ def unexplained(doubts: Sequence[Doubt], kills: Sequence[Kill]) -> list[str]:
 
 
 def could_break(kill: Kill, doubt: Doubt) -> bool:
-    """Whether a kill may be why the cluster does not know how an action ended."""
+    """Return whether a kill may be why the cluster does not know how an action ended."""
     reach_s = REACH_S.get(kill.kind)
     if reach_s is None:
         return False

@@ -77,7 +77,8 @@ class LearningLoops:
         return len(self.records) + len(self.rows)
 
     def phases(self, cluster: ChaosCluster) -> list[str]:
-        """How far each loop has learned now; nothing while the database is away.
+        """Return how far each loop has learned now;
+        nothing while the database is away.
 
         A loop that learns anew, since its version misses, is in `repair`.
         """
@@ -89,7 +90,7 @@ class LearningLoops:
         return [f"{names[job]}: {REPAIR if rounds and phase in _LEARNING else phase}" for job, phase, rounds in rows]
 
     def verdict(self, cluster: ChaosCluster, kills: Sequence[Kill]) -> tuple[dict[str, Json], list[str]]:
-        """What the loops say of themselves, and what is wrong with their items and forms."""
+        """Return what the loops say of themselves, and what is wrong with their items and forms."""
         sent = [{"fields": row} for row in cluster.site(f"/drift/{_SEED}/forms")]
         rows, read = cluster.results(self.form), cluster.results(self.pages)
         for line in last_steps(cluster, [*read, *rows]):

@@ -30,7 +30,7 @@ _SLOW = ("tbf", "rate", "2mbit", "burst", "16kb", "latency", "400ms")
 
 
 def possible() -> bool:
-    """Whether this machine lets us make network namespaces."""
+    """Return whether this machine lets us make network namespaces."""
     if shutil.which("ip") is None or shutil.which("unshare") is None:
         return False
     steps = ["ip link set lo up", "ip link add name a type veth peer name b", "ip tuntap add mode tun"]
@@ -76,7 +76,7 @@ class Network:
         return f"10.77.{node}.2"
 
     def command(self, node: int) -> list[str]:
-        """What a command that is to run on a node begins with."""
+        """Return what a command that is to run on a node begins with."""
         return ["ip", "netns", "exec", self._name(node)]
 
     def set_link(self, node: int, *, up: bool) -> None:

@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def params(options: argparse.Namespace) -> RayParams:
-    """What a node of either kind is started with."""
+    """Return what a node of either kind is started with."""
     ports = free_ports(options.address, 4)
     sockets = Path(tempfile.gettempdir())  # nodes that start at once would take the same names in Ray's own folder
     ray = RayParams(

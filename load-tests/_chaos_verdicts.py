@@ -13,7 +13,7 @@ from shoal.services.store.ids import parse_session
 
 
 def products_wrong(rows: Sequence[Json], truth: Sequence[Json]) -> list[str]:
-    """What is wrong with the extracted records; the shop is well, so every item can be completed."""
+    """Return what is wrong with the extracted records; the shop is well, so every item can be completed."""
     wrong = _incomplete(rows, len(truth), "products")
     for row in rows:
         index, record = row["item"]["index"], row["record"]
@@ -25,7 +25,7 @@ def products_wrong(rows: Sequence[Json], truth: Sequence[Json]) -> list[str]:
 
 
 def pages_wrong(rows: Sequence[Json], records: Sequence[Json], name: str) -> list[str]:
-    """What is wrong with records that have to be the truth as a whole. Every item can be completed."""
+    """Return what is wrong with records that have to be the truth as a whole. Every item can be completed."""
     wrong = _incomplete(rows, len(records), name)
     for row in rows:
         index = row["item"]["index"]
@@ -37,7 +37,7 @@ def pages_wrong(rows: Sequence[Json], records: Sequence[Json], name: str) -> lis
 
 
 def forms_wrong(rows: Sequence[Json], emails: Sequence[str], sent: Sequence[Json], form: str = "forms") -> list[str]:
-    """What is wrong between the forms that the shop received and what the results say."""
+    """Return what is wrong between the forms that the shop received and what the results say."""
     wrong = _incomplete(rows, len(emails), form)
     received = Counter(one["fields"]["email"] for one in sent)
     for row in rows:
@@ -74,7 +74,7 @@ def _doubt(cluster: ChaosCluster, row: Json, processes: Mapping[str, int]) -> Do
 
 
 def last_steps(cluster: ChaosCluster, rows: Sequence[Json]) -> list[str]:
-    """What the sessions that failed did at last, for the person who looks for the cause."""
+    """Return what the sessions that failed did at last, for the person who looks for the cause."""
     told = []
     for row in [row for row in rows if row["status"] not in ("completed", "unsure")][:5]:
         attempts = cluster.get(f"/v1/sessions/{row['session']}")["attempts"]
@@ -84,7 +84,7 @@ def last_steps(cluster: ChaosCluster, rows: Sequence[Json]) -> list[str]:
 
 
 def store_wrong(cluster: ChaosCluster, expected: int) -> list[str]:
-    """What is wrong with the rows themselves: one per item, all final, and no lease left."""
+    """Return what is wrong with the rows themselves: one per item, all final, and no lease left."""
     wrong = []
     counted = "select count(*), count(distinct (parent, idx)) from session where parent is not null"
     items, places = cluster.store(counted)[0]

@@ -81,7 +81,7 @@ class Storm:
         return next(lacking, None)
 
     def killed_in(self, phase: str, kind: str) -> int:
-        """How often a kind was killed while a loop was in a phase."""
+        """Return how often a kind was killed while a loop was in a phase."""
         return sum(n for at, n in self.phases.items() if at.endswith(f": {phase}, {kind}"))
 
     def not_reached(self, kinds: Sequence[str]) -> list[str]:
@@ -94,7 +94,7 @@ class Storm:
             self.done.append((time.monotonic(), n))
 
     def counts(self) -> Counter[str]:
-        """How often what was killed."""
+        """Return how often what was killed."""
         return Counter(kill.kind for _, kill in self.kills)
 
     def recoveries(self) -> dict[str, list[float]]:
@@ -244,7 +244,9 @@ def verdict(
     learning: LearningLoops | None,
     options: argparse.Namespace,
 ) -> dict[str, Json]:
-    """What the results, the store and the shop say. `forms`: job and marks of each form, by the shop's name of it."""
+    """Return what the results, the store and the shop say.
+    `forms`: job and marks of each form, by the shop's name of it.
+    """
     product_rows = cluster.results(products[0])
     kills = storm.counts()
     wrong = products_wrong(product_rows, products[1])
@@ -287,7 +289,7 @@ def verdict(
 
 
 def gateway_answers(cluster: ChaosCluster) -> bool:
-    """Whether the gateway and the database behind it are back."""
+    """Return whether the gateway and the database behind it are back."""
     return cluster.parts["gateway"].runs and cluster.done() is not None and cluster.ready()
 
 

@@ -355,7 +355,7 @@ def figures(options: argparse.Namespace, world: World, seen: Seen, virtual_s: fl
 
 
 def bottleneck(found: dict[str, Any]) -> str:
-    """What bounds this run first."""
+    """Return what bounds this run first."""
     if found["slots_busy_in_the_first_half"] > FULL:
         return "browser slots"
     if found["dispatcher_at_work"] > BUSY:

@@ -129,7 +129,7 @@ async def main(items: int | None, data: Path) -> Exit:
 
 
 def report(job: Job, rows: list[dict[str, Json]], seconds: float, url: str, data: Path) -> None:
-    """What came out, and where it is."""
+    """Print what came out, and where it is."""
     Console(width=118).print(records_table(rows))
     counts = job.counts
     say(f"expected {counts.expected}, done {counts.completed}, failed {counts.final - counts.completed}")

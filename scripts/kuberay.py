@@ -22,7 +22,7 @@ def manifests() -> list[Json]:
 
 
 def _of_helm(metadata: Json) -> bool:
-    """Whether only Helm uses it: its tests, and what its upgrades compare with."""
+    """Return whether only Helm uses it: its tests, and what its upgrades compare with."""
     return "helm.sh/hook" in metadata.get("annotations", {}) or metadata["name"].endswith("-parts")
 
 

@@ -43,7 +43,7 @@ def modules() -> dict[str, Path]:
 
 
 def changed_files(since: str) -> list[str]:
-    """What differs from the commit `since`, files that are not committed yet included."""
+    """Return what differs from the commit `since`, files that are not committed yet included."""
     git = ["git", "-C", str(ROOT)]
     differs = subprocess.run([*git, "diff", "--name-only", since], capture_output=True, text=True, check=True)
     new = subprocess.run([*git, "ls-files", "-o", "--exclude-standard"], capture_output=True, text=True, check=True)
@@ -51,7 +51,7 @@ def changed_files(since: str) -> list[str]:
 
 
 def distances(changed: Iterable[str], named: Mapping[str, Path]) -> dict[Path, int]:
-    """How many imports lie between each file and the nearest change, at most `FARTHEST`."""
+    """Return how many imports lie between each file and the nearest change, at most `FARTHEST`."""
     by_path = {path: module for module, path in named.items()}
     importers: dict[str, set[str]] = defaultdict(set)
     for module, path in named.items():

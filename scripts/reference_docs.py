@@ -70,7 +70,7 @@ def _command(name: str, command: Any) -> Iterator[str]:
 
 
 def _value(command: Any, parameter: Any) -> str:
-    """What kind of value it takes, as `--help` says it."""
+    """Return what kind of value it takes, as `--help` says it."""
     return str(parameter.metavar or parameter.display_type(typer.Context(command))).strip("<>")
 
 

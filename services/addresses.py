@@ -65,7 +65,8 @@ _SIX_TO_FOUR = IPv6Network("2002::/16")
 
 
 def refused_networks() -> list[str]:
-    """What `address_reason` refuses, as networks, IPv4 first: for filters that know networks only, such as the chart's.
+    """Return what `address_reason` refuses, as networks, IPv4 first:
+    for filters that know networks only, such as the chart's.
 
     Networks that carry IPv4 addresses inside are refused as a whole. IPv4-mapped addresses are not among them: they
     leave a machine as IPv4 and meet its rules.

@@ -41,7 +41,8 @@ class BoundedTransport(httpx.AsyncBaseTransport):
 
 
 async def bounded_get(http: httpx.AsyncClient, url: str, most_bytes: int, *, timeout_s: float) -> httpx.Response:
-    """What `url` answers, redirects followed, by a client of any kind.
+    """Return what `url` answers, redirects followed,
+    by a client of any kind.
 
     Raises:
         httpx.HTTPError: there is no answer, or none that can be read.

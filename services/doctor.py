@@ -106,7 +106,7 @@ def packages(lock: Path = Path(__file__).resolve().parent.parent / "requirements
 
 
 def _fault_of(text: str) -> str:
-    """What is wrong with one required package; "" when nothing is, or when this system does not need it."""
+    """Return what is wrong with one required package; "" when nothing is, or when this system does not need it."""
     try:
         requirement = Requirement(text)
     except InvalidRequirement as error:
@@ -153,7 +153,7 @@ async def chromium(settings: Settings) -> Finding:
 
 
 def file_wall(settings: Settings) -> Finding:
-    """Whether a worker's Chromium is kept from the files of this machine, as a worker would start it here."""
+    """Return whether a worker's Chromium is kept from the files of this machine, as a worker would start it here."""
     try:
         path = find_chromium(str(settings.chromium) if settings.chromium else None)
     except BrowserError:

@@ -23,7 +23,7 @@ Resolve = Callable[[str], tuple[str, ...]]
 
 
 def resolved(name: str) -> tuple[str, ...]:
-    """What the machine's resolver says; blocks for as long as it tries."""
+    """Return what the machine's resolver says; blocks for as long as it tries."""
     try:
         rows = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):  # no such name, or no answer; what is no name at all
@@ -68,7 +68,8 @@ class HostNames:
         self._held: Counter[str] = Counter()  # threads by owner
 
     async def addresses(self, host: str, owner: str = "") -> tuple[str, ...]:
-        """What `host` resolves to; empty when it does not resolve, or not in time.
+        """Return what `host` resolves to;
+        empty when it does not resolve, or not in time.
 
         The time includes the wait for a free thread. Callers that ask for the same name wait for the same answer; one
         that comes too late is remembered all the same.

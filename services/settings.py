@@ -763,7 +763,7 @@ class Settings(BaseSettings):
     # --- for the entry points -------------------------------------------------------------------------
 
     def artifact_options(self) -> ArtifactOptions:
-        """What `open_artifacts` takes beside `artifacts_url`."""
+        """Return what `open_artifacts` takes beside `artifacts_url`."""
         return ArtifactOptions(
             s3=S3Options(
                 endpoint_url=self.s3_endpoint_url,

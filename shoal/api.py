@@ -47,7 +47,7 @@ _PASSING = frozenset({429, 502, 503, 504})
 
 
 def passing(status: int) -> bool:
-    """Whether a request that was answered so is worth another try."""
+    """Return whether a request that was answered so is worth another try."""
     return status in _PASSING
 
 
@@ -150,7 +150,7 @@ class Api:
         return await self._json("POST", f"/v1/sessions/{_part(session)}/retry")
 
     async def questions(self, **query: Json) -> dict[str, Json]:
-        """What running sessions wait to be told."""
+        """Return what running sessions wait to be told."""
         return await self._json("GET", "/v1/questions", params=_given(query))
 
     async def answer(self, question: str, text: str) -> None:
@@ -200,7 +200,7 @@ class Api:
         return await self._json("POST", "/v1/webhooks:resend")
 
     async def webhook_secret(self) -> dict[str, Json]:
-        """What this tenant's receivers check signatures with."""
+        """Return what this tenant's receivers check signatures with."""
         return await self._json("GET", "/v1/webhooks/secret")
 
     async def workflows(self, **query: Json) -> dict[str, Json]:
@@ -328,8 +328,9 @@ class Api:
         formulas: bool = True,
         told: Callable[[Mapping[str, Json]], None] = lambda _: None,
     ) -> AsyncIterator[bytes]:
-        """What changed since an earlier run, in pieces of the wanted format; `told` gets between which runs, and how
-        many records."""
+        """Yield what changed since an earlier run, in pieces of the wanted format;
+        `told` gets between which runs, and how many records.
+        """
         params = _given({"since": since, "key": list(key), "format": form, "formulas": None if formulas else "false"})
         path = f"/v1/jobs/{_part(job)}/changes"
         async with self._stream("GET", path, params=params, timeout=CHANGES_TIMEOUT) as answer:

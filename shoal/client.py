@@ -197,7 +197,7 @@ class AsyncClient:
         return [*done, *(await self._submit_chunk(chunk, first=len(done) + 1) if chunk else [])]
 
     async def _submit_chunk(self, chunk: Sequence[bytes], *, first: int) -> list[BatchLine]:
-        """What became of each line; those whose answer is missing, or that say "not now", are sent again."""
+        """Return what became of each line; those whose answer is missing, or that say "not now", are sent again."""
         done: dict[int, BatchLine] = {}
         late: dict[int, BatchLine] = {}
         try:
@@ -389,7 +389,7 @@ class AsyncClient:
     async def changes(
         self, job: str, *, since: str = "previous", key: Sequence[str] = ()
     ) -> AsyncIterator[RecordChange]:
-        """What changed since an earlier run: the records that appeared, went or changed, and those of which it is
+        """Yield what changed since an earlier run: the records that appeared, went or changed, and those of which it is
         unclear.
 
         Args:
@@ -473,7 +473,7 @@ class AsyncClient:
         return await self._api.artifact(artifact)
 
     async def questions(self, *, job: str | None = None) -> list[Question]:
-        """What running sessions, of one job or of all, need to be told by a person."""
+        """Return what running sessions, of one job or of all, need to be told by a person."""
         return [Question.model_validate(row) for row in (await self._api.questions(job=job))["questions"]]
 
     async def answer(self, question: str, text: str) -> None:

@@ -50,7 +50,7 @@ class RunResult:
 
     @property
     def answer(self) -> str:
-        """What the goal asked for, in words; "" where it asked for nothing."""
+        """Return what the goal asked for, in words; "" where it asked for nothing."""
         return self.job.answer
 
 

@@ -321,7 +321,7 @@ class _Parts:
         return await self.browser.new_context(options)
 
     def hidden(self) -> Redactor:
-        """What no call shows: the secrets that the page may be given."""
+        """Return what no call shows: the secrets that the page may be given."""
         redactor = Redactor()
         for reference, value in self._secrets(self.spec_for("http://localhost/", goal="-")).granted().items():
             redactor.learn(reference, value)

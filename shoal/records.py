@@ -201,17 +201,17 @@ class JobSummary(Reply):
 
     @property
     def final(self) -> bool:
-        """Whether the job has ended."""
+        """Return whether the job has ended."""
         return self.status in FINAL
 
     @property
     def succeeded(self) -> bool:
-        """Whether the job completed, with at least one completed item where it has items."""
+        """Return whether the job completed, with at least one completed item where it has items."""
         return self.status is Status.COMPLETED and (self.counts.expected == 0 or self.counts.completed > 0)
 
     @property
     def partial(self) -> bool:
-        """Whether the job completed, and something is known to be missing: an item, or a part of a list."""
+        """Return whether the job completed, and something is known to be missing: an item, or a part of a list."""
         counts = self.counts
         return self.status is Status.COMPLETED and (counts.final > counts.completed or self.incomplete is not None)
 
@@ -487,7 +487,7 @@ class Event:
 
     @property
     def counts(self) -> Counts | None:
-        """How the job's items stood then; None where the event does not say."""
+        """Return how the job's items stood then; None where the event does not say."""
         counts = self.data.get("counts")
         return None if counts is None else Counts.model_validate(counts)
 

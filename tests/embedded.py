@@ -26,7 +26,7 @@ JOB_S = 300.0
 
 
 def wait_until(met: Callable[[], Any], seconds: float, what: str) -> Any:
-    """What `met` gives, as soon as it is true."""
+    """Return what `met` gives, as soon as it is true."""
     deadline = time.monotonic() + seconds
     while not (value := met()):
         assert time.monotonic() < deadline, f"not within {seconds:g} s: {what}"
@@ -70,7 +70,7 @@ class Up:
         return found
 
     def ray_metrics(self) -> tuple[str, str]:
-        """Where its Ray tells metrics, as host:port, and the token of its cluster."""
+        """Return where its Ray tells metrics, as host:port, and the token of its cluster."""
         (port,) = self.temp.glob("shoal-*/ray/session_latest/metrics_export_port_*")
         (token,) = self.temp.glob("shoal-*/ray-token")
         assert port.read_text() != "-1", "Ray lacks the packages that `ray_tells_metrics` in scripts/lib.sh installs"

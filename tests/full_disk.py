@@ -13,7 +13,7 @@ import pytest
 
 
 def can_mount() -> bool:
-    """Whether this process may mount file systems."""
+    """Return whether this process may mount file systems."""
     asked = ["unshare", "--mount", "sh", "-c", "mount -t tmpfs tmpfs /mnt"]
     return (
         shutil.which("unshare") is not None and not subprocess.run(asked, capture_output=True, check=False).returncode

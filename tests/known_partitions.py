@@ -53,7 +53,9 @@ class KnownPartitions:
             self.cursors[key] = min(partition.cursor, self.cursors.get(key, partition.cursor))
 
     def note(self, takes: Iterable[ClaimRequest], claims: Claims) -> None:
-        """What was claimed is behind the cursor; a partition that gave less than it was asked for has no more."""
+        """Note that what was claimed is behind the cursor;
+        a partition that gave less than it was asked for has no more.
+        """
         got: dict[tuple[int, int], list[int]] = {}
         for one in claims.sessions:
             got.setdefault((one.work.job, one.domain), []).append(one.work.session)

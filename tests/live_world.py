@@ -163,6 +163,6 @@ async def _dispatcher(folder: Path, made: World, model_url: str, gateway: str, r
 
 
 async def said(url: str, session: str, **order: Any) -> httpx.Response:
-    """What the gateway says to one thing that a person does, by the API."""
+    """Return what the gateway says to one thing that a person does, by the API."""
     async with httpx.AsyncClient() as http:
         return await http.post(f"{url}/v1/sessions/{session}/live", json=order, timeout=30)

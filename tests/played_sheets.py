@@ -35,7 +35,7 @@ class Tab:
     cells: dict[tuple[int, int], Any] = field(default_factory=dict)  # by line and column, from 1
 
     def values(self) -> list[list[Any]]:
-        """What is shown, without empty ends."""
+        """Return what is shown, without empty ends."""
         height = max((line for (line, _), value in self.cells.items() if value != ""), default=0)
         width = max((column for (_, column), value in self.cells.items() if value != ""), default=0)
         return [[self.cells.get((line, column), "") for column in range(1, width + 1)] for line in range(1, height + 1)]

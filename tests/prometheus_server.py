@@ -41,7 +41,7 @@ class Scrape:
 
     @property
     def config(self) -> Json:
-        """What Prometheus calls a scrape config."""
+        """Return what Prometheus calls a scrape config."""
         shown = {"authorization": {"credentials": self.token}} if self.token else {}
         return {
             "job_name": self.job,
@@ -123,7 +123,7 @@ def prometheus(gateway: str, *others: Scrape) -> Iterator[Prometheus]:
 
 
 def _address(log: Path) -> str:
-    """Where it listens, as it says itself."""
+    """Return where it listens, as it says itself."""
     for line in log.read_text().splitlines():
         told = json.loads(line) if line.startswith("{") else {}
         address = str(told.get("address", ""))

@@ -36,7 +36,7 @@ class Moment:
     queued_s: float = 0.0  # how long the loop's thread could have run, and other processes had the cores
 
     def pause_s(self, before: Moment) -> float:
-        """How much the process has done since `before` while its loop could not look around.
+        """Return how much the process has done since `before` while its loop could not look around.
 
         While the loop's thread waits for a core, the process's other threads may work on another one: that is no
         pause, so it is never longer than the time without such waits.
@@ -46,7 +46,7 @@ class Moment:
 
 
 def queued_s() -> float:
-    """How long this thread has waited for a core since it began. Linux says so."""
+    """Return how long this thread has waited for a core since it began. Linux says so."""
     try:
         return int(_SCHEDULED.read_text().split()[1]) / 1e9
     except FileNotFoundError:

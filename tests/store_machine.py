@@ -375,11 +375,11 @@ class StoreMachine(RuleBasedStateMachine):
         return all(session.status in FINAL for session in self.of(job))
 
     def takes_no_change(self, job: int) -> bool:
-        """Whether it is over, or a part of it has failed by its deadline."""
+        """Return whether it is over, or a part of it has failed by its deadline."""
         return self.is_over(job) or self.do(self.w.store.job(job)).error is not None
 
     def is_doomed(self, session: Session) -> bool:
-        """Whether it is not over, and a slice that is not done yet will end it."""
+        """Return whether it is not over, and a slice that is not done yet will end it."""
         if session.status in FINAL:
             return False
         if session.job in self.late or session.status is S.RUNNING:
@@ -474,7 +474,9 @@ class StoreMachine(RuleBasedStateMachine):
                 self.settle(session.parent)
 
     def sums_up(self, parent: int | None) -> bool:
-        """Whether a worker holds a session that would have to wait again, or it stops its loop at this moment."""
+        """Return whether a worker holds a session that would have to wait again,
+        or it stops its loop at this moment.
+        """
         while parent is not None:
             status = self.sessions[parent].status
             if status not in FINAL:
@@ -484,7 +486,7 @@ class StoreMachine(RuleBasedStateMachine):
         return False
 
     def is_stopped(self, id: int) -> bool:
-        """Whether it is a child of a stopped loop that has not begun."""
+        """Return whether it is a child of a stopped loop that has not begun."""
         session = self.sessions[id]
         return session.status is S.QUEUED and not session.children
 

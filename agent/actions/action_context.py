@@ -69,7 +69,8 @@ class ActionContext(Protocol):
         ...
 
     async def target(self, bid: str, *, again: bool = False) -> ActionTarget:
-        """What the element is, as it was when the action began; with `again` as it is now.
+        """Return what the element is, as it was when the action began;
+        with `again` as it is now.
 
         Raises:
             ElementMissing: there is none with this id.
@@ -85,7 +86,7 @@ class ActionContext(Protocol):
         ...
 
     async def over(self, bid: str) -> Cover | None:
-        """What lies over the middle of the element; None when nothing does, or when its frame cannot tell."""
+        """Return what lies over the middle of the element; None when nothing does, or when its frame cannot tell."""
         ...
 
     async def watch_click(self, bid: str) -> None:
@@ -93,11 +94,11 @@ class ActionContext(Protocol):
         ...
 
     async def click_hit(self, bid: str) -> str | None:
-        """What the click since `watch_click` hit, in words, where that was not the element."""
+        """Return what the click since `watch_click` hit, in words, where that was not the element."""
         ...
 
     async def list_opens(self, bid: str, within_s: float) -> bool:
-        """Whether something that can be chosen came since `before_opening`; that is waited for."""
+        """Return whether something that can be chosen came since `before_opening`; that is waited for."""
         ...
 
     async def options(self, bid: str) -> list[tuple[str, str, bool]]:
@@ -121,11 +122,13 @@ class ActionContext(Protocol):
         ...
 
     async def took(self, bid: str, choice: str, text: str) -> bool:
-        """Whether the field shows or sends what was chosen from its list since `before_choosing`."""
+        """Return whether the field shows or sends what was chosen from its list since `before_choosing`."""
         ...
 
     async def setting_spot(self, bid: str) -> tuple[float, float] | Literal["anywhere", "nowhere"]:
-        """Where a click sets a check box, in pixels from the corner of what takes its clicks, past the links in it."""
+        """Return where a click sets a check box, in pixels from the corner of what takes its clicks,
+        past the links in it.
+        """
         ...
 
     async def set_by_script(self, bid: str) -> None:
@@ -153,7 +156,7 @@ class ActionContext(Protocol):
         ...
 
     def downloads_begun(self) -> int:
-        """How many downloads have begun so far."""
+        """Return how many downloads have begun so far."""
         ...
 
     async def next_download(self, after: int, *, sure: bool) -> Download:

@@ -45,7 +45,7 @@ class Primitive:
 
     @property
     def gives(self) -> Gives:
-        """What the page gets by it."""
+        """Return what the page gets by it."""
         return "nothing" if self.sends == "never" else self.given
 
     def argument(self, name: str) -> str:
@@ -54,12 +54,12 @@ class Primitive:
 
     @property
     def types(self) -> bool:
-        """Whether it enters text, as keys would."""
+        """Return whether it enters text, as keys would."""
         return self.name in _TYPING
 
     @property
     def tells(self) -> bool:
-        """Whether it came to nothing when nothing on the page changed: late effects are waited for then."""
+        """Return whether it came to nothing when nothing on the page changed: late effects are waited for then."""
         return self.group in ("element", "coordinate", "keyboard") and self.name not in _MAY_CHANGE_NOTHING
 
     @property
@@ -76,7 +76,7 @@ class Primitive:
 
     @property
     def text(self) -> str:
-        """What a model reads about it, without the examples."""
+        """Return what a model reads about it, without the examples."""
         return (inspect.getdoc(self.function) or "").split("\n\nExamples:")[0]
 
     @property
@@ -87,7 +87,7 @@ class Primitive:
 
 
 def parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """What a caller gives: everything but the action context."""
+    """Return what a caller gives: everything but the action context."""
     return list(inspect.signature(function).parameters.values())[1:]
 
 

@@ -130,7 +130,7 @@ def _requires_bid(entry: Primitive) -> bool:
 
 
 def catalogue(sets: Iterable[str] = ("all", "python")) -> list[dict[str, Json]]:
-    """What is said about each primitive: name, group, sets, signature, text, examples, schema."""
+    """Return what is said about each primitive: name, group, sets, signature, text, examples, schema."""
     return [
         {
             "name": entry.name,

@@ -18,7 +18,7 @@ _QUIET_COMBINATIONS = frozenset({"Control+a", "Meta+a", "ControlOrMeta+a"})
 
 
 def sends(action: Action) -> Sends:
-    """What the primitive's own word becomes with these arguments."""
+    """Return what the primitive's own word becomes with these arguments."""
     try:
         said = primitive(action.name).sends
     except ActionInvalid:
@@ -31,7 +31,7 @@ def sends(action: Action) -> Sends:
 
 
 def is_quiet(action: Action) -> bool:
-    """Whether the action presses keys that do nothing by themselves but move in a page or in a field."""
+    """Return whether the action presses keys that do nothing by themselves but move in a page or in a field."""
     if action.name not in _WITH_KEYS:
         return False
     named = keys(str(action.args.get("key_comb") or action.args.get("key") or ""))
@@ -40,7 +40,7 @@ def is_quiet(action: Action) -> bool:
 
 
 def clicks(action: Action) -> bool:
-    """Whether the action presses what it acts on: with the mouse, or with the space bar."""
+    """Return whether the action presses what it acts on: with the mouse, or with the space bar."""
     if action.name in _WITH_KEYS:
         return _key(action) in ("Space", " ")
     try:
@@ -50,7 +50,7 @@ def clicks(action: Action) -> bool:
 
 
 def presses_enter(action: Action) -> bool:
-    """Whether the action presses Enter, by itself or by a text that it types."""
+    """Return whether the action presses Enter, by itself or by a text that it types."""
     if action.name in _WITH_KEYS:
         return _key(action) in ("Enter", "NumpadEnter")
     return _types_enter(action)
@@ -62,7 +62,7 @@ def _key(action: Action) -> str:
 
 
 def _types_enter(action: Action) -> bool:
-    """Whether typing its text presses Enter."""
+    """Return whether typing its text presses Enter."""
     if action.name == "keyboard_type":
         typed = str(action.args.get("text", ""))
     elif action.name == "fill" and action.args.get("enable_autocomplete_menu"):

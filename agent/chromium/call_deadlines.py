@@ -31,15 +31,17 @@ class BrowserProcess(Protocol):
 
     @property
     def crash_note(self) -> str:
-        """What is known of why some page crashed just now, to be told behind that one did; "" where nothing is."""
+        """Return what is known of why some page crashed just now, to be told behind that one did;
+        "" where nothing is.
+        """
         ...
 
     async def ended(self, *, within_s: float) -> bool:
-        """Whether the process is gone, or becomes so within `within_s`."""
+        """Return whether the process is gone, or becomes so within `within_s`."""
         ...
 
     async def answers(self, *, within_s: float) -> bool:
-        """Whether the browser answers a question that needs no page."""
+        """Return whether the browser answers a question that needs no page."""
         ...
 
 
@@ -152,7 +154,7 @@ class CallDeadlines:
             raise PageHangs(f"the page does not answer, while its browser does: {error.message}") from error
 
     async def meaning(self, error: PlaywrightError) -> AgentError | None:
-        """What `error` means where it tells of a page or a browser that ended, else None."""
+        """Return what `error` means where it tells of a page or a browser that ended, else None."""
         end = self._end()
         if end is None and "ERR_ABORTED" in error.message:
             await self._crashes(CRASH_S)
@@ -188,7 +190,7 @@ def uncounted(deadline: asyncio.Timeout) -> Iterator[None]:
 
 
 def left_ms(ends: float) -> float:
-    """What is left until then; never 0, which would stand for no limit."""
+    """Return what is left until then; never 0, which would stand for no limit."""
     return max(1.0, (ends - time.monotonic()) * 1000)
 
 

@@ -76,11 +76,11 @@ class ChromiumBrowser:
 
     @property
     def alive(self) -> bool:
-        """Whether the process is there and connected, as far as can be told without asking it."""
+        """Return whether the process is there and connected, as far as can be told without asking it."""
         return self._browser.is_connected() and not self._gone.is_set() and self._processes.alive()
 
     async def ended(self, *, within_s: float) -> bool:
-        """Whether the process is known to be gone, or becomes so within `within_s`."""
+        """Return whether the process is known to be gone, or becomes so within `within_s`."""
         if self.alive:
             try:
                 async with asyncio.timeout(within_s):
@@ -90,7 +90,7 @@ class ChromiumBrowser:
         return not self.alive
 
     async def answers(self, *, within_s: float) -> bool:
-        """Whether the browser itself, whatever its pages do, says something within that time."""
+        """Return whether the browser itself, whatever its pages do, says something within that time."""
         try:
             async with asyncio.timeout(within_s):
                 await self._pages.version()
@@ -104,7 +104,7 @@ class ChromiumBrowser:
         return context
 
     async def _in_time(self, opening: Coroutine[Any, Any, _Opened]) -> _Opened:
-        """What opening a context gives.
+        """Return what opening a context gives.
 
         Raises:
             BrowserGone: the process ended, or does not answer.
@@ -138,7 +138,9 @@ class ChromiumBrowser:
             await asyncio.shield(close_quietly(context.close()))
 
     def _suits_reading(self, options: ContextOptions) -> bool:
-        """Whether a page past Playwright looks as wanted: as the browser's own window does, with nothing stored."""
+        """Return whether a page past Playwright looks as wanted:
+        as the browser's own window does, with nothing stored.
+        """
         plain = BrowserSpec(viewport=self._window) if self._window is not None else None
         return (
             options.reading
@@ -265,7 +267,9 @@ class ChromiumBrowser:
 
     @property
     def crash_note(self) -> str:
-        """What is known of why some page crashed just now, to be told behind that one did; "" where nothing is."""
+        """Return what is known of why some page crashed just now, to be told behind that one did;
+        "" where nothing is.
+        """
         last = self._page_processes.last_ended
         if last is None or time.monotonic() - last.at > _CRASH_NOTE_S:
             return ""

@@ -31,7 +31,7 @@ class PooledContext(Protocol):
 
     @property
     def usable(self) -> bool:
-        """Whether its page is still there."""
+        """Return whether its page is still there."""
         ...
 
     async def end(self) -> None:

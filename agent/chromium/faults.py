@@ -49,7 +49,7 @@ def net_error(message: str) -> str | None:
 
 
 def navigation_error(error: PlaywrightError, url: str, seconds: float) -> AgentError:
-    """What a failed navigation to `url` means; `seconds` is the limit that it had."""
+    """Return what a failed navigation to `url` means; `seconds` is the limit that it had."""
     if isinstance(error, PlaywrightTimeout):
         return NavigationTimeout(f"{url} did not load within {seconds:g} s", url=url)
     name = net_error(error.message)
@@ -64,7 +64,7 @@ def navigation_error(error: PlaywrightError, url: str, seconds: float) -> AgentE
 
 
 def action_error(error: PlaywrightError) -> AgentError:
-    """What a failed call on a page or an element means."""
+    """Return what a failed call on a page or an element means."""
     known = None if _was_begun(error) else _by_saying(error)
     if known is not None:
         return known
@@ -74,7 +74,7 @@ def action_error(error: PlaywrightError) -> AgentError:
 
 
 def _was_begun(error: PlaywrightError) -> bool:
-    """Whether the input was sent before the time was up: what was in the way before that is history."""
+    """Return whether the input was sent before the time was up: what was in the way before that is history."""
     log = error.message
     earlier = max(log.rfind("intercepts pointer events"), log.rfind("is not stable"))
     return isinstance(error, PlaywrightTimeout) and log.rfind("  performing ") > earlier

@@ -34,7 +34,7 @@ class NavigationState:
 
     @property
     def under_way(self) -> bool:
-        """Whether a navigation was asked for that has not come to a document yet."""
+        """Return whether a navigation was asked for that has not come to a document yet."""
         return not self._there.is_set()
 
     async def arrival(self) -> None:

@@ -58,7 +58,9 @@ class DocumentReader(Protocol):
     """Reads documents."""
 
     async def __call__(self, raw: RawDocument, arg: Mapping[str, Any]) -> ReadDocument:
-        """What the places of `arg` say in `raw`; raises `BeyondDocument` where only a browser can tell in time."""
+        """Return what the places of `arg` say in `raw`;
+        raises `BeyondDocument` where only a browser can tell in time.
+        """
         ...
 
 
@@ -84,7 +86,7 @@ class DocumentReading:
 
 
 def turned_away(reading: DocumentReading, raw: RawDocument) -> bool:
-    """Whether the site does not want to be asked without a browser, which is noted."""
+    """Return whether the site does not want to be asked without a browser, which is noted."""
     refused = raw.status in _BUSY | _TURNED_AWAY or any(name in raw.headers for name in _CHALLENGES)
     if refused:
         reading.trust.refuse(f"the site answered {raw.status} to a request for a document alone", turned_away=True)
@@ -164,7 +166,8 @@ class DocumentContext:
         return await self._document_at(url, visitor, timeout_s) or await self._again()
 
     async def _document_at(self, url: str, visitor: Visitor, timeout_s: float | None) -> Landing | None:
-        """Where the document is from; None where a browser has to open it.
+        """Return where the document is from;
+        None where a browser has to open it.
 
         Raises:
             ServerBusy: the site wants to be left alone for a while.
@@ -202,7 +205,8 @@ class DocumentContext:
     async def _asked(
         self, url: str, visitor: Visitor, headers: Mapping[str, str], timeout_s: float | None
     ) -> RawDocument | None:
-        """What the site answers; None where there was no answer, or where it turns such requests away, which is noted.
+        """Return what the site answers; None where there was no answer, or where it turns such requests away,
+        which is noted.
 
         Raises:
             BeyondDocument: the site leads elsewhere.
@@ -279,7 +283,7 @@ class DocumentContext:
         return said
 
     async def _told(self, question: DocumentQuestion) -> ReadDocument | None:
-        """What the document says; None where it does not tell all of it."""
+        """Return what the document says; None where it does not tell all of it."""
         if self._raw is None:
             return None
         if self._reading.own is not None:
@@ -295,7 +299,7 @@ class DocumentContext:
         return replace(read, lacking=frozenset(name for name, places in answered.items() if not places))
 
     async def _own_told(self, own: OwnReading, raw: RawDocument) -> ReadDocument | None:
-        """What the page requests itself says; None where it does not give the item's record."""
+        """Return what the page requests itself says; None where it does not give the item's record."""
         trust = self._reading.trust
         if self._beyond or trust.visitor is None:
             return None
@@ -317,7 +321,7 @@ class DocumentContext:
             return None
 
     async def _let_through(self, url: str, visitor: Visitor, headers: Mapping[str, str]) -> RawDocument | None:
-        """What is answered, where the guard lets the request through; as `_asked` gives it."""
+        """Return what is answered, where the guard lets the request through; as `_asked` gives it."""
         try:
             await self._reading.navigation_guard(url)
             return await self._asked(url, visitor, headers, None)
@@ -381,7 +385,7 @@ class DocumentContext:
         return own.record(view)
 
     async def _sampled(self, question: DocumentQuestion) -> ReadDocument | None:
-        """What the document of the page says that the browser has open; None where that is unknown."""
+        """Return what the document of the page says that the browser has open; None where that is unknown."""
         trust = self._reading.trust
         assert trust.visitor is not None
         if self._raw is None:

@@ -73,7 +73,7 @@ class ReadDocument:
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> Self:
-        """What another process told."""
+        """Return what another process told."""
         return cls(
             told["view"],
             ScriptSignature(told["active"], frozenset(told["hooks"])),
@@ -120,7 +120,8 @@ class HtmlDocument:
         return resolved((base.attributes.get("href") or "").strip("\t\n\f\r "), self.url)
 
     def read(self, arg: Mapping[str, Any]) -> ReadDocument:
-        """What the places of `arg` say; `arg` is what `places.js` is given.
+        """Return what the places of `arg` say;
+        `arg` is what `places.js` is given.
 
         With `selectors` in it the view has `facts`, too, as `facts.js` tells them.
 

@@ -28,7 +28,8 @@ class DocumentClient(Protocol):
     async def get(
         self, url: str, headers: Mapping[str, str], timeout_s: float, most_bytes: int = MOST_BYTES
     ) -> RawDocument:
-        """What the server answers, whatever its status; redirects are not followed.
+        """Return what the server answers, whatever its status;
+        redirects are not followed.
 
         Of a body that is longer than `most_bytes`, one byte more comes.
 

@@ -70,7 +70,7 @@ def kept_pages(kept: Iterable[tuple[str, bytes, bytes]]) -> list[KeptPage]:
 
 
 def checked(old: Version, new: Version, pages: Sequence[KeptPage], schema: Mapping[str, Json] | None) -> RepairTest:
-    """Whether a repair reads what the version read as before, and what taught it as its teacher did."""
+    """Return whether a repair reads what the version read as before, and what taught it as its teacher did."""
     right, wrong = 0, []
     for page in pages:
         view = _view(page, new.branches)
@@ -84,7 +84,7 @@ def checked(old: Version, new: Version, pages: Sequence[KeptPage], schema: Mappi
 
 
 def _fault(sample: PageSample, before: PageRead, after: PageRead) -> str:
-    """What is wrong with how the repair reads a page, in words; "" where nothing is."""
+    """Return what is wrong with how the repair reads a page, in words; "" where nothing is."""
     if after.record is None:
         lost = "; ".join(f"{miss.where}: {miss.told}" for miss in after.misses)
         return f"it was read, and is no more: {lost}" if before.record is not None else ""

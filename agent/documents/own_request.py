@@ -47,12 +47,12 @@ class OwnReading:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """What the page's document is asked: whether it is there, and no login."""
+        """Return what the page's document is asked: whether it is there, and no login."""
         nothing: dict[str, Any] = {"fields": {}, "records": None, "many": False, "near": False, "json": False}
         return {**nothing, "selectors": [PASSWORD], "texts": False}
 
     def address(self, page_url: str) -> str:
-        """What the page at `page_url` requests.
+        """Return what the page at `page_url` requests.
 
         Raises:
             BeyondDocument: its address has not the parts that the request takes.

@@ -40,15 +40,15 @@ class DocumentQuestion:
 
     @property
     def asks_facts(self) -> bool:
-        """Whether it asks what page it is, too."""
+        """Return whether it asks what page it is, too."""
         return "selectors" in self.arg
 
     def answer(self, view: Mapping[str, Json]) -> Json:
-        """What a document's view says, as the script would say it."""
+        """Return what a document's view says, as the script would say it."""
         return {"places": dict(view), "facts": view["facts"]} if self.asks_facts else dict(view)
 
     def view(self, said: Json) -> Mapping[str, Any]:
-        """What the script said, as a document's view says it; empty where it said nothing."""
+        """Return what the script said, as a document's view says it; empty where it said nothing."""
         try:
             told = told_by(said)
             return {**told_by(told["places"]), "facts": told_by(told["facts"])} if self.asks_facts else told

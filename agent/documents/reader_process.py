@@ -38,7 +38,7 @@ class ReaderProcess:
         self._one = asyncio.Lock()
 
     async def __call__(self, raw: RawDocument, arg: Mapping[str, Any]) -> ReadDocument:
-        """What the places of `arg` say in `raw`.
+        """Return what the places of `arg` say in `raw`.
 
         Raises:
             BeyondDocument: only a browser can tell, or reading takes too long.

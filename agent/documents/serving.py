@@ -9,7 +9,8 @@ from shoal.agent.spec import ExtractSpec, JobSpec
 
 
 def documents_serve(spec: JobSpec, *, learned: bool = False) -> bool:
-    """Whether a loop's pages may be read from their documents: the job allows that, and each field has a place.
+    """Return whether a loop's pages may be read from their documents:
+    the job allows that, and each field has a place.
 
     Args:
         learned: the loop replays `spec.workflow`, which it has learned.
@@ -26,7 +27,7 @@ def _gives_places(extract: ExtractSpec) -> bool:
 
 
 def _only_reads(workflow: Mapping[str, Any] | None) -> bool:
-    """Whether a workflow reads pages, and does nothing on them."""
+    """Return whether a workflow reads pages, and does nothing on them."""
     if workflow is None:
         return False
     (version,) = workflow["versions"]

@@ -41,12 +41,12 @@ def signature_of(tree: LexborHTMLParser, markup: str) -> ScriptSignature:
 
 
 def has_scripts(tree: LexborHTMLParser) -> bool:
-    """Whether the document has scripts that run."""
+    """Return whether the document has scripts that run."""
     return any(_of_script(el) for el in tree.css("script"))
 
 
 def _of_script(el: LexborNode) -> str:
-    """What a script is; "" for one that holds data and does not run."""
+    """Return what a script is; "" for one that holds data and does not run."""
     given = el.attributes
     if not _RUNS.fullmatch((given.get("type") or "").strip()):
         return ""
@@ -65,6 +65,6 @@ def _of_link(given: Mapping[str, str | None]) -> str:
 
 
 def _address(text: str) -> str:
-    """Where a script or a sheet is from; its version does not count."""
+    """Return where a script or a sheet is from; its version does not count."""
     parts = address_parts(text)
     return f"{parts.netloc}{_DIGITS.sub('#', parts.path)}"

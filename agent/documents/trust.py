@@ -53,7 +53,7 @@ class _Build:
     words: dict[str, set[str]] = field(default_factory=dict)  # hashes of values beside the record, by path
 
     def takes(self, path: str, word: str) -> bool:
-        """Whether a value beside the record may be this one: it was seen, or nearly every page has another."""
+        """Return whether a value beside the record may be this one: it was seen, or nearly every page has another."""
         seen = self.words.get(path, set())
         return word in seen or len(seen) >= _MANY_WORDS or 2 * len(seen) > self.agreed
 
@@ -76,11 +76,12 @@ class DocumentTrust:
 
     @property
     def opened(self) -> bool:
-        """Whether documents of some build count."""
+        """Return whether documents of some build count."""
         return not self.refused and any(build.agreed >= SAMPLES for build in self._builds.values())
 
     def begin(self, *, sampled: bool = False, audited: bool = False, kept: bool = False) -> Mode:
-        """How the next page is to be read; each is followed by one call of `end`.
+        """Return how the next page is to be read;
+        each is followed by one call of `end`.
 
         Args:
             sampled: a browser opens it in any case, so that both can be compared.
@@ -115,7 +116,7 @@ class DocumentTrust:
             self._sampling -= 1
 
     def knows(self, read: ReadDocument) -> bool:
-        """Whether what `read` rests on was seen to be the same in a browser."""
+        """Return whether what `read` rests on was seen to be the same in a browser."""
         build = self._builds.get(read.signature.active)
         if self.refused or build is None or build.agreed < SAMPLES:
             return False
@@ -172,7 +173,7 @@ class TrustedSites:
         self._sites: LRUCache[tuple[int, str, bool], DocumentTrust] = LRUCache(_MOST_SITES)
 
     def of(self, job: int, host: str, *, own_requests: bool = False) -> DocumentTrust:
-        """What is known of the site for the job.
+        """Return what is known of the site for the job.
 
         Args:
             own_requests: of what its pages request themselves, where their documents do not count.

@@ -122,7 +122,7 @@ def _conditions(version: PageVersion) -> dict[str, str]:
 
 
 async def visitor_of(browser: Browser, spec: JobSpec) -> Visitor:
-    """How the job's browser names itself, told by a page of its own: no site is asked."""
+    """Return how the job's browser names itself, told by a page of its own: no site is asked."""
     context = await browser.new_context(ContextOptions(browser=spec.browser))
     try:
         user_agent, *languages = await context.read(VISITOR)

@@ -129,7 +129,7 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
 
     @property
     def chat(self) -> Chat:
-        """What was said in the running episode."""
+        """Return what was said in the running episode."""
         return self._episode.chat
 
     @property
@@ -161,7 +161,7 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
         return self._observed(step.seen), step.reward, step.done, False, info
 
     def render(self) -> Any:
-        """What the window shows: an array of height, width and red, green, blue."""
+        """Return what the window shows: an array of height, width and red, green, blue."""
         return _picture(self._seen.screenshot) if self._seen is not None else None
 
     def close(self) -> None:

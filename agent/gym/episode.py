@@ -127,7 +127,8 @@ class EpisodeRunner:
         return self._look("")
 
     def step(self, reply: str) -> EpisodeStep:
-        """What the page shows after the actions of `reply`; actions after one that fails are not taken.
+        """Return what the page shows after the actions of `reply`;
+        actions after one that fails are not taken.
 
         Raises:
             RuntimeError: there was no reset.
@@ -189,7 +190,9 @@ class EpisodeRunner:
         await (await tab.session()).send("Emulation.setDeviceMetricsOverride", asked)
 
     def _take(self, context: ActingContext, reply: str, seen: Observation) -> tuple[tuple[ActionResult, ...], str]:
-        """What the actions of a reply came to; why the reply could not be read or was refused, "" when it could."""
+        """Return what the actions of a reply came to;
+        why the reply could not be read or was refused, "" when it could.
+        """
         peer = self._options.peer
         results: list[ActionResult] = []
         try:

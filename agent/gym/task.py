@@ -52,7 +52,7 @@ class GymTask(ABC):
     def validate(
         self, page: Blocking, chat_messages: Sequence[ChatMessage]
     ) -> tuple[float, bool, str, Mapping[str, Json]]:
-        """How the task stands: reward since the last step, whether it is over, what the user says, what else."""
+        """Return how the task stands: reward since the last step, whether it is over, what the user says, what else."""
 
     def teardown(self) -> None:  # noqa: B027 - a hook: most tasks leave nothing behind
         """Undoes what the task left outside the browser."""

@@ -41,7 +41,7 @@ class Fitted:
     scale: float  # pixels of the fitted image per pixel of the given one; 1.0: nothing was scaled
 
     def tokens(self, grid: ImageGrid) -> int:
-        """What the image costs."""
+        """Return what the image costs."""
         return (self.width // grid.side) * (self.height // grid.side)
 
 

@@ -322,7 +322,7 @@ def _fit_images(ask: Ask, grid: ImageGrid) -> Ask:
 
 
 def _shape(ask: Ask) -> str:
-    """What a refusal is remembered by: keywords and nesting of the schema, not this page's ids."""
+    """Return what a refusal is remembered by: keywords and nesting of the schema, not this page's ids."""
     return f"{ask.schema_name} {hashlib.blake2b(repr(_outline(ask.json_schema)).encode(), digest_size=8).hexdigest()}"
 
 

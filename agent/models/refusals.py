@@ -20,7 +20,9 @@ Refusal = tuple[str, str]
 
 
 def unknown_id(given: Json, ids: Sequence[str], disabled: Container[str] = ()) -> Refusal:
-    """What to say of an id that takes no action: it is disabled, or no element has it and another one may be meant."""
+    """Return what to say of an id that takes no action:
+    it is disabled, or no element has it and another one may be meant.
+    """
     text = str(given)[:_SHOWN_CHARS]
     if text in disabled and _PLAIN_ID.fullmatch(text):
         return f"id {text} is disabled on this page: it takes no action now", ""

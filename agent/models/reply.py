@@ -177,7 +177,7 @@ def _again(ask: Ask, reply: Reply, problem: ReplyProblem) -> Ask:
 
 
 def transcript(ask: Ask, replies: list[Reply]) -> str:
-    """What was sent and what came back, as JSON for people who look into a step."""
+    """Return what was sent and what came back, as JSON for people who look into a step."""
     sent = [
         {"role": message.role, "text": message.text, "images": [len(image.data) for image in message.images]}
         for message in ask.messages

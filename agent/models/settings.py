@@ -48,5 +48,5 @@ class ModelSettings:
 
     @property
     def grid(self) -> ImageGrid | None:
-        """How the model counts images; None where they are sent as they are."""
+        """Return how the model counts images; None where they are sent as they are."""
         return ImageGrid(self.image_grid, self.image_tokens) if self.image_tokens else None

@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 async def file_text(path: Path, max_chars: int = MAX_TEXT) -> str:
-    """What the file says, clipped; "" when it is neither a readable PDF nor text."""
+    """Return what the file says, clipped; "" when it is neither a readable PDF nor text."""
     if await asyncio.to_thread(_is_pdf, path):
         return await _pdf_text(path, max_chars)
     if path.suffix.lower() in _TEXT_ENDINGS:

@@ -79,7 +79,7 @@ def marked_elements(elements: Sequence[Element], viewport: tuple[int, int]) -> l
 def place_marks(
     elements: Sequence[Element], size: tuple[int, int], scale: float, ink: Ink | None = None
 ) -> list[PaintedMark]:
-    """Where boxes and labels go on an image of `size` with `scale` image pixels per CSS pixel.
+    """Return where boxes and labels go on an image of `size` with `scale` image pixels per CSS pixel.
 
     A label stands where it covers least of other labels, of other elements and of its own, and of what `ink` says is
     written on the picture, such as a field's caption.
@@ -163,7 +163,7 @@ class Ink:
         self._pixels = self._counts.tobytes()
 
     def under(self, rect: _Rect) -> float:
-        """How much of it a rectangle would cover, in image pixels."""
+        """Return how much of it a rectangle would cover, in image pixels."""
         width, height = self._counts.size
         rim = _INK_CELL / 2  # what a label only touches, such as its element's border, it does not cover
         left, right = int((rect[0] + rim) // _INK_CELL), min(width, int((rect[2] - rim) // _INK_CELL) + 1)
@@ -187,7 +187,7 @@ class _Grid:
         self._put(self._labels, label)
 
     def cost(self, spot: _Rect, own: _Rect) -> float:
-        """How much of labels (worst), of writing, of the own element, and of others `spot` covers."""
+        """Return how much of labels (worst), of writing, of the own element, and of others `spot` covers."""
         labels = sum(_overlap(spot, other) for other in self._near(self._labels, spot))
         boxes = sum(
             _hidden(spot, other) for other in self._near(self._boxes, spot) if other != own and not _holds(other, own)
@@ -224,7 +224,9 @@ def _overlap(a: _Rect, b: _Rect) -> float:
 
 
 def _hidden(spot: _Rect, box: _Rect) -> float:
-    """How bad it is that `spot` covers part of an element: worse where little of the element is left to be seen."""
+    """Return how bad it is that `spot` covers part of an element:
+    worse where little of the element is left to be seen.
+    """
     covered = _overlap(spot, box)
     return covered + _SMALL * _area(spot) * covered / max(1.0, _area(box))
 

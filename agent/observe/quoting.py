@@ -37,7 +37,7 @@ def quoted(text: str) -> str:
 
 
 def value(text: str) -> str:
-    """What a field holds, between quotes: a new line in it is written as a backslash and `n`."""
+    """Return what a field holds, between quotes: a new line in it is written as a backslash and `n`."""
     return '"' + "\\n".join(quoted(part)[1:-1] for part in text.split("\n")) + '"'
 
 

@@ -175,7 +175,7 @@ def _write_block(element: Element, out: _LineCollector) -> None:
 
 
 def _begins_with(element: Element, name: str) -> bool:
-    """Whether `name` is what a reader of the element's content comes upon first."""
+    """Return whether `name` is what a reader of the element's content comes upon first."""
     while element.children and not element.text:
         element = element.children[0]
         if element.name == name:
@@ -267,7 +267,7 @@ def control_text(element: Element) -> str:
 
 
 def _extent(box: Box) -> str:
-    """Where something is that is only a picture: points of it are acted on."""
+    """Return where something is that is only a picture: points of it are acted on."""
     return f"{box.width:.0f} x {box.height:.0f} px at {box.x:.0f}, {box.y:.0f}"
 
 
@@ -280,7 +280,7 @@ def _text(observation: Observation, max_chars: int | None) -> str:
 
 
 def header(observation: Observation) -> list[str]:
-    """What stands above the page: where it is, tabs, and what happened since the last step."""
+    """Return what stands above the page: where it is, tabs, and what happened since the last step."""
     url, title = line(observation.url), line(observation.title)
     lines = [f"{title} - {url}" if title else url]
     if len(observation.tabs) > 1:
@@ -338,7 +338,7 @@ def _axtree_lines(element: Element, depth: int) -> Iterator[str]:
 
 
 def _choices(observation: Observation, max_chars: int | None) -> str:
-    """What takes clicks, a line each, under the letter by which SeeAct's notation names it."""
+    """Return what takes clicks, a line each, under the letter by which SeeAct's notation names it."""
     listed = lettered(clickable_elements(observation.elements))
     return _clipped("\n".join(f"{letter}. {control_text(control)}" for letter, control in listed.items()), max_chars)
 

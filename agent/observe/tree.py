@@ -178,22 +178,22 @@ def focused_bid(walk: FrameWalk) -> str:
 
 
 def omitted(walk: FrameWalk) -> int:
-    """How many elements budgets cut, over all frames; a frame that was not looked at counts as one."""
+    """Return how many elements budgets cut, over all frames; a frame that was not looked at counts as one."""
     return int(walk.data["omitted"]) + walk.unread + sum(omitted(inner) for inner in (walk.inner or {}).values())
 
 
 def is_drawn(walk: FrameWalk) -> bool:
-    """Whether the window shows something large that only a picture of it tells, in whichever frame."""
+    """Return whether the window shows something large that only a picture of it tells, in whichever frame."""
     return bool(walk.data.get("drawn") or any(is_drawn(inner) for inner in (walk.inner or {}).values()))
 
 
 def is_cut(walk: FrameWalk) -> bool:
-    """Whether budgets left out anything, were it only text."""
+    """Return whether budgets left out anything, were it only text."""
     return bool(walk.data["less"] or walk.unread or any(is_cut(inner) for inner in (walk.inner or {}).values()))
 
 
 def size(walk: FrameWalk) -> tuple[int, int]:
-    """How many elements that take actions a walk lists, and characters of text, over all frames."""
+    """Return how many elements that take actions a walk lists, and characters of text, over all frames."""
     inner = [size(frame) for frame in (walk.inner or {}).values()]
     return walk.data["count"] + sum(total[0] for total in inner), walk.data["chars"] + sum(total[1] for total in inner)
 

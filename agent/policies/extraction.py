@@ -28,7 +28,8 @@ from shoal.agent.types import Record
 
 
 async def extract_records(policy: Policy, state: SessionState) -> Extraction:
-    """What the page, and with `extract.next` the pages after it, state of the job's `extract`.
+    """Return what the page, and with `extract.next` the pages after it,
+    state of the job's `extract`.
 
     Raises:
         BadSelector: a selector of the job is no CSS.
@@ -55,7 +56,7 @@ async def extract_records(policy: Policy, state: SessionState) -> Extraction:
 
 
 async def _by_policy(policy: Policy, state: SessionState) -> Extraction:
-    """What the policy reads; the rules look by themselves at how a list ends."""
+    """Return what the policy reads; the rules look by themselves at how a list ends."""
     extraction = await policy.extract(state)
     many = state.spec.extract is not None and state.spec.extract.many
     return await doubted(state.page, extraction) if many and not policy.instant else extraction
@@ -95,7 +96,7 @@ async def _unplaced(policy: Policy, state: SessionState) -> Extraction:
 
 
 def _rest(extract_spec: ExtractSpec) -> ExtractSpec | None:
-    """What is asked for without a place; None where each field has one."""
+    """Return what is asked for without a place; None where each field has one."""
     schema = extract_spec.json_schema or {}
     left = [prop for prop in properties_of(schema) if prop.name not in extract_spec.fields]
     if not left:
@@ -110,7 +111,7 @@ def _rest(extract_spec: ExtractSpec) -> ExtractSpec | None:
 
 
 async def _found(policy: Policy, state: SessionState, rest: ExtractSpec) -> Extraction:
-    """What the policy finds of the fields without a place. Nothing is no error here: the others were read."""
+    """Return what the policy finds of the fields without a place. Nothing is no error here: the others were read."""
     with _asking(state, rest):
         try:
             return await policy.extract(state)
@@ -186,7 +187,7 @@ async def _list(state: SessionState, page: GivenPage, extract_spec: ExtractSpec)
 async def _read_beside(
     state: SessionState, page: GivenPage, properties: Sequence[Property]
 ) -> Mapping[int, ReadRecord]:
-    """What each record's element states of `properties`.
+    """Return what each record's element states of `properties`.
 
     The rules read it, whichever policy the job has: no other reading keeps to one element.
     """

@@ -78,7 +78,8 @@ class SessionState:
 
     @property
     def only_reads(self) -> bool:
-        """Whether an item of a loop has its own page open, of which nothing is wanted but that it is read.
+        """Return whether an item of a loop has its own page open,
+        of which nothing is wanted but that it is read.
 
         Where the page turns out not to have what is wanted, a plan is made after all.
         """
@@ -89,13 +90,15 @@ class SessionState:
 
     @property
     def asks(self) -> bool:
-        """Whether the goal asks for something to be told in words, and nothing that is read from pages tells it."""
+        """Return whether the goal asks for something to be told in words,
+        and nothing that is read from pages tells it.
+        """
         asked = self.wants_answer or "?" in (self.spec.goal or "")
         return asked and self.spec.extract is None and self.item is None
 
     @property
     def answered(self) -> bool:
-        """Whether a finished task has an answer."""
+        """Return whether a finished task has an answer."""
         return any(isinstance(task.result, str) and task.result for task in self.history)
 
 
@@ -137,7 +140,7 @@ class Policy(Protocol):
         ...
 
     async def extract(self, state: SessionState) -> Extraction:
-        """What the page shows of the job's `extract`.
+        """Return what the page shows of the job's `extract`.
 
         Raises:
             FieldsMissing: the page does not show what the schema requires.

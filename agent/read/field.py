@@ -30,7 +30,7 @@ class Field:
 
     @cached_property
     def asked(self) -> AskedName:
-        """What it is called."""
+        """Return what it is called."""
         return AskedName(self.prop.name, self.prop.glossary.properties)
 
     def by_glossary(self, prop: str, types: Types) -> str:

@@ -63,7 +63,8 @@ def _texts(said: Json) -> list[str]:
 
 
 def glossary_faults(said: Json, known: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """What of a glossary would say nothing: each place, "" for all of it, and what is wrong there.
+    """Yield what of a glossary would say nothing:
+    each place, "" for all of it, and what is wrong there.
 
     Args:
         known: names of the record's fields, those of their parts with a dot.

@@ -44,7 +44,7 @@ class Property:
 
     @property
     def own_names(self) -> tuple[Phrase, ...]:
-        """What it is called without a glossary: by the schema, and by the synonyms of what it commonly means."""
+        """Return what it is called without a glossary: by the schema, and by the synonyms of what it commonly means."""
         return self.phrases + (tuple(phrase(name) for name in self.concept.names) if self.concept is not None else ())
 
     def unit_for(self, text: str, lang: str) -> str:

@@ -152,7 +152,8 @@ _BY_GLOSSARY = 0.95
 
 
 def fit(asked: AskedName, name: str, types: Types) -> float:
-    """How well a field fits the property `name` of a thing of these types: 1 is the same name, 0 another thing.
+    """Return how well a field fits the property `name` of a thing of these types:
+    1 is the same name, 0 another thing.
 
     The properties that the field's glossary names fit less than one of the field's own name.
     """
@@ -164,7 +165,8 @@ def fit(asked: AskedName, name: str, types: Types) -> float:
 
 @lru_cache(100_000)
 def fit_of_name(field: str, name: str, types: Types) -> float:
-    """How well a field's name fits the property `name`, as `fit` says.
+    """Return how well a field's name fits the property `name`,
+    as `fit` says.
 
     A name counts as the same without the words of the thing's own type: `recipe_title` of a recipe is its title.
     """

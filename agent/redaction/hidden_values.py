@@ -61,7 +61,7 @@ class HiddenValues:
         return text
 
     def found_in(self, texts: Sequence[str]) -> bool:
-        """Whether one of these texts has a value. It costs less than to look through each of them."""
+        """Return whether one of these texts has a value. It costs less than to look through each of them."""
         joined = "\0".join(texts)
         return self.text(joined) != joined
 
@@ -89,7 +89,7 @@ class _Known:
         return tuple((_compiled(spelling.head), spelling) for spelling in self.spellings if spelling.tail)
 
     def tail_behind(self, head: str) -> tuple[str, ...]:
-        """What the spelling that begins with just this text goes on with."""
+        """Return what the spelling that begins with just this text goes on with."""
         return next((spelling.tail for begins, spelling in self._long if begins.fullmatch(head)), ())
 
 
@@ -161,7 +161,7 @@ def _unit(pattern: str) -> Any:
 
 
 def _with_tail(text: str, end: int, tail: Sequence[str]) -> int:
-    """Where a value that was found ends: as far as the text goes on with it."""
+    """Return where a value that was found ends: as far as the text goes on with it."""
     for unit in tail:
         if (match := _unit(unit).match(text[end : end + _UNIT_CHARS])) is None:
             break

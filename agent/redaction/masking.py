@@ -49,7 +49,7 @@ _FOLDED = str.maketrans("áàâäéèêëíìîïóòôöúùûüñç", "aaaaeee
 
 
 def names_secret(name: str) -> bool:
-    """Whether a detail of this name is a password, a secret, a token, a PIN, or the number or code of a card."""
+    """Return whether a detail of this name is a password, a secret, a token, a PIN, or the number or code of a card."""
     words = [word.lower() for part in _CAMEL.split(name) for word in _WORD.findall(part)]
     words = [word.translate(_FOLDED) for word in words]
     joined = "".join(words)
@@ -57,7 +57,7 @@ def names_secret(name: str) -> bool:
 
 
 def is_reference(value: Json) -> bool:
-    """Whether a value only names a stored secret."""
+    """Return whether a value only names a stored secret."""
     return isinstance(value, str) and _REFERENCE.match(value) is not None
 
 
@@ -153,7 +153,7 @@ def _mask_values(loop: Json) -> None:
 
 
 def may_open(name: str) -> bool:
-    """Whether a parameter, an attribute or a field of this name may hold what lets its holder in."""
+    """Return whether a parameter, an attribute or a field of this name may hold what lets its holder in."""
     joined = "".join(filter(str.isalnum, name.lower()))
     return names_secret(name) or joined in _OF_LOGINS or any(part in joined for part in _WITHIN_OF_LOGINS)
 

@@ -187,7 +187,7 @@ class Redactor:
         return redacted_sentence(text, self.told)
 
     def tasks(self, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
-        """What was done so far, as it may be shown."""
+        """Return what was done so far, as it may be shown."""
         return tuple(
             replace(
                 task,
@@ -223,7 +223,9 @@ class Redactor:
         return replace(errors, told=tuple(told))
 
     def result(self, result: ActionResult) -> ActionResult:
-        """What an action did, and what it was given, without secrets: its address is one that the session goes by."""
+        """Return what an action did, and what it was given, without secrets:
+        its address is one that the session goes by.
+        """
         action, effect = result.action, result.effect
         return replace(
             result,
@@ -259,7 +261,7 @@ class Redactor:
             cause = cause.__cause__ or cause.__context__
 
     def checkpoint(self, known: Checkpoint) -> Checkpoint:
-        """What is known of a session, as it may be shown; no session goes on from this."""
+        """Return what is known of a session, as it may be shown; no session goes on from this."""
         return replace(
             known,
             url=self.address(known.url),
@@ -269,7 +271,7 @@ class Redactor:
         )
 
     def outcome(self, outcome: Outcome) -> Outcome:
-        """How a session ended, as it may be stored. What was read from pages stays: it is the job's result."""
+        """Return how a session ended, as it may be stored. What was read from pages stays: it is the job's result."""
         lacks, basis = outcome.incomplete, self._basis(outcome.rests_on)
         return replace(
             outcome,

@@ -57,7 +57,7 @@ class Spelling:
 
 
 def is_weak(value: str) -> bool:
-    """Whether a value is too short to be told from other words and numbers."""
+    """Return whether a value is too short to be told from other words and numbers."""
     return len("".join(value.split())) < WEAK_CHARS
 
 
@@ -118,7 +118,7 @@ def _unit(char: str) -> str:
 
 
 def _escapes(char: str) -> Iterator[str]:
-    """What stands behind a backslash for a character in JSON and scripts, by its number."""
+    """Yield what stands behind a backslash for a character in JSON and scripts, by its number."""
     number, halves = ord(char), char.encode("utf-16-be", "surrogatepass")
     yield _ESCAPE.join(f"u{halves[at : at + 2].hex()}" for at in range(0, len(halves), 2))
     yield rf"u\{{0*{number:x}\}}"

@@ -44,7 +44,7 @@ _TURNING = frozenset({"new_tab", "tab_focus", "tab_close"})
 
 
 def start_url(work: Work) -> str:
-    """Where the session begins: where it was, else its link, else the job's first page."""
+    """Return where the session begins: where it was, else its link, else the job's first page."""
     if work.checkpoint and work.checkpoint.url:
         return work.checkpoint.url
     if work.spec.login and work.depth == 0:
@@ -63,7 +63,7 @@ def _reuse(work: Work) -> str | None:
 
 
 def _reading(work: Work, policy: Policy) -> bool:
-    """Whether the page is likely to be only read: an item that is a link, by rules that extract from it."""
+    """Return whether the page is likely to be only read: an item that is a link, by rules that extract from it."""
     spec = work.spec
     linked = work.item is not None and work.item.is_link and work.attempt == 1
     return linked and policy.instant and spec.extract is not None and not spec.data and spec.loop_at(work.depth) is None
@@ -91,7 +91,7 @@ class _RedactedJournal:
 
 
 def _hidden(work: Work, deps: SessionDependencies) -> Redactor:
-    """What the session has to hide from its beginning: another one of its job may have filled it in."""
+    """Return what the session has to hide from its beginning: another one of its job may have filled it in."""
     hidden = replace(deps.hidden or Redactor(), given={})
     for reference, value in deps.secrets.granted().items():
         hidden.learn(reference, value)
@@ -240,7 +240,7 @@ class Attempt:
         self.state.spec = _read_by(self.glossary, self.state.spec)
 
     async def snapshot(self) -> Checkpoint:
-        """Where a next attempt would go on from now."""
+        """Return where a next attempt would go on from now."""
         return Checkpoint(
             history=self.state.history,
             url=self.page.url,
@@ -264,16 +264,16 @@ class Attempt:
         return self.deps.journal.checkpoint(self.saved, durable=False)
 
     def name_of(self, action: Action) -> str:
-        """How checkpoints name the action, done on the page as it is."""
+        """Return how checkpoints name the action, done on the page as it is."""
         return action_name(action, self.state.hidden.text(self.page.url))
 
     @property
     def is_sample(self) -> bool:
-        """Whether nothing may be sent now, since only a sample of the job is wanted; its login is sent."""
+        """Return whether nothing may be sent now, since only a sample of the job is wanted; its login is sent."""
         return self.work.spec.sample is not None and not self.logging_in
 
     def _note_limits(self) -> None:
-        """What the job may spend has changed, or what its other sessions have spent."""
+        """Note that what the job may spend has changed, or what its other sessions have spent."""
         self.state.job_tokens = self.budget.others
         spec, most = self.state.spec, self.budget.job_tokens
         if spec.budget.job_tokens != most:
@@ -282,12 +282,12 @@ class Attempt:
 
     @property
     def asks_for_login(self) -> bool:
-        """Whether the site led to the page of the job's login instead of the one that was wanted."""
+        """Return whether the site led to the page of the job's login instead of the one that was wanted."""
         return not self.logging_in and self.page.opened and self.work.spec.is_login_page(self.page.url)
 
     @property
     def has_logged_in(self) -> bool:
-        """Whether this session did so, in this attempt or an earlier one, or has come back from its loop."""
+        """Return whether this session did so, in this attempt or an earlier one, or has come back from its loop."""
         return self.work.children is not None or is_done(self.state.history)
 
     def hold_back(self, prospect: Prospect, error: FormIncomplete | None) -> FormIncomplete | None:
@@ -319,7 +319,9 @@ class Attempt:
 
     @property
     def replay(self) -> Replay | None:
-        """What became of a workflow that was replayed; None too where a person has acted, which is no proof of one."""
+        """Return what became of a workflow that was replayed;
+        None too where a person has acted, which is no proof of one.
+        """
         policy = self.deps.policy
         replay = None if self.by_hand else replay_of(policy)
         if replay is not None and isinstance(policy, WorkflowPolicy) and self.work.spec.sample is not None:

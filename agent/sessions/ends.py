@@ -85,7 +85,9 @@ def _no_record(attempt: Attempt, last: dict[str, Json]) -> FieldsMissing:
 
 
 def _asks_for_many(attempt: Attempt) -> bool:
-    """Whether the records of this session are a list: by the job's schema, or by the one that a model proposed."""
+    """Return whether the records of this session are a list:
+    by the job's schema, or by the one that a model proposed.
+    """
     extract, proposed = attempt.work.spec.extract, attempt.state.proposed
     if extract is not None and extract.json_schema is not None:
         return extract.many
@@ -106,7 +108,8 @@ def left_unsure(attempt: Attempt, action: str, why: str = "") -> Outcome:
 
 
 def _leaves_doubt(attempt: Attempt, error: AgentError) -> bool:
-    """Whether the session did what must not be done twice, and ends for good without knowing what became of it.
+    """Return whether the session did what must not be done twice,
+    and ends for good without knowing what became of it.
 
     It does know once a loop came after it. Rules know which of their own actions send, and where the site itself
     says that it did not take the form; but only in the attempt that saw it.
@@ -165,7 +168,7 @@ async def failed(attempt: Attempt, error: AgentError) -> Outcome:
 
 
 def _stopped_by(attempt: Attempt, error: AgentError) -> AgentError:
-    """What ended the session: an action that was stopped, where `error` is what came of that."""
+    """Return what ended the session: an action that was stopped, where `error` is what came of that."""
     stopped = attempt.unsent or attempt.kept_off
     passes = error.retryable and not isinstance(error, NothingWorks)  # another attempt would be stopped like this one
     if stopped is None or stopped is error or passes or isinstance(error, Canceled):
@@ -175,7 +178,7 @@ def _stopped_by(attempt: Attempt, error: AgentError) -> AgentError:
 
 
 def _left_behind(attempt: Attempt, error: AgentError) -> Checkpoint | None:
-    """Where a next attempt goes on; it knows what this one has spent since then."""
+    """Return where a next attempt goes on; it knows what this one has spent since then."""
     saved = attempt.saved
     if saved is not None and saved.confirmed and not error.retryable:  # no doubt is left: it may all be done again
         saved = replace(saved, confirmed=()) if isinstance(error, LoopFailed) else begun_anew(saved)

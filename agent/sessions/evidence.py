@@ -107,7 +107,9 @@ class Evidence:
                 await self.keep(DOWNLOAD_TEXT, text, "text/plain; charset=utf-8", name=f"{download.filename}.txt")
 
     async def page_errors(self, *, ask: bool = False) -> PageErrors:
-        """What the session's pages told of errors since the last call, as it may be stored; `ask` as pages have it."""
+        """Return what the session's pages told of errors since the last call, as it may be stored;
+        `ask` as pages have it.
+        """
         came = await self._page.page_errors(ask=ask)
         told = redacted_errors(came, self._state.hidden.told, self._errors_left) if came != PageErrors() else came
         self._errors_left -= len(told.told)
@@ -160,7 +162,8 @@ class Evidence:
         return self.last_screenshot
 
     async def keep_source(self, records: Sequence[Record], *, unmoved: bool) -> Sequence[Record]:
-        """What shows where `records` are from: a picture of the page, its HTML or its archive, as the job wants it.
+        """Return what shows where `records` are from:
+        a picture of the page, its HTML or its archive, as the job wants it.
 
         Beside the HTML or the archive of a page that a browser opened there is a picture, too.
 
@@ -195,7 +198,9 @@ class Evidence:
         await self.keep("document", await asyncio.to_thread(gzip.compress, html, _FAST), "application/gzip")
 
     async def keep_traces(self) -> str:
-        """What was recorded of the browser, as the job wants it. Says why that is not there; "" where nothing lacks."""
+        """Return what was recorded of the browser, as the job wants it.
+        Says why that is not there; "" where nothing lacks.
+        """
         wants = self._state.spec.artifacts
         if not wants.traced:
             return ""
@@ -236,7 +241,7 @@ class Evidence:
         return ""
 
     async def keep_transcript(self, error: AgentError) -> None:
-        """What was asked and answered, when a model's reply is what the session failed on."""
+        """Keep what was asked and answered, when a model's reply is what the session failed on."""
         transcript = error.details.get("transcript")
         if isinstance(transcript, str):
             try:

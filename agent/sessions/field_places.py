@@ -101,7 +101,7 @@ def _placed(record: Record, held: Mapping[str, Mapping[str, Json]], picture: Rec
 
 
 def _states(place: Mapping[str, Json], value: Json) -> bool:
-    """Whether an element says `value`; of a yes or no that cannot be told, and then its selector is trusted."""
+    """Return whether an element says `value`; of a yes or no that cannot be told, and then its selector is trusted."""
     if isinstance(value, bool):
         return True
     attributes = {str(name): str(said) for name, said in place["attributes"]}

@@ -51,7 +51,7 @@ class LearningEvidence:
 
     @property
     def seconds(self) -> float:
-        """What keeping took so far."""
+        """Return what keeping took so far."""
         return self._book.seconds
 
     def begin(self, step: int, screenshot: str | None) -> None:
@@ -64,7 +64,9 @@ class LearningEvidence:
         self._step = (step, screenshot)
 
     async def before(self, action: Action) -> NotedBefore | None:
-        """What is noted of an action that is about to run; its values are still references where they are secret."""
+        """Return what is noted of an action that is about to run;
+        its values are still references where they are secret.
+        """
         if not self._teaches():
             return None
         state = self._state

@@ -25,7 +25,7 @@ def login_spec(spec: JobSpec) -> JobSpec:
 
 
 def is_done(history: tuple[Task, ...]) -> bool:
-    """Whether the session has logged in."""
+    """Return whether the session has logged in."""
     return any(task.plan == LOG_IN for task in history)
 
 

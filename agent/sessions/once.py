@@ -11,7 +11,7 @@ _ON = " on "
 
 
 def action_name(action: Action, url: str) -> str:
-    """How checkpoints name the action, done on the page at `url`."""
+    """Return how checkpoints name the action, done on the page at `url`."""
     return f"{action.name}{_ON}{url}"
 
 

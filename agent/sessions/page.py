@@ -76,7 +76,7 @@ class LazyContext:
 
     @property
     def opened(self) -> bool:
-        """Whether there is a real page behind this one yet."""
+        """Return whether there is a real page behind this one yet."""
         return self._context is not None
 
     @property
@@ -91,7 +91,7 @@ class LazyContext:
 
     @property
     def tier(self) -> Tier:
-        """What was read is from."""
+        """Return what was read is from."""
         if self.document is not None:
             return "http"
         return "session" if self._handled or not self._options.reading else "page"
@@ -170,7 +170,7 @@ class LazyContext:
         return fault.error(message, status=landing.status, **pause)
 
     async def _said(self, expression: str) -> str:
-        """What the page itself says, on one line."""
+        """Return what the page itself says, on one line."""
         assert self._context is not None
         return " ".join(str(await self._context.read(f"() => ({expression} || '')")).split())[:200]
 

@@ -46,7 +46,7 @@ _READINGS_IN_VAIN = 3
 
 
 async def run(work: Work, deps: SessionDependencies) -> Outcome:
-    """How one attempt of the session `work` ended.
+    """Return how one attempt of the session `work` ended.
 
     Raises:
         asyncio.CancelledError: the worker was told to stop it; the lease's end settles the rest.
@@ -75,7 +75,7 @@ async def run(work: Work, deps: SessionDependencies) -> Outcome:
 
 
 async def _lived(attempt: Attempt, session_s: float, started: float) -> Outcome:
-    """What the session came to, whatever ended it; its page is still open."""
+    """Return what the session came to, whatever ended it; its page is still open."""
     deadline_s = attempt.work.spec.deadline_s
     try:
         async with attempt.budget.running(session_s):
@@ -152,7 +152,9 @@ async def _do(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None]:
 
 
 def _can_plan_on(attempt: Attempt, error: AgentError) -> bool:
-    """Whether data that a page lacks may be found elsewhere: a plan follows, unless the last one led here too."""
+    """Return whether data that a page lacks may be found elsewhere:
+    a plan follows, unless the last one led here too.
+    """
     if not isinstance(error, FieldsMissing) or error.retryable or attempt.work.spec.goal is None:
         return False
     lacking = [task for task in attempt.state.history if task.type == "extract" and task.status is Status.FAILED]

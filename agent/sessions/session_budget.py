@@ -26,7 +26,7 @@ class SessionBudget:
         self.change(limits)
 
     def change(self, limits: JobLimits) -> None:
-        """What holds from now on."""
+        """Set what holds from now on."""
         now = asyncio.get_running_loop().time()
         self._ends_at = None if limits.seconds_left is None else now + max(0.0, limits.seconds_left)
         self.job_tokens = limits.job_tokens

@@ -27,7 +27,8 @@ def schema_text(schema: Mapping[str, Json]) -> str:
 
 @bounded_cache(512, longest=LONG_SCHEMA)
 def _schema_fault(text: str) -> str | None:
-    """What is wrong with a JSON Schema; None when nothing is.
+    """Return what is wrong with a JSON Schema;
+    None when nothing is.
 
     Remembered, because a check takes a millisecond and the jobs of a batch mostly share their schema.
     """
@@ -198,7 +199,7 @@ class ExtractSpec(SpecPart):
 
     @property
     def asks_json(self) -> bool:
-        """Whether the job names a place in the page's JSON."""
+        """Return whether the job names a place in the page's JSON."""
         in_json = any(place.kind == "json" for place in self.fields.values())
         return in_json or (self.records is not None and self.records.startswith("$"))
 

@@ -115,7 +115,7 @@ class ArtifactsSpec(SpecPart):
 
     @property
     def traced(self) -> bool:
-        """Whether what a session's browser does is recorded."""
+        """Return whether what a session's browser does is recorded."""
         return self.trace or self.har
 
 
@@ -267,29 +267,30 @@ class JobSpec(SpecPart):
 
     @property
     def for_a_model(self) -> bool:
-        """Whether it says in words or by a schema what is wanted: without either a model could only guess."""
+        """Return whether it says in words or by a schema what is wanted: without either a model could only guess."""
         return self.goal is not None or self.extract is not None
 
     @property
     def has_helper(self) -> bool:
-        """Whether the job names a person or a webhook that answers questions."""
+        """Return whether the job names a person or a webhook that answers questions."""
         return self.help.webhook is not None or self.help.person
 
     @property
     def wants_codes(self) -> bool:
-        """Whether something here can answer when a page asks for a verification code."""
+        """Return whether something here can answer when a page asks for a verification code."""
         return self.totp is not None or self.has_helper
 
     @property
     def may_repeat(self) -> bool:
-        """Whether a submitting action may run again after a crash: not where details are given to be sent."""
+        """Return whether a submitting action may run again after a crash: not where details are given to be sent."""
         if self.repeatable is not None:
             return self.repeatable
         return self.data is None and not (self.loop is not None and self.loop.has_rows)
 
     @property
     def allows_documents(self) -> bool:
-        """Whether documents may stand for pages, as far as the job says.
+        """Return whether documents may stand for pages,
+        as far as the job says.
 
         One record is read of each page, no page has to be waited for, photographed, traced or recorded, and nothing but
         cookies tells visitors apart.
@@ -317,7 +318,8 @@ class JobSpec(SpecPart):
         return None
 
     def below(self, depth: int) -> JobSpec:
-        """What a session at `depth` needs of it: each of those above has its own values, of which one stands for all.
+        """Return what a session at `depth` needs of it:
+        each of those above has its own values, of which one stands for all.
 
         A loop may have 100,000 values, and each of its items is a session that is sent its spec.
         """
@@ -333,7 +335,8 @@ class JobSpec(SpecPart):
         return loop
 
     def acting_sites(self, item: LoopItem | None, depth: int) -> Sites:
-        """Where a session may act: what `sites` name, else the sites of the job's own addresses.
+        """Return where a session may act:
+        what `sites` name, else the sites of the job's own addresses.
 
         Args:
             item: the session's own. It counts where the job itself asks for the loop; a loop that a model planned may
@@ -352,13 +355,13 @@ class JobSpec(SpecPart):
         return sites_of(addresses)
 
     def words(self, item: LoopItem | None) -> tuple[str, ...]:
-        """What the caller wrote that a session works for."""
+        """Return what the caller wrote that a session works for."""
         extract = self.extract.goal if self.extract is not None else None
         own = (item.value, item.label) if item is not None else ()
         return tuple(filter(None, (self.goal, extract, self.complete_criterion, *own, *texts_of(self.data))))
 
     def is_login_page(self, url: str) -> bool:
-        """Whether `url` is the page of the job's login: sites lead there whom they do not know."""
+        """Return whether `url` is the page of the job's login: sites lead there whom they do not know."""
         if self.login is None:
             return False
         page, login, start = map(_place_of, (url, self.login.url, self.url))

@@ -46,7 +46,7 @@ class LoopSpec(SpecPart):
 
     @cached_property  # asked before each action, of perhaps 100,000 values
     def has_rows(self) -> bool:
-        """Whether some of its values are details for forms: JSON objects, each of them one item's data."""
+        """Return whether some of its values are details for forms: JSON objects, each of them one item's data."""
         own = any(value.lstrip().startswith("{") for value in self.sample or ())
         return own or (self.loop is not None and self.loop.has_rows)
 

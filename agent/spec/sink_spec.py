@@ -143,7 +143,7 @@ class SinkSpec(SpecPart):
 
     @property
     def place(self) -> str:
-        """Where it writes to, for people; two sinks that could overwrite each other's records say the same."""
+        """Return where it writes to, for people; two sinks that could overwrite each other's records say the same."""
         if self.s3 is not None:
             return self.s3.url + (f" at {self.s3.endpoint_url}" if self.s3.endpoint_url else "")
         if self.postgres is not None:
@@ -157,7 +157,7 @@ class SinkSpec(SpecPart):
 
     @property
     def address(self) -> str | None:
-        """What is called, as an http(s) address; None for a folder and for Google, whose address is fixed."""
+        """Return what is called, as an http(s) address; None for a folder and for Google, whose address is fixed."""
         called = self.s3 or self.postgres
         return called.address if called is not None else self.http.url if self.http is not None else None
 

@@ -13,7 +13,8 @@ _PIECE = 1 << 16
 
 
 async def said_aside(module: str, *arguments: str, told: bytes = b"", within_s: float, most_bytes: int) -> bytes:
-    """What a module of ours says on its standard output, up to `most_bytes`, until `within_s` is over.
+    """Return what a module of ours says on its standard output, up to `most_bytes`,
+    until `within_s` is over.
 
     What was said until then counts; the module says with its last line whether it came to its end. It gets none of
     this process's environment.

@@ -90,7 +90,7 @@ def _compiled(path: str) -> JSONPath:
 
 
 def path_fault(path: str) -> str | None:
-    """What is wrong with `path`; None when it is a JSONPath."""
+    """Return what is wrong with `path`; None when it is a JSONPath."""
     try:
         _compiled(path)
     except JsonPathFault as fault:
@@ -119,7 +119,7 @@ def values_at(path: str, document: Json) -> list[tuple[str, Json]]:
 
 
 def _followed(path: JSONPath, document: Json) -> Iterable[JSONPathMatch]:
-    """What `JSONPath.finditer` gives, with each part counted: that makes the first one of another class."""
+    """Return what `JSONPath.finditer` gives, with each part counted: that makes the first one of another class."""
     matches: Iterable[JSONPathMatch] = [
         _CountedMatch(filter_context={}, obj=document, parent=None, path="$", parts=(), root=document)
     ]

@@ -22,7 +22,8 @@ class LoopThread:
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """What `work` gives; it raises what `work` raises. Ctrl-C cancels `work`, and this raises.
+        """Return what `work` gives; it raises what `work` raises.
+        Ctrl-C cancels `work`, and this raises.
 
         Raises:
             RuntimeError: the loop is closed, or the caller is its own thread, which would wait for itself.

@@ -13,7 +13,7 @@ def readable(text: str) -> str:
 
 
 def readable_json(text: str) -> Json:
-    """What a page's own JSON says, its strings readable."""
+    """Return what a page's own JSON says, its strings readable."""
     said = json.loads(text)
     if "\\ud" not in text:  # the only way in which JSON.stringify writes such a half
         return said

@@ -13,7 +13,8 @@ _LONGEST_S = 31_536_000.0
 
 
 def retry_after_seconds(headers: Mapping[str, str]) -> float | None:
-    """What an answer's Retry-After says, a number of seconds or a date, as seconds from now; None: nothing.
+    """Return what an answer's Retry-After says, a number of seconds or a date, as seconds from now;
+    None: nothing.
 
     A date counts from the answer's own Date: our clock may be minutes from the server's.
 

@@ -44,7 +44,7 @@ def scheme_of(url: str) -> str:
 
 
 def is_web(url: str) -> bool:
-    """Whether `url` is an http or https address."""
+    """Return whether `url` is an http or https address."""
     return scheme_of(url) in WEB
 
 
@@ -99,7 +99,7 @@ def link_key(link: str, text: str) -> str:
 
 
 def _says_who(name: str, value: str) -> bool:
-    """Whether a parameter tells visitors apart rather than pages."""
+    """Return whether a parameter tells visitors apart rather than pages."""
     name = name.lower()
     return bool(_TRACKING.fullmatch(name) or _SESSION.fullmatch(name)) or (
         name in _PERHAPS_SESSION and _TOKEN.fullmatch(value) is not None
@@ -122,7 +122,9 @@ def host_of(url: str) -> str:
 
 
 def same_site(page: str, other: str) -> bool:
-    """Whether both addresses are of one site: one host, or that of `other` lies below the page's (`www.` aside)."""
+    """Return whether both addresses are of one site:
+    one host, or that of `other` lies below the page's (`www.` aside).
+    """
     own, its = address_parts(page), address_parts(other)
     host, below = (own.hostname or "").removeprefix("www."), its.hostname or ""
     if (own.scheme, own.netloc) == (its.scheme, its.netloc):
@@ -133,7 +135,7 @@ def same_site(page: str, other: str) -> bool:
 
 
 def leads_astray(href: str) -> bool:
-    """Whether a link, as a page writes it, leads off the web; ways of saying "this does something" do not."""
+    """Return whether a link, as a page writes it, leads off the web; ways of saying "this does something" do not."""
     return scheme_of(href) not in ("", *WEB, *_DOES)
 
 

@@ -13,7 +13,7 @@ class NothingTold(Exception):
 
 
 def told_by(answer: Json) -> Mapping[str, Json]:
-    """What the script said.
+    """Return what the script said.
 
     Raises:
         NothingTold: it said something else.

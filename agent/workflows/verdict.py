@@ -48,7 +48,7 @@ class PageRead:
 
     @property
     def has_null(self) -> bool:
-        """Whether it gives a record without some field, as the page says that it lacks the value."""
+        """Return whether it gives a record without some field, as the page says that it lacks the value."""
         return self.record is not None and any(said.value is None for said in self.fields.values())
 
 

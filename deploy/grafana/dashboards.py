@@ -47,7 +47,9 @@ def quantile(q: float, buckets: str, by: str = "le") -> str:
 
 
 def rates(label: str, counter: str) -> dict[str, str]:
-    """How fast one of our counters grows, a line for each value of its label; every gateway tells the same figures."""
+    """Return how fast one of our counters grows, a line for each value of its label;
+    every gateway tells the same figures.
+    """
     return {f"{{{{{label}}}}}": f"max by ({label}) (rate({counter}[$__rate_interval]))"}
 
 

@@ -21,7 +21,7 @@ from browser_use import BrowserProfile
 
 
 def profile(chromium: str, **more: object) -> BrowserProfile:
-    """How both benchmarks start its browser; `more` goes to it as it is."""
+    """Return how both benchmarks start its browser; `more` goes to it as it is."""
     return BrowserProfile(
         executable_path=chromium,
         headless=True,

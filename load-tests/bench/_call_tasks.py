@@ -191,7 +191,7 @@ ITEM = {
 
 
 def _held(prompt: Prompt, name: str) -> str:
-    """What a field of a form holds."""
+    """Return what a field of a form holds."""
     found = re.search(rf'\[[^\[\]\n]*textbox "{name}[^"]*"[^\[\]\n]*="([^"\n]*)"', prompt.page)
     assert found is not None, prompt.page[:2000]
     return found[1]

@@ -45,7 +45,8 @@ def history_before_page(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def own_heads(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """What was sent before: each decision's instructions alone, then job, history, page, time.
+    """Return what was sent before: each decision's instructions alone, then job, history, page,
+    time.
 
     The item of a reading stood behind its page already.
     """

@@ -53,7 +53,7 @@ def in_a_process_of_its_own(script: str, url: str, n: int) -> dict[str, float]:
 
 
 def tell_of_one(one_loop: Callable[[str, int], Awaitable[dict[str, float]]]) -> bool:
-    """Whether this process was started for one loop; then its figures are printed."""
+    """Return whether this process was started for one loop; then its figures are printed."""
     if sys.argv[1:2] != ["--one"]:
         return False
 

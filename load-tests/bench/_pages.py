@@ -125,7 +125,7 @@ def _handler(made: Mapping[str, str]) -> type[BaseHTTPRequestHandler]:
 
 
 def docs_folder() -> Path | None:
-    """Where Debian's python3-doc put its pages; None where it is not installed."""
+    """Return where Debian's python3-doc put its pages; None where it is not installed."""
     return next((folder.resolve() for folder in DOCS if (folder / "genindex-all.html").exists()), None)
 
 

@@ -104,7 +104,7 @@ class PeerPrompt(Prompt):
 
     @property
     def goes_on_below(self) -> bool:
-        """Whether the page has more than is listed."""
+        """Return whether the page has more than is listed."""
         below = re.search(r"([\d.]+) pages below", self._state)
         return below is not None and float(below[1]) > 0
 
@@ -147,7 +147,7 @@ class PeerSolver:
 
 
 def _told(prompt: PeerPrompt, task: Task) -> str:
-    """What the user is told at the end: the answer, the records, or that it is done."""
+    """Return what the user is told at the end: the answer, the records, or that it is done."""
     if task.answer is not None:
         return str(task.answer(prompt)["text"])
     return "it is done" if task.record is None else json.dumps(task.record(prompt))

@@ -77,7 +77,7 @@ class TreeCpu:
 
 
 def _kind(process: psutil.Process) -> str:
-    """What a process is, as its command says."""
+    """Return what a process is, as its command says."""
     said = " ".join(process.cmdline())
     kinds = {
         "headless": "Chromium",

@@ -86,7 +86,7 @@ class Report:
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were measured on."""
+    """Return what the figures were measured on."""
     return {
         "cpus": os.cpu_count(),
         "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),

@@ -47,7 +47,7 @@ class Prompt:
 
     @property
     def takes_actions(self) -> bool:
-        """Whether a plan may begin with actions, and what then holds may be said."""
+        """Return whether a plan may begin with actions, and what then holds may be said."""
         return "ends_goal" in self.schema.get("properties", {}) or "then_done" in self.schema.get("properties", {})
 
     @cached_property
@@ -69,7 +69,7 @@ class Prompt:
 
     @cached_property
     def done(self) -> str:
-        """What was done so far: the finished tasks and the steps of this one."""
+        """Return what was done so far: the finished tasks and the steps of this one."""
         return _fenced(self.whole, "tasks") + _fenced(self.whole, "steps")
 
     @cached_property
@@ -136,7 +136,7 @@ class Task:
     missed: str = ""  # the fault of the agent for which it is not solved, where that is known
 
     def is_over(self, prompt: Prompt) -> bool:
-        """Whether the work on pages is done."""
+        """Return whether the work on pages is done."""
         return not self.over or re.search(self.over, f"{prompt.page}\n{prompt.done}") is not None
 
     def move(self, prompt: Prompt) -> Move:

@@ -27,7 +27,7 @@ document.querySelector('.weight').textContent = data.weight;
 
 
 def truth(n: int) -> dict[str, Any]:
-    """What product `n` is."""
+    """Return what product `n` is."""
     return {
         "name": f"{_MATERIALS[n % 7].title()} shelf no. {n}",
         "price": 10 + n % 997 + (n * 7 % 100) / 100,

@@ -37,7 +37,7 @@ def listed_boxes(seen: Observation, *, in_view: bool = False) -> list[Box]:
 
 
 async def offset(frame: Frame) -> tuple[float, float] | None:
-    """Where the frame's content begins in the tab's viewport; None when it has no box."""
+    """Return where the frame's content begins in the tab's viewport; None when it has no box."""
     if frame.parent_frame is None:
         return 0.0, 0.0
     around = await offset(frame.parent_frame)
@@ -74,14 +74,14 @@ class Near:
         return int(box[0] // 16), int(box[1] // 16)
 
     def has(self, box: Box) -> bool:
-        """Whether one of the boxes is `box`."""
+        """Return whether one of the boxes is `box`."""
         x, y = self._cell(box)
         near = (other for dx in (-1, 0, 1) for dy in (-1, 0, 1) for other in self._cells.get((x + dx, y + dy), ()))
         return any(all(abs(a - b) <= _SLACK_PX for a, b in zip(box, other, strict=True)) for other in near)
 
 
 def within(inner: Box, outer: Box) -> bool:
-    """Whether `inner` lies in `outer`."""
+    """Return whether `inner` lies in `outer`."""
     return (
         inner[0] >= outer[0] - _SLACK_PX
         and inner[1] >= outer[1] - _SLACK_PX
@@ -99,6 +99,6 @@ def missed(listed: Sequence[Box], truth: Wanted) -> list[Box]:
 
 
 def false(listed: Sequence[Box], truth: Wanted) -> list[Box]:
-    """What is listed though nothing says that it takes clicks."""
+    """Return what is listed though nothing says that it takes clicks."""
     near = Near([*truth.must, *truth.holders, *truth.may])
     return [box for box in listed if not near.has(box) and not any(within(box, one) for one in truth.holders)]

@@ -57,7 +57,7 @@ class Pair:
 
 
 def pairs(ids: Mapping[str, str], addresses: Sequence[str]) -> dict[str, Pair]:
-    """What is compared. What is filled, chosen and checked changes from round to round."""
+    """Return what is compared. What is filled, chosen and checked changes from round to round."""
     colours = ("green", "blue")
 
     def on(name: str, element: str, **args: Any) -> Action:

@@ -95,7 +95,7 @@ def all_tasks() -> Iterator[list[Task]]:
 
 
 def _truth(store: str) -> dict[str, dict[str, Any]]:
-    """What is true of the shop's products whose pages are served without a fault, by their paths."""
+    """Return what is true of the shop's products whose pages are served without a fault, by their paths."""
     with urllib.request.urlopen(f"{store}/_truth/products.json") as answer:
         return {product["path"]: product for product in json.load(answer) if not product["fault"]}
 
@@ -129,7 +129,7 @@ Served = Callable[[], AbstractContextManager[list[Task]]]
 
 
 def run(tree: Path, only: str, served: Served = all_tasks) -> tuple[dict[str, Counted], dict[str, Any], list[Task]]:
-    """What each task of `served` cost by the agent of the checkout `tree`, what it gave, and the tasks."""
+    """Return what each task of `served` cost by the agent of the checkout `tree`, what it gave, and the tasks."""
     with served() as every:
         tasks = [task for task in every if task.name.startswith(only)]
         solver = Solver(tasks)
@@ -140,7 +140,7 @@ def run(tree: Path, only: str, served: Served = all_tasks) -> tuple[dict[str, Co
 
 
 def _done(tree: Path, asked: Json, tasks: list[Task]) -> dict[str, Any]:
-    """What the tasks gave by the agent of `tree`, each judged before the next one begins."""
+    """Return what the tasks gave by the agent of `tree`, each judged before the next one begins."""
     told: dict[str, Any] = {}
     command, env = [sys.executable, str(SIDE), str(tree)], {**os.environ, "PYTHONPATH": str(tree)}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as side:
@@ -234,7 +234,7 @@ def shared(prompts: list[str]) -> float:
 
 
 def _common(one: str, other: str) -> int:
-    """How many characters two texts begin with in common."""
+    """Return how many characters two texts begin with in common."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 

@@ -86,7 +86,7 @@ def drifted_items(kind: Drift) -> tuple[int, int]:
 
 
 async def measure_forms(page: Context, site: str, seed: int, report: Report) -> int:
-    """How many controls of the forms of a seed are taken for another; what is found goes into the report."""
+    """Return how many controls of the forms of a seed are taken for another; what is found goes into the report."""
     await page.goto(f"{site}/drift/{seed}/form")
     targets = [known.target for known in await describe_all(page, 50) if known.target.role in _CONTROLS]
     wrong, names = 0, []

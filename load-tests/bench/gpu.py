@@ -222,7 +222,7 @@ async def server_of(options: Any) -> AsyncIterator[tuple[str, str]]:
 
 
 def theirs(url: str, model: str, sessions: int, options: Any, report: Report) -> None:
-    """What `vllm bench serve` measures on as many random prompts of the lengths that ours had."""
+    """Measure what `vllm bench serve` reaches with as many random prompts of the lengths that ours had."""
     name = f"{sessions} sessions" if sessions > 1 else "1 session"
     tokens = round(report.median(f"{name}: prompt tokens per step"))
     shared = round(tokens * report.median(f"{name}: share of prompt tokens from the cache"))

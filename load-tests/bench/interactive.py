@@ -52,7 +52,7 @@ class Point:
 
 
 async def notes(page: Page, ignored: frozenset[str] = frozenset()) -> set[str]:
-    """What happened in any frame since the last call."""
+    """Return what happened in any frame since the last call."""
     said: list[str] = []
     for frame in page.frames:
         try:
@@ -63,7 +63,7 @@ async def notes(page: Page, ignored: frozenset[str] = frozenset()) -> set[str]:
 
 
 async def grid(page: Page, step: int) -> list[tuple[float, float, Box | None]]:
-    """Where to point, over all frames."""
+    """Return where to point, over all frames."""
     found: list[tuple[float, float, Box | None]] = []
     for frame in page.frames:
         at = await offset(frame)
@@ -77,7 +77,7 @@ async def grid(page: Page, step: int) -> list[tuple[float, float, Box | None]]:
 
 
 async def reacts(page: Page, x: float, y: float, ignored: frozenset[str]) -> bool:
-    """Whether anything happens when the mouse comes to this point and clicks."""
+    """Return whether anything happens when the mouse comes to this point and clicks."""
     await page.mouse.move(x, y)
     await page.mouse.down()
     await page.mouse.up()
@@ -144,7 +144,9 @@ def same(a: Box, b: Box) -> bool:
 
 
 async def ax_boxes(page: Page) -> list[Box]:
-    """What Chromium's accessibility tree of the main frame calls a control or focusable, where it can be seen."""
+    """Return what Chromium's accessibility tree of the main frame calls a control or focusable,
+    where it can be seen.
+    """
     session = await page.context.new_cdp_session(page)
     tree = await session.send("Accessibility.getFullAXTree")
     found = []

@@ -193,7 +193,7 @@ async def forms(site: str, model: str, rows: int, concurrency: int, report: Repo
 
 
 def _seconds(row: Json) -> float:
-    """How long a job took from its submission to its end, by the server's clock."""
+    """Return how long a job took from its submission to its end, by the server's clock."""
     return (datetime.fromisoformat(row["finished_at"]) - datetime.fromisoformat(row["created_at"])).total_seconds()
 
 

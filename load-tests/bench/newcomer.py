@@ -54,7 +54,7 @@ async def completed(store: Store, job: int, least: int) -> JobRow:
 
 
 async def waits(url: str, partitions: int, newcomers: int) -> list[float]:
-    """What each newcomer waited."""
+    """Return what each newcomer waited."""
     found = []
     async with store_at(url) as store, store_at(url) as gateway:
         jobs = await fill(store, partitions)

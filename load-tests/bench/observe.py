@@ -150,7 +150,7 @@ async def check(page: BenchPage, seen: Observation, floor: Page, report: Report)
 
 
 async def beside_browser_use(python: str, pages: list[BenchPage], report: Report) -> None:
-    """What browser-use takes for the same windows, told by a Python that has it."""
+    """Measure what browser-use takes for the same windows, by a Python that has it."""
     asked = {
         "chromium": str(find_chromium()),
         "pages": [{"name": page.name, "url": page.url, "script": page.script} for page in pages],

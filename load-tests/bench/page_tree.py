@@ -49,7 +49,7 @@ async def walker(session: CDPSession) -> int:
 
 
 async def _in_world(session: CDPSession, script: str, values: list[dict[str, Any]]) -> object:
-    """What a script returns in a new world of the main frame."""
+    """Return what a script returns in a new world of the main frame."""
     frame = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
     world = await session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": "bench"})
     asked = {"functionDeclaration": script, "executionContextId": world["executionContextId"], "arguments": values}

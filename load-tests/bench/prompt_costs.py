@@ -138,7 +138,7 @@ async def loop(kind: str, pages: list[Observation], counting: Counting) -> None:
 
 
 def side(asked: Json) -> Json:
-    """What .venv-vllm's Python says."""
+    """Return what .venv-vllm's Python says."""
     done = subprocess.run(
         [str(VENV / "bin" / "python"), str(SIDE)],
         input=json.dumps(asked),

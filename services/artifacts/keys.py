@@ -32,7 +32,7 @@ def checked_key(key: str) -> str:
 
 
 def is_key(name: str) -> bool:
-    """Whether something can lie under `name`. What others have put into a bucket may be called otherwise."""
+    """Return whether something can lie under `name`. What others have put into a bucket may be called otherwise."""
     try:
         return checked_key(name) == name
     except ValueError:
@@ -40,7 +40,7 @@ def is_key(name: str) -> bool:
 
 
 def is_key_part(name: str) -> bool:
-    """Whether `name` can stand between two slashes of a key."""
+    """Return whether `name` can stand between two slashes of a key."""
     return "/" not in name and is_key(name)
 
 

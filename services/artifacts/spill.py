@@ -37,7 +37,7 @@ _SLOWEST_BYTES_PER_S = 256 * 1024
 
 
 def longest_s(size: int, least_s: float = _UPLOAD_S) -> float:
-    """How long an upload of so many bytes may take before others are tried. Pure."""
+    """Return how long an upload of so many bytes may take before others are tried. Pure."""
     return least_s + size / _SLOWEST_BYTES_PER_S
 
 
@@ -334,7 +334,7 @@ def _write(path: Path, head: bytes, data: bytes) -> None:
 
 
 def _read_all(folder: Path) -> Iterator[_WaitingUpload]:
-    """What waits in a folder, without files that were never finished."""
+    """Yield what waits in a folder, without files that were never finished."""
     for path in folder.iterdir():
         if not path.name.isdigit():
             continue

@@ -43,7 +43,7 @@ class ArtifactStore(Protocol):
         ...
 
     async def has(self, key: str) -> bool:
-        """Whether something lies under `key`."""
+        """Return whether something lies under `key`."""
         ...
 
     async def url(self, key: str, content_type: str, *, expires_s: int = 300, name: str = "") -> str | None:

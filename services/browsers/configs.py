@@ -24,7 +24,7 @@ _COUNTS_THOUSANDTHS = re.compile(r"qwen-?3-?vl", re.IGNORECASE)
 
 
 def worker_config(settings: Settings, temp_dir: Path | None = None) -> WorkerConfig:
-    """What each browser worker has to know."""
+    """Return what each browser worker has to know."""
     return WorkerConfig(
         slots=settings.slots_per_worker,
         artifacts_url=settings.artifacts_url,
@@ -72,12 +72,12 @@ def of_tenant(context: ContextOptions, tenant: str) -> ContextOptions:
 
 
 def trace_options(settings: Settings) -> TraceOptions | None:
-    """Where traces go; None when nowhere."""
+    """Return where traces go; None when nowhere."""
     return TraceOptions(settings.traces_url, settings.traces_share) if settings.traces_url else None
 
 
 def model_settings(settings: Settings) -> ModelSettings | None:
-    """How the model server is reached; None when none is configured."""
+    """Return how the model server is reached; None when none is configured."""
     if not settings.model_url:
         return None
     if not settings.model:
@@ -102,12 +102,12 @@ def model_settings(settings: Settings) -> ModelSettings | None:
 
 
 def _points(settings: Settings) -> Points:
-    """What the model counts in where it points at a picture."""
+    """Return what the model counts in where it points at a picture."""
     if settings.model_points != "auto":
         return settings.model_points
     return "relative" if _COUNTS_THOUSANDTHS.search(settings.model) else "pixels"
 
 
 def reach(settings: Settings) -> Reach:
-    """What browsers may reach; of this installation's machines, those that are known here."""
+    """Return what browsers may reach; of this installation's machines, those that are known here."""
     return Reach(settings.allow_private, settings.allow_hosts).with_own([*settings.refuse_networks, *own_networks()])

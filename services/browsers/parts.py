@@ -35,7 +35,7 @@ class Parts(Protocol):
         ...
 
     def navigation_guard(self, work: Work, rate_slots: RateSlots) -> SiteNavigationGuard:
-        """What is asked before this session opens a page by address; `rate_slots` says when it may."""
+        """Return what is asked before this session opens a page by address; `rate_slots` says when it may."""
         ...
 
     async def context(self, work: Work, *, opened: bool = True) -> ContextOptions:
@@ -48,11 +48,11 @@ class Parts(Protocol):
 
     @property
     def document_reader(self) -> DocumentReader:
-        """What reads documents."""
+        """Return what reads documents."""
         ...
 
     def documents(self, tenant: str) -> DocumentClient | None:
-        """What fetches documents for this tenant's sessions; None: nothing does."""
+        """Return what fetches documents for this tenant's sessions; None: nothing does."""
         ...
 
     def link(self, attendance: Attendance, request: LiveRequest) -> Coroutine[None, None, None]:
@@ -60,11 +60,11 @@ class Parts(Protocol):
         ...
 
     def glossaries(self, work: Work, shared: SharedGlossaries) -> Glossaries | None:
-        """What asks a model once for the field glossary of this job's schema; None: nothing does."""
+        """Return what asks a model once for the field glossary of this job's schema; None: nothing does."""
         ...
 
     def helper(self, work: Work) -> Helper | None:
-        """What answers this session's questions; None: the job has no helper."""
+        """Return what answers this session's questions; None: the job has no helper."""
         ...
 
     async def close(self) -> None: ...

@@ -186,7 +186,7 @@ class Worker:
         self._idle.set()
 
     def _needs_work(self) -> bool:
-        """Whether its slots run dry soon. Beside a run that goes on, reports wait for company."""
+        """Return whether its slots run dry soon. Beside a run that goes on, reports wait for company."""
         return len(self._queue) <= self._config.slots // 2 and not len(self._runs)
 
     async def submit(self, works: Sequence[Work]) -> None:
@@ -301,7 +301,8 @@ class Worker:
         hidden.hide_in(error)
 
     def _document_reading(self, work: Work, navigation_guard: NavigationGuard) -> DocumentReading | None:
-        """What reads the item's document without a browser; None where the job, or what was seen, allows none.
+        """Return what reads the item's document without a browser;
+        None where the job, or what was seen, allows none.
 
         Raises:
             AgentError: the job names a policy that is not there.
@@ -365,7 +366,7 @@ class Worker:
             held.journal.outcome(Outcome(Status.CANCELED, reason="stopped before it began", checkpoint=work.checkpoint))
 
     async def limit(self, limits: Mapping[int, JobLimits]) -> None:
-        """What holds from now on for the sessions of some jobs, those that wait for a slot included."""
+        """Set what holds from now on for the sessions of some jobs, those that wait for a slot included."""
         for held in self._held.values():
             if (new := limits.get(held.job)) is not None:
                 held.budget.change(new)

@@ -52,7 +52,7 @@ def exit_of(error: Exception) -> Exit:
 
 
 def sentences(error: Exception) -> list[str]:
-    """What a person is told: the error, then a line per fault."""
+    """Return what a person is told: the error, then a line per fault."""
     if isinstance(error, ApiError):
         lines = [_sentence(error.detail), *_untold(error.detail, [asdict(fault) for fault in error.faults])]
         if error.status == 401:
@@ -87,7 +87,7 @@ def job_exit(job: JobSummary) -> Exit:
 
 
 def incomplete_words(lists: Incomplete | IncompleteLists) -> str:
-    """What lists lack, in words: "incomplete: 10 of 57"."""
+    """Return what lists lack, in words: "incomplete: 10 of 57"."""
     given, shown = lists.found, lists.shown
     n = lists.lists if isinstance(lists, IncompleteLists) else 1
     what = f"{given:,} of {shown:,}" if shown is not None else f"{given:,} record{'' if given == 1 else 's'}"

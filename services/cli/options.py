@@ -70,7 +70,8 @@ def pairs_from(option: str, texts: list[str]) -> dict[str, str]:
 
 
 def _read(option: str, name: str, takes: str) -> str:
-    """What a file holds, or standard input for `-`, without the mark that Windows programs begin files with.
+    """Return what a file holds, or standard input for `-`,
+    without the mark that Windows programs begin files with.
 
     Raises:
         BadUsage: it cannot be read; told with what the option `takes`.

@@ -27,7 +27,7 @@ class ShowEvents(Protocol):
 
 @contextmanager
 def shown(title: str, *, as_json: bool = False) -> Iterator[ShowEvents]:
-    """What shows events in the way that fits this standard error."""
+    """Yield what shows events in the way that fits this standard error."""
     if as_json:
         yield _json_line
     elif sys.stderr.isatty():

@@ -10,7 +10,7 @@ from shoal.services.settings import Settings
 
 
 def dispatch_config(settings: Settings) -> DispatchConfig:
-    """How the dispatcher works."""
+    """Return how the dispatcher works."""
     return DispatchConfig(
         name=settings.dispatcher,
         workers=settings.workers,

@@ -21,7 +21,7 @@ _MIB = 1024 * 1024
 
 
 def spec_rules(settings: Settings) -> SpecRules:
-    """What the operator lets jobs ask for."""
+    """Return what the operator lets jobs ask for."""
     return SpecRules(
         reach(settings),
         settings.max_attempts,
@@ -33,7 +33,8 @@ def spec_rules(settings: Settings) -> SpecRules:
 
 
 def mail_server(settings: Settings) -> MailServer | None:
-    """Where letters to people are handed in; None: nowhere.
+    """Return where letters to people are handed in;
+    None: nowhere.
 
     Raises:
         BadSetting: its address cannot be read.
@@ -43,7 +44,7 @@ def mail_server(settings: Settings) -> MailServer | None:
 
 
 def openid(settings: Settings) -> OpenId:
-    """Where people may log in by OpenID Connect.
+    """Return where people may log in by OpenID Connect.
 
     Raises:
         BadSetting: no login could be safe so, or the secret's file cannot be read.
@@ -77,7 +78,7 @@ def _client_secret(settings: Settings) -> str:
 
 
 def gateway_options(settings: Settings) -> GatewayOptions:
-    """What the operator sets for the gateway.
+    """Return what the operator sets for the gateway.
 
     Raises:
         BadSetting: two settings contradict each other.
@@ -107,7 +108,7 @@ def gateway_options(settings: Settings) -> GatewayOptions:
 
 
 def checked_gateway_options(settings: Settings) -> GatewayOptions:
-    """What the operator sets for a gateway that is to start.
+    """Return what the operator sets for a gateway that is to start.
 
     Raises:
         BadSetting: two settings contradict each other, or it would ask nobody for the login that they name.

@@ -33,7 +33,7 @@ class RayEnded(Exception):
 
 
 async def answer(call: Any, limit_s: float) -> Any:
-    """What a call of an actor gives.
+    """Return what a call of an actor gives.
 
     Raises:
         TimeoutError: nothing within `limit_s`.
@@ -65,7 +65,8 @@ def ended_parts() -> list[str]:
 
 
 async def while_ray_runs(call: Any, limit_s: float) -> Any:
-    """What a call of an actor gives, as long as Ray is there: a call outlives its Ray by minutes.
+    """Return what a call of an actor gives, as long as Ray is there:
+    a call outlives its Ray by minutes.
 
     Raises:
         RayEnded: Ray has ended.

@@ -17,7 +17,9 @@ def load_and_cores() -> tuple[float, int]:
 
 
 def start_limit_s() -> float:
-    """How long a part may take to start now. A part that dies is told at once: only one that works on is waited for."""
+    """Return how long a part may take to start now.
+    A part that dies is told at once: only one that works on is waited for.
+    """
     return limit_for(*load_and_cores())
 
 
@@ -27,7 +29,7 @@ def limit_for(load: float, cores: int) -> float:
 
 
 def start_advice(load: float, cores: int) -> str:
-    """What to do when a part does not start at such a load on so many cores. Pure."""
+    """Return what to do when a part does not start at such a load on so many cores. Pure."""
     if load > _BUSY * cores:
         return (
             f"The machine is busy (load {load:.0f} on {cores} core{'' if cores == 1 else 's'}): "

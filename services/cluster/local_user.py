@@ -78,7 +78,7 @@ def _packed(end: Place, other: Place) -> tuple[int, bytes, bytes]:
 
 
 def can_tell() -> bool:
-    """Whether this system tells whose sockets are whose; tried with a connection of our own."""
+    """Return whether this system tells whose sockets are whose; tried with a connection of our own."""
     with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as own:
         try:
             owner = owner_of(own.getsockname(), listener.getsockname())
@@ -114,6 +114,6 @@ class OwnUserProtocol(H11Protocol):
             return False
 
     def data_received(self, data: bytes) -> None:
-        """What a caller sends who is refused is not looked at."""
+        """Ignore what a caller sends who is refused."""
         if not self._refused:
             super().data_received(data)

@@ -38,7 +38,8 @@ class Server(uvicorn.Server):
 
 
 async def patiently(call: Callable[[], Awaitable[T]], tell: Callable[[str], None] = lambda said: None) -> T:
-    """What a call of the store gives; made again while the store is away: a connection may drop while a part starts.
+    """Return what a call of the store gives;
+    made again while the store is away: a connection may drop while a part starts.
 
     `tell` hears what is waited for.
 

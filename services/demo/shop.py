@@ -55,7 +55,7 @@ JOB: Mapping[str, Json] = {
 
 
 def is_demo(url: str) -> bool:
-    """Whether an address is one of the shop."""
+    """Return whether an address is one of the shop."""
     return urlsplit(url).hostname == HOST
 
 

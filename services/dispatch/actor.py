@@ -108,7 +108,8 @@ class DispatcherActor:
         """Returns at once, also while it is starting."""
 
     async def made_of(self, parts: DispatcherParts) -> bool:
-        """Whether it was made from `parts`: a supervisor with other settings replaces it.
+        """Return whether it was made from `parts`:
+        a supervisor with other settings replaces it.
 
         It tells no more, since each process that has Ray's token can ask, and the parts hold the database's password
         and the keys of the workers.

@@ -33,7 +33,7 @@ _WITHOUT_MODEL = ("rules", "person", "workflow:")
 
 
 def asks_model(policy: str) -> bool:
-    """Whether a job with this policy asks the model, where one is configured."""
+    """Return whether a job with this policy asks the model, where one is configured."""
     return not policy.startswith(_WITHOUT_MODEL)
 
 
@@ -130,7 +130,8 @@ class DispatchState:
     # --- leases --------------------------------------------------------------------------------------
 
     def shares(self, slots: int) -> Shares | None:
-        """What each tenant holds of so many slots, and how many one may hold; None where nothing bounds that.
+        """Return what each tenant holds of so many slots, and how many one may hold;
+        None where nothing bounds that.
 
         Sessions that a worker holds ahead of time count: it would begin them whatever else waits.
         """

@@ -319,7 +319,7 @@ class Dispatcher:
         return self._state.asking / len(self._state.leases) if self._state.leases else 1.0
 
     async def _others(self) -> list[Json]:
-        """What other dispatchers last said of themselves."""
+        """Return what other dispatchers last said of themselves."""
         said = await self._store.states(_PREFIX)
         return [snapshot for name, (snapshot, age_s) in said.items() if name != self._name and age_s < _SILENT_S]
 
@@ -334,7 +334,8 @@ class Dispatcher:
 def _limit_changes(
     leases: Iterable[Lease], job_controls: Mapping[int, JobControl], spending: Mapping[int, int]
 ) -> dict[str, dict[int, JobLimits]]:
-    """What running sessions are to be told of their jobs' limits, by worker and job.
+    """Return what running sessions are to be told of their jobs' limits,
+    by worker and job.
 
     Jobs that have no limit, and had none when they were claimed, are left out.
 

@@ -88,7 +88,7 @@ class Signals:
 
     @property
     def takes_reports(self) -> bool:
-        """Whether the committer takes reports; while it does not, nothing is claimed."""
+        """Return whether the committer takes reports; while it does not, nothing is claimed."""
         return self._room.is_set()
 
     async def wait_to_claim(self, pause_s: float | None) -> None:

@@ -70,7 +70,7 @@ class Arena:
         return f"{self.url}/{quote(name, safe='')}/miniwob/{task}.html"
 
     def match(self, name: str) -> Match:
-        """How the episode stands."""
+        """Return how the episode stands."""
         return self._matches[name]
 
     def app(self) -> Starlette:

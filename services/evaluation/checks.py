@@ -17,7 +17,7 @@ _SHOWN_CHARS = 200
 
 
 def records_fault(records: Sequence[Json], check: Check) -> str:
-    """What is wrong with the records, "" when nothing is."""
+    """Return what is wrong with the records, "" when nothing is."""
     if check.records is None:
         return ""
     expected = list(check.records)
@@ -44,14 +44,14 @@ def _fits(actual: Json, expected: Json, match: str) -> bool:
 
 
 def words_fault(pattern: str | None, text: str, what: str) -> str:
-    """What is wrong with a text that must hold `pattern`."""
+    """Return what is wrong with a text that must hold `pattern`."""
     if pattern is None or re.search(pattern, text):
         return ""
     return f"{what} {_short(text)} does not hold {pattern}"
 
 
 async def page_fault(http: httpx.AsyncClient, check: PageCheck) -> str:
-    """What is wrong with the page that must say something now."""
+    """Return what is wrong with the page that must say something now."""
     try:
         answer = await bounded_get(http, check.url, _PAGE_BYTES, timeout_s=_PAGE_S)
     except (httpx.HTTPError, TimeoutError) as error:

@@ -143,7 +143,7 @@ def _reaching(settings: Settings, place: str, parallel: int) -> Settings:
 
 
 async def _goals(ground: Arena, episodes: Sequence[Episode], settings: Settings, tell: Tell) -> dict[str, str]:
-    """What each MiniWoB++ episode asks for, read off its page with its seed by a browser on this machine."""
+    """Return what each MiniWoB++ episode asks for, read off its page with its seed by a browser on this machine."""
     seeded = [episode for episode in episodes if episode.seed is not None]
     if not seeded:
         return {}

@@ -37,7 +37,7 @@ class EpisodeEvidence:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """What the last attempt of each session did, in order."""
+        """Return what the last attempt of each session did, in order."""
         done: tuple[Task, ...] = ()
         for session in self.sessions:
             attempts = session["attempts"]
@@ -57,12 +57,12 @@ class EpisodeEvidence:
 
     @property
     def address(self) -> str:
-        """Where the job's root session ended."""
+        """Return where the job's root session ended."""
         return str(self.root.get("url", ""))
 
 
 async def evidence_of(client: Api, job: Mapping[str, Json]) -> EpisodeEvidence:
-    """What is kept of `job`, which is final."""
+    """Return what is kept of `job`, which is final."""
     page = await client.sessions(job["id"], limit=_MOST_SESSIONS)
     sessions = [await client.session(row["id"]) for row in page["sessions"]]
     records: list[Json] = []

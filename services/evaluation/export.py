@@ -66,7 +66,7 @@ def _unjudged(evidence: EpisodeEvidence) -> Evaluation:
 
 
 async def save_documents(client: Api, root: Path, unique_id: str, evidence: EpisodeEvidence) -> None:
-    """What a run gave: its records as one table of JSON lines, and the files that it downloaded."""
+    """Write what a run gave: its records as one table of JSON lines, and the files that it downloaded."""
     if evidence.records:
         lines = b"".join(orjson.dumps(record) + b"\n" for record in evidence.records)
         save_document(root, unique_id, "records.jsonl", lines)
@@ -78,7 +78,7 @@ async def save_documents(client: Api, root: Path, unique_id: str, evidence: Epis
 
 
 def error_of(job: Mapping[str, Json]) -> ErrorInfo | None:
-    """What ended a job, None when nothing did."""
+    """Return what ended a job, None when nothing did."""
     error = job.get("error")
     return ErrorInfo(error["class"], error["code"], error["message"], error["retryable"]) if error else None
 

@@ -16,7 +16,8 @@ from shoal.services.evaluation.runner import Folder
 
 
 def look(folder: Folder, name: str) -> str:
-    """What the episode `name` did, step by step.
+    """Return what the episode `name` did,
+    step by step.
 
     Raises:
         BadInput: the run has no such episode.

@@ -84,7 +84,7 @@ class Folder:
             os.fsync(file.fileno())
 
     def steps(self, name: str) -> Path:
-        """Where an episode's steps and pictures lie."""
+        """Return where an episode's steps and pictures lie."""
         return self.path / "steps" / file_name(name)
 
 
@@ -197,7 +197,7 @@ class Runner:
     async def _fault(
         self, episode: Episode, evidence: EpisodeEvidence, judged: Evaluation | str | None
     ) -> tuple[str, str]:
-        """What is wrong, and the class of that; two empty texts when nothing is."""
+        """Return what is wrong, and the class of that; two empty texts when nothing is."""
         if episode.seed is not None:
             assert self._arena is not None
             match = self._arena.match(episode.name)

@@ -48,7 +48,7 @@ class Change:
 
 
 def change(before: dict[str, bool], now: dict[str, bool]) -> Change:
-    """What changed from one run to the other, over the episodes that both have."""
+    """Return what changed from one run to the other, over the episodes that both have."""
     both = [name for name in now if name in before]
     better = tuple(name for name in both if now[name] and not before[name])
     worse = tuple(name for name in both if before[name] and not now[name])

@@ -74,7 +74,8 @@ def _file(path: Path) -> list[Episode]:
 
 
 def labels_of(path: Path) -> dict[str, Literal["yes", "no"]]:
-    """What people said of episodes: JSON lines of `{"name", "label"}`.
+    """Return what people said of episodes:
+    JSON lines of `{"name", "label"}`.
 
     Raises:
         BadInput: the file cannot be read, or a line is wrong.

@@ -58,7 +58,7 @@ class Admitted:
 
     @property
     def sessions(self) -> int:
-        """How many sessions may run."""
+        """Return how many sessions may run."""
         return 0 if self.away else int(self.limit)
 
 

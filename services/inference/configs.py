@@ -18,7 +18,7 @@ _CALM_SHARE = 1 / 15
 
 
 def vllm_options(settings: Settings, cards: Sequence[Card] = ()) -> VllmOptions:
-    """How `shoal inference` serves its model.
+    """Return how `shoal inference` serves its model.
 
     Args:
         settings: of `vllm_sequences`, 0 means that they are chosen.
@@ -50,7 +50,7 @@ def vllm_options(settings: Settings, cards: Sequence[Card] = ()) -> VllmOptions:
 
 
 def admission_config(settings: Settings) -> AdmissionConfig | None:
-    """How model-bound sessions are admitted; None where no model is configured, or all are."""
+    """Return how model-bound sessions are admitted; None where no model is configured, or all are."""
     urls = tuple(url.strip() for url in settings.model_url.split(",") if url.strip())
     if not urls or not settings.model_admission:
         return None

@@ -131,7 +131,7 @@ class VllmProcess:
 
 
 async def healthy(client: httpx.AsyncClient) -> bool:
-    """Whether the server says that it can work."""
+    """Return whether the server says that it can work."""
     try:
         async with asyncio.timeout(_HEALTH_S):
             return (await client.get("/health")).status_code == 200

@@ -35,7 +35,9 @@ class ModelAdmission(Protocol):
         ...
 
     def room(self, active: int) -> int | None:
-        """How many more model-bound sessions may start while `active` of them run; None: as many as there are."""
+        """Return how many more model-bound sessions may start while `active` of them run;
+        None: as many as there are.
+        """
         ...
 
 
@@ -94,7 +96,7 @@ class Admission:
 
     @property
     def away(self) -> bool:
-        """Whether no server answers."""
+        """Return whether no server answers."""
         return all(server.state.away for server in self._servers)
 
     def snapshot(self) -> dict[str, Json]:

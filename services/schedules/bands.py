@@ -37,7 +37,7 @@ class Bounds:
     most: float
 
     def holds(self, number: float) -> bool:
-        """Whether a number is within."""
+        """Return whether a number is within."""
         return self.least <= number <= self.most
 
 
@@ -53,7 +53,7 @@ class UsualRun:
 
 
 def expectation(history: Sequence[RunFigures], bands: BandsSpec) -> UsualRun | None:
-    """What is expected after these runs; None where there is none."""
+    """Return what is expected after these runs; None where there is none."""
     if not history:
         return None
     paths = {path for run in history for path in run.fields}

@@ -68,7 +68,7 @@ class FigureCounter:
                 self._fields[path].add(value)
 
     def figures(self, *, items: int, completed: int) -> RunFigures:
-        """What was counted, of a run with so many items."""
+        """Return what was counted, of a run with so many items."""
         fields = {
             path: FieldFigures(counted.given, len(counted.values), counted.least, counted.most)
             for path, counted in self._fields.items()
@@ -86,5 +86,5 @@ def values_of(record: Json, path: str = "", depth: int = 0) -> Iterator[tuple[st
 
 
 def is_number(value: Json) -> bool:
-    """Whether a value is a number that can be compared."""
+    """Return whether a value is a number that can be compared."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

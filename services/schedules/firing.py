@@ -71,7 +71,8 @@ def times_of(spec: ScheduleSpec, start: float) -> Times:
 
 
 def plan(times: Times, due_at: float, now: float, catch_up: Literal["none", "one"]) -> FiringPlan:
-    """What to do at `now` about a time that is due, and those that came behind it.
+    """Return what to do at `now` about a time that is due,
+    and those that came behind it.
 
     Of several that have passed the last one runs, where it is in time or is to be caught up; the others are missed.
     """

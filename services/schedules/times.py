@@ -90,7 +90,7 @@ def next_times(times: Times, moment: float, n: int) -> list[float]:
 
 
 def passed(times: Times, due_at: float, now: float) -> Passed:
-    """What has come by `now` of the times from `due_at` on, which is one of them and is not behind `now`."""
+    """Return what has come by `now` of the times from `due_at` on, which is one of them and is not behind `now`."""
     before, last, missed = due_at, due_at, 0
     for time in times.after(due_at):
         if time > now:

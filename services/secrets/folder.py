@@ -137,7 +137,7 @@ def _stored_file(folder: Path, name: str) -> Path:
 
 
 def _file_of(path: Path) -> tuple[int, int] | None:
-    """What tells a secret's binding file from the one that takes its place; None: there is none."""
+    """Return what tells a secret's binding file from the one that takes its place; None: there is none."""
     try:
         told = path.with_name(path.name + BINDING).stat()
     except FileNotFoundError:
@@ -162,7 +162,7 @@ class SecretFolder:
         self.folder = folder
 
     def state(self) -> FolderState:
-        """Whether secrets can be set here."""
+        """Return whether secrets can be set here."""
         if not self.folder.is_dir():
             return FolderState.MISSING
         return FolderState.WRITABLE if os.access(self.folder, os.W_OK | os.X_OK) else FolderState.READ_ONLY
@@ -254,7 +254,7 @@ def _stored(path: Path) -> StoredSecret:
 
 
 def _checked(tenant: str, name: str, value: str, sites: Sequence[str]) -> tuple[bytes, bytes]:
-    """What the two files hold. No message has the value."""
+    """Return what the two files hold. No message has the value."""
     if not TENANT.match(tenant):
         raise _bad("tenant", "is no name of a tenant")
     if not _NAME.fullmatch(name) or name.endswith(BINDING) or len(name) > LONGEST_NAME:

@@ -21,7 +21,7 @@ class SecretSite:
     port: int | None = None  # None: any
 
     def covers(self, url: str) -> bool:
-        """Whether the page at `url` belongs to it."""
+        """Return whether the page at `url` belongs to it."""
         parts = urlsplit(url)
         if parts.scheme != "https" and not (self.plain_http and parts.scheme == "http"):
             return False

@@ -148,7 +148,7 @@ def _joined(kinds: set[Kind]) -> Kind:
 
 
 def fits(value: Json, kind: Kind) -> bool:
-    """Whether a value, which is not null, can stand in a column of this kind as what it is."""
+    """Return whether a value, which is not null, can stand in a column of this kind as what it is."""
     if kind is Kind.BOOLEAN:
         return isinstance(value, bool)
     if kind in (Kind.INTEGER, Kind.NUMBER):

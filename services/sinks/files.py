@@ -36,7 +36,7 @@ class FilePlace(Protocol):
         """Writes a file, in the place of one that is there: readers see either whole."""
 
     async def get(self, path: str) -> bytes | None:
-        """What a file holds; None where there is none."""
+        """Return what a file holds; None where there is none."""
 
     async def close(self) -> None:
         """Ends what is open."""

@@ -60,7 +60,7 @@ class SinkProgress:
 
     @classmethod
     def of(cls, cursor: str) -> Self:
-        """What the store has kept."""
+        """Return what the store has kept."""
         kept = from_json(cursor)
         columns = tuple(TableColumn(column["name"], Kind(column["kind"])) for column in kept.pop("columns"))
         return cls(columns=columns, **kept)

@@ -85,7 +85,7 @@ class SinkWriter(OutboxLoop[SinkRow]):
         await self._store.sinks.end(row, how)
 
     async def _attempt(self, row: SinkRow) -> SinkEnd | None:
-        """How it ended; None: the lease is lost, and another may be writing."""
+        """Return how it ended; None: the lease is lost, and another may be writing."""
         job = await self._store.job(row.job)
         target = await self._targets(row, job, run_of(row, job))
         try:
@@ -124,7 +124,7 @@ class SinkWriter(OutboxLoop[SinkRow]):
     async def _batches(
         self, job: JobRow, target: SinkTarget, progress: SinkProgress
     ) -> AsyncGenerator[tuple[list[SinkRecord], int], None]:
-        """What is not written yet, in batches, each with the lines that are done behind it."""
+        """Yield what is not written yet, in batches, each with the lines that are done behind it."""
         batch, size, number = list[SinkRecord](), 0, 0
         async for line in await self._lines(job):
             number += 1
@@ -143,7 +143,7 @@ class SinkWriter(OutboxLoop[SinkRow]):
             yield batch, number
 
     async def _after(self, row: SinkRow, fault: SinkFault) -> SinkEnd:
-        """What becomes of a sink after a failed attempt. One that came on has all its attempts again."""
+        """Return what becomes of a sink after a failed attempt. One that came on has all its attempts again."""
         failures = await self._store.sinks.failures(row)
         if fault.final or failures >= len(PAUSES_S):
             return SinkEnd(SinkState.FAILED, error=fault.reason)
@@ -152,7 +152,7 @@ class SinkWriter(OutboxLoop[SinkRow]):
 
 
 def run_of(row: SinkRow, job: JobRow) -> SinkRun:
-    """What a sink is written from."""
+    """Return what a sink is written from."""
     return SinkRun(
         job=job_id(job.id),
         number=job.id,

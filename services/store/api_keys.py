@@ -112,7 +112,7 @@ def end_login(tx: Tx, login: str, lasts_s: float) -> None:
 
 
 def login_ended(tx: Tx, login: str) -> bool:
-    """Whether a login ended before its time."""
+    """Return whether a login ended before its time."""
     return tx.conn.execute(select(ended_login.c.login).where(ended_login.c.login == login)).first() is not None
 
 

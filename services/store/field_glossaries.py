@@ -36,7 +36,7 @@ class StoredGlossary:
 
 
 def answer(known: StoredGlossary, session: int, now: float) -> tuple[StoredGlossary, GlossaryAnswer]:
-    """What a session gets that asks."""
+    """Return what a session gets that asks."""
     # What would hold for longer than is allowed was kept before the clock was set back.
     if known.glossary is not None and 0 < known.expires_at - now <= _keep_s(known.glossary):
         return known, GlossaryAnswer(known.glossary)
@@ -51,7 +51,7 @@ def _keep_s(glossary: FieldGlossary) -> float:
 
 
 def _told(known: StoredGlossary, session: int, answered: FieldGlossary, now: float) -> StoredGlossary:
-    """What is known once a session has told what a model answered.
+    """Return what is known once a session has told what a model answered.
 
     That there is none counts from the session whose order it is: an earlier one, which is late, takes nothing away.
     """

@@ -98,7 +98,7 @@ class JobRow:
 
     @property
     def is_partial(self) -> bool:
-        """Whether it completed, and something is known to be missing: an item, or a part of a list."""
+        """Return whether it completed, and something is known to be missing: an item, or a part of a list."""
         counts = self.counts
         return self.status is Status.COMPLETED and (counts.final > counts.completed or self.incomplete is not None)
 

@@ -46,6 +46,6 @@ class Restarts:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Json]) -> Restarts:
-        """What `data` gave."""
+        """Return what `data` gave."""
         at = datetime.fromisoformat(data["at"]) if data["at"] else None
         return cls(data["restarts"], data["why"], at, data["soon"])

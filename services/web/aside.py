@@ -17,7 +17,7 @@ R = TypeVar("R")
 
 
 async def aside(size: int, read: Callable[..., R], *given: Any) -> R:
-    """What `read` makes of something of `size` bytes; beside the event loop, unless that is little."""
+    """Return what `read` makes of something of `size` bytes; beside the event loop, unless that is little."""
     if size <= INLINE_BYTES:
         return read(*given)
     return await asyncio.get_running_loop().run_in_executor(_READERS, partial(read, *given))

@@ -31,7 +31,9 @@ class Prices:
     currency: str = ""
 
     def money(self, prompt_tokens: int, completion_tokens: int) -> str:
-        """What so many tokens cost, in words; "" where one of the prices is not said: half a cost would be wrong."""
+        """Return what so many tokens cost, in words;
+        "" where one of the prices is not said: half a cost would be wrong.
+        """
         if self.prompt is None or self.completion is None:
             return ""
         amount = (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6

@@ -52,7 +52,7 @@ class HttpAnswer:
 
     @property
     def is_success(self) -> bool:
-        """Whether the status is one of 2xx."""
+        """Return whether the status is one of 2xx."""
         return 200 <= self.status_code < 300
 
     @property
@@ -105,7 +105,8 @@ class CheckedHttp:
         headers: Mapping[str, str] | None = None,
         most: int = 0,
     ) -> HttpAnswer:
-        """What `url` answers: with at most `most` bytes of its body, or with the first words of a refusal.
+        """Return what `url` answers: with at most `most` bytes of its body,
+        or with the first words of a refusal.
 
         Args:
             tenant: who asks; its share of the look-ups of names is used.

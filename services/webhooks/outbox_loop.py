@@ -65,7 +65,7 @@ class OutboxLoop(ABC, Generic[RowT]):
         """One attempt, with its end written to the store."""
 
     async def _between(self) -> None:
-        """What is done before each look: nothing."""
+        """Do nothing before each look."""
 
     async def run(self) -> None:
         """Makes attempts at what is due, for ever; ends with what is under way when it is canceled."""

@@ -25,7 +25,7 @@ class DeliveryAnswer:
 
 
 def delivery_after(delivery: int, attempts: int, answer: DeliveryAnswer, dice: float) -> Delivered:
-    """What becomes of a message after its attempt number `attempts`; `dice` in [0, 1) spreads the next ones."""
+    """Return what becomes of a message after its attempt number `attempts`; `dice` in [0, 1) spreads the next ones."""
     state, again_in_s = DeliveryState.DELIVERED, 0.0
     if answer.error:
         state = DeliveryState.DEAD

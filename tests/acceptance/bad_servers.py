@@ -38,7 +38,7 @@ class _Busy(_Silent):
 
 @contextmanager
 def gone_receiver() -> Iterator[str]:
-    """Where webhooks are answered with 410."""
+    """Yield where webhooks are answered with 410."""
     with served(_Gone) as url:
         yield f"{url}/hook"
 

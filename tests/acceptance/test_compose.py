@@ -54,7 +54,7 @@ class Composed:
         return text.replace("/etc/shoal/secrets", str(COMPOSE / "secrets"))
 
     def environment(self, name: str) -> dict[str, str]:
-        """What the file sets for a service, here."""
+        """Return what the file sets for a service, here."""
         own = {k: v for k, v in os.environ.items() if not k.startswith(("SHOAL_", "RAY_", "AWS_"))}
         # What is left empty is an empty text: Compose fills variables in after it has read the YAML.
         told = {key: self.here(str(value or "")) for key, value in self.services[name]["environment"].items()}
@@ -73,7 +73,7 @@ class Composed:
         }
 
     def command(self, name: str) -> list[str]:
-        """What the service's container would run, out of our own environment."""
+        """Return what the service's container would run, out of our own environment."""
         service = self.services[name]
         whole = [*service.get("entrypoint", ["/usr/bin/tini", "--", "shoal"]), *service["command"]]
         program, *arguments = whole[2:] if whole[0] == "/usr/bin/tini" else whole
@@ -99,7 +99,7 @@ class Composed:
         return True
 
     def listens(self, name: str) -> bool:
-        """Whether anybody answers at the service's port."""
+        """Return whether anybody answers at the service's port."""
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", self.ports[name])) == 0
 
@@ -120,7 +120,7 @@ class Composed:
             process.wait()
 
     def healthy(self, name: str, **more: str) -> bool:
-        """What the service's own health check says."""
+        """Return what the service's own health check says."""
         kind, program, *arguments = self.services[name]["healthcheck"]["test"]
         assert kind == "CMD"
         command = [str(Path(sys.executable).with_name(program)), *(self.here(one) for one in arguments)]

@@ -21,7 +21,7 @@ SLOTS = 2
 
 
 def learning(row: Json) -> Json:
-    """What a job says of its one loop that learns."""
+    """Return what a job says of its one loop that learns."""
     (one,) = row["learning"]
     return one
 

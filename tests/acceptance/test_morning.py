@@ -149,12 +149,12 @@ def relaunched(day: int) -> frozenset[int]:
 
 
 def truth(day: int) -> dict[str, float | None]:
-    """What can be read on a day, by the names of products."""
+    """Return what can be read on a day, by the names of products."""
     return {f"Product {n}": None if n in relaunched(day) else price for n, price in prices(day).items()}
 
 
 def changes(before: dict[str, float | None], after: dict[str, float | None]) -> set[tuple[str, str]]:
-    """What changed from one day to another, with the name of each product."""
+    """Return what changed from one day to another, with the name of each product."""
     both = before.keys() & after.keys()
     return {
         *(("appeared", name) for name in after.keys() - both),
@@ -178,7 +178,7 @@ def rows(url: str) -> dict[str, float | None]:
 
 
 def newest(server: S3Server, bucket: str) -> tuple[dict[str, Any], dict[str, float | None]]:
-    """What the pointer in the bucket says, and the records of the files that it names."""
+    """Return what the pointer in the bucket says, and the records of the files that it names."""
     there = boto3.resource("s3", endpoint_url=server.url, region_name="us-east-1", **ANY).Bucket(bucket)
     files = {found.key.removeprefix("prices/"): found.get()["Body"].read() for found in there.objects.all()}
     pointer = json.loads(files["latest.json"])

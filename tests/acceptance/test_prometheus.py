@@ -119,7 +119,7 @@ def _see_faults(seen: Prometheus, cluster: Up, shop: str, model: ModelServer) ->
         asked: list[float] = []
 
         def broken(alert: str) -> bool:
-            """Whether it fires; asks for what is away, and each second a model that is of no use."""
+            """Return whether it fires; asks for what is away, and each second a model that is of no use."""
             assert {httpx.get(f"{cluster.url}/readyz", timeout=60).status_code for _ in range(5)} == {503}
             if not asked or time.monotonic() - asked[-1] > 1:
                 _by_model(cluster, shop)

@@ -41,7 +41,9 @@ def blocks() -> list[tuple[str, str | None]]:
 
 
 def model(body: Json) -> str:
-    """What a model answers that knows which lamp is meant; it reads the page and the link's id in what it is shown."""
+    """Return what a model answers that knows which lamp is meant;
+    it reads the page and the link's id in what it is shown.
+    """
     content = body["messages"][1]["content"]
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
     shown = "\n".join(part["text"] for part in parts if part["type"] == "text")

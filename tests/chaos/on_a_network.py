@@ -73,7 +73,7 @@ class Loop:
         return cluster.get(f"/v1/jobs/{self.id}")["finished_at"] is not None
 
     def visits(self, cluster: ChaosCluster, node: int) -> int:
-        """How many of its pages a node has asked for, by the shop's log."""
+        """Return how many of its pages a node has asked for, by the shop's log."""
         asked = cluster.site("/_log/requests?path=/p/*")
         theirs = (one for one in asked if one["client"].startswith(f"10.78.{node}.2 "))
         return sum(f"visit={self.visit}-" in one["query"] for one in theirs)
@@ -129,7 +129,7 @@ def workers(cluster: ChaosCluster) -> set[str]:
 
 
 def logged(cluster: ChaosCluster, *names: LogEvent) -> list[Json]:
-    """What dispatchers and workers have logged under these names."""
+    """Return what dispatchers and workers have logged under these names."""
     found = []
     for path in cluster.folder.glob("*/session_2*/logs/worker-*.err"):
         for line in path.read_text(errors="replace").splitlines():

@@ -11,7 +11,7 @@ from tests.embedded import ROOT
 
 
 def survived(*arguments: str) -> Json:
-    """What the command tells after a storm with these arguments. The command itself holds what the site received
+    """Return what the command tells after a storm with these arguments. The command itself holds what the site received
     against the store, and nothing of it may be wrong."""
     ran = subprocess.run(
         [sys.executable, str(ROOT / "load-tests" / "chaos.py"), *arguments, "--json"],

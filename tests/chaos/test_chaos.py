@@ -24,7 +24,7 @@ STORMS = IN_TWO if os.environ.get("TEST_CHAOS") else ALL_IN_ONE
 
 
 def storm(kinds: set[str], *, every_s: int) -> Json:
-    """What the command tells after a storm of these kinds, which has hurt something of each kind."""
+    """Return what the command tells after a storm of these kinds, which has hurt something of each kind."""
     work = ["--items", str(ITEMS), "--pace", "0.5", "--forms", str(FORMS), "--kinds", ",".join(sorted(kinds))]
     how = ["--seconds", "120", "--every", str(every_s), "--seed", "3", "--patience", "300"]
     told = survived(*work, *how)

@@ -111,7 +111,9 @@ def test_a_node_that_dies_takes_nothing_with_it(cluster: ChaosCluster) -> None:
 
 
 def drain(cluster: ChaosCluster, node: str, deadline_s: int) -> None:
-    """What the autoscaler does before it takes a machine away, and a script that hears of the end of a spot machine."""
+    """Drain a machine as the autoscaler does before it takes it away,
+    and a script that hears of a spot machine's end.
+    """
     (raylet,) = cluster.parts[node].below("raylet")
     told = dict(word.lstrip("-").split("=", 1) for word in raylet.cmdline() if word.startswith("--") and "=" in word)
     reason = ("--reason", "DRAIN_NODE_REASON_PREEMPTION", "--reason-message", "the machine is taken away")

@@ -175,7 +175,7 @@ def running(command: list[str], log: Path, ready: Callable[[], bool]) -> Iterato
 
 
 def answers(url: str, token: str | None = None) -> bool:
-    """Whether `url` answers 200."""
+    """Return whether `url` answers 200."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     context = ssl._create_unverified_context() if url.startswith("https:") else None
     try:

@@ -50,7 +50,7 @@ class Kube:
         self._ask("DELETE", path)
 
     def may(self, user: str, attributes: Json) -> bool:
-        """Whether `user` may do that: `kubectl auth can-i`, by a SubjectAccessReview."""
+        """Return whether `user` may do that: `kubectl auth can-i`, by a SubjectAccessReview."""
         body = {
             "apiVersion": "authorization.k8s.io/v1",
             "kind": "SubjectAccessReview",
@@ -74,7 +74,7 @@ def connected(address: str, token: str | None = None) -> Iterator[Kube]:
 
 
 def scale(kube: Kube, namespace: str, group: str, replicas: int) -> None:
-    """What Ray's autoscaler does to have so many pods: it patches the group's number, by its place in the list."""
+    """Patch the group's number by its place in the list, as Ray's autoscaler does to have so many pods."""
     (cluster,) = kube.get(f"/apis/ray.io/v1/namespaces/{namespace}/rayclusters")["items"]
     groups = [spec["groupName"] for spec in cluster["spec"]["workerGroupSpecs"]]
     path = f"/apis/ray.io/v1/namespaces/{namespace}/rayclusters/{cluster['metadata']['name']}"

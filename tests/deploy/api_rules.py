@@ -45,7 +45,9 @@ def problems(objects: list[Json]) -> list[str]:
 
 
 def within(inner: str, outer: str) -> bool:
-    """Whether `inner` is a strict subset of `outer`, as the API server reckons: IPv4-mapped IPv6 is IPv4 to it."""
+    """Return whether `inner` is a strict subset of `outer`, as the API server reckons:
+    IPv4-mapped IPv6 is IPv4 to it.
+    """
     one, other = ipaddress.ip_network(inner), ipaddress.ip_network(outer)
     if isinstance(one, ipaddress.IPv6Network) and one.network_address.ipv4_mapped is not None:
         return False

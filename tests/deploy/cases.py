@@ -18,7 +18,7 @@ class Case:
     profiles: tuple[str, ...] = ()
 
     def objects(self) -> list[Json]:
-        """What Helm makes of it."""
+        """Return what Helm makes of it."""
         return _rendered(self.name)
 
 

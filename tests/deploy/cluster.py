@@ -59,7 +59,7 @@ class Cluster:
     forbidden: set[str] = field(default_factory=set)  # paths that Helm's account may not read
 
     def of_kind(self, kind: str) -> list[Json]:
-        """What is there of that kind."""
+        """Return what is there of that kind."""
         return [stored.content for stored in self.objects.values() if stored.content["kind"] == kind]
 
     def ray_cluster(self) -> Json:
@@ -72,10 +72,10 @@ class Cluster:
         return (self.objects.pop(path, None), self.records.pop(path, None)) != (None, None)
 
     def run(self, job: Json) -> None:
-        """What the pod of a Job does, before the Job is said to be complete: nothing here."""
+        """Do what the pod of a Job does, before the Job is said to be complete: nothing here."""
 
     def scale(self, group: str, replicas: int) -> None:
-        """What Ray's autoscaler does: it patches the number of a group's pods."""
+        """Patch the number of a group's pods, as Ray's autoscaler does."""
         (path,) = (path for path, stored in self.objects.items() if stored.content["kind"] == "RayCluster")
         content = copy.deepcopy(self.objects[path].content)
         for spec in content["spec"]["workerGroupSpecs"]:
@@ -143,7 +143,7 @@ def played_at(cluster: Cluster) -> Iterator[tuple[str, helm.Releases]]:
 
 
 def api_of(cluster: Cluster) -> type[helm.Api]:
-    """What answers for `cluster`."""
+    """Return what answers for `cluster`."""
     return type("Api", (_Api,), {"cluster": cluster})
 
 

@@ -95,7 +95,7 @@ def default_values() -> dict[str, Json]:
 
 
 def notes(values: Mapping[str, Json]) -> str:
-    """What Helm tells the operator after an installation with these values."""
+    """Return what Helm tells the operator after an installation with these values."""
     _install(json.dumps(values, sort_keys=True), RELEASE, NAMESPACE, CHART, Api)
     return _NOTES[json.dumps(values, sort_keys=True)]
 
@@ -305,7 +305,7 @@ class Api(BaseHTTPRequestHandler):
         self._echo(200)
 
     def _echo(self, status: int) -> None:
-        """What was sent is what was stored; Helm's own records come as protocol buffers."""
+        """Answer what was sent as what was stored; Helm's own records come as protocol buffers."""
         self._send(status, self._body(), self.headers.get("Content-Type", "application/json"))
 
     def _body(self) -> bytes:
@@ -330,7 +330,7 @@ class Api(BaseHTTPRequestHandler):
 
 
 def _fields_are_checked(version: str) -> Json:
-    """What the server says of its own checks, so that Helm leaves them to it: it makes hooks only then."""
+    """Return what the server says of its own checks, so that Helm leaves them to it: it makes hooks only then."""
     group, _, name = version.rpartition("/")
     checked = [{"name": "fieldValidation", "in": "query", "schema": {"type": "string"}}]
     paths = {}

@@ -40,7 +40,7 @@ def named(objects: Iterable[Json], kind: str, name: str) -> Json:
 
 
 def without_hooks(objects: Iterable[Json]) -> list[Json]:
-    """What is there while a release is: no helm tests, and nothing of its removal."""
+    """Return what is there while a release is: no helm tests, and nothing of its removal."""
     return [obj for obj in objects if "helm.sh/hook" not in obj["metadata"].get("annotations", {})]
 
 
@@ -73,7 +73,7 @@ def _ray_pods(cluster: Json) -> Iterator[Pods]:
 
 
 def matches(selector: Json, labels: Mapping[str, str]) -> bool:
-    """Whether a label selector takes these labels."""
+    """Return whether a label selector takes these labels."""
     if any(labels.get(key) != value for key, value in selector.get("matchLabels", {}).items()):
         return False
     for rule in selector.get("matchExpressions", ()):

@@ -10,7 +10,7 @@ _METADATA, _NAME, _LABELS = 1, 1, 11
 
 
 def name_and_labels(envelope: bytes) -> tuple[str, dict[str, str]]:
-    """What the Secret in `envelope` is called, and its labels."""
+    """Return what the Secret in `envelope` is called, and its labels."""
     metadata = _first(_secret(envelope), _METADATA)
     labels = {}
     for number, entry in _fields(metadata):

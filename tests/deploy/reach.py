@@ -7,7 +7,9 @@ from tests.deploy.objects import matches, of_kind, pods
 
 
 def reaches(objects: list[Json], source: str, target: str, port: int) -> bool:
-    """Whether policies let a Ray pod of one kind reach a port of another: both its egress and the other's ingress."""
+    """Return whether policies let a Ray pod of one kind reach a port of another:
+    both its egress and the other's ingress.
+    """
     by_part = {pod.labels["app.kubernetes.io/component"]: pod for pod in pods(of_kind(objects, "RayCluster"))}
 
     def allowed(part: str, other: str, direction: str, peers: str) -> bool:

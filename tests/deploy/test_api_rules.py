@@ -61,7 +61,7 @@ _POD_CHANGES: tuple[Json, ...] = (
 
 
 def _made_anew(job: Json) -> bool:
-    """Whether Helm removes the last Job of this name before it makes one: a hook."""
+    """Return whether Helm removes the last Job of this name before it makes one: a hook."""
     policy = job["metadata"].get("annotations", {}).get("helm.sh/hook-delete-policy", "")
     return "before-hook-creation" in policy
 

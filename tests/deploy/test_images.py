@@ -208,7 +208,7 @@ def test_what_compose_publishes_can_be_reached() -> None:
 
 
 def test_compose_writes_into_no_root_file_system_that_is_read_only() -> None:
-    """What is no file on the host, Compose copies into the container as it is made; it refuses read-only ones."""
+    """Compose copies what is no file on the host into the container as it is made; it refuses read-only ones."""
     compose = _compose()
     copied = {
         (kind, name)

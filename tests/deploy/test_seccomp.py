@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def _dumped(profile: Json, folder: Path) -> subprocess.CompletedProcess[str]:
-    """What Chromium makes of a page, with its sandbox on, as the user `nobody`, under `profile`."""
+    """Return what Chromium makes of a page, with its sandbox on, as the user `nobody`, under `profile`."""
     try:
         chromium = find_chromium(None)
     except BrowserNotFound as error:

@@ -94,7 +94,7 @@ def served(authority: Authority) -> Iterator[tuple[str, int]]:
 
 
 def _migrate(served: tuple[str, int], environment: Mapping[str, str], query: str, host: str = "localhost") -> str:
-    """What `shoal migrate` says; empty when it did its work."""
+    """Return what `shoal migrate` says; empty when it did its work."""
     server, port = served
     with database(server) as url:
         name = url.partition("?")[0].rpartition("/")[2]

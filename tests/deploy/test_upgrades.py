@@ -125,7 +125,7 @@ def test_a_change_of_pods_makes_new_jobs(change: Json) -> None:
 
 
 def _password(cluster: Cluster) -> str:
-    """What the API server would have: it keeps `stringData` as `data`."""
+    """Return what the API server would have: it keeps `stringData` as `data`."""
     stored = cluster.objects[f"{_SECRETS}/shoal-postgresql"].content
     text = stored.pop("stringData", {})
     stored["data"] = stored.get("data", {}) | {key: base64.b64encode(v.encode()).decode() for key, v in text.items()}

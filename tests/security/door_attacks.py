@@ -50,7 +50,7 @@ class Person:
 
 
 def until(met: Callable[[], Any], what: str) -> Any:
-    """What `met` gives as soon as it is true."""
+    """Return what `met` gives as soon as it is true."""
     ends = time.monotonic() + WAIT_S
     while not (value := met()):
         assert time.monotonic() < ends, what
@@ -117,7 +117,7 @@ def hostile_trace(mallory: Person, site: Site) -> tuple[str, list[str]]:
 
 
 def addresses_of(trace: str, files: Sequence[str]) -> list[str]:
-    """Where the trace viewer's service worker could answer with what is in a trace."""
+    """Return where the trace viewer's service worker could answer with what is in a trace."""
     more = ("", "&dn=x&dct=text/html")
     return [f"/trace-viewer/file/{name}?trace=/artifacts/{trace}{tail}" for name in files for tail in more]
 
@@ -172,7 +172,7 @@ class Body:
 
 
 def hostile_bodies() -> list[Body]:
-    """What stopped a gateway once, and its like."""
+    """Return what stopped a gateway once, and its like."""
     deep = b"[" * 200_000 + b"]" * 200_000
     job = b'{"url": "https://shop.example/", "goal": "look"'
     return [
@@ -215,7 +215,7 @@ def stopped_by(person: Person, bodies: Sequence[Body], token: str = "") -> list[
 
 @contextmanager
 def _others(url: str) -> Iterator[list[float]]:
-    """How long requests of others wait, one after the other, until the context ends."""
+    """Yield how long requests of others wait, one after the other, until the context ends."""
     waits: list[float] = []
     stop, first = threading.Event(), threading.Event()
 
@@ -255,7 +255,9 @@ class Streams:
 
 
 def refused_beside(mallory: Person, acme: Person, queued: Sequence[str], running: str) -> tuple[int, list[str]]:
-    """What of the other tenant is refused while one has as many live views as it gets; and how many these are."""
+    """Return what of the other tenant is refused while one has as many live views as it gets;
+    and how many these are.
+    """
     limits = httpx.Limits(max_connections=None)
     headers = {"Authorization": f"Bearer {mallory.key}"}
     through: list[str] = []
@@ -289,7 +291,7 @@ def asked_to_take(http: httpx.Client, path: str) -> httpx.Response:
 
 
 def told_of_an_old_lease(person: Person, running: str) -> str:
-    """What a click with the lease of a takeover that was handed back is answered, while another one clicks."""
+    """Return what a click with the lease of a takeover that was handed back is answered, while another one clicks."""
     path = f"/v1/sessions/{running}/live"
     with person.api() as http:
 

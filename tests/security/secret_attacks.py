@@ -202,7 +202,7 @@ class Gateway:
 
 
 def paths_of(job: str, details: Sequence[Json]) -> Iterator[str]:
-    """Where a gateway tells of a job whose sessions have these details."""
+    """Yield where a gateway tells of a job whose sessions have these details."""
     yield from (f"/v1/jobs/{job}", f"/v1/jobs/{job}/sessions?limit=200", f"/jobs/{job}", f"/jobs/{job}/records", "/")
     yield from (f"/v1/jobs/{job}/events?follow=false", f"/jobs/{job}/map", "/activity", "/attention")
     yield from (f"/v1/jobs/{job}/results{query}" for query in ("", "?format=csv", "?format=parquet"))

@@ -69,7 +69,7 @@ OUTSIDE = '<!DOCTYPE svg [<!ENTITY out SYSTEM "%s"><!ENTITY %% more SYSTEM "%s">
 
 @pytest.mark.parametrize("held", ["<text>&l9;</text>", '<text x="&l9;">y</text>', '<text x="&l5;">&l6;</text>'])
 def test_entities_of_a_drawing_are_not_put_in(held: str) -> None:
-    """What a page draws is kept in traces."""
+    """A drawing of a page is kept in traces."""
     began = time.monotonic()
     drawing = redacted_drawing((ENTITIES.replace("lolz", "svg") + SVG % held).encode())
     assert len(drawing or b"") < 1_000_000

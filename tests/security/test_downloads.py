@@ -43,7 +43,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 
 async def gathered(context: ActingContext, *, until: int) -> tuple[list[Download], list[str]]:
-    """What came, and what the observations said, once so many downloads have begun and none is under way."""
+    """Return what came, and what the observations said, once so many downloads have begun and none is under way."""
     files: list[Download] = []
     said: list[str] = []
     async with asyncio.timeout(60):

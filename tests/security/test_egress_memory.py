@@ -248,7 +248,7 @@ async def test_what_one_session_takes_in_has_a_bound_over_all_its_connections() 
 
 
 async def _all(reader: asyncio.StreamReader) -> int:
-    """How many bytes come until the proxy ends it."""
+    """Return how many bytes come until the proxy ends it."""
     came = 0
     with suppress(ConnectionError):
         while piece := await reader.read(65_536):

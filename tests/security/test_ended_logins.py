@@ -35,7 +35,7 @@ class Gateways:
     cookie: str = ""
 
     async def at(self, client: httpx.AsyncClient, path: str = "/status") -> int:
-        """What a copy of the cookie gets at a gateway."""
+        """Return what a copy of the cookie gets at a gateway."""
         client.cookies.clear()
         return (await client.get(path, headers={"Cookie": f"{COOKIE}={self.cookie}"})).status_code
 

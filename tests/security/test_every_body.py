@@ -64,7 +64,7 @@ def doors(served: Served) -> list[tuple[str, str]]:
 
 
 def asked(served: Served, http: httpx.Client, method: str, path: str, content: str, kind: str) -> str:
-    """What is wrong with how a body was taken; "" where nothing is."""
+    """Return what is wrong with how a body was taken; "" where nothing is."""
     for _ in range(_AGAIN):
         served.pauses.reset()
         answer = http.request(method, path, content=content, headers={"Content-Type": kind})
@@ -77,7 +77,9 @@ def asked(served: Served, http: httpx.Client, method: str, path: str, content: s
 
 
 def body_of(path: str, held: str, token: str) -> tuple[str, str]:
-    """What is handed in at a path, and its type: `held` in a field that takes more than a word, where there is one."""
+    """Return what is handed in at a path, and its type:
+    `held` in a field that takes more than a word, where there is one.
+    """
     job = f'{JOB}, "labels": {held}}}'
     if path == "/v1/schedules":
         return f'{{"name": "a", "cron": "0 7 * * *", "job": {job}}}', "application/json"

@@ -44,7 +44,7 @@ async def test_tenants_are_not_named_without_the_key_of_an_operator() -> None:
 
 @pytest.mark.parametrize("host", ["rebound.example:8700", "192.0.2.7", "[127.0.0.1", ""])
 async def test_a_foreign_name_for_this_machine_reads_no_metrics(host: str) -> None:
-    """Where no keys are needed, a page whose name resolves to loopback is kept out by the Host header."""
+    """A page whose name resolves to loopback is kept out by the Host header, where no keys are needed."""
     async with world() as here:
         assert (await here.client.get("/metrics")).status_code == 200
         answer = await here.client.get("/metrics", headers={"Host": host})

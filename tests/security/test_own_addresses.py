@@ -116,7 +116,7 @@ async def test_the_gateway_and_its_webhooks_refuse_them_and_the_operator_may_all
 
 
 def excepted(peers: Iterable[object]) -> set[str]:
-    """What the peers that allow everything leave out."""
+    """Return what the peers that allow everything leave out."""
     found = set[str]()
     for peer in peers:
         block = peer.get("ipBlock", {}) if isinstance(peer, dict) else {}

@@ -42,7 +42,7 @@ def stored(folder: Path, binding: str | None = "shop.example\n", *, name: str = 
 
 
 def secrets(folder: Path, *domains: str, tenant: str = "t", name: str = "SHOP", **more: Json) -> FolderSecrets:
-    """What a job sees that asks for the secret on `domains`."""
+    """Return what a job sees that asks for the secret on `domains`."""
     spec = JobSpec(url="https://shop.example/", goal="x", secrets={name: {"domains": list(domains)}}, **more)
     return FolderSecrets(str(folder), tenant, spec)
 
@@ -202,7 +202,7 @@ async def site(got: list[bytes]) -> AsyncIterator[str]:
 
 
 async def outcome_of(worker: Worker, one: Work) -> Outcome:
-    """How a session ends."""
+    """Return how a session ends."""
     await worker.submit([one])
     seen = 0
     while True:

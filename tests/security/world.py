@@ -100,7 +100,9 @@ class Visitors:
         checkpoint: Checkpoint | None = None,
         job: int | None = None,
     ) -> Outcome:
-        """How one session of the job `spec` ended: its root, or one of its loop's items; None: of a job of its own."""
+        """Return how one session of the job `spec` ended: its root, or one of its loop's items;
+        None: of a job of its own.
+        """
         whole = JobSpec.model_validate({"politeness": {"robots": False}} | spec)
         number = next(self._numbers)
         depth = 0 if item is None else 1
@@ -116,7 +118,7 @@ class Visitors:
         return self._ended.pop(number)
 
     async def restarts(self) -> int:
-        """How many browsers were replaced because they died or hung."""
+        """Return how many browsers were replaced because they died or hung."""
         return (await self._worker.stats()).browser_restarts
 
     def kept(self) -> bytes:

@@ -30,7 +30,7 @@ async def sweep_out(store: Store) -> int:
 
 
 async def states(w: World, job: int) -> Counter[State]:
-    """How many items of a job are in each state."""
+    """Return how many items of a job are in each state."""
     columns = session.c.state, func.count().label("n")
     asked = select(*columns).where(session.c.job == job, session.c.children == 0).group_by(session.c.state)
     rows = await w.store._db.read(lambda tx: tx.conn.execute(asked).all())

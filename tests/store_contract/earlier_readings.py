@@ -35,7 +35,7 @@ SKIPPING: dict[str, Any] = {
 
 
 def read(n: int, *, carried: bool = False, **fields: Any) -> Outcome:
-    """What item `n` gave, from a known version of its page."""
+    """Return what item `n` gave, from a known version of its page."""
     version = PageVersion(page_key(links(n + 1)[n].value), links(n + 1)[n].value, '"v"', "", "d")
     record = Record({"n": n}, {"n": FieldSource("selector", "b", True, "certain")}, version=version, tier="http")
     if carried:

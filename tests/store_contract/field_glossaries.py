@@ -23,7 +23,7 @@ ASK, WAIT = GlossaryAnswer(ask=True), GlossaryAnswer(wait_s=AGAIN_S)
 
 
 async def asked_by(w: World, session: int, *, key: str = KEY, store: Store | None = None) -> GlossaryAnswer:
-    """What one session is told."""
+    """Return what one session is told."""
     (answer,) = await (store or w.store).glossaries([(session, GlossaryWish(key))])
     assert answer is not None
     return answer

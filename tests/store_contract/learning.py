@@ -65,7 +65,7 @@ async def decide(w: World, loop_id: int, step: LearningStep, owner: str = "d") -
 
 
 async def repair(w: World, loop_id: int, step: LearningStep) -> Repair | None:
-    """What a decision means for the repair of the loop's version."""
+    """Return what a decision means for the repair of the loop's version."""
     await lent(w, loop_id)
     decided = await w.store.learning.decide(loop_id, "d", step)
     assert decided.written
@@ -73,7 +73,7 @@ async def repair(w: World, loop_id: int, step: LearningStep) -> Repair | None:
 
 
 def replayed(one: Claimed, *misses: str, audit: str = "", branch: str = "") -> Outcome:
-    """What a replay of one item comes to, read by the version's first branch, or one with another key."""
+    """Return what a replay of one item comes to, read by the version's first branch, or one with another key."""
     workflow = read_workflow(one.work.spec.workflow)
     (version,) = workflow.versions
     number, keys = version.number, branch or version.branches[0].key
@@ -741,6 +741,6 @@ async def test_what_a_version_missed_when_it_was_last_trusted_more_is_usual_of_i
 
 
 async def usual_misses(w: World, root: int) -> float:
-    """What a loop's version usually misses, once something is to be decided."""
+    """Return what a loop's version usually misses, once something is to be decided."""
     row = next(row for row in await w.store.learning._db.read(lambda tx: tx.rows("learning_of", ids=tx.many([root]))))
     return _version_figures(Phase.REPLAY, json.loads(row.figures), json.loads(row.before)).usual_misses

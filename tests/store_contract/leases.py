@@ -160,7 +160,7 @@ async def test_a_session_whose_worker_died_goes_on_and_its_attempt_does_not_coun
 
 
 async def lose_until_over(w: World, held: Claimed) -> Status:
-    """How a session ends whose worker is lost in each attempt."""
+    """Return how a session ends whose worker is lost in each attempt."""
     while True:
         (freed,) = (await w.store.expire_leases(owner="w1")).sessions
         assert freed.session == held.work.session

@@ -161,7 +161,7 @@ def wish(delay_s: float = 0, crawl_delay_s: float = 0, *, job: int = JOB, host: 
 
 
 async def waits(w: World, *wishes: RateSlotRequest, store: Store | None = None) -> list[float]:
-    """How long pages have to wait; all of them get their place."""
+    """Return how long pages have to wait; all of them get their place."""
     turns = await (store or w.store).rate_slots(wishes)
     assert all(turn.given for turn in turns)
     return [turn.wait_s for turn in turns]

@@ -20,7 +20,7 @@ FETCH = RobotsAnswer(fetch=True)
 
 
 async def ask(w: World, worker: str, *, origin: str = ORIGIN, store: Store | None = None) -> RobotsAnswer:
-    """What one worker is told."""
+    """Return what one worker is told."""
     (answer,) = await (store or w.store).robots([(worker, RobotsWish(origin))])
     assert answer is not None
     return answer

@@ -62,7 +62,7 @@ def firing_of(due: DueSchedule, now: float, **how: Any) -> Firing:
 
 
 async def fire(store: Store, **how: Any) -> list[Fired]:
-    """What a gateway does with all that is due."""
+    """Return what a gateway does with all that is due."""
     now, due = await store.schedules.due()
     fired = await store.schedules.fire([firing_of(each, now, **how) for each in due])
     starts = [QueuedStart(run, job_of(run.row)) for run in await store.schedules.startable()]
@@ -397,7 +397,7 @@ async def judge_all(w: World, records: int = 10, verdict: RunVerdict | None = No
 
 
 async def judgement(w: World, run: RunRow) -> Judged:
-    """What a gateway has found out about a run whose job has just ended, or is gone."""
+    """Return what a gateway has found out about a run whose job has just ended, or is gone."""
     assert run.job is not None
     finished_at = None if run.status is None else (await w.store.job(run.job)).finished_at
     return Judged(run.schedule, run.at.timestamp(), run.job, "acme", finished_at, None, None)

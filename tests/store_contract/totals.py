@@ -43,7 +43,7 @@ async def recounted(w: World) -> Ended:
 
 
 async def held_in_totals(w: World) -> Ended:
-    """What the totals hold, of jobs that are over."""
+    """Return what the totals hold, of jobs that are over."""
 
     def work(tx: Tx) -> Ended:
         rows = tx.conn.execute(total.select()).all()

@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What is imported stays: the garbage collector need not look at it again and again."""
+    """Freeze what is imported: it stays, so the garbage collector need not look at it again and again."""
     gc.collect()
     gc.freeze()
 

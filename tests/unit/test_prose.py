@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import re
 import subprocess
@@ -49,6 +50,8 @@ ROOMS = ("agent", "services", "shoal", "scripts", "load-tests", "tests")
 THIS = Path(__file__).resolve()
 DEMO_PAGES = ROOT / "load-tests" / "site" / "shop" / "templates"
 """What a shop says to its customers, as shops do."""
+QUESTION = re.compile(r"(?:What|Whether|How|Where)\b")
+"""Words that begin a question, not a statement of what is there."""
 _FREE = re.compile(r"\b(?:whoever|whomever)\b", re.IGNORECASE)
 """Words that hide who acts."""
 
@@ -154,6 +157,18 @@ def test_words_that_were_given_up_do_not_come_back() -> None:
         for hit in word.finditer(line)
     ]
     assert found == []
+
+
+def test_functions_say_what_they_do() -> None:
+    """A function's first word is what it does ("Return", "Check") or a noun."""
+    odd = []
+    for path in tracked("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                text = ast.get_docstring(node) or ""
+                if QUESTION.match(text):
+                    odd.append(f"{path.relative_to(ROOT)}:{node.lineno}: {text.splitlines()[0]}")
+    assert not odd, "\n".join(odd)
 
 
 def test_sentences_name_who_acts() -> None:

@@ -11,7 +11,7 @@ from shoal.agent.models.reply import ReplyProblem, check, parse
 
 
 async def _whole(reply: Reply, ask: Ask) -> str:
-    """What is wrong with a reply that ended by itself, "" when nothing is."""
+    """Return what is wrong with a reply that ended by itself, "" when nothing is."""
     try:
         parsed = parse(reply.text)
         await check(parsed.value, ask.json_schema)
@@ -46,7 +46,7 @@ class Recording:
         return reply
 
     async def _part(self, reply: Reply, ask: Ask) -> str:
-        """What is wrong with a reply that was cut off: nothing, where it says so or is of no use."""
+        """Return what is wrong with a reply that was cut off: nothing, where it says so or is of no use."""
         try:
             parsed = parse(reply.text)
         except ReplyProblem:

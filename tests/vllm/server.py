@@ -43,7 +43,7 @@ TINY = VllmOptions(
 
 
 def is_set_up() -> bool:
-    """Whether scripts/setup-vllm has been run."""
+    """Return whether scripts/setup-vllm has been run."""
     return (VENV / ".set-up").exists() and (VENV / "tiny-model" / ".made-by").exists()
 
 
@@ -76,7 +76,7 @@ async def start_tiny(port: int) -> VllmProcess:
 
 
 def settings_for(server: VllmProcess, **more: Any) -> ModelSettings:
-    """How a client reaches `server`; replies are drawn, since a random model's likeliest one never ends."""
+    """Return how a client reaches `server`; replies are drawn, since a random model's likeliest one never ends."""
     settings = ModelSettings(
         base_urls=(f"{server.options.url}/v1",),
         model="tiny",

@@ -27,7 +27,7 @@ SLOW_S = 32.0
 
 
 def _goal(cluster: Up, shop: str) -> str:
-    """What a random model does with a page; most of it cannot be done."""
+    """Return what a random model does with a page; most of it cannot be done."""
     return cluster.submit({"url": f"{shop}/", "goal": "Find the delivery page.", "max_steps": 6, "policy": "model"})
 
 

@@ -190,7 +190,7 @@ def parse(text: str, resolve: Resolve) -> list[Action]:
 
 
 def block_actions(block: Block, resolve: Resolve) -> list[Action]:
-    """What one block does.
+    """Return what one block does.
 
     Raises:
         ReplyUnparsable: it has no meaning as an action, or its element is not found.

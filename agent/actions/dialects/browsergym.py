@@ -59,7 +59,7 @@ def parse(text: str, *, multiaction: bool = True, sets: Iterable[str] | None = N
 
 
 def _source(text: str) -> str:
-    """What is to be read as calls: all fenced blocks, or the whole text where there is none."""
+    """Return what is to be read as calls: all fenced blocks, or the whole text where there is none."""
     blocks = _FENCE.findall(text)
     for number, (language, _) in enumerate(blocks, 1):
         if language.lower() not in _OURS:

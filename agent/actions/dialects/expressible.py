@@ -34,7 +34,7 @@ class Expressed:
 
 
 def expressed(dialect: Dialect, primitive: Primitive) -> Expressed:
-    """What of `primitive` can be said in `dialect`."""
+    """Return what of `primitive` can be said in `dialect`."""
     calls = dict.fromkeys((*primitive.examples, *_FURTHER.get(primitive.name, ())))
     worked = tuple(call for call in calls if _comes_back(dialect, browsergym.parse(call)))
     return Expressed(worked, set(primitive.examples) <= set(worked))

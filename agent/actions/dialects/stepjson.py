@@ -74,7 +74,7 @@ def _action(said: Json, place: str) -> Action:
 
 
 def _check_shape(said: dict[str, Json], kind: str, place: str) -> None:
-    """What `primitive_of` takes for granted."""
+    """Check that a function can be a primitive: its parameters and hints are those that `primitive_of` reads."""
     if kind == "SELECT_OPTION":
         option = said["option"]
         if not isinstance(option, dict) or all(option.get(key) is None for key in ("label", "value", "index")):

@@ -99,12 +99,12 @@ async def _force(on: ActionContext, bid: str, element: Any, how: dict[str, Any])
 
 
 def _on_picture(spot: tuple[float, float]) -> dict[str, Any]:
-    """How the mouse comes to an area: by force, since the area takes what is meant for its picture."""
+    """Return how the mouse comes to an area: by force, since the area takes what is meant for its picture."""
     return {"position": {"x": spot[0], "y": spot[1]}, "force": True}
 
 
 async def _takes_clicks(on: ActionContext, element: Any) -> bool:
-    """Whether the element comes into the open within some time; nothing is clicked for it."""
+    """Return whether the element comes into the open within some time; nothing is clicked for it."""
     try:
         with on.faults():
             await element.click(trial=True, timeout=min(PATIENCE_MS, on.left_ms / 2))
@@ -118,7 +118,7 @@ async def _takes_clicks(on: ActionContext, element: Any) -> bool:
 
 
 def _held_back(error: ElementNotUsable) -> bool:
-    """Whether something lay over the element or it did not come to rest, and so no click reached it."""
+    """Return whether something lay over the element or it did not come to rest, and so no click reached it."""
     return "intercepts pointer events" in error.message or "not stable" in error.message
 
 
@@ -211,7 +211,9 @@ async def _put(on: ActionContext, element: Any, target: ActionTarget, value: str
 
 
 def _is_typed(target: ActionTarget, value: str, asked: bool) -> bool:
-    """Whether a field is filled key by key, as a person does: it listens for keys, or opens a list as one types."""
+    """Return whether a field is filled key by key, as a person does:
+    it listens for keys, or opens a list as one types.
+    """
     written = target.editable or target.tag == "textarea" or (target.tag == "input" and target.type in _WRITTEN)
     return (
         written

@@ -89,7 +89,7 @@ async def fill_suggested(
 
 
 def _option_index(there: list[tuple[str, str, bool]], asked: Option) -> int | None:
-    """Where the option is: by label or value, exactly or else but for case; a number is its position."""
+    """Return where the option is: by label or value, exactly or else but for case; a number is its position."""
     if isinstance(asked, int):
         return asked if 0 <= asked < len(there) else _option_index(there, str(asked))
     word = " ".join(asked.split())
@@ -209,7 +209,7 @@ async def _suggestion(on: ActionContext, bid: str, item: str) -> tuple[str | Non
 
 
 async def _is_open(on: ActionContext, bid: str, item: Option, *, first: bool) -> bool:
-    """Whether the widget's list is open: as it says itself, or, once it was opened, as the item can be seen."""
+    """Return whether the widget's list is open: as it says itself, or, once it was opened, as the item can be seen."""
     expanded = (await on.target(bid, again=True)).expanded
     if expanded is not None or first:
         return bool(expanded)

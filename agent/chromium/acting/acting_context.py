@@ -176,7 +176,7 @@ class ActingContext:
             await page.close()
 
     async def _have_tab(self) -> None:
-        """Where the site closed its last tab, an empty one takes its place: a session needs somewhere to go on."""
+        """Open an empty tab where the site closed its last one: a session needs somewhere to go on."""
         if self.tab.page.is_closed() and self._end() is None:
             await self.add_tab()
         self.open_tabs.forget_closed()
@@ -184,7 +184,7 @@ class ActingContext:
     # --- limits and errors --------------------------------------------------------------------------
 
     def has_ended(self, error: PlaywrightError) -> bool:
-        """Whether `error` tells of the end of a tab or of the browser, rather than of a failed action."""
+        """Return whether `error` tells of the end of a tab or of the browser, rather than of a failed action."""
         return self._end() is not None or "closed" in error.message.lower() or "crashed" in error.message.lower()
 
     def _end(self) -> AgentError | None:

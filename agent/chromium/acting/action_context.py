@@ -83,7 +83,7 @@ class TabHolder(Protocol):
     def url(self) -> str: ...
 
     def has_ended(self, error: PlaywrightError) -> bool:
-        """Whether `error` came because the page or the browser is gone."""
+        """Return whether `error` came because the page or the browser is gone."""
         ...
 
     async def add_tab(self) -> None: ...
@@ -129,7 +129,7 @@ class ChromiumActionContext:
         self._told_last = ""
 
     def forget(self) -> None:
-        """What was told of elements holds no longer."""
+        """Forget what was told of elements."""
         self._told_last = ""
 
     async def watch_click(self, bid: str) -> None:
@@ -224,7 +224,7 @@ class ChromiumActionContext:
         return cast(Locator, _Forced(located)) if target.forced else located
 
     async def box(self, bid: str) -> Box:
-        """Where an element lies in the window, to which it is scrolled."""
+        """Return where an element lies in the window, to which it is scrolled."""
         element = await self.element(bid, clickable=True)
         with self.faults():
             await element.scroll_into_view_if_needed(timeout=self.left_ms)

@@ -143,7 +143,7 @@ class Downloads:
             raise error  # a bug of ours: the event loop's handler logs it
 
     def take_failures(self) -> tuple[str, ...]:
-        """What did not come, since the last call."""
+        """Return what did not come, since the last call."""
         refused = (f"{n:,} download{'s' * (n > 1)} refused: {why}" for why, n in self._refused.items())
         failures = (*self._failures, *refused)
         self._failures = []
@@ -174,7 +174,9 @@ class Downloads:
         return Download(readable(download.suggested_filename), download.url, size, text=text, path=str(target))
 
     async def _text_of(self, file: Path) -> str:
-        """What a file says; one after the other, so that many files take no more of the machine than one does."""
+        """Return what a file says; one after the other,
+        so that many files take no more of the machine than one does.
+        """
         async with self._reading:
             return await file_text(file)
 
@@ -194,11 +196,13 @@ class Downloads:
 
     @property
     def idle(self) -> bool:
-        """Whether none is under way."""
+        """Return whether none is under way."""
         return not self._running
 
     async def begins(self, after: int, within_s: float) -> bool:
-        """Whether a download begins after `after` others; it may be announced a moment after its page was left."""
+        """Return whether a download begins after `after` others;
+        it may be announced a moment after its page was left.
+        """
         try:
             async with asyncio.timeout(within_s):
                 while self.count <= after:

@@ -52,7 +52,7 @@ class EffectWatch:
     async def changes(
         self, before: Moment, after: Moment | None, bid: str | None, *, inside: bool, waits: bool
     ) -> Effect:
-        """What the action changed. Where that is nothing yet, a moment more is waited for it."""
+        """Return what the action changed. Where that is nothing yet, a moment more is waited for it."""
         ends = time.monotonic() + _EFFECT_S
         while True:
             after = after or await self.moment(bid, inside)

@@ -125,7 +125,7 @@ def _outside(context: Watched, tab: Tab, windows: int) -> Moment:
 
 
 def effect(before: Moment, after: Moment, bid: str | None, seen: Appearances = Appearances()) -> Effect:
-    """What changed between two moments, and what came into sight meanwhile."""
+    """Return what changed between two moments, and what came into sight meanwhile."""
     changed = Effect(
         url=after.url if after.url != before.url else None,
         new_tab=after.opened > before.opened,
@@ -147,7 +147,8 @@ def effect(before: Moment, after: Moment, bid: str | None, seen: Appearances = A
 
 
 def _moved_on(before: Moment, after: Moment, bid: str | None) -> bool:
-    """Whether a value, the scroll position or the focus changed; that a button has the focus is no effect of it.
+    """Return whether a value, the scroll position or the focus changed;
+    that a button has the focus is no effect of it.
 
     What a canvas shows no look at the document tells, so beside one nothing is said to have stayed as it was.
     """

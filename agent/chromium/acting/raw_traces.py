@@ -117,7 +117,7 @@ def _set_aside(folder: Path, name: str, shared: Sequence[str] = ()) -> Path:
 
 
 def _bytes(folder: Path, name: str) -> int:
-    """What a recording and the folders that it shares hold on the disk."""
+    """Return what a recording and the folders that it shares hold on the disk."""
     files = [*folder.glob(f"{name}*"), *(file for shared in _SHARED for file in (folder / shared).glob("*"))]
     size = 0
     for file in files:

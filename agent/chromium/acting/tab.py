@@ -101,7 +101,7 @@ class Tab:
 
     @property
     def crashed(self) -> bool:
-        """Whether the page's renderer ended."""
+        """Return whether the page's renderer ended."""
         return self._crash.is_set()
 
     async def crashes(self, *, within_s: float) -> None:
@@ -161,7 +161,7 @@ class Tab:
         return self._worlds
 
     async def look(self) -> PageWalk:
-        """What this tab remembers about its elements."""
+        """Return what this tab remembers about its elements."""
         if self._look is None:
             self._look = PageWalk(await self.worlds())
         return self._look
@@ -200,7 +200,8 @@ class Tab:
         return world
 
     async def read(self, script: str, arg: Json = None) -> Json:
-        """What the function `script` returns for `arg`, run beside the page's own scripts.
+        """Return what the function `script` returns for `arg`,
+        run beside the page's own scripts.
 
         Raises:
             ActionError: the script threw, or gave what JSON cannot express.

@@ -62,7 +62,7 @@ class FetchWatch:
 
     @property
     def has_fetched(self) -> bool:
-        """Whether scripts of the document fetched anything that is not known to be something else than JSON."""
+        """Return whether scripts of the document fetched anything that is not known to be something else than JSON."""
         return bool(self._requests)
 
     def _on_request(self, event: dict[str, Any]) -> None:

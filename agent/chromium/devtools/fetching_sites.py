@@ -31,7 +31,7 @@ class FetchingSites:
         self._sites: dict[str, _Site] = {}
 
     def watches(self, url: str) -> bool:
-        """Whether the page at `url`, which is about to be opened, is worth a watch."""
+        """Return whether the page at `url`, which is about to be opened, is worth a watch."""
         site = self._site(url)
         if site.quiet < _FIRST:
             return True

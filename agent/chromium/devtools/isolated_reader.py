@@ -35,7 +35,7 @@ class IsolatedReader:
         self._world = None
 
     async def read(self, script: str, arg: Json = None) -> Json:
-        """What the function `script` returns for `arg`.
+        """Return what the function `script` returns for `arg`.
 
         Raises:
             ActionError: the script threw, or gave what JSON cannot express.

@@ -26,7 +26,7 @@ def exception_text(event: dict[str, Any]) -> str:
 
 
 def console_text(event: dict[str, Any]) -> str:
-    """What a page's script wrote to the console as an error; "" for anything else."""
+    """Return what a page's script wrote to the console as an error; "" for anything else."""
     if event["type"] not in ("error", "assert"):
         return ""
     return " ".join(str(arg.get("value", arg.get("description", ""))) for arg in event["args"])
@@ -64,7 +64,7 @@ class PageErrorLog:
         self._note("console", console_text(event), _place(frames[0].get("url", ""), frames[0].get("lineNumber")))
 
     def _on_entry(self, event: dict[str, Any]) -> None:
-        """What the browser itself wrote to the console."""
+        """Keep what the browser itself wrote to the console."""
         entry = event["entry"]
         if entry["level"] != "error" or _BLOCKED in entry["text"]:
             return

@@ -78,7 +78,7 @@ class PageWalk:
         return await located(main, selectors, hosts)
 
     async def element_path(self, main: World, prefix: str, number: int) -> ElementPath | None:
-        """Where the element with an id, in its two parts, stands; `main` is the main frame's world."""
+        """Return where the element with an id, in its two parts, stands; `main` is the main frame's world."""
         world = self.still(prefix, self.world_of(prefix) if prefix else main)
         path = await world.call(f"shoalWalker.pathOf({number})") if world is not None else None
         return ElementPath(self.paths.get(prefix, ()), tuple(path[:-1]), path[-1]) if path else None
@@ -322,6 +322,6 @@ def _share(options: ObserveOptions, part: float) -> ObserveOptions:
 
 
 def _is_tight(left: ObserveOptions, budget: ObserveOptions) -> bool:
-    """Whether so little of `budget` is left that it is not worth another walk."""
+    """Return whether so little of `budget` is left that it is not worth another walk."""
     pairs = ((left.max_elements, budget.max_elements), (left.max_chars, budget.max_chars))
     return any(rest is not None and total is not None and rest < total * (1 - _OWN_PART) for rest, total in pairs)

@@ -30,5 +30,5 @@ class Readable(Protocol):
         ...
 
     async def read(self, script: str, arg: Any = None) -> Any:
-        """What the function `script` returns for `arg`, run beside the page's own scripts."""
+        """Return what the function `script` returns for `arg`, run beside the page's own scripts."""
         ...

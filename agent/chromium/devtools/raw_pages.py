@@ -177,7 +177,7 @@ class RawPages:
             self._on_detached({"sessionId": name})
 
     async def version(self) -> str:
-        """What browser it is.
+        """Return what browser it is.
 
         Raises:
             playwright.async_api.Error: the browser is gone.

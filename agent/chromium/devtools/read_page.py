@@ -154,8 +154,8 @@ class ReadPage:
     # --- what is done with it ------------------------------------------------------------------------
 
     async def goto(self, url: str, *, watched: bool = False) -> Landing | None:
-        """Where the navigation ended, with its document parsed; None when it gave no document: a file, no content,
-        another navigation of the page's own. With `watched`, what its scripts fetch is followed from then on.
+        """Return where the navigation ended, with its document parsed; None when it gave no document: a file, no
+        content, another navigation of the page's own. With `watched`, what its scripts fetch is followed from then on.
 
         Raises:
             PageCrashed: the renderer ended.
@@ -188,7 +188,7 @@ class ReadPage:
         return landing
 
     async def _landing(self, loader: str | None) -> Landing:
-        """Where the page is; `loader`: the document that was asked for."""
+        """Return where the page is; `loader`: the document that was asked for."""
         answer = self._answer
         if answer is not None and self._loader == loader:
             self._tainted(sign_in(self.url, answer.status))
@@ -221,12 +221,12 @@ class ReadPage:
 
     @property
     def crashed(self) -> bool:
-        """Whether the renderer ended."""
+        """Return whether the renderer ended."""
         return self._crash.is_set()
 
     @property
     def usable(self) -> bool:
-        """Whether it is still there."""
+        """Return whether it is still there."""
         return not self.crashed and not self._talk.ended
 
     async def session(self) -> RawSession:
@@ -234,7 +234,7 @@ class ReadPage:
         return self._talk
 
     async def read(self, script: str, arg: Json = None) -> Json:
-        """What the function `script` returns for `arg`, run beside the page's own scripts; see `Reader.read`."""
+        """Return what the function `script` returns for `arg`, run beside the page's own scripts; see `Reader.read`."""
         return await self._reader.read(script, arg)
 
     async def traffic(self) -> NetworkTraffic:
@@ -245,7 +245,7 @@ class ReadPage:
         return self._traffic
 
     async def errors(self) -> PageErrors:
-        """What console and network told of the current document, to be asked for once."""
+        """Return what console and network told of the current document, to be asked for once."""
         log = PageErrorLog()
         await log.follow(self._talk)
         await self._talk.send("Runtime.enable")

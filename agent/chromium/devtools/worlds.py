@@ -38,7 +38,7 @@ class World:
     frame: str  # DevTools' frame id
 
     async def call(self, expression: str) -> Json:
-        """What `expression` gives, as JSON; the walker is put there first where it is missing."""
+        """Return what `expression` gives, as JSON; the walker is put there first where it is missing."""
         asked = f"{_WALKER_IS_THERE}{expression}" if "shoal" in expression else expression
         answer = await self._evaluate(asked)
         if "exceptionDetails" in answer and _MISSING in str(answer["exceptionDetails"]):
@@ -52,7 +52,7 @@ class World:
         return answer
 
     async def run(self, function: str, arg: Json) -> Json:
-        """What the function gives for `arg`."""
+        """Return what the function gives for `arg`."""
         asked = {
             "functionDeclaration": function_by_names(function),
             "executionContextId": self.context,

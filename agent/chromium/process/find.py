@@ -98,7 +98,7 @@ def _runs(path: Path) -> bool:
 
 
 def _installed_by_playwright() -> list[Path]:
-    """What `playwright install` has put where Playwright looks, the newest first."""
+    """Return what `playwright install` has put where Playwright looks, the newest first."""
     home = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
     folders = [Path(home)] if home and home != "0" else []
     folders += [Path.home() / ".cache/ms-playwright", Path.home() / "Library/Caches/ms-playwright"]

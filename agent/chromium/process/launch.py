@@ -128,7 +128,9 @@ def _temp_folder(parent: str | None) -> Path:
 
 
 def _fenced(executable: Path, temp: Path, options: LaunchOptions, sandbox: bool) -> Starter:
-    """What starts the browser so that it reads no other files than it may; the browser itself where nothing can."""
+    """Return what starts the browser so that it reads no other files than it may;
+    the browser itself where nothing can.
+    """
     fence = starter(executable, temp, sandbox=sandbox) if options.fenced else None
     return fence if isinstance(fence, Starter) else Starter(executable, {})
 

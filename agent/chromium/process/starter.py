@@ -29,7 +29,8 @@ class NoFence:
 
 
 def starter(browser: Path, own: Path, *, sandbox: bool, shipped: Path = _SHIPPED) -> Starter | NoFence:
-    """How `browser` is started inside the fence, with the folder `own` as its own.
+    """Return how `browser` is started inside the fence,
+    with the folder `own` as its own.
 
     The starter lies beside this module. An installer that takes the right to run it away leaves the folder `own`, where
     a copy is written; a file system that is mounted without the right to run programs (`noexec`) refuses that one.

@@ -108,7 +108,7 @@ class Recorder:
                 await tab.session.send("Runtime.evaluate", call)
 
     async def end(self) -> RawRecording:
-        """What was recorded, as the pages told it; may be called once."""
+        """Return what was recorded, as the pages told it; may be called once."""
         if self._stopping is not None:
             await self._stopping
         else:

@@ -147,12 +147,12 @@ class Elements:
         return known
 
     def attribute(self, el: LexborNode, name: str) -> str | None:
-        """What `getAttribute` gives; "" for one without a value."""
+        """Return what `getAttribute` gives; "" for one without a value."""
         given = self.attributes(el)
         return (given[name] or "") if name in given else None
 
     def find(self, scope: LexborNode, selector: str) -> list[LexborNode]:
-        """What `scope.querySelectorAll` gives."""
+        """Return what `scope.querySelectorAll` gives."""
         return [el for el in scope.css(selector) if el.mem_id != scope.mem_id]
 
     def parent(self, el: LexborNode) -> LexborNode | None:
@@ -199,7 +199,7 @@ class Elements:
     # --- what is shown --------------------------------------------------------------------------------
 
     def shown(self, el: LexborNode) -> bool:
-        """Whether a browser shows it.
+        """Return whether a browser shows it.
 
         Raises:
             BeyondDocument: that depends on what only a browser knows.
@@ -250,7 +250,7 @@ class Elements:
         return "inline"
 
     def preformatted(self, el: LexborNode) -> bool:
-        """Whether its spaces and lines count."""
+        """Return whether its spaces and lines count."""
         return any(at.tag in _PREFORMATTED for at in self.up(el))
 
     def note(self, el: LexborNode) -> None:

@@ -39,7 +39,8 @@ class LabelHit:
 
 
 def labelled(elements: Elements, tables: Tables, asked: str) -> list[LabelHit]:
-    """What the best rank of labels `asked` leads to: markup first, then "label: value", then what follows a label.
+    """Return what the best rank of labels `asked` leads to: markup first, then "label:
+    value", then what follows a label.
 
     Raises:
         BeyondDocument: a control may be meant, or a table is made by roles.
@@ -59,7 +60,7 @@ def labelled(elements: Elements, tables: Tables, asked: str) -> list[LabelHit]:
 
 
 def _names(elements: Elements, el: LexborNode) -> list[str]:
-    """What a control is called by attributes."""
+    """Return what a control is called by attributes."""
     ids = js.squash(elements.attribute(el, "aria-labelledby") or "").split(" ")
     named = [elements.tree.css_first(f'[id="{ref}"]') for ref in ids if ref and '"' not in ref and "\\" not in ref]
     return [

@@ -105,7 +105,7 @@ class Places:
     # --- what one element says ------------------------------------------------------------------------
 
     def place(self, el: LexborNode, how: str, attribute: str | None = None) -> PlaceData:
-        """What stands at `el`; nothing where it lacks the attribute."""
+        """Return what stands at `el`; nothing where it lacks the attribute."""
         elements = self._elements
         at: PlaceData = {"s": elements.selector(el), "v": int(elements.shown(el)), "w": how}
         if attribute:
@@ -214,7 +214,7 @@ class Places:
         return self._absolute(text) if re.match(r"(https?:)?//", text) else ""
 
     def _gone(self, el: LexborNode) -> bool:
-        """Whether all that stands at the element is struck through: it is what holds no longer."""
+        """Return whether all that stands at the element is struck through: it is what holds no longer."""
         return self._elements.closest(el, STRUCK) is not None
 
     def _gone_in(self, el: LexborNode) -> bool:
@@ -227,7 +227,7 @@ class Places:
         return {**at, "t": text, "u": "" if gone else None, "e": "", "h": address, "p": []}
 
     def _together(self, nodes: Sequence[LexborNode], label: LexborNode | None) -> PlaceData:
-        """What the nodes after a label say together."""
+        """Return what the nodes after a label say together."""
         assert label is not None
         elements = [node for node in nodes if node.is_element_node]
         if len(nodes) == 1 and len(elements) == 1:

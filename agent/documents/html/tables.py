@@ -65,7 +65,7 @@ class Tables:
         self._plain = True
 
     def is_head(self, cell: LexborNode) -> bool:
-        """Whether a cell is a header."""
+        """Return whether a cell is a header."""
         return cell.tag == "th" and self._elements.attribute(cell, "role") not in ("cell", "gridcell")
 
     def table_of(self, row: LexborNode) -> LexborNode | None:

@@ -50,5 +50,5 @@ def length(text: str) -> int:
 
 
 def tells(text: str) -> bool:
-    """Whether there is a letter or a digit in it."""
+    """Return whether there is a letter or a digit in it."""
     return any(char.isalnum() for char in text)

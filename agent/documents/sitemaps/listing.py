@@ -87,7 +87,7 @@ class Listed:
 
 
 def listed_in(body: bytes, url: str) -> Listed:
-    """What a file lists. Other files that it names for its entities are not opened.
+    """Return what a file lists. Other files that it names for its entities are not opened.
 
     Raises:
         NoSitemap: it is something else, broken, or beyond a bound.

@@ -60,7 +60,8 @@ def answer_schema() -> dict[str, Json]:
 
 
 def basis_of(said: Json, pages: SessionPages, records: Sequence[Record], given: str) -> Basis:
-    """What an answer rests on, each part of it looked up.
+    """Return what an answer rests on,
+    each part of it looked up.
 
     Args:
         said: held to `answer_schema`.
@@ -92,7 +93,8 @@ def basis_of(said: Json, pages: SessionPages, records: Sequence[Record], given: 
 
 
 def basis_of_words(text: str, pages: SessionPages, records: Sequence[Record], given: str) -> Basis:
-    """What an answer in words alone rests on, as far as it can be looked up.
+    """Return what an answer in words alone rests on,
+    as far as it can be looked up.
 
     Raises:
         ReplyProblem: it has figures that no page and no record gives.
@@ -207,7 +209,7 @@ def _number(value: Json) -> float:
 
 
 def _same(result: Json, right: float | str) -> bool:
-    """Whether a stated result is the right one, rounded to the digits that it states."""
+    """Return whether a stated result is the right one, rounded to the digits that it states."""
     if isinstance(right, str):
         return str(result).strip().casefold() == right
     try:

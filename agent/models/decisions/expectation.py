@@ -61,7 +61,8 @@ def expectation_schema(ids: bool) -> dict[str, Json]:
 
 
 def expected(said: Json, seen: Observation, bids: Mapping[str, str], actions: Sequence[Action]) -> Expectation | None:
-    """What a reply expects, where the page does not show all of it already; else nothing could be told from it.
+    """Return what a reply expects, where the page does not show all of it already;
+    else nothing could be told from it.
 
     Actions alone are not enough where one may send a form: the site's answer has to be looked at.
 
@@ -96,13 +97,13 @@ def expected(said: Json, seen: Observation, bids: Mapping[str, str], actions: Se
 
 
 def holds(expectation: Expectation, now: Observation) -> bool:
-    """Whether the page shows all of it, and marks no field as invalid."""
+    """Return whether the page shows all of it, and marks no field as invalid."""
     looked = _Looked(now)
     return not looked.marks_invalid and all(holds for _, holds in _parts(expectation, looked))
 
 
 def changed_page(results: Sequence[ActionResult]) -> bool:
-    """Whether actions changed what is on a page, and did not only scroll it."""
+    """Return whether actions changed what is on a page, and did not only scroll it."""
     return any(
         bool(effect.url or effect.new_tab or effect.appeared_count or effect.went_count or effect.fields_count)
         for effect in (result.effect for result in results)
@@ -110,7 +111,8 @@ def changed_page(results: Sequence[ActionResult]) -> bool:
 
 
 def took_place(results: Sequence[ActionResult]) -> bool:
-    """Whether actions that are all that was wanted did something, and the page says nothing that has to be read.
+    """Return whether actions that are all that was wanted did something,
+    and the page says nothing that has to be read.
 
     None failed, and the last one changed the page. A dialog, an alert or status that appeared, or a field that is
     marked as invalid since then may say that it did not work: the model reads that.
@@ -139,7 +141,9 @@ def _parts(expectation: Expectation, looked: _Looked) -> Iterator[tuple[bool, bo
 
 
 def leads_to(url: str, part: str) -> bool:
-    """Whether the page's address has `part`: not as a value of a parameter, which may be where a login leads on to."""
+    """Return whether the page's address has `part`:
+    not as a value of a parameter, which may be where a login leads on to.
+    """
     url, part = url.casefold(), part.casefold()
     before, mark, behind = url.partition("#")
     path_ends = before.find("?") if "?" in before else len(before)
@@ -194,7 +198,7 @@ def _without_value(element: Element, children: tuple[Element, ...]) -> Element:
 
 
 def _sends(action: Action, root: Element) -> bool:
-    """Whether an action may send a form."""
+    """Return whether an action may send a form."""
     bid = str(action.args.get("bid", ""))
     forms = (element for element in _walk(root) if element.tag == "form")
     return action.name in _SENDING and any(inside.bid == bid for form in forms for inside in _walk(form))

@@ -103,7 +103,9 @@ def _short(record: Record) -> str:
 
 
 def lacking(records: Sequence[Record], url: str, missing: Sequence[str], awaited: str) -> str:
-    """What is missing, in words; of a field that the page states several times or not clearly, what it may be."""
+    """Return what is missing, in words;
+    of a field that the page states several times or not clearly, what it may be.
+    """
     candidates = {name: several for record in records for name, several in record.candidates.items()}
     absent = [name for name in missing if name not in candidates]
     parts = [f"{url} does not show: {', '.join(absent)}"] if absent else []
@@ -225,7 +227,9 @@ def extract_schema(extract: ExtractSpec) -> dict[str, Json]:
 
 
 def asks_addresses(extract: ExtractSpec) -> bool:
-    """Whether links or pictures are among what is wanted: only then a prompt spends tokens on their addresses."""
+    """Return whether links or pictures are among what is wanted:
+    only then a prompt spends tokens on their addresses.
+    """
     if extract.json_schema is None:
         return True
     return bool(_ADDRESS.search(json.dumps(extract.json_schema)) or _ADDRESS.search(extract.goal or ""))
@@ -274,7 +278,9 @@ def merged(parts: Sequence[Sequence[Json]], *, many: bool) -> list[Json]:
 
 
 def _alike(some: Sequence[Json], others: Sequence[Json]) -> bool:
-    """Whether two rows of records may be the same ones, each perhaps with fields that the other could not see."""
+    """Return whether two rows of records may be the same ones,
+    each perhaps with fields that the other could not see.
+    """
     return all(_may_be_one(a, b) for a, b in zip(some, others, strict=True))
 
 

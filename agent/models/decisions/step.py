@@ -46,7 +46,7 @@ class CallOffer:
 
     @property
     def on_element(self) -> bool:
-        """Whether it takes the id of an element."""
+        """Return whether it takes the id of an element."""
         return any(map(names_element, self.schema.get("properties", ())))
 
 
@@ -164,7 +164,7 @@ def _held(call: CallOffer) -> dict[str, Json]:
 
 
 def names_element(argument: str) -> bool:
-    """Whether an argument of a primitive is the id of an element."""
+    """Return whether an argument of a primitive is the id of an element."""
     return argument == "bid" or argument.endswith("_bid")
 
 

@@ -46,7 +46,9 @@ class RepliedGlossary:
 
 
 def labels_asked(fields: int, tokens: int) -> tuple[int, int]:
-    """How many labels and properties of one field are asked for, so that the reply on all `fields` has its tokens."""
+    """Return how many labels and properties of one field are asked for,
+    so that the reply on all `fields` has its tokens.
+    """
     each = (tokens - _THOUGHT_TOKENS) // max(1, fields) - _ENTRY_TOKENS
     if (labels := (each - MOST_PROPERTIES * _PROPERTY_TOKENS) // _LABEL_TOKENS) >= MOST_LABELS:
         return MOST_LABELS, MOST_PROPERTIES
@@ -110,13 +112,13 @@ def _normalized(entry: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def glossary_key(schema: dict[str, Json], model: str) -> str:
-    """What the answer depends on, as one name: the schema, the model and the words of the question."""
+    """Return what the answer depends on, as one name: the schema, the model and the words of the question."""
     said = "\n".join((model, prompt(_PROMPT).digest, schema_text(schema)))
     return hashlib.sha256(said.encode(errors="surrogatepass")).hexdigest()
 
 
 async def ask_glossary(asker: Asker, state: SessionState, schema: dict[str, Json]) -> ModelAnswer[RepliedGlossary]:
-    """What the model says of a record's schema.
+    """Return what the model says of a record's schema.
 
     Raises:
         ModelError: the model could not be asked, or gave no usable reply.

@@ -43,7 +43,8 @@ def spelled_out(state: SessionState) -> Plan | None:
 
 
 def _ended(state: SessionState) -> Plan | None:
-    """What follows the last mini goal where that was all that was left: the end, or the reading that the job asks for.
+    """Return what follows the last mini goal where that was all that was left:
+    the end, or the reading that the job asks for.
 
     None where it was not, or where an answer is still owed.
     """
@@ -64,7 +65,7 @@ def _reads_here(state: SessionState) -> bool:
 
 
 def loop_words(state: SessionState) -> str:
-    """What the job's loop goes over."""
+    """Return what the job's loop goes over."""
     source, values = (state.loop.source, state.loop.values) if state.loop else (None, None)
     if source:
         return f"the same for each: {source.select}"
@@ -92,7 +93,7 @@ def _done(state: SessionState, kind: TaskType) -> bool:
 
 
 def _falls_short(state: SessionState) -> bool:
-    """Whether the last page that was read said that it has more records than all readings gave."""
+    """Return whether the last page that was read said that it has more records than all readings gave."""
     extract = state.spec.extract
     last = next((task for task in reversed(state.history) if task.type == "extract"), None)
     shown = last.result.get("shown") if last is not None and isinstance(last.result, dict) else None
@@ -100,7 +101,9 @@ def _falls_short(state: SessionState) -> bool:
 
 
 def task_types(state: SessionState) -> tuple[TaskType, ...]:
-    """What this session may plan: a loop once; inside of a loop where the job says so, or says nothing of loops."""
+    """Return what this session may plan: a loop once;
+    inside of a loop where the job says so, or says nothing of loops.
+    """
     planned = state.spec.loop is None and state.depth < MAX_PLANNED_DEPTH
     may_loop = state.children is None and (state.loop is not None or planned)
     loop: tuple[TaskType, ...] = ("loop",) if may_loop else ()
@@ -144,7 +147,7 @@ def sound(plan: Plan, url: str, state: SessionState, *, page: PageText, given: G
 
 
 def check_loop_values(plan: Plan, known: Callable[[], GivenValues]) -> None:
-    """Whether the values that a plan loops over were given by somebody.
+    """Check that the values that a plan loops over were given by somebody.
 
     Each becomes a session that takes its value for granted. Addresses are held to more (`sound`).
 

@@ -222,7 +222,7 @@ class ModelPolicy:
         return await self._asker.fitting(state, ask)
 
     def _first_shape(self, state: SessionState, choices: Offered) -> StepShape | None:
-        """What the actions of a plan may be; None where a step is told more than a plan is."""
+        """Return what the actions of a plan may be; None where a step is told more than a plan is."""
         spec = state.spec
         points = self._jobs.points_at(self._jobs.offers(spec))
         if spec.grounding not in ("bid", "mark") or spec.wants_codes or points:
@@ -244,7 +244,8 @@ class ModelPolicy:
     # --- extract -------------------------------------------------------------------------------------
 
     async def extract(self, state: SessionState) -> Extraction:
-        """What the page shows of the job's `extract`, read in parts where it is long, each value looked up in its text.
+        """Return what the page shows of the job's `extract`, read in parts where it is long,
+        each value looked up in its text.
 
         Raises:
             FieldsMissing: one record is wanted, and the page shows nothing of it.
@@ -255,7 +256,8 @@ class ModelPolicy:
     # --- field glossary ------------------------------------------------------------------------------
 
     async def glossary(self, state: SessionState, schema: dict[str, Json]) -> ModelAnswer[RepliedGlossary]:
-        """What pages may call the fields of a record's schema, asked of the schema alone.
+        """Return what pages may call the fields of a record's schema,
+        asked of the schema alone.
 
         Raises:
             ModelError: the model could not be asked, or gave no usable reply.
@@ -349,7 +351,7 @@ _ENDING = frozenset({"answer", "report_infeasible"})
 
 
 def _wants_proof(said: Plan, state: SessionState) -> bool:
-    """Whether a model has to look if the job's criterion holds, though the job itself says that all is done."""
+    """Return whether a model has to look if the job's criterion holds, though the job itself says that all is done."""
     # A parent sums up what its items gave: it has no page of its own to look at.
     return said.user_goal_achieved and state.spec.complete_criterion is not None and state.loop is None
 
@@ -426,7 +428,7 @@ class _Decide:
         return decision
 
     def _basis(self, actions: Sequence[Action]) -> Basis | None:
-        """What an answer among the actions rests on."""
+        """Return what an answer among the actions rests on."""
         told = next((str(action.args["text"]) for action in actions if action.name == "answer"), None)
         state = self._state
         if told is None:

@@ -16,7 +16,7 @@ _CLOSERS = tuple(frozenset(squash(text) for text in group) for group in DISMISS)
 
 
 def closing_label(page: FormPage) -> str:
-    """What the gentlest button is called that closes a banner over the page; "" when nothing is in the way."""
+    """Return what the gentlest button is called that closes a banner over the page; "" when nothing is in the way."""
     if page.overlay is None or page.overlay.fields:
         return ""
     for group in _CLOSERS:

@@ -46,7 +46,7 @@ def details_of(state: SessionState) -> dict[str, Json]:
 
 
 def to_open(item: LoopItem | None) -> str:
-    """What the page calls the item that has to be opened; "" when there is nothing to open."""
+    """Return what the page calls the item that has to be opened; "" when there is nothing to open."""
     if item is None or item.is_link or isinstance(item.row, dict):
         return ""
     return item.value
@@ -82,7 +82,7 @@ def _loop_plan(state: SessionState) -> Plan:
 
 
 def is_address(value: str) -> bool:
-    """Whether a loop's value is a link where the job does not say."""
+    """Return whether a loop's value is a link where the job does not say."""
     return re.match(r"https?://\S+$", value, re.IGNORECASE) is not None
 
 

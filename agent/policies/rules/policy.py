@@ -82,7 +82,7 @@ class RulesPolicy:
         return decision
 
     async def extract(self, state: SessionState) -> Extraction:
-        """What the page states of the job's schema; of a list, what the pages that go on with it state too."""
+        """Return what the page states of the job's schema; of a list, what the pages that go on with it state too."""
         if state.spec.extract is not None and state.spec.extract.many:
             return await read_whole_list(state, extract_page)
         return await extract_row(state) or await extract_page(state)
@@ -96,7 +96,7 @@ class RulesPolicy:
 
 
 def _passwords(page: FormPage, decision: StepDecision) -> list[str]:
-    """What goes into password fields, whatever the caller calls it."""
+    """Return what goes into password fields, whatever the caller calls it."""
     fields = {field.bid for field in page.fields if field.type == "password"}
     typed = [action.args.get("value") for action in decision.actions if action.args.get("bid") in fields]
     return [text for text in typed if isinstance(text, str) and text and not is_reference(text)]

@@ -48,17 +48,17 @@ class DocumentPolicy:
 
     @property
     def replay(self) -> Replay:
-        """What became of the reading so far."""
+        """Return what became of the reading so far."""
         return self._replay
 
     @property
     def hits(self) -> Iterator[tuple[str, str]]:
-        """What fields were read by, as of a `WorkflowPolicy`."""
+        """Return what fields were read by, as of a `WorkflowPolicy`."""
         return field_hits(self._channels)
 
     @property
     def missed(self) -> bool:
-        """Whether the page teaches something: the workflow does not read it as the rules do."""
+        """Return whether the page teaches something: the workflow does not read it as the rules do."""
         return not self._replay.whole
 
     async def plan(self, state: SessionState) -> Plan:
@@ -93,7 +93,7 @@ class DocumentPolicy:
     async def _ruled(
         self, state: SessionState, document: PageRead | None, rendered: Callable[[], Awaitable[PageRead]]
     ) -> Extraction:
-        """What the rules read, and whether the workflow reads the same from the document or the page.
+        """Return what the rules read, and whether the workflow reads the same from the document or the page.
 
         Args:
             document: what the workflow read from it; None: no record.

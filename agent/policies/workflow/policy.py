@@ -28,7 +28,7 @@ from shoal.agent.workflows.verdict import FieldRead, Found
 
 
 def field_hits(channels: Mapping[str, tuple[ChannelFamily, ...]]) -> Iterator[tuple[str, str]]:
-    """What fields were read by: `field`, and each family of places that agreed."""
+    """Yield what fields were read by: `field`, and each family of places that agreed."""
     for families in channels.values():
         yield from (("field", family) for family in families)
 
@@ -86,7 +86,7 @@ class WorkflowPolicy:
 
     @property
     def replay(self) -> Replay:
-        """What became of the replay so far, as the store counts it."""
+        """Return what became of the replay so far, as the store counts it."""
         report = self._report
         reasons = tuple(str(miss.reason) for miss in report.misses)
         whole = not report.handed_over and not reasons
@@ -109,19 +109,19 @@ class WorkflowPolicy:
 
     @property
     def hits(self) -> Iterator[tuple[str, str]]:
-        """What elements and fields were found by: `element` or `field`, and the family that agreed, each time."""
+        """Yield what elements and fields were found by: `element` or `field`, and the family that agreed, each time."""
         for families in (self._report.locators or {}).values():
             yield from (("element", family) for family in families)
         yield from field_hits(self._report.channels or {})
 
     @property
     def version(self) -> Version:
-        """What it replays."""
+        """Return what it replays."""
         return self._version
 
     @property
     def report(self) -> ReplayReport:
-        """What it did so far."""
+        """Return what it did so far."""
         return self._report
 
     @property
@@ -299,7 +299,7 @@ class WorkflowPolicy:
         return await find(state.page, node.target, where=node.id, once=strict, posted=bool(node.post))
 
     async def _confirm(self, state: SessionState, steps: Sequence[Step]) -> Miss | None:
-        """Whether the action that was given last did what it does in all runs that were learned from.
+        """Return whether the action that was given last did what it does in all runs that were learned from.
 
         Raises:
             UnsureAction: it may have sent something, and the page does not say that it was taken.
@@ -362,7 +362,9 @@ class WorkflowPolicy:
         return self._values
 
     def _hands_on(self, state: SessionState) -> bool:
-        """Whether the policy behind decides: after a miss, and for a session that has a loop of its own to do."""
+        """Return whether the policy behind decides:
+        after a miss, and for a session that has a loop of its own to do.
+        """
         return self._report.handed_over or state.loop is not None
 
     def _hand_over(self, miss: Miss, node: str = "") -> None:

@@ -35,7 +35,7 @@ class ShadowPolicy:
 
     @property
     def replay(self) -> Replay:
-        """What became of the comparison so far."""
+        """Return what became of the comparison so far."""
         return self._replay
 
     @property
@@ -57,7 +57,9 @@ class ShadowPolicy:
             yield item
 
     async def extract(self, state: SessionState) -> Extraction:
-        """What the teacher reads. Where the workflow reads something else, the teacher reads once more, and twice."""
+        """Return what the teacher reads. Where the workflow reads something else, the teacher reads once more,
+        and twice.
+        """
         read = await self._teacher.extract(state)
         self._readings += 1
         if len(read.records) != 1 or self._readings > 1 or not self._version.branches:

@@ -21,7 +21,7 @@ Hide = Callable[[str], str]
 
 
 def detail_of(report: ReplayReport, tier: Tier, hide: Hide) -> ReplayDetail:
-    """What the replay did and read on the page where it ended."""
+    """Return what the replay did and read on the page where it ended."""
     intended = report.intended
     return ReplayDetail(
         tier=tier,

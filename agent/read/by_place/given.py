@@ -79,7 +79,7 @@ class _Reading:
         return [name for name in self.extract.fields if name not in self.present and self.needs(name)]
 
     def needs(self, name: str) -> bool:
-        """Whether a record without the field is none.
+        """Return whether a record without the field is none.
 
         A schema without `required` says nothing of what may be left out: then each given place has to be there.
         """
@@ -142,7 +142,8 @@ async def read_given(
 async def values_at_places(
     page: Context, extract: ExtractSpec, fields: Mapping[str, FieldPlace], locale: str = ""
 ) -> list[Mapping[str, Json]] | None:
-    """What `fields` give on the page as it stands, by record; None where a place is several, or is no selector.
+    """Return what `fields` give on the page as it stands, by record;
+    None where a place is several, or is no selector.
 
     Nothing is waited for, and nothing that is missing is an error: this tells whether places can be used.
     """
@@ -188,7 +189,7 @@ async def _read(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
 
 
 async def _look(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
-    """What stands on the page now, without a record made of it."""
+    """Return what stands on the page now, without a record made of it."""
     in_page = {name: place for name, place in extract.fields.items() if place.kind != "json"}
     in_json = extract.records is not None and extract.records.startswith("$")
     looked = await _asked(
@@ -212,7 +213,7 @@ async def _look(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
 
 
 def _own_json_leads(read: _Reading) -> bool:
-    """Whether the page's own JSON has all that the job looks for in JSON."""
+    """Return whether the page's own JSON has all that the job looks for in JSON."""
     if read.extract.records is not None and read.extract.records.startswith("$"):
         return bool(_in_json(read, "records", read.extract.records))
     places = {name: place for name, place in read.extract.fields.items() if place.kind == "json"}
@@ -280,7 +281,7 @@ def _read_elements(read: _Reading) -> None:
 
 
 def _in_json(read: _Reading, name: str, path: str) -> list[Place]:
-    """Where `path` leads in the page's own JSON; where it leads nowhere there, in what its scripts fetched."""
+    """Return where `path` leads in the page's own JSON; where it leads nowhere there, in what its scripts fetched."""
     return _at(path, read.documents, name) or _at(path, read.fetched, name)
 
 
@@ -375,7 +376,7 @@ def _no_records(read: _Reading, missing: type[PlaceMissing]) -> AgentError:
 
 
 def _empty_in_json(read: _Reading) -> bool:
-    """Whether the list that `records` leads to is there, with nothing in it."""
+    """Return whether the list that `records` leads to is there, with nothing in it."""
     records = read.extract.records or ""
     return records.endswith("[*]") and any(
         place.value == [] for place in _in_json(read, "records", records.removesuffix("[*]"))

@@ -47,7 +47,7 @@ async def refuse_other_page(page: Context, item: LoopItem) -> None:
 
 
 def _is_of(item: LoopItem, name: str) -> bool:
-    """Whether the link to the item's page is called so, or leads to an address that is."""
+    """Return whether the link to the item's page is called so, or leads to an address that is."""
     words = squash(name)
     label, path = squash(item.label), squash(address_parts(item.value).path.replace("/", " "))
     return bool(words) and (words in label or words in path or words.replace(" ", "") in path.replace(" ", ""))

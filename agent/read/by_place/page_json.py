@@ -46,12 +46,13 @@ def documents_of(texts: Sequence[JsonText]) -> list[Document]:
 
 
 def fetched_documents(answers: Sequence[FetchedJson]) -> list[Document]:
-    """What the answers that the page's scripts fetched say, each with its address."""
+    """Return what the answers that the page's scripts fetched say, each with its address."""
     return documents_of([JsonText("fetched", answer.text, answer.url) for answer in answers])
 
 
 def places_at(path: str, documents: Sequence[Document]) -> list[Place]:
-    """Where `path` leads in the documents; where in none of them as a whole, in the entries of a list or a graph.
+    """Return where `path` leads in the documents;
+    where in none of them as a whole, in the entries of a list or a graph.
 
     Raises:
         JsonPathFault: the path takes too much work on this page.

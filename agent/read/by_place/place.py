@@ -64,14 +64,14 @@ class Place:
 
     @property
     def shown(self) -> str:
-        """What stands there, as a message tells it."""
+        """Return what stands there, as a message tells it."""
         text = json.dumps(self.value, ensure_ascii=False) if self.kind == "json" else squash_lines(self.text)
         text = str(self.checked).lower() if self.kind == "check" else text
         return repr(text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…")
 
     @property
     def empty(self) -> bool:
-        """Whether nothing stands there."""
+        """Return whether nothing stands there."""
         if self.kind == "json":
             return self.value is None or self.value == ""
         return self.kind not in ("check", "secret") and not (self.text.strip() or self.exact or self.href)

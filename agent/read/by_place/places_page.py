@@ -83,5 +83,5 @@ class PlacesPage:
 
     @property
     def loading(self) -> bool:
-        """Whether the page itself says that it is not complete yet."""
+        """Return whether the page itself says that it is not complete yet."""
         return self.busy or not self.loaded

@@ -122,7 +122,7 @@ async def _good(
 
 
 async def _selectors(page: Context, extract: ExtractSpec, records: Sequence[Record]) -> Mapping[str, Json]:
-    """What `proposals.js` finds for the elements at which the values stood."""
+    """Return what `proposals.js` finds for the elements at which the values stood."""
     asked = [{name: _element(source.where) for name, source in record.sources.items()} for record in records]
     answer = await page.read(PROPOSALS_JS, {"records": asked, "many": extract.many})
     data = readable_json(answer) if isinstance(answer, str) else answer
@@ -234,7 +234,9 @@ def _in_table(record: Record, name: str) -> bool:
 
 
 def _all_same(read: Sequence[Mapping[str, Json]] | None, records: Sequence[Record], names: Sequence[str]) -> bool:
-    """Whether what was read is the same as the records say, in their order; rows that say nothing do not count."""
+    """Return whether what was read is the same as the records say, in their order;
+    rows that say nothing do not count.
+    """
     if read is None:
         return False
     given = [
@@ -252,7 +254,7 @@ def _is_value(value: Json) -> bool:
 
 
 def _same(value: Json, other: Json) -> bool:
-    """Whether two readings say the same; how lines are broken does not count."""
+    """Return whether two readings say the same; how lines are broken does not count."""
     if isinstance(value, str) and isinstance(other, str):
         return value.split() == other.split()
     return bool(value == other) and isinstance(value, bool) is isinstance(other, bool)

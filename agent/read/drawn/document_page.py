@@ -83,7 +83,7 @@ async def draw_saved(page: Context, file: Path, url: str) -> bool:
 
 
 def is_document(kind: str) -> bool:
-    """Whether a content type is one of a document that states data or text and is no HTML."""
+    """Return whether a content type is one of a document that states data or text and is no HTML."""
     kind = kind.partition(";")[0].strip().lower()
     return (
         kind in ("text/plain", "text/csv", "text/tab-separated-values")
@@ -93,7 +93,7 @@ def is_document(kind: str) -> bool:
 
 
 def parts_of(text: str, kind: str, url: str) -> list[Part]:
-    """What a document states, as tables, pairs and lines; none where it says nothing."""
+    """Return what a document states, as tables, pairs and lines; none where it says nothing."""
     if "json" in kind:
         try:
             return list(_of_json(json.loads(text)))

@@ -50,7 +50,7 @@ class Facts:
 
     @cached_property
     def busy(self) -> str:
-        """What says by itself that content is still coming, in words; "" when nothing does."""
+        """Return what says by itself that content is still coming, in words; "" when nothing does."""
         if self.said_busy or not self.scripted:
             return self.said_busy
         lines = (match.group().strip() for match in _LOADING.finditer(self.text[:2000]))
@@ -58,7 +58,7 @@ class Facts:
         return f'the text "{waits}"' if waits else ""
 
     def _is_name(self, line: str) -> bool:
-        """Whether a line is what the document is called, in words of its own: "Loading ramp"."""
+        """Return whether a line is what the document is called, in words of its own: "Loading ramp"."""
         return " " in line and line[-1] not in ".…" and line in self.title
 
     @property
@@ -131,7 +131,7 @@ def _metas(page: Page) -> dict[str, list[str]]:
 
 
 def _busy(page: Page) -> str:
-    """What says in markup that content is still coming: in words for people, "" when nothing does."""
+    """Return what says in markup that content is still coming: in words for people, "" when nothing does."""
     for el in page.elements:
         is_progress = el.get("role") == "progressbar" and el.get("aria-valuenow") is None
         if (el.get("aria-busy") == "true" or is_progress) and page.shown(el):

@@ -69,7 +69,9 @@ def subject_values(answers: Sequence[FetchedJson], facts: Facts) -> list[Fetched
 
 
 def _names_of(facts: Facts) -> list[str]:
-    """What the page calls its subject: its heading, and where it has none, its title or the first part of that."""
+    """Return what the page calls its subject:
+    its heading, and where it has none, its title or the first part of that.
+    """
     if facts.h1:
         return [squash(facts.h1)]
     own = [heading for heading in facts.headings if heading.visible and not heading.region and heading.text]
@@ -119,7 +121,9 @@ def _named(node: Mapping[str, Json], names: Sequence[str]) -> str:
 
 
 def _is_borne_out(node: Mapping[str, Json], named: str, address: frozenset[str], text: str) -> bool:
-    """Whether another value than the name stands in the page's address or text, and no number speaks against it."""
+    """Return whether another value than the name stands in the page's address or text,
+    and no number speaks against it.
+    """
     rest = {str(key): value for key, value in node.items() if str(key) != named and _is_scalar(value)}
     ids = {_last_step(str(value)) for key, value in rest.items() if _IDENTITIES & set(phrase(key))} - {""}
     own = squash(str(node[named]))
@@ -131,7 +135,7 @@ def _is_borne_out(node: Mapping[str, Json], named: str, address: frozenset[str],
 
 
 def _last_step(identity: str) -> str:
-    """What tells the item in an identity, which may be an address."""
+    """Return what tells the item in an identity, which may be an address."""
     return squash(identity).rstrip("/").rpartition("/")[2]
 
 

@@ -154,7 +154,9 @@ class Labels:
     def _add_cell(
         self, labels: Sequence[str], cell: HtmlElement, around: Around, box: str, *, may_be_empty: bool = False
     ) -> None:
-        """What a cell states: its text, else the value of the one control in it, else what its one picture shows."""
+        """Add what a cell states: its text, else the value of the one control in it,
+        else what its one picture shows.
+        """
         names = [name for name in (*labels, *(cell.get("headers") or "").split()) if name.strip()]
         if not names:
             return
@@ -193,7 +195,8 @@ class Labels:
             self._walk.taken.pairs.append(empty)
 
     def _before_badges(self, cell: HtmlElement) -> str:
-        """What a cell says before the badges at its end; "" where it ends with none, or says nothing else.
+        """Return what a cell says before the badges at its end;
+        "" where it ends with none, or says nothing else.
 
         A badge is a short inline element on a ground or with an edge of its own. Behind a link or a text in bold,
         smaller letters are enough: "12 kg" may be written with a smaller unit.
@@ -285,7 +288,7 @@ class Labels:
         return bool(before.strip())
 
     def add_under_headings(self, el: HtmlElement, around: Around) -> None:
-        """What the headings among an element's children speak of."""
+        """Add what the headings among an element's children speak of."""
         children = [child for child in el if isinstance(child.tag, str) and child.tag not in _PASSED_OVER]
         for place, head in enumerate(children):
             if head.tag in HEADINGS[1:]:
@@ -333,7 +336,7 @@ class Labels:
         return el.get("contenteditable") in ("", "true", "plaintext-only")
 
     def add_control(self, el: HtmlElement, around: Around, given: Sequence[str] = ()) -> None:
-        """What a field of a form holds. Passwords and what is not filled in by people are left out."""
+        """Add what a field of a form holds. Passwords and what is not filled in by people are left out."""
         walk, type_ = self._walk, (el.get("type") or "").lower()
         if len(walk.taken.pairs) >= _MOST or (el.tag == "input" and type_ in _NO_VALUE):
             return
@@ -364,7 +367,7 @@ class Labels:
         return "" if form is None else f"form{self._forms[form]}"
 
     def _value(self, el: HtmlElement, type_: str, *, checkable: bool) -> str | None:
-        """What a control says; None for a choice that is not made."""
+        """Return what a control says; None for a choice that is not made."""
         page = self._page
         pressed = page.checked(el) if el.tag == "input" else el.get("aria-checked") == "true"
         if el.tag == "select":

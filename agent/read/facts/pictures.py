@@ -13,7 +13,8 @@ _LATE = re.compile(r"data-(?:[\w-]{0,20}-)?(?:src|original)")
 
 
 def picture_address(img: HtmlElement) -> str:
-    """Where a picture is, as it is written; "" for one that only stands in until a script has loaded another.
+    """Return where a picture is, as it is written;
+    "" for one that only stands in until a script has loaded another.
 
     Of several sizes it is the first.
     """

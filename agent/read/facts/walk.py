@@ -203,7 +203,7 @@ class Walk:
             self._name(el, "", around, [], self.order, sized=False)
 
     def _inner(self, child: HtmlElement, around: Around, is_member: bool) -> Around:
-        """What holds within a child."""
+        """Return what holds within a child."""
         region = self.surroundings.region(child, inside=around.inside)
         names = "" if self.surroundings.holds(child, self.surroundings.own_heading) else _telling_apart(child)
         within, apart = around.within, around.apart

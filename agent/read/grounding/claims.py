@@ -94,11 +94,11 @@ class FieldKnowledge(Protocol):
     """What rules know of a schema's fields."""
 
     def names(self, field: str) -> Sequence[str]:
-        """What pages call a field, beside its own name."""
+        """Return what pages call a field, beside its own name."""
         ...
 
     def states(self, field: str, value: Json) -> bool:
-        """Whether the page states a value of a field otherwise: by a conversion, or in its structured data."""
+        """Return whether the page states a value of a field otherwise: by a conversion, or in its structured data."""
         ...
 
 
@@ -150,7 +150,7 @@ def unproven(
 def _is_in_place(
     value: Json, path: Path, names: Sequence[str], beside: Mapping[Path, frozenset[str]], text: PageText
 ) -> bool:
-    """Whether a short value stands by itself, or near what names it; the name of its field is no value."""
+    """Return whether a short value stands by itself, or near what names it; the name of its field is no value."""
     fields = [part.casefold() for part in path[1:] if isinstance(part, str)]
     if text.shows_alone(value) and str(value).strip().casefold() not in fields:
         return True
@@ -164,7 +164,8 @@ def _is_in_place(
 
 
 def _is_listed(value: Json, path: Path, leaves: Sequence[tuple[Path, Json, Json]], text: PageText) -> bool:
-    """Whether a text of the page is made of the value, others of its record and names of fields: "3. casting".
+    """Return whether a text of the page is made of the value, others of its record and names of fields: "3.
+    casting".
 
     Short values of a record bear out each other there only beside a field's name or a word of a longer value.
     """
@@ -178,12 +179,12 @@ def _is_listed(value: Json, path: Path, leaves: Sequence[tuple[Path, Json, Json]
 
 
 def _is_conclusion(schema: Json) -> bool:
-    """Whether a schema names the values that there are, so that a page need not show the one that holds."""
+    """Return whether a schema names the values that there are, so that a page need not show the one that holds."""
     return "enum" in schema or "const" in schema
 
 
 def _is_short(value: Json, schema: dict[str, Json]) -> bool:
-    """Whether a value stands on many pages by chance: a number of two digits, a word without figures."""
+    """Return whether a value stands on many pages by chance: a number of two digits, a word without figures."""
     if isinstance(value, bool) or value is None or _is_conclusion(schema):
         return False
     if isinstance(value, int | float):
@@ -262,7 +263,7 @@ def _proven(value: Json, schema: dict[str, Json], text: PageText) -> bool:
 
 
 def _written_otherwise(value: str, text: PageText) -> bool:
-    """Whether the page says it with other punctuation ("+49 (30) 12-34"), or a currency's code by its symbol."""
+    """Return whether the page says it with other punctuation ("+49 (30) 12-34"), or a currency's code by its symbol."""
     if _CURRENCY.fullmatch(value):
         return any(_is_beside_number(symbol, text.whole) for symbol in _symbols(value))
     squeezed = "".join(letter for letter in value.casefold() if letter.isalnum())
@@ -271,7 +272,7 @@ def _written_otherwise(value: str, text: PageText) -> bool:
 
 @cache
 def _symbols(currency: str) -> frozenset[str]:
-    """How a currency is written in English, and where it is at home."""
+    """Return how a currency is written in English, and where it is at home."""
     homes = [land for land, used in get_global("territory_currencies").items() if currency in {use[0] for use in used}]
     likely = get_global("likely_subtags")
     spoken = {land: str(likely[f"und_{land}"]).split("_")[0] for land in homes if f"und_{land}" in likely}
@@ -287,7 +288,7 @@ def _symbol(currency: str, locale: str) -> str:
 
 
 def _is_beside_number(symbol: str, text: str) -> bool:
-    """Whether a currency's symbol is shown; one of letters stands by a number."""
+    """Return whether a currency's symbol is shown; one of letters stands by a number."""
     sign = re.escape(symbol)
     if not any(letter.isalpha() for letter in symbol):
         return symbol in text
@@ -321,7 +322,8 @@ def stated_part(text: str) -> tuple[int, int, int] | None:
 
 
 def stated_count(text: str, things: Sequence[str] | None = None) -> int | None:
-    """How many records a page's text says that there are, None where it does not say so plainly.
+    """Return how many records a page's text says that there are,
+    None where it does not say so plainly.
 
     Args:
         things: only counts of things that these folded words name; None: of whatever a list may hold.

@@ -54,7 +54,7 @@ class Neighbourhoods:
 
     @cached_property
     def _starts(self) -> dict[str, array[int]]:
-        """Where each word begins."""
+        """Return where each word begins."""
         starts: dict[str, array[int]] = {}
         for match in _WORDS.finditer(self._whole):
             starts.setdefault(match.group(), array("L")).append(match.start())
@@ -62,7 +62,7 @@ class Neighbourhoods:
 
     @cached_property
     def _numbers(self) -> dict[float, list[Place]]:
-        """Where each number stands, in whatever notation."""
+        """Return where each number stands, in whatever notation."""
         places: dict[float, list[Place]] = {}
         for match in _NUMBER.finditer(self._whole):
             open_lists = [
@@ -77,7 +77,7 @@ class Neighbourhoods:
 
     @cached_property
     def _alone(self) -> frozenset[ShortValue]:
-        """What the page shows by itself, with a sign or a unit at most."""
+        """Return what the page shows by itself, with a sign or a unit at most."""
         alone: set[ShortValue] = set()
         for text in self._texts:
             if len(text) <= _LONGEST_ALONE and len(_WORDS.findall(text)) <= _MOST_WORDS_ALONE:
@@ -89,7 +89,7 @@ class Neighbourhoods:
         return frozenset(alone)
 
     def is_alone(self, value: ShortValue) -> bool:
-        """Whether a text of the page is the value, with a sign or a unit at most."""
+        """Return whether a text of the page is the value, with a sign or a unit at most."""
         return value in self._alone
 
     @cached_property
@@ -109,7 +109,8 @@ class Neighbourhoods:
         return labels
 
     def is_among(self, value: str, words: frozenset[str], telling: frozenset[str]) -> bool:
-        """Whether a short text of the page is the value and nothing but these words, of which one is telling.
+        """Return whether a short text of the page is the value and nothing but these words,
+        of which one is telling.
 
         A title with its number needs no telling word.
         """
@@ -117,7 +118,8 @@ class Neighbourhoods:
         return any(rest <= words and (numbered or rest & telling) for rest, numbered in texts)
 
     def is_near(self, value: ShortValue, groups: Iterable[frozenset[str]], within: int = NEARBY) -> bool:
-        """Whether the value stands near all words of one of some groups; it is no word of them itself.
+        """Return whether the value stands near all words of one of some groups;
+        it is no word of them itself.
 
         Args:
             within: how many characters on each side are looked at, beside those of the words.
@@ -135,13 +137,13 @@ class Neighbourhoods:
         return self._near[asked]
 
     def _has(self, word: str, start: int, end: int) -> bool:
-        """Whether a word stands within a part of the page."""
+        """Return whether a word stands within a part of the page."""
         starts = self._starts[word]
         at = bisect_left(starts, start)
         return at < len(starts) and starts[at] + len(word) <= end
 
     def is_amount(self, value: ShortValue) -> bool:
-        """Whether the value stands beside the sign of a currency."""
+        """Return whether the value stands beside the sign of a currency."""
         return any(
             any(unicodedata.category(sign) == "Sc" for sign in self._whole[max(0, start - _TO_SIGN) : start])
             or any(unicodedata.category(sign) == "Sc" for sign in self._whole[end : end + _TO_SIGN])
@@ -168,7 +170,7 @@ def _readings(number: str) -> tuple[float, ...]:
 
 
 def _is_number(text: str, start: int, end: int) -> bool:
-    """Whether figures are a number, and no part of a word, a time or a day."""
+    """Return whether figures are a number, and no part of a word, a time or a day."""
     return not (inside_word(text, start) or inside_word(text, end) or _in_number_or_date(text, start, end))
 
 
@@ -179,11 +181,11 @@ def _is_alone(text: str, start: int, end: int) -> bool:
 
 
 def _in_number_or_date(text: str, start: int, end: int) -> bool:
-    """Whether a number is a part of another one, of a time or of a day: 25 in "25 novembre", "9:25", "1.25"."""
+    """Return whether a number is a part of another one, of a time or of a day: 25 in "25 novembre", "9:25", "1.25"."""
     before, after = text[max(0, start - _DATE_CHARS) : start], text[end : end + _DATE_CHARS]
     return bool(_PART_BEFORE.search(before) or _PART_AFTER.match(after) or is_day_of_month(before, after))
 
 
 def inside_word(text: str, at: int) -> bool:
-    """Whether a place of a text has letters or figures on both of its sides."""
+    """Return whether a place of a text has letters or figures on both of its sides."""
     return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()

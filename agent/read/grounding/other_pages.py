@@ -66,7 +66,7 @@ _ERRORS: tuple[tuple[re.Pattern[str], type[NavigationError]], ...] = (
 
 
 def page_names(title: str, headings: Sequence[str] = ()) -> Iterator[str]:
-    """What a page calls itself: its headings, its title, and its title without the name of the site."""
+    """Yield what a page calls itself: its headings, its title, and its title without the name of the site."""
     for text in dict.fromkeys([*headings[:MOST_HEADINGS], title, *_PARTS.split(title)]):
         if bare := text.strip().rstrip(".!"):
             yield bare

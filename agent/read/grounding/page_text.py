@@ -112,7 +112,7 @@ class PageText:
 
     @property
     def _by_scaled_number(self) -> Mapping[float, str]:
-        """What "1.2k" and "3 million" say."""
+        """Return what "1.2k" and "3 million" say."""
         return {
             round(reading * _SCALES[match[2].lower()], 6): _clip(text, *match.span(1))
             for text in self._shown
@@ -162,23 +162,25 @@ class PageText:
         return Neighbourhoods(self._plain_shown, self.whole)
 
     def shows_alone(self, value: Json) -> bool:
-        """Whether a text of the page is a short `value`, with a sign or a unit at most."""
+        """Return whether a text of the page is a short `value`, with a sign or a unit at most."""
         return self._neighbourhoods.is_alone(_short(value))
 
     def shows_among(self, value: Json, words: frozenset[str], telling: frozenset[str]) -> bool:
-        """Whether a short text of the page is a short `value`, such words and a telling one; see `Neighbourhoods`."""
+        """Return whether a short text of the page is a short `value`, such words and a telling one;
+        see `Neighbourhoods`.
+        """
         return self._neighbourhoods.is_among(str(value).casefold(), words, telling)
 
     def states_nearby(self, value: Json, groups: Iterable[frozenset[str]], within: int = NEARBY) -> bool:
-        """Whether the page shows a short `value` near all words, in lower case, of one of some groups."""
+        """Return whether the page shows a short `value` near all words, in lower case, of one of some groups."""
         return self._neighbourhoods.is_near(_short(value), groups, within)
 
     def states_amount(self, value: Json) -> bool:
-        """Whether the page shows a short `value` beside the sign of a currency."""
+        """Return whether the page shows a short `value` beside the sign of a currency."""
         return self._neighbourhoods.is_amount(_short(value))
 
     def sources(self, record: Json, how: str) -> dict[str, FieldSource]:
-        """Where each field of `record` is shown; `how` is who read it."""
+        """Return where each field of `record` is shown; `how` is who read it."""
         if not isinstance(record, dict):
             return {}
         places = {name: self.find(value) for name, value in record.items() if value is not None}
@@ -204,7 +206,7 @@ def _around(text: str, words: str) -> str | None:
 
 
 def _place(text: str, words: str) -> int | None:
-    """Where `words` stand as words of their own; None: nowhere."""
+    """Return where `words` stand as words of their own; None: nowhere."""
     at = text.find(words)
     while at >= 0:
         if not inside_word(text, at) and not inside_word(text, at + len(words)):
@@ -240,7 +242,7 @@ def _address(url: str) -> str:
 
 
 def _dates(value: str) -> Iterator[str]:
-    """How pages write the ISO date `value`, if it is one."""
+    """Yield how pages write the ISO date `value`, if it is one."""
     match = _ISO_DATE.fullmatch(value)
     if match is None:
         return

@@ -114,7 +114,7 @@ def end_told(text: str) -> str:
 
 
 def is_last_page(text: str) -> bool:
-    """Whether a line says that this is the last of several pages: "Page 6 of 6"."""
+    """Return whether a line says that this is the last of several pages: "Page 6 of 6"."""
     hits = (_PAGE.fullmatch(line) for line in _lines(text, ()))
     return any(hit is not None and int(hit[1]) >= int(hit[2]) for hit in hits)
 

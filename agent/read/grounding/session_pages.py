@@ -64,12 +64,12 @@ class SessionPages:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """What each page says, in lower case; the newest last."""
+        """Return what each page says, in lower case; the newest last."""
         return tuple(text for _, text in self._pages)
 
     @property
     def typed(self) -> tuple[str, ...]:
-        """What the session typed."""
+        """Return what the session typed."""
         return tuple(self._typed)
 
     def find(self, value: Json) -> ValuePlace | None:

@@ -83,7 +83,7 @@ def dates_in(text: str) -> Iterator[Written[date]]:
 
 
 def is_day_of_month(before: str, after: str) -> bool:
-    """Whether a number between two texts is a day: a month's name follows it, or stands before it."""
+    """Return whether a number between two texts is a day: a month's name follows it, or stands before it."""
     months = _month_numbers()
     following = re.match(r"(?:st|nd|rd|th|\.|º)?\s{0,3}(?:of |de )?([^\W\d_]{3,12})", after)
     leading = re.search(r"([^\W\d_]{3,12})\.?\s{1,3}$", before)
@@ -109,7 +109,7 @@ def numbers_in(text: str) -> Iterator[Written[float]]:
 
 
 def readings_of(text: str) -> Iterator[float]:
-    """What a written number may mean: "1.234" is one and a bit to some, and over a thousand to others."""
+    """Yield what a written number may mean: "1.234" is one and a bit to some, and over a thousand to others."""
     sign = -1 if text[0] in "-−" else 1
     digits = re.sub(r"[^\d.,]", "", text)
     whole = re.sub(r"[.,]", "", digits)

@@ -51,7 +51,7 @@ def choose_group(groups: Sequence[LinkGroup], select: str, goal: str = "", settl
 
 
 def score_group(group: LinkGroup, asked: Phrase, goal: Phrase) -> float:
-    """How much a group of links looks like the items that are asked for."""
+    """Return how much a group of links looks like the items that are asked for."""
     count = group.size
     away = group.away / max(1, count)
     if not group.visible or group.texts == 0 or away == 0:

@@ -156,7 +156,7 @@ class _Alike:
 
     @cached_property
     def _shared(self) -> Counter[HtmlElement]:
-        """How many of the links stand in each element."""
+        """Return how many of the links stand in each element."""
         return Counter(el for link in self.links for el in within(link))
 
     def _card(self, link: HtmlElement) -> HtmlElement:

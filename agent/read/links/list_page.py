@@ -46,7 +46,7 @@ class ListPage:
 
     @property
     def address(self) -> str:
-        """Where the page is, without the place on it."""
+        """Return where the page is, without the place on it."""
         return page_address(self.url)
 
     @property
@@ -61,12 +61,12 @@ class ListPage:
 
     @property
     def scrolls(self) -> bool:
-        """Whether the page is longer than its window, and scripts may load more at its end."""
+        """Return whether the page is longer than its window, and scripts may load more at its end."""
         return self.scripted and self.height > self.viewport_height + 1
 
 
 def list_page_of(page: Page, *, onward: bool = False, words: Collection[str] = (), counts: bool = False) -> ListPage:
-    """What a page offers to loop over and to go on by.
+    """Return what a page offers to loop over and to go on by.
 
     Args:
         page: It was asked to find the selectors `select` and `next`, where the caller gave them.

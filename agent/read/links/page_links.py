@@ -56,7 +56,7 @@ class PageLinks:
         return scheme_of(self.address(link)) not in (*WEB, *_DOES)
 
     def label(self, el: HtmlElement) -> str:
-        """What is shown of an element, or else what is in it, its name, its tool tip or its picture's text."""
+        """Return what is shown of an element, or else what is in it, its name, its tool tip or its picture's text."""
         known = self._labels.get(el)
         if known is None:
             shown = self.page.text(el) if len(el) else el.text or ""

@@ -46,7 +46,7 @@ class ListControl:
 
     @property
     def name(self) -> str:
-        """What it is called by its text, else by its label."""
+        """Return what it is called by its text, else by its label."""
         return self.text or self.aria_label
 
     @property
@@ -133,7 +133,7 @@ class WaysOn:
         return one_line(said or (self._page.value(el) or "" if el.tag == "input" else ""))
 
     def _pressed(self) -> Iterator[HtmlElement]:
-        """What takes clicks in a pager and is neither a link nor a button."""
+        """Yield what takes clicks in a pager and is neither a link nor a button."""
         for el in self._page.root.iter(*_PRESSED):
             if self._page.takes_clicks(el) and self.in_pager(el):
                 around = any(map(_is_control, (el, *el.iterancestors())))

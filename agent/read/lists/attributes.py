@@ -67,7 +67,7 @@ def _columns(run: Run, source: Key, stated: Mapping[int, tuple[str, HtmlElement]
 
 
 def _stated(run: Run, holders: Mapping[Span, HtmlElement], span: Span) -> Iterator[tuple[str, HtmlElement, str]]:
-    """What the attributes in one record state: how, by which element, and the text or address."""
+    """Yield what the attributes in one record state: how, by which element, and the text or address."""
     holder, page = holders.get(span), run.page
     for el in holder.iter("*") if holder is not None else ():
         if el not in page.path:

@@ -71,7 +71,7 @@ class Column:
 
     @property
     def count(self) -> int:
-        """How many records have a value."""
+        """Return how many records have a value."""
         return len(self.given)
 
     @property

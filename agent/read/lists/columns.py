@@ -319,7 +319,7 @@ class _Collector:
         return columns
 
     def _names(self, key: Key) -> frozenset[str]:
-        """What a term or its meaning may be called, where the place is one."""
+        """Return what a term or its meaning may be called, where the place is one."""
         step = key[1] if key[0] == "cell" else next(iter(key[1]), "") if isinstance(key[1], tuple) else ""
         names = {"dt@0": TERM_WORDS, "dd@0": MEANING_WORDS}.get(str(step), frozenset())
         return names if names and not self._labelled else frozenset()

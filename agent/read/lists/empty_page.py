@@ -113,7 +113,8 @@ class EmptyPage:
 
 
 def is_message_of_emptiness(line: str, asked: frozenset[str]) -> bool:
-    """Whether a line says that a list has nothing in it whose entries are called in the words `asked`, or in none.
+    """Return whether a line says that a list has nothing in it whose entries are called in the words `asked`,
+    or in none.
 
     The whole line is the message: "No FEAR Act Data" names something of its own, and so does "No active jobs found"
     where nothing that is asked for is called jobs.
@@ -123,7 +124,9 @@ def is_message_of_emptiness(line: str, asked: frozenset[str]) -> bool:
 
 
 def _things(line: str) -> Iterator[frozenset[str]]:
-    """What a message says that there is none of, in folded words, by each form that it may have; none: no message."""
+    """Yield what a message says that there is none of, in folded words, by each form that it may have;
+    none: no message.
+    """
     if len(line) > _LONGEST:
         return
     for form in _MESSAGES:
@@ -132,7 +135,9 @@ def _things(line: str) -> Iterator[frozenset[str]]:
 
 
 async def read_empty_page(page: Context) -> EmptyPage:
-    """What the open page says of having nothing to list, in one call; a page that takes no scripts says nothing."""
+    """Return what the open page says of having nothing to list, in one call;
+    a page that takes no scripts says nothing.
+    """
     answer = await page.read(EMPTY_PAGE_JS, {"said": _SAID})
     said = readable_json(answer) if isinstance(answer, str) else answer
     return EmptyPage.of(said) if isinstance(said, Mapping) else EmptyPage()

@@ -86,7 +86,7 @@ class ListField:
 
     @property
     def description(self) -> str:
-        """What the schema says of it."""
+        """Return what the schema says of it."""
         return self.prop.description
 
     @cached_property
@@ -157,7 +157,8 @@ class ListField:
         return same_words([word for word in column.label_words if word not in STOP_WORDS], self.name_words)
 
     def likeness(self, words: Sequence[str]) -> float:
-        """How well the words of a header, label or class name the field, 0 to 1.2.
+        """Return how well the words of a header, label or class name the field,
+        0 to 1.2.
 
         Words that its kind implies say little, and words of something else speak against it.
         """
@@ -198,7 +199,9 @@ class ListField:
         return max(0.0, min(1.2, named + min(0.5, self._described(said, meanings, implied))) - 0.05 * min(3, foreign))
 
     def _by_glossary(self, said: tuple[str, ...]) -> float:
-        """What a label of the glossary says, where it is what the page says; it says less than the field's own name."""
+        """Return what a label of the glossary says, where it is what the page says;
+        it says less than the field's own name.
+        """
         place = next((at for at, words in enumerate(self.glossary_words) if words == said), None)
         return 0.0 if place is None else max(_LEAST_OF_GLOSSARY, _OF_GLOSSARY - _LATER * place)
 
@@ -215,7 +218,7 @@ class ListField:
 
 
 def fit_of_column(asked: ListField, column: Column, records: int) -> float:
-    """How well a column fits a field; 0 or below: not at all."""
+    """Return how well a column fits a field; 0 or below: not at all."""
     if column.count < 2 and records > 2:
         return 0.0
     if is_counted(column) and not asked.asked.is_number:
@@ -415,7 +418,7 @@ def _turn(asked: ListField, options: dict[str, list[tuple[float, int]]]) -> tupl
 
 
 def link_worth(asked: ListField, link: Column, taken: Mapping[str, Column], fields: Sequence[ListField]) -> float:
-    """What a column of links gains for a field by the values of other fields that are its text."""
+    """Return what a column of links gains for a field by the values of other fields that are its text."""
     if asked.kind != "link":
         return 0.0
     of = [
@@ -474,5 +477,5 @@ def whole_records(rows: Sequence[Sequence[str]], fields: int) -> int:
 
 
 def more_of(records: float) -> float:
-    """What the number of records adds to a run's score: each doubling the same, and little beyond fifty."""
+    """Return what the number of records adds to a run's score: each doubling the same, and little beyond fifty."""
     return 0.3 * math.log2(1 + min(50.0, records)) + 0.05 * math.log2(max(1.0, records / 50))

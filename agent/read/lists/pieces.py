@@ -263,7 +263,7 @@ class PagePieces:
             self._line += 1
 
     def _held(self, cell: HtmlElement) -> str:
-        """What a cell without a text holds: the value of its one control, else what its one picture shows."""
+        """Return what a cell without a text holds: the value of its one control, else what its one picture shows."""
         controls = [el for el in cell.iter("input", "select", "textarea") if el.get("type") != "hidden"]
         pictures = [el for el in cell.iter("img") if el.get("alt")]
         if len(controls) == 1:

@@ -55,7 +55,7 @@ def headed(pieces: Sequence[Piece], depth: int) -> Sequence[Piece]:
 
 
 def named_before(pieces: Sequence[Piece], place: int) -> str:
-    """What the word right before a piece in its line says that it is: an author, after "by"; "" for nothing."""
+    """Return what the word right before a piece in its line says that it is: an author, after "by"; "" for nothing."""
     before = pieces[place - 1] if place else None
     led = before is not None and before.line == pieces[place].line and _BY.fullmatch(before.text)
     return "author" if led else ""

@@ -135,7 +135,7 @@ class MainMatter:
 
     @cached_property
     def titles(self) -> tuple[str, ...]:
-        """What the page calls itself: first-level headings, titles of meta elements, the document's title."""
+        """Return what the page calls itself: first-level headings, titles of meta elements, the document's title."""
         root = self.page.root
         metas = [
             el.get("content", "")

@@ -48,7 +48,7 @@ def read_strictly(view: MainMatter) -> str:
 
 
 def _extracted(view: MainMatter, *, with_metadata: bool = False, favor_precision: bool = False) -> dict[str, Any]:
-    """What trafilatura reads; empty where it finds no main text."""
+    """Return what trafilatura reads; empty where it finds no main text."""
     document = trafilatura.bare_extraction(
         view.page.copy(),
         url=view.page.url,

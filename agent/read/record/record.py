@@ -62,7 +62,8 @@ def read_record(page: Page, properties: Sequence[Property], accept: Sureness = "
 def read_blocks(
     facts: Facts, properties: Sequence[Property], locale: str, accept: Sureness = "likely"
 ) -> dict[int, ReadRecord]:
-    """What the elements state that `facts_of` was told of, each by itself, by their position.
+    """Return what the elements state that `facts_of` was told of, each by itself,
+    by their position.
 
     What all of them take from the same heading is the list's, and no record's.
     """

@@ -111,7 +111,7 @@ class Settled:
 
     @property
     def source(self) -> FieldSource:
-        """Where the value comes from."""
+        """Return where the value comes from."""
         first = self.claim.witnesses[0]
         seen = self.claim.shown and self.sureness != "weak"
         how = first.syntax or first.kind

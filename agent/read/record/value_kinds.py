@@ -96,7 +96,7 @@ def kind_of(asked: Field, prop: str, value: Json) -> ValueKind:
 
 @cache
 def measured() -> tuple[Count, ...]:
-    """What was counted."""
+    """Return what was counted."""
     return tuple(Count(*row) for row in json.loads(MEASURED.read_text(encoding="utf-8")))
 
 

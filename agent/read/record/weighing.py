@@ -54,7 +54,7 @@ def _agreed(told: FieldAnswer, settled: Settled) -> FieldAnswer:
 
 
 def _beside(told: FieldAnswer, settled: Settled) -> FieldAnswer:
-    """What the shown places state, not confirmed where structured data of the record state something else."""
+    """Return what the shown places state, not confirmed where structured data of the record state something else."""
     if told.source is None or not settled.of_record or settled.source.sureness == "weak":
         return told
     sureness = told.source.sureness if told.source.sureness == "weak" else "likely"

@@ -42,7 +42,7 @@ class Scored:
     fit: Fit
 
     def as_candidate(self, reason: Reason) -> FieldCandidate:
-        """What the record lists of a value that is not given."""
+        """Return what the record lists of a value that is not given."""
         return FieldCandidate(self.value, self.candidate.how, self.candidate.where, "weak", reason)
 
 
@@ -143,13 +143,14 @@ def _seen(
 
 
 def _bears_out(title: str, heading: str) -> bool:
-    """Whether the document's title holds the heading, or begins with it but for the number of its chapter."""
+    """Return whether the document's title holds the heading, or begins with it but for the number of its chapter."""
     said, rest = squash(title), _CHAPTER.sub("", heading)
     return squash(heading) in said or (rest != heading and said.startswith(squash(rest)))
 
 
 def _other_title(page: Facts, heading: str, shown: VisibleText) -> str:
-    """What else of the page may be its title rather than this heading of the first level; "": nothing.
+    """Return what else of the page may be its title rather than this heading of the first level;
+    "": nothing.
 
     The document's title begins with another heading, and names this one behind it: "Buffer | The Manual" on a page of
     The Manual. Or a line of the page says the whole title, and this heading is no part of it: it is a chapter's.
@@ -162,7 +163,7 @@ def _other_title(page: Facts, heading: str, shown: VisibleText) -> str:
 
 
 def _by_place(prop: Property, scored: Scored) -> tuple[Sureness, Reason]:
-    """How sure a value is that only this visible place states."""
+    """Return how sure a value is that only this visible place states."""
     candidate, concept = scored.candidate, prop.concept
     if not candidate.visible:
         return "weak", Reason.UNSEEN
@@ -178,7 +179,9 @@ def _by_place(prop: Property, scored: Scored) -> tuple[Sureness, Reason]:
 
 
 def _independent(candidate: ShownPlace, other: ShownPlace) -> bool:
-    """Whether two places were written apart: a heading and a line of facts, not an element and what it stands in."""
+    """Return whether two places were written apart:
+    a heading and a line of facts, not an element and what it stands in.
+    """
     return bool(candidate.level) != bool(other.level) and "selector" not in (candidate.how, other.how)
 
 

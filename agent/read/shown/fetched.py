@@ -75,7 +75,9 @@ def _same(value: Json, other: Json) -> bool:
 
 
 def _speaks_for_itself(prop: Property, fetched: FetchedValue) -> bool:
-    """Whether a value that the page does not show is what the field asks for, beyond its name: by its type and form."""
+    """Return whether a value that the page does not show is what the field asks for, beyond its name:
+    by its type and form.
+    """
     kind = prop.concept.kind if prop.concept else "text"
     if kind in _AS_SHOWN_ONLY or path_phrase(fetched.path)[0] not in prop.phrases or "." in fetched.path:
         return False

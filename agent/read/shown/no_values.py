@@ -26,7 +26,8 @@ _SPEAKING = ("availability", "currency", "rating")
 def is_no_value(
     prop: Property, candidate: ShownPlace, value: Json, names: Collection[Phrase], *, in_row: bool = False
 ) -> bool:
-    """Whether `value` only says what something is called, or that nothing is there.
+    """Return whether `value` only says what something is called,
+    or that nothing is there.
 
     Args:
         names: what the fields of the schema are called.

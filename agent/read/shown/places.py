@@ -163,7 +163,7 @@ class Fit:
 
 
 def fit_of(prop: Property, candidate: ShownPlace) -> Fit:
-    """How well the candidate is called what the property asks for."""
+    """Return how well the candidate is called what the property asks for."""
     concept = prop.concept
     if candidate.struck and not (concept and concept.name == "old_price"):
         return Fit(0.0, own=False)
@@ -192,7 +192,7 @@ def _value_names(prop: Property, candidate: ShownPlace) -> Sequence[Phrase]:
 
 
 def likeness_to(prop: Property, candidate: ShownPlace, fit: Fit | None = None) -> float:
-    """How well the candidate is what the property asks for, by its names and by where it stands; 0 to 1."""
+    """Return how well the candidate is what the property asks for, by its names and by where it stands; 0 to 1."""
     score = (fit or fit_of(prop, candidate)).likeness * TRUST[candidate.how]
     if candidate.aside:
         score *= 0.0 if candidate.how == "selector" else _ASIDE
@@ -202,7 +202,7 @@ def likeness_to(prop: Property, candidate: ShownPlace, fit: Fit | None = None) -
 
 
 def prop_mentions(prop: Property, words: frozenset[str]) -> bool:
-    """Whether the property itself asks for one of `words` ("shipping price")."""
+    """Return whether the property itself asks for one of `words` ("shipping price")."""
     return any(word in words for wording in prop.phrases for word in wording)
 
 
@@ -290,7 +290,9 @@ def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> 
 
 
 def _is_foreign(around: str, own: Phrase = ()) -> bool:
-    """Whether ids and classes say of a block that it is about something else than the record, whose name is `own`."""
+    """Return whether ids and classes say of a block that it is about something else than the record,
+    whose name is `own`.
+    """
     for token in around.split():
         words = set(_without_name(phrase(token), own))
         if words & _AROUND_WORDS and not words & _STATING:
@@ -344,7 +346,7 @@ def _of_headings(facts: Facts) -> Iterator[ShownPlace]:
 
 
 def _of_link(block: Facts, named: Sequence[NamedElement]) -> Iterator[ShownPlace]:
-    """Where a block leads: the link of its heading, else its first link with text, else its first link."""
+    """Yield where a block leads: the link of its heading, else its first link with text, else its first link."""
     heads = [(heading.selector, heading.link) for heading in block.headings if heading.link]
     links = sorted(
         (element for element in named if element.tag == "a" and element.link),

@@ -102,7 +102,7 @@ class FieldReader:
         return with_fetched(told, prop, self.fetched, self.shown, self.reading) if self.fetched else told
 
     def _told(self, prop: Property, scored: Sequence[Scored]) -> FieldAnswer:
-        """What the page itself states."""
+        """Return what the page itself states."""
         told = answer(prop, scored, self.shown, self.facts)
         if self.facts is None or (told.candidates if told.source is None else told.source.sureness != "weak"):
             return told
@@ -147,7 +147,7 @@ class FieldReader:
         return convert(prop, raw, self.reading, unit_beside(labels))
 
     def _standing(self, prop: Property, candidate: ShownPlace) -> float:
-        """What the place of a candidate adds to its score.
+        """Return what the place of a candidate adds to its score.
 
         A line "Name: …" among other lines that the schema asks for names the record, and then not the heading does,
         which may say "Edit"; a line that stands alone may name anything.
@@ -192,7 +192,7 @@ class FieldReader:
     # --- text without a label -------------------------------------------------------------------------
 
     def _from_text(self, prop: Property) -> FieldAnswer:
-        """What a line of the record says by its form alone, when all such lines say the same."""
+        """Return what a line of the record says by its form alone, when all such lines say the same."""
         kind = prop.concept.kind if prop.concept else "text"
         by_value: dict[str, tuple[Json, str]] = {}
         for line in self.shown.lines:

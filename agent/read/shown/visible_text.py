@@ -53,7 +53,7 @@ class VisibleText:
         return numbers
 
     def has(self, prop: Property, value: Json) -> bool:
-        """Whether the visible text says `value`."""
+        """Return whether the visible text says `value`."""
         kind = prop.concept.kind if prop.concept else "text"
         if isinstance(value, bool):
             states = {read_stock(line) for line in self.lines if len(line) <= 60 and stock_line(line)}

@@ -91,6 +91,6 @@ def _by_territory(sign: str, lang: str) -> str | None:
 
 
 def _likely_territory(language: str) -> str:
-    """Where a language without a territory is likeliest at home, by CLDR."""
+    """Return where a language without a territory is likeliest at home, by CLDR."""
     parts = str(get_global("likely_subtags").get(language, "")).split("_")
     return parts[-1] if len(parts) > 1 else ""

@@ -127,7 +127,7 @@ def _lone_separator(bare: str, sign: str, lang: str, price: bool) -> str:
 
 
 def _is_decimal_at_home(sign: str, currency: str) -> bool:
-    """Whether a sign separates decimals where a currency is at home: its code begins with that country's."""
+    """Return whether a sign separates decimals where a currency is at home: its code begins with that country's."""
     territory = currency[:2]
     languages = get_official_languages(territory, de_facto=True) if territory else ()
     locales = [locale for language in languages if (locale := locale_of(f"{language}-{territory}")) is not None]
@@ -233,7 +233,7 @@ def _split_price(parts: tuple[str, ...], lang: str) -> Decimal | None:
 
 
 def _formerly(token: str, text: str) -> bool:
-    """Whether the words right before the amount say that it is not the one asked now."""
+    """Return whether the words right before the amount say that it is not the one asked now."""
     since = re.split(r"\d", text[: text.find(token)])[-1]  # not what is said of an earlier amount
     words = re.sub(r"[^a-z ]+", " ", fold(since)).split()
     return any(" ".join(words[-count:]) in _FORMER for count in (1, 2, 3) if len(words) >= count)
@@ -283,5 +283,5 @@ _RATING_SHAPE = re.compile(
 
 
 def looks_like_rating(text: str) -> bool:
-    """Whether `text` is a rating by its form alone."""
+    """Return whether `text` is a rating by its form alone."""
     return len(text) <= 80 and bool(_RATING_SHAPE.search(fold(text)))

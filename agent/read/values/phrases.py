@@ -52,7 +52,8 @@ UNIT_WORDS = frozenset(word for text in UNITS for word in phrase(text))
 
 @bounded_cache(50_000, longest=_WORDS)
 def likeness(asked_for: Phrase, label: Phrase) -> float:
-    """How well `label` names what is `asked_for`: 1 is the same name, 0 another thing.
+    """Return how well `label` names what is `asked_for`:
+    1 is the same name, 0 another thing.
 
     A label may say more ("price incl. VAT"); it loses by each further word, and all when that word makes it
     something else ("old price", "price per kg").
@@ -94,12 +95,14 @@ def overlap(asked: Phrase, said: Phrase) -> float:
 
 
 def heading_text(heading: str) -> str:
-    """What a heading says, squashed, without the sign of its permanent link."""
+    """Return what a heading says, squashed, without the sign of its permanent link."""
     return squash(heading).strip("#¶ ")
 
 
 def place_in_title(title: str, heading: str) -> int | None:
-    """Where a heading is a part of a document's title, 0 for "Buffer" in "Buffer | The Manual"; None: nowhere."""
+    """Return where a heading is a part of a document's title, 0 for "Buffer" in "Buffer | The Manual";
+    None: nowhere.
+    """
     whole, text = squash(title), heading_text(heading)
     at = whole.find(text) if text else -1
     if at < 0:

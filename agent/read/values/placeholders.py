@@ -11,7 +11,7 @@ _PLACEHOLDERS = frozenset(squash(text) for text in NO_VALUE)
 
 
 def is_placeholder(text: str) -> bool:
-    """Whether `text` stands where a value is missing: "n/a", "TBD", a dash, or nothing at all."""
+    """Return whether `text` stands where a value is missing: "n/a", "TBD", a dash, or nothing at all."""
     said = text.strip()
     return not said.strip("-–—_.… /") or squash(said.strip("<>[]() ")) in _PLACEHOLDERS
 
@@ -28,7 +28,7 @@ _OF_ANY_PICTURE = re.compile(
 
 
 def is_no_picture(address: str) -> bool:
-    """Whether an address stands where a picture's is missing: data in itself, or a file that is called so."""
+    """Return whether an address stands where a picture's is missing: data in itself, or a file that is called so."""
     if address.startswith("data:"):
         return True
     file = re.split(r"[?#]", address)[0].rpartition("/")[2].lower()

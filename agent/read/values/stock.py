@@ -58,7 +58,9 @@ _SCHEMA_STOCK: dict[str, Stock] = {
 
 
 def read_stock(text: str) -> Stock | None:
-    """Whether `text` says that something can be had: a schema.org URL, or a phrase in one of several languages."""
+    """Return whether `text` says that something can be had:
+    a schema.org URL, or a phrase in one of several languages.
+    """
     tail = re.split(r"[/#]", text.strip())[-1].replace("_", "").replace(" ", "").replace("-", "").lower()
     if tail in _SCHEMA_STOCK:
         return _SCHEMA_STOCK[tail]
@@ -77,7 +79,9 @@ def read_stock(text: str) -> Stock | None:
 
 
 def _as_in(padded: str, text: str) -> Stock | None:
-    """What a phrase of `_IN` comes to with the words around it; None where there is none, or one of another day."""
+    """Return what a phrase of `_IN` comes to with the words around it;
+    None where there is none, or one of another day.
+    """
     known = max((phrase for phrase in _IN if f" {phrase} " in padded), key=len, default="")
     if not known:
         return None

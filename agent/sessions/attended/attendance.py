@@ -163,7 +163,7 @@ class Attendance:
 
     @property
     def wanted(self) -> bool:
-        """Whether a person waits for the page."""
+        """Return whether a person waits for the page."""
         takeover = self._takeover
         if takeover is None:
             return False
@@ -226,7 +226,9 @@ class Attendance:
         self._told()
 
     async def answer_dialog(self, asked: DialogAsked) -> DialogAnswer | None:
-        """What the person who leads says to a dialog of the page; None where no person leads, or no answer comes."""
+        """Return what the person who leads says to a dialog of the page;
+        None where no person leads, or no answer comes.
+        """
         takeover = self._takeover
         if takeover is None or not takeover.leads or self._dialog is not None:
             return None
@@ -249,7 +251,7 @@ class Attendance:
 
     @property
     def standing(self) -> Standing:
-        """How it stands now."""
+        """Return how it stands now."""
         takeover = self._takeover
         control = PageControl.AGENT if takeover is None else PageControl.PERSON if takeover.leads else PageControl.ASKED
         return Standing(
@@ -262,7 +264,7 @@ class Attendance:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """What the session has done so far, without secrets; the task that is under way is the last one."""
+        """Return what the session has done so far, without secrets; the task that is under way is the last one."""
         return self._hidden.tasks(self._tasks())
 
     def _shown_dialog(self) -> DialogAsked | None:
@@ -275,7 +277,7 @@ class Attendance:
 
     @property
     def ended(self) -> bool:
-        """Whether the session is over."""
+        """Return whether the session is over."""
         return self._ended
 
     async def changed(self, timeout_s: float) -> None:
@@ -312,7 +314,7 @@ class Attendance:
                     yield frame
 
     async def shows_secret(self) -> bool:
-        """Whether the page shows a secret now. Where that cannot be told, it counts as shown."""
+        """Return whether the page shows a secret now. Where that cannot be told, it counts as shown."""
         if not self._hidden.values or self._page is None:
             return False
         try:
@@ -355,7 +357,7 @@ class Attendance:
         return takeover
 
     async def act(self, lease: str, action: Action) -> ActionResult:
-        """What came of one action of the person who leads.
+        """Return what came of one action of the person who leads.
 
         Raises:
             ActionRefused: they do not lead, or may not do this.

@@ -19,7 +19,8 @@ async def until_shown(
     attendance: Attendance,
     give_way: Callable[[], Awaitable[HandedBack]],
 ) -> HandedBack | None:
-    """How the person handed the page back; None where somebody answers in words instead of taking it over.
+    """Return how the person handed the page back;
+    None where somebody answers in words instead of taking it over.
 
     A person who goes away is waited for again.
 

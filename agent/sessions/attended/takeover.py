@@ -19,7 +19,8 @@ TAKEN_OVER = "a person takes the page over"
 
 
 def as_kept(result: ActionResult, earlier: Sequence[Step]) -> ActionResult:
-    """What a person did, as it may be stored: what they typed may be a password or a code.
+    """Return what a person did, as it may be stored:
+    what they typed may be a password or a code.
 
     Behind it the effects tell no texts: a field that shows what was typed is one of the things that appear.
     """
@@ -38,7 +39,7 @@ def _types(result: ActionResult) -> bool:
 
 
 def said_of(end: HandedBack) -> str:
-    """How a takeover ended, in words that the agent reads."""
+    """Return how a takeover ended, in words that the agent reads."""
     name = end.by or "a person"
     if end.away:
         return f"{name} had taken the page over and went away"
@@ -52,7 +53,7 @@ def of_the_end(end: HandedBack, index: int, url: str) -> Step:
 
 
 def may_send(action: Action) -> bool:
-    """Whether a person's action may send something, as far as the action itself can tell."""
+    """Return whether a person's action may send something, as far as the action itself can tell."""
     return sends(action) != "never"
 
 

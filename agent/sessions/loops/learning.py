@@ -22,7 +22,8 @@ the two read a page differently, neither must break the other's."""
 def learns(
     work: Work, policy: Policy, items: Sequence[LoopItem], n: int, glossary: FieldGlossary | None = None
 ) -> LearningLoop | None:
-    """What a loop of `n` items learns for; None where it does not learn.
+    """Return what a loop of `n` items learns for;
+    None where it does not learn.
 
     Args:
         work: of the session that opens the loop.
@@ -53,7 +54,7 @@ def learns(
 
 
 def _rules_teach(spec: JobSpec, items: Sequence[LoopItem]) -> bool:
-    """Whether the rules can teach how to read such items from their documents.
+    """Return whether the rules can teach how to read such items from their documents.
 
     What they teach serves documents alone, so nothing is learned where the job wants pages to be opened.
     """
@@ -69,7 +70,8 @@ def _taught_by_rules(spec: JobSpec, glossary: FieldGlossary | None) -> str:
 
 
 def teaches(work: Work, policy: Policy) -> bool:
-    """Whether what happens now is kept as evidence: what a model does always is, what rules do where a loop learns.
+    """Return whether what happens now is kept as evidence:
+    what a model does always is, what rules do where a loop learns.
 
     A run of which only the end is seen teaches nothing: of what a workflow did before it missed, and of what an
     attempt did that was lost, there is no evidence. The steps behind it alone would be another way to do the item.
@@ -84,7 +86,7 @@ def teaches(work: Work, policy: Policy) -> bool:
 
 
 def _goes_on(work: Work) -> bool:
-    """Whether an earlier attempt has done steps already."""
+    """Return whether an earlier attempt has done steps already."""
     known = work.checkpoint
     return known is not None and (bool(known.steps) or any(task.steps for task in known.history))
 
@@ -97,5 +99,5 @@ def replayed_by(policy: Policy) -> tuple[str, Audited]:
 
 
 def replay_of(policy: Policy) -> Replay | None:
-    """What became of a workflow that was replayed or compared; None where there is none."""
+    """Return what became of a workflow that was replayed or compared; None where there is none."""
     return policy.replay if isinstance(policy, (WorkflowPolicy, DocumentPolicy, ShadowPolicy)) else None

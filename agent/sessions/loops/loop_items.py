@@ -92,7 +92,7 @@ async def _found(
 
 
 def loop_result(state: SessionState, count: int, sample: SampledItems | None) -> dict[str, Json]:
-    """What is known of a list when `count` items of it were collected, or a sample of them."""
+    """Return what is known of a list when `count` items of it were collected, or a sample of them."""
     result: dict[str, Json] = {"expected": count}
     if state.listed is not None and state.listed > count:
         result["shown"] = state.listed  # the list says that it has more
@@ -134,7 +134,7 @@ def came_back(state: SessionState, children: ChildrenSummary) -> None:
 
 
 def left_out(n: int) -> str:
-    """How many links became no items, in words; "" for none."""
+    """Return how many links became no items, in words; "" for none."""
     if not n:
         return ""
     return f"{n:,} link{'s' if n > 1 else ''} left out: only http and https addresses are opened"

@@ -48,7 +48,7 @@ async def sampled(source: AsyncGenerator[LoopItem], most: int) -> SampledItems:
 
 
 def sends_form(action: Action, before: BeforeSending | None, *, once: bool) -> bool:
-    """Whether a sample must not take the action.
+    """Return whether a sample must not take the action.
 
     A form that only asks (GET) changes nothing at a site: a search may be part of what is tried.
 

@@ -9,7 +9,8 @@ from shoal.agent.types import Incomplete, Task
 
 
 def incomplete(history: Iterable[Task], *, many: bool) -> Incomplete | None:
-    """What the session's list is known to lack; None where nothing is known to be missing.
+    """Return what the session's list is known to lack;
+    None where nothing is known to be missing.
 
     Args:
         many: the job asks for many records of one page. One record is never a part of a list.

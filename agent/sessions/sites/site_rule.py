@@ -53,7 +53,7 @@ class SiteRule:
     typed: set[str] = field(default_factory=set)  # into pages, by this session
 
     def asks(self, action: Action) -> bool:
-        """Whether the rule has to know what would come of the action."""
+        """Return whether the rule has to know what would come of the action."""
         return bool(_addresses(action)) or (_gives(action) != "nothing" and not is_quiet(action))
 
     def refusal(self, action: Action, prospect: Prospect) -> SiteRefused | None:
@@ -96,7 +96,9 @@ class SiteRule:
         return self.sites.cover(url) or bare_address(url) in self.named
 
     def _carries(self, url: str) -> bool:
-        """Whether a text that was typed stands in the address, in any of the usual spellings, or with other marks."""
+        """Return whether a text that was typed stands in the address, in any of the usual spellings,
+        or with other marks.
+        """
         strong = sorted(text for text in self.typed if not is_weak(text))
         if not strong:
             return False

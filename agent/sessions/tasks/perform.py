@@ -149,7 +149,7 @@ def _addressed(attempt: Attempt, action: Action, args: dict[str, Json]) -> dict[
 
 
 async def _prospect(attempt: Attempt, action: Action) -> Prospect | None:
-    """What the action would reach; None where that need not be known."""
+    """Return what the action would reach; None where that need not be known."""
     if not attempt.sites.asks(action):
         return None
     try:
@@ -159,7 +159,9 @@ async def _prospect(attempt: Attempt, action: Action) -> Prospect | None:
 
 
 async def _may_send(attempt: Attempt, action: Action, prospect: Prospect) -> bool:
-    """Whether the action may send what the fields hold, as far as can be told: whether it may be repeated or not."""
+    """Return whether the action may send what the fields hold, as far as can be told:
+    whether it may be repeated or not.
+    """
     if presses_enter(action):
         return True
     if not clicks(action) or not (prospect.sends or prospect.presses):
@@ -190,7 +192,7 @@ def unsent(unchosen: Sequence[Unchosen], hide: Callable[[str], str]) -> str:
 
 
 async def came_true(attempt: Attempt, decision: StepDecision, step: Step) -> bool:
-    """Whether all actions worked and the page shows now what they were to bring about."""
+    """Return whether all actions worked and the page shows now what they were to bring about."""
     then_done = decision.then_done
     if then_done is None or len(step.results) < len(decision.actions) or any(r.error for r in step.results):
         return False

@@ -11,7 +11,7 @@ from shoal.agent.types import Action, Checkpoint, Step
 
 
 async def must_not_repeat(attempt: Attempt, action: Action) -> bool:
-    """Whether the action may send something, in a job whose actions must not run twice."""
+    """Return whether the action may send something, in a job whose actions must not run twice."""
     if attempt.work.spec.may_repeat or attempt.logging_in:
         return False
     if action.submits or (said := sends(action)) == "always":
@@ -22,7 +22,7 @@ async def must_not_repeat(attempt: Attempt, action: Action) -> bool:
 
 
 async def is_heard(attempt: Attempt, action: Action) -> bool:
-    """Whether the page may send something when it hears of the action: it is not proven that it does not."""
+    """Return whether the page may send something when it hears of the action: it is not proven that it does not."""
     try:
         return not await attempt.page.harmless(action)
     except ElementMissing:

@@ -50,7 +50,9 @@ def redacted_drawing(data: bytes) -> bytes | None:
 
 
 def _harmless(name: str, value: str) -> bool:
-    """Whether an attribute is one of drawings, no handler of an event, and leads to nothing outside of the drawing."""
+    """Return whether an attribute is one of drawings, no handler of an event,
+    and leads to nothing outside of the drawing.
+    """
     if name in _ADDRESSES:
         return _WITHIN.match(value) is not None
     return not name.startswith("{") and not name.lower().startswith("on")

@@ -134,7 +134,7 @@ def without_addresses(css: str) -> str:
 
 
 def _editable(attributes: Mapping[str, Json]) -> bool:
-    """Whether a visitor may type into the element itself."""
+    """Return whether a visitor may type into the element itself."""
     return str(attributes.get("contenteditable", "false")).lower() != "false"
 
 

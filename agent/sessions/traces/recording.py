@@ -90,7 +90,7 @@ def _told_events(events: Json, hide: Hide, lacks: dict[str, None]) -> Iterator[d
 
 
 def _told_data(event: Mapping[str, Json], hide: Hide) -> dict[str, Json] | None:
-    """What an event of the recorder says, as it may be kept; None where the event is left out."""
+    """Return what an event of the recorder says, as it may be kept; None where the event is left out."""
     kind, data = event.get("type"), event.get("data")
     if kind in (_LOADED, _LOAD):
         return {}

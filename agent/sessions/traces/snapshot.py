@@ -61,7 +61,7 @@ def _node(node: Json, hide: Hide, *, typed: bool = False) -> Json:
 
 
 def _editable(attributes: Mapping[str, Json]) -> bool:
-    """Whether a visitor may type into the element itself."""
+    """Return whether a visitor may type into the element itself."""
     return str(attributes.get("contenteditable", "false")).lower() != "false"
 
 

@@ -171,7 +171,7 @@ def _location(location: Json, hide: Hide) -> dict[str, Json]:
 
 
 def _of_page(params: Json, hide: Hide) -> dict[str, Json]:
-    """What a page did by itself."""
+    """Return what a page did by itself."""
     if not isinstance(params, Mapping):
         return {}
     names = ("pageId", "openerPageId", "type", "message", "suggestedFilename")

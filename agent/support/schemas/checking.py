@@ -111,7 +111,7 @@ async def _aside(text: str, value: Json) -> list[SchemaFault]:
 
 
 def _heard(said: bytes) -> list[SchemaFault]:
-    """What the process found: its verdict, then the faults, each in a line that is whole or does not count."""
+    """Return what the process found: its verdict, then the faults, each in a line that is whole or does not count."""
     verdict, _, rest = said.partition(b"\n")
     if verdict == b"fits":
         return []

@@ -35,7 +35,7 @@ class Endless(ValueError):
 
 @lru_cache(maxsize=4096)
 def char_units(pattern: str) -> int:
-    """What one character of text costs this pattern."""
+    """Return what one character of text costs this pattern."""
     size = next((size for size in _SIZES if _compiles(pattern, size)), PATTERN_BYTES)
     return max(1, size // _BYTES_PER_UNIT)
 
@@ -147,7 +147,7 @@ class Cost:
 
 
 def _own(schema: Schema, value: Json) -> int:
-    """What the keywords cost that hold no schemas."""
+    """Return what the keywords cost that hold no schemas."""
     cost = 1
     if value is None:
         return cost

@@ -108,7 +108,7 @@ def meta_fault(schema: Mapping[str, Json]) -> str | None:
 
 
 def fits(validator: Validator, value: Json) -> bool:
-    """Whether `value` fits."""
+    """Return whether `value` fits."""
     try:
         return validator.is_valid(value)
     except UnicodeEncodeError:

@@ -16,7 +16,7 @@ class Nulls:
         self._known: dict[int, bool] = {}
 
     def taken(self, schema: Json) -> bool:
-        """Whether null fits `schema`, a part of the whole. A reference that leads nowhere takes everything."""
+        """Return whether null fits `schema`, a part of the whole. A reference that leads nowhere takes everything."""
         if not isinstance(schema, dict):
             return schema is not False
         if id(schema) not in self._known:

@@ -80,7 +80,7 @@ class References:
         return base
 
     def target(self, part: Schema) -> Schema | bool | None:
-        """Where the `$ref` of `part` leads; None where that is nowhere in the schema, or to no schema."""
+        """Return where the `$ref` of `part` leads; None where that is nowhere in the schema, or to no schema."""
         address, fragment = urldefrag(urljoin(self._bases.get(id(part), ""), str(part["$ref"])))
         resource = self._resources.get(address)
         if resource is None:

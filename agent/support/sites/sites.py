@@ -77,7 +77,7 @@ def _number(text: str) -> int | None:
 
 
 def host_within(host: str, domain: str) -> bool:
-    """Whether `host` is `domain` or one of its sub-domains. Addresses and names of one word have none."""
+    """Return whether `host` is `domain` or one of its sub-domains. Addresses and names of one word have none."""
     host, domain = plain_host(host), plain_host(domain)
     if host == domain:
         return True
@@ -136,7 +136,7 @@ class Site:
     below: bool = True  # its sub-domains belong to it
 
     def covers(self, url: str) -> bool:
-        """Whether the page at `url` belongs to it."""
+        """Return whether the page at `url` belongs to it."""
         parts = address_parts(url)
         if parts.scheme not in WEB or not parts.hostname:
             return False
@@ -163,7 +163,7 @@ class Sites:
     all: tuple[Site, ...]
 
     def cover(self, url: str) -> bool:
-        """Whether the page at `url` belongs to one of them."""
+        """Return whether the page at `url` belongs to one of them."""
         return any(site.covers(url) for site in self.all)
 
     def __str__(self) -> str:
@@ -205,7 +205,8 @@ _HOST = re.compile(r"[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,20}")
 
 
 def is_other_site(url: str, other: str) -> bool:
-    """Whether two addresses belong to two owners: no registered domain has both, and they are not one host either.
+    """Return whether two addresses belong to two owners:
+    no registered domain has both, and they are not one host either.
 
     Scheme and sub-domain do not matter. An address of a machine and a name of one word are owners with their port.
     """
@@ -213,7 +214,7 @@ def is_other_site(url: str, other: str) -> bool:
 
 
 def is_led_elsewhere(link: str, landed: str) -> bool:
-    """Whether a link ended on a site that it does not name, as "/out?url=https://b.example/7" does."""
+    """Return whether a link ended on a site that it does not name, as "/out?url=https://b.example/7" does."""
     named = (f"https://{host}" for host in _HOST.findall(unquote(unquote(link))))
     return is_web(landed) and is_other_site(link, landed) and all(is_other_site(site, landed) for site in named)
 

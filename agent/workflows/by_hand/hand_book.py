@@ -172,7 +172,7 @@ class HandBook:
         self._opened = None
 
     def _parameter(self, label: str, path: str, pointed: Pointed, *, secret: bool = False) -> Origin:
-        """Where the value of a field is from in a later run: a part of its data of the field's name."""
+        """Return where the value of a field is from in a later run: a part of its data of the field's name."""
         base = "_".join(_WORDS.findall(fold(label))[:4]) or "value"
         base = base if base[0].isascii() and base[0].isalpha() else f"_{base}"
         name, number = base, 2
@@ -218,7 +218,7 @@ class HandBook:
         return noted
 
     async def _now(self, page: Context, path: str) -> Mapping[str, Json] | None:
-        """What the element holds now; None where it is gone."""
+        """Return what the element holds now; None where it is gone."""
         try:
             now = await page.read(_POINTED_JS, {"path": path})
         except AgentError:
@@ -239,7 +239,7 @@ class HandBook:
                 self._typed.add(text.lower())
 
     def _is_of_one_run(self, text: str) -> bool:
-        """Whether a text says what was typed, or has a number that another run will not have."""
+        """Return whether a text says what was typed, or has a number that another run will not have."""
         low = text.lower()
         return bool(_VARIES.search(text)) or self.told(text) != text or any(typed in low for typed in self._typed)
 
@@ -276,7 +276,7 @@ def _holds(text: str, typed: Sequence[str]) -> bool:
 
 
 async def _sends(page: Context, action: Action, told: Mapping[str, Json]) -> bool:
-    """Whether a click may send something, as far as the page can tell."""
+    """Return whether a click may send something, as far as the page can tell."""
     if action.name not in _CLICKS or told["kind"] in ("field", "select", "secret", "choice"):
         return False
     (bid,) = await page.locate([str(told["path"])])

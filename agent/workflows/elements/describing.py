@@ -34,7 +34,7 @@ class Described:
 
     @property
     def is_option(self) -> bool:
-        """Whether it is an option of a list that a field opened."""
+        """Return whether it is an option of a list that a field opened."""
         return self.target.role == "option"
 
 
@@ -112,7 +112,7 @@ async def describe_all(page: Context, most: int) -> list[Described]:
 
 
 async def count(page: Context, target: Target) -> list[int]:
-    """How many elements that can be seen each locator of `target` finds in its document or shadow root.
+    """Return how many elements that can be seen each locator of `target` finds in its document or shadow root.
 
     Nothing is found where the frame or the shadow host is not there.
 

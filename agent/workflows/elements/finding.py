@@ -122,7 +122,7 @@ def _rank(locators: Sequence[Locator]) -> int:
 
 
 def is_enough(agreed: Sequence[Locator], *, once: bool, posted: bool) -> bool:
-    """Whether locators that agree may decide: two independent ones, or one that needs no second."""
+    """Return whether locators that agree may decide: two independent ones, or one that needs no second."""
     witnesses = _witnesses(agreed)
     if once and witnesses <= {"position"}:
         return False

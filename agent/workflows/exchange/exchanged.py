@@ -33,7 +33,7 @@ class Exported:
 
 @contextmanager
 def part_at(place: str) -> Iterator[None]:
-    """What makes no part of a workflow is a fault of the file, at this place."""
+    """Tell a fault of the file at this place for what makes no part of a workflow."""
     try:
         yield
     except ValidationError as error:
@@ -91,7 +91,8 @@ def straight(version: Version) -> tuple[list[Node], list[str]]:
 
 
 def untold(node: Node, *, nested: bool = False) -> list[str]:
-    """What other programs have no words for, of one node.
+    """Return what other programs have no words for,
+    of one node.
 
     Args:
         nested: the program has words for elements in frames and shadow roots.

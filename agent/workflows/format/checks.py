@@ -162,7 +162,7 @@ def _action(node: ActionNode) -> Iterator[Fault]:
 
 
 def _addresses(version: Version) -> Iterator[Fault]:
-    """What no browser would open: a workflow that somebody else wrote leads to the web only."""
+    """Yield what no browser would open: a workflow that somebody else wrote leads to the web only."""
     if version.url and (fault := address_fault(version.url)):
         yield "url", fault
     constants = {param.name: param.value for param in version.params if param.source == "constant"}

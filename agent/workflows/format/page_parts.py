@@ -40,6 +40,6 @@ def filled(template: str, page_url: str) -> str:
 
 
 def same_origin(page_url: str, other: str) -> bool:
-    """Whether both addresses are of one scheme, host and port."""
+    """Return whether both addresses are of one scheme, host and port."""
     own, its = address_parts(page_url), address_parts(other)
     return bool(own.netloc) and (own.scheme, own.netloc.lower()) == (its.scheme, its.netloc.lower())

@@ -85,7 +85,9 @@ class Version(WorkflowPart):
 
     @property
     def acts(self) -> bool:
-        """Whether it does more than read the page that is open: only one that does not can run on stored pages."""
+        """Return whether it does more than read the page that is open:
+        only one that does not can run on stored pages.
+        """
         return any(isinstance(node, ActionNode) for node in self.nodes)
 
 

@@ -114,7 +114,7 @@ def read_workflow(data: Json) -> Workflow:
 
 
 def _entries(data: Json) -> int:
-    """How many entries all its lists and objects have together."""
+    """Return how many entries all its lists and objects have together."""
     count, left = 0, [data]
     while left:
         part = left.pop()
@@ -178,7 +178,7 @@ def workflow_schema() -> dict[str, Json]:
 
 
 def place_of(loc: tuple[int | str, ...], data: Json) -> str:
-    """Where a fault is, as `versions[0].nodes[2].args.value`."""
+    """Return where a fault is, as `versions[0].nodes[2].args.value`."""
     said, in_list = "", False
     for part in loc:
         if isinstance(part, int):
@@ -207,7 +207,7 @@ def _told(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
 
 
 def invalid(error: ValidationError | RecursionError, data: Json, within: str = "") -> WorkflowInvalid:
-    """What is wrong with a part of a workflow that was made of `data`.
+    """Return what is wrong with a part of a workflow that was made of `data`.
 
     Args:
         within: the place of `data` in what was given; "" where it is all.

@@ -37,7 +37,8 @@ class AuditVerdict:
 def judge_audits(
     replayed: Mapping[str, Json], audits: Sequence[Mapping[str, Json]], *, exact: bool = False
 ) -> AuditVerdict:
-    """What the audits of one record, each made without seeing the others, say of it.
+    """Return what the audits of one record, each made without seeing the others,
+    say of it.
 
     Args:
         exact: as `differences` has it.

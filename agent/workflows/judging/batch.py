@@ -129,7 +129,7 @@ class Batch:
                 read.powers += power
 
     def drift(self) -> str:
-        """How the replayed records differ as a whole from the teacher's, in words; "" where they do not."""
+        """Return how the replayed records differ as a whole from the teacher's, in words; "" where they do not."""
         if self.acted >= _MOST_ACTED:
             return f"{self.acted} items have records that other items have, too"
         if len(self.again) >= MOST_AGAIN and self.equal < MOST_EQUAL:
@@ -154,7 +154,9 @@ class Batch:
 
 
 def tells_apart(value: Json) -> bool:
-    """Whether a record has what tells its item from others: a text, or two values. One number is soon that of two."""
+    """Return whether a record has what tells its item from others: a text, or two values.
+    One number is soon that of two.
+    """
     if not isinstance(value, Mapping):
         return False
     given = [part for part in value.values() if part not in (None, "")]

@@ -27,7 +27,7 @@ class Phase(StrEnum):
 
     @property
     def holds_back(self) -> bool:
-        """Whether items wait until more is known."""
+        """Return whether items wait until more is known."""
         return self in (Phase.ITEMS, Phase.SHADOW)
 
 

@@ -89,7 +89,7 @@ def _weaker_field(old: FieldNode, new: FieldNode | None) -> list[str]:
 
 
 def _meant(conditions: Sequence[Condition]) -> set[tuple[str, ...]]:
-    """What conditions ask for. How their elements are found is what a repair may change."""
+    """Return what conditions ask for. How their elements are found is what a repair may change."""
     return {
         (condition.kind, condition.value, *((element.role, element.name) if (element := condition.target) else ()))
         for condition in conditions

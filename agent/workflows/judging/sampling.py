@@ -66,7 +66,9 @@ def bound_of(figures: Mapping[str, int]) -> AuditBound:
 
 
 def _at_most(wrong: int, audited: int, share: float) -> float:
-    """How likely at most `wrong` of `audited` are wrong where `share` of all are. In logarithms: nothing overflows."""
+    """Return how likely at most `wrong` of `audited` are wrong where `share` of all are.
+    In logarithms: nothing overflows.
+    """
     terms = (
         math.lgamma(audited + 1)
         - math.lgamma(k + 1)
@@ -79,6 +81,6 @@ def _at_most(wrong: int, audited: int, share: float) -> float:
 
 
 def is_audited(job: int, index: int, share: float) -> bool:
-    """Whether item `index` is of the uniform share that is audited. It does not depend on what its page says."""
+    """Return whether item `index` is of the uniform share that is audited. It does not depend on what its page says."""
     drawn = int.from_bytes(hashlib.sha256(f"audit/{job}/{index}".encode()).digest()[:8], "big")
     return drawn < share * 2**64

@@ -14,7 +14,7 @@ _LAST_NAME = re.compile(r"""(?<![\w@-])[\w@-]+(?=["'\]]*$)""")
 
 
 def is_called(channel: SampleChannel, prop: Property) -> bool:
-    """Whether a place is named like the field."""
+    """Return whether a place is named like the field."""
     place = channel.place
     if channel.family in POSITIONAL:
         return False

@@ -15,7 +15,8 @@ _LEAST_LACKING = 2
 
 
 def absence_of(name: str, samples: Sequence[PageSample]) -> Absence | str:
-    """What pages without the field show; or why nothing tells them from the others.
+    """Return what pages without the field show;
+    or why nothing tells them from the others.
 
     The field's own label or place has to be known by a text that the pages without it lack, or its label has to stand
     before a text that says that there is no value. A renamed label or a moved value is then a text that is not known.
@@ -64,7 +65,7 @@ def _in_all(samples: Sequence[PageSample], fixed: set[str]) -> set[str]:
 
 
 def _most(having: Sequence[PageSample], lacking: Sequence[PageSample], fixed: set[str]) -> dict[str, int]:
-    """How often a page without the field has each text at most.
+    """Return how often a page without the field has each text at most.
 
     Pages with the field count too for a text that they have no oftener because of it: what differs there differs from
     page to page.
@@ -98,7 +99,7 @@ def _says_none(lacking: Sequence[PageSample], labels: set[str], fixed: set[str])
 def _is_told_by_texts(
     name: str, having: Sequence[PageSample], lacking: Sequence[PageSample], labels: set[str], fixed: set[str]
 ) -> bool:
-    """Whether the field's label, or a place that only it has, is on all pages with it and on none without it."""
+    """Return whether the field's label, or a place that only it has, is on all pages with it and on none without it."""
     without = {text for sample in lacking for text in _worded(sample)}
     if any(_wording(text) in labels for text in _in_all(having, fixed) - without):
         return True
@@ -107,6 +108,6 @@ def _is_told_by_texts(
 
 
 def _value_places(name: str, sample: PageSample) -> set[str]:
-    """Where the texts stand that the field was read from."""
+    """Return where the texts stand that the field was read from."""
     wordings = {wording_of(channel.raw) for channel in sample.channels.get(name, ()) if channel.shown}
     return {_place(text) for text in _worded(sample) if _wording(text) in wordings}

@@ -203,7 +203,7 @@ def _arg(name: str, several: Sequence[ActionEvidence], target: Target | None, ma
 
 
 def _is_same(param: Param, other: Param) -> bool:
-    """Whether both are the same value; what people call it may differ from field to field."""
+    """Return whether both are the same value; what people call it may differ from field to field."""
     return param.model_copy(update={"name": other.name, "description": other.description}) == other
 
 
@@ -227,7 +227,7 @@ def _free_name(path: str, target: Target | None, made: CompiledActions) -> str:
 def _post(
     several: Sequence[ActionEvidence], runs: Sequence[SessionEvidence], args: dict[str, Arg], target: Target | None
 ) -> tuple[Condition, ...]:
-    """What was so after the action in all runs, and tells that it worked."""
+    """Return what was so after the action in all runs, and tells that it worked."""
     conditions: list[Condition] = []
     led = [action.led_to for action in several]
     if all(led):

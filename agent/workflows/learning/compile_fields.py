@@ -190,7 +190,7 @@ def _chosen(
 
 
 def _signature(samples: Sequence[PageSample]) -> Signature | str:
-    """What all samples have in common; or why nothing tells that a page is the item's."""
+    """Return what all samples have in common; or why nothing tells that a page is the item's."""
     first = samples[0]
     signs = tuple(sign for sign in first.signs if all(sign in sample.signs for sample in samples))
     if not signs:

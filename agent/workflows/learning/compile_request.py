@@ -108,7 +108,7 @@ def _compiled(
 def _distinguishing(
     nodes: Sequence[FieldNode], owner: str, identity: Mapping[str, str], samples: Sequence[PageSample]
 ) -> int:
-    """How many fields stand in the object itself, differ between items, and say more than yes or no."""
+    """Return how many fields stand in the object itself, differ between items, and say more than yes or no."""
     paths = {node.name: [channel.place.query for channel in node.channels] for node in nodes if not node.known}
     return sum(
         any(parent_of(path) == owner and path not in identity for path in some)

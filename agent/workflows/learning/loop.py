@@ -170,7 +170,8 @@ def _stopped(known: LoopLearning) -> LearningStep:
 
 
 def action_difference(version: Version, runs: Sequence[SessionEvidence]) -> str:
-    """How what the teacher did in `runs` differs from the actions of a version, in words; "" where it does not.
+    """Return how what the teacher did in `runs` differs from the actions of a version, in words;
+    "" where it does not.
 
     Nothing is run: the actions that the runs teach are compared with those that the version holds.
     """
@@ -194,7 +195,7 @@ def action_difference(version: Version, runs: Sequence[SessionEvidence]) -> str:
 
 
 def _steps(version: Version, without: Set[str] = frozenset()) -> list[tuple[Json, ...]]:
-    """What the action nodes of a version do, without how their elements are found, and without some nodes."""
+    """Return what the action nodes of a version do, without how their elements are found, and without some nodes."""
     sources = {param.name: (param.source, param.path, param.transform) for param in version.params}
     return [
         (

@@ -70,7 +70,7 @@ def undecided(action: ActionEvidence, run: SessionEvidence) -> str:
 
 
 def _names(target: Target | None) -> tuple[str, ...]:
-    """What an element is called, by each way that goes by words."""
+    """Return what an element is called, by each way that goes by words."""
     if target is None:
         return ()
     named = (way.value for way in target.locators if way.family in ("role_name", "label", "text", "placeholder"))

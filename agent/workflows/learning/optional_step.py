@@ -70,7 +70,7 @@ def _may_be_optional(action: ActionEvidence) -> bool:
 
 
 def _called(action: ActionEvidence) -> str | None:
-    """What the action's element is called; None where its name does not find it alone."""
+    """Return what the action's element is called; None where its name does not find it alone."""
     return called(action.target) if action.target is not None else None
 
 

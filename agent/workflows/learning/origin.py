@@ -54,7 +54,8 @@ class Sources:
 
 
 def origin_of(value: Json, sources: Sources, *, answer: Json = None) -> Origin:
-    """Where `value` came from, the most certain source first.
+    """Return where `value` came from,
+    the most certain source first.
 
     Args:
         answer: what the model said that it took from the job (`user_detail_answer`).

@@ -145,7 +145,8 @@ async def sample_page(
     locale: str = "",
     exact: bool = False,
 ) -> PageSample:
-    """What the open page teaches about `record`, which somebody read from it.
+    """Return what the open page teaches about `record`,
+    which somebody read from it.
 
     Args:
         look: the page as it is; None: it is looked at here.
@@ -228,7 +229,9 @@ def _requests(
     *,
     exact: bool,
 ) -> Iterator[SampleRequest]:
-    """What is kept of the answers that can be requested again, each once. Of their texts only these places are kept."""
+    """Yield what is kept of the answers that can be requested again, each once.
+    Of their texts only these places are kept.
+    """
     answers = {answer.url: answer for answer in fetched if is_repeatable(view.url, answer)}
     parts = set(page_parts(view.url).values())
     for answer in list(answers.values())[:_MOST_REQUESTS]:

@@ -73,7 +73,9 @@ def bare(text: str) -> str:
 
 
 def looks_of(value: Json) -> tuple[str, ...]:
-    """What a page may write for `value`, bare; of a boolean `*true` or `*false`; () where nothing could be it."""
+    """Return what a page may write for `value`, bare; of a boolean `*true` or `*false`;
+    () where nothing could be it.
+    """
     if isinstance(value, bool):
         return ("*true" if value else "*false",)
     if isinstance(value, (int, float)):
@@ -89,7 +91,7 @@ def looks_of(value: Json) -> tuple[str, ...]:
 
 
 def texts_of(values: Mapping[str, Json]) -> list[str]:
-    """What `propose.js` is asked for."""
+    """Return what `propose.js` is asked for."""
     return sorted({look for value in values.values() for look in looks_of(value)})
 
 
@@ -158,7 +160,7 @@ def places_of_leaf(leaf: Mapping[str, Json], holds: Callable[[str], bool] = bool
 
 
 def holds_look(text: str, looks: Sequence[str]) -> bool:
-    """Whether a text may state a value of these looks (`looks_of`)."""
+    """Return whether a text may state a value of these looks (`looks_of`)."""
     said = bare(text)
     return any(_reads(text) == look if look.startswith("*") else look in said for look in looks)
 

@@ -30,7 +30,9 @@ def keys_of(texts: Sequence[str], fixed: Container[str]) -> Iterator[str]:
 
 
 def says_absent(absence: Absence, view: PageView) -> bool:
-    """Whether the page of `view` shows all that pages have, and nothing that pages without the value do not show."""
+    """Return whether the page of `view` shows all that pages have,
+    and nothing that pages without the value do not show.
+    """
     if view.texts is None:
         return False
     fixed = {key.split(" ")[0] for key in (*absence.texts, *absence.required) if AFTER not in key}

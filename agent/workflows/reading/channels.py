@@ -69,7 +69,8 @@ def _agreed(field: FieldNode, said: Sequence[ChannelRead], view: PageView) -> Fi
 
 
 def _say_nothing(field: FieldNode, said: Sequence[ChannelRead]) -> bool:
-    """Whether nothing stands at the places, or a text that says that there is no value.
+    """Return whether nothing stands at the places,
+    or a text that says that there is no value.
 
     Of a field that is known by a name, too, the position does not count: where its row is not, another row stands.
     """
@@ -123,7 +124,7 @@ def _fault(field: FieldNode, said: Sequence[ChannelRead]) -> Miss | None:
 
 
 def _borne_out(answer: ChannelRead, said: Sequence[ChannelRead]) -> bool:
-    """Whether data for machines, in its own notation as learned, says the same."""
+    """Return whether data for machines, in its own notation as learned, says the same."""
     key = value_key(answer.said.value)
     return any(
         other.channel.family in _FOR_MACHINES
@@ -155,23 +156,23 @@ def _silent(said: Sequence[ChannelRead]) -> tuple[ChannelFamily, ...]:
 
 
 def _is_shown(answer: ChannelRead, view: PageView) -> bool:
-    """Whether the visible page states what a channel says."""
+    """Return whether the visible page states what a channel says."""
     return _is_seen(answer) or (answer.said.place is not None and states(view, raw_text(answer.said.place)))
 
 
 def _is_seen(answer: ChannelRead) -> bool:
-    """Whether what a channel says stands on the page for everybody to see."""
+    """Return whether what a channel says stands on the page for everybody to see."""
     place = answer.said.place
     return place is not None and place.visible and place.kind not in ("json", "data", "attribute")
 
 
 def states(view: PageView, raw: str) -> bool:
-    """Whether the page shows `raw`, not as a part of another word or number."""
+    """Return whether the page shows `raw`, not as a part of another word or number."""
     return holds_text(view.text, raw)
 
 
 def holds_text(text: str, raw: str) -> bool:
-    """Whether `raw` stands in `text`, not as a part of another word or number."""
+    """Return whether `raw` stands in `text`, not as a part of another word or number."""
     phrase = " ".join(raw.split()).lower()
     text = " ".join(text.split()).lower()
     at = text.find(phrase) if phrase else -1
@@ -186,7 +187,7 @@ def holds_text(text: str, raw: str) -> bool:
 
 
 def is_same_text(value: Json, text: str) -> bool:
-    """Whether a value is `text` but for spaces and signs."""
+    """Return whether a value is `text` but for spaces and signs."""
     return isinstance(value, str) and bool(text) and squash(value) == squash(text)
 
 

@@ -36,7 +36,9 @@ class NoAnswer(Exception):
 
 
 def is_repeatable(page_url: str, answer: FetchedJson) -> bool:
-    """Whether the page's own request may be made again: of the page's origin, and with nothing that says who asks."""
+    """Return whether the page's own request may be made again:
+    of the page's origin, and with nothing that says who asks.
+    """
     address = address_parts(answer.url)
     names = (pair.partition("=")[0] for pair in address.query.split("&"))
     plain = len(answer.url) <= _LONGEST_URL and not set("{}") & set(answer.url)
@@ -74,7 +76,7 @@ def named_leaves(document: Document) -> dict[str, Json]:
 
 
 def is_leaf(value: Json) -> bool:
-    """Whether it is a text, a number or a boolean."""
+    """Return whether it is a text, a number or a boolean."""
     return value is not None and not isinstance(value, (dict, list))
 
 
@@ -89,12 +91,12 @@ def identifier(value: Json) -> str:
 
 
 def says_label(document: Document, label: str) -> bool:
-    """Whether some text holds what the list calls the item."""
+    """Return whether some text holds what the list calls the item."""
     return any(isinstance(value, str) and holds_text(value, label) for _, value in _parts(document.value, "$", 0))
 
 
 def places_in(path: str, document: Document) -> tuple[Place, ...]:
-    """What stands at `path`, as a page's JSON is read. The answer is taken as a whole, never by its entries."""
+    """Return what stands at `path`, as a page's JSON is read. The answer is taken as a whole, never by its entries."""
     try:
         values = values_at(path, document.value)
     except JsonPathFault:
@@ -103,7 +105,7 @@ def places_in(path: str, document: Document) -> tuple[Place, ...]:
 
 
 def answer_misses(document: Document, request: OwnRequest, page_url: str, item: LoopItem) -> Iterator[Miss]:
-    """What keeps the answer from being the item's."""
+    """Yield what keeps the answer from being the item's."""
     parts = page_parts(page_url)
     for path, name in request.identity.items():
         said = [identifier(place.value) for place in places_in(path, document)]
@@ -115,7 +117,8 @@ def answer_misses(document: Document, request: OwnRequest, page_url: str, item: 
 
 
 def outline_of(document: Document, read: Collection[str]) -> str:
-    """What the answer is made of, as a hash: its names and kinds of values, and each boolean beside the record.
+    """Return what the answer is made of, as a hash:
+    its names and kinds of values, and each boolean beside the record.
 
     Args:
         read: the paths whose values the record has: those may be any.

@@ -19,7 +19,8 @@ PASSWORD = "input[type=password]"
 
 
 def fits_template(url: str, template: str) -> bool:
-    """Whether `url` is of `template`, whose `{}` stands for one part of a path or one value of a query.
+    """Return whether `url` is of `template`,
+    whose `{}` stands for one part of a path or one value of a query.
 
     In linear time, whatever the template is: an expression made of it would take for ever on some.
     """
@@ -28,7 +29,7 @@ def fits_template(url: str, template: str) -> bool:
 
 
 def _fits(text: str, pattern: str) -> bool:
-    """Whether `text` is `pattern`, in which each `{}` stands for one letter or more."""
+    """Return whether `text` is `pattern`, in which each `{}` stands for one letter or more."""
     first, *inner = pattern.split(_ANY)
     if not inner:
         return text == pattern
@@ -50,7 +51,7 @@ def plain_address(url: str) -> str:
 
 
 def page_misses(view: PageView, signature: Signature, item: LoopItem | None) -> Iterator[Miss]:
-    """What keeps the page from being one of `signature`, and the item's."""
+    """Yield what keeps the page from being one of `signature`, and the item's."""
     if view.status and view.status not in signature.status:
         yield Miss(MissReason.STATUS, "status", f"the site answered {view.status}")
     if signature.url and not fits_template(view.url, signature.url):

@@ -78,14 +78,14 @@ def places_of(branches: Iterable[Branch]) -> tuple[FieldPlace, ...]:
 
 
 def needs_texts(branches: Iterable[Branch]) -> bool:
-    """Whether `branches` go by all texts of a page: by those they tell that it lacks a value."""
+    """Return whether `branches` go by all texts of a page: by those they tell that it lacks a value."""
     return any(field.without is not None for branch in branches for field in branch.fields)
 
 
 def asked_of(
     places: Sequence[FieldPlace], selectors: Sequence[str] = (), *, rendered: bool = False, texts: bool = False
 ) -> dict[str, Any]:
-    """What `VIEW_JS` is asked of a page, or a document in its stead; arguments as in `view_of`."""
+    """Return what `VIEW_JS` is asked of a page, or a document in its stead; arguments as in `view_of`."""
     fields, paths = _spelled(places)
     return {
         "places": {"fields": fields, "records": None, "many": False, "near": False, "json": bool(paths)},
@@ -161,7 +161,7 @@ def view_from(told: Mapping[str, Json], facts: Mapping[str, Json], places: Seque
 
 
 def hashed_text(place: str, text: str) -> str:
-    """Where a text stands and its wording, as hashes, and what kind of text it is, each after a space."""
+    """Return where a text stands and its wording, as hashes, and what kind of text it is, each after a space."""
     return f"{_short_hash(place)} {wording_of(text)} {_kind_of(text)}"
 
 
@@ -183,7 +183,7 @@ def _short_hash(text: str) -> str:
 
 
 def _in_json(place: FieldPlace, documents: Sequence[Document]) -> tuple[Place, ...]:
-    """What the path leads to. A path that takes too much work on this page leads nowhere on it."""
+    """Return what the path leads to. A path that takes too much work on this page leads nowhere on it."""
     try:
         return tuple(places_at(place.query, documents))
     except JsonPathFault:

@@ -51,18 +51,20 @@ def _notation(match: re.Match[str]) -> str:
 
 
 def fits_shape(shape: str, learned: Iterable[str]) -> bool:
-    """Whether `shape` is one that was learned. A number without a separator is also one of thousands with one."""
+    """Return whether `shape` is one that was learned.
+    A number without a separator is also one of thousands with one.
+    """
     return any(shape == known or shape == _THOUSANDS.sub("9", known) for known in learned)
 
 
 def same_but_for_notation(shape: str, learned: Iterable[str]) -> bool:
-    """Whether `shape` differs from one that was learned by the notation of its numbers only."""
+    """Return whether `shape` differs from one that was learned by the notation of its numbers only."""
     plain = _ANY_NUMBER.sub("#", shape)
     return any(plain == _ANY_NUMBER.sub("#", known) for known in learned)
 
 
 def is_shaped(prop: Property) -> bool:
-    """Whether values of `prop` have a notation that tells a change: free text has none."""
+    """Return whether values of `prop` have a notation that tells a change: free text has none."""
     return bool(prop.types & {"number", "integer", "boolean"} or prop.format or prop.enum or _is_unit(prop))
 
 
@@ -76,7 +78,9 @@ def shape_at(place: Place, prop: Property) -> str:
 
 
 def is_struck_out(place: Place, prop: Property) -> bool:
-    """Whether the value is struck through. Texts are read with what is struck through in them, other values without."""
+    """Return whether the value is struck through.
+    Texts are read with what is struck through in them, other values without.
+    """
     if place.plain is None or not place.text.strip():
         return False
     wholly = not place.plain.strip()

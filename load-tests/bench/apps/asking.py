@@ -17,7 +17,7 @@ def job(url: str, goal: str, name: str, **more: Json) -> dict[str, Json]:
 
 
 def eventually(holds: Callable[[], bool], limit_s: float = 10.0) -> bool:
-    """Whether what an application does after its answer is seen to be done."""
+    """Return whether what an application does after its answer is seen to be done."""
     ends = time.monotonic() + limit_s
     while not (done := holds()) and time.monotonic() < ends:
         time.sleep(0.1)
@@ -25,7 +25,7 @@ def eventually(holds: Callable[[], bool], limit_s: float = 10.0) -> bool:
 
 
 def asked(url: str, body: Any = None, method: str = "GET") -> Any:
-    """What an application's own interface answers, as JSON; None for an empty answer."""
+    """Return what an application's own interface answers, as JSON; None for an empty answer."""
     headers = {"content-type": "application/json", "x-requested-with": "TiddlyWiki"}
     data = None if body is None else json.dumps(body).encode()
     with urllib.request.urlopen(urllib.request.Request(url, data, headers, method=method), timeout=10) as answer:

@@ -52,7 +52,7 @@ def _install(folder: Path) -> None:
 
 
 def called(url: str, function: str, **parameters: str) -> Any:
-    """What a function of its interface gives."""
+    """Return what a function of its interface gives."""
     query = urllib.parse.urlencode({"apikey": _KEY, **parameters})
     with urllib.request.urlopen(f"{url}/api/1.2.15/{function}?{query}", timeout=10) as answer:
         return json.load(answer)["data"]

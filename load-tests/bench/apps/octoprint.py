@@ -59,7 +59,7 @@ def _upload(url: str, name: str) -> None:
 
 
 def _told(url: str, path: str) -> Any:
-    """What its interface says."""
+    """Return what its interface says."""
     with urllib.request.urlopen(urllib.request.Request(f"{url}/api/{path}", headers={"x-api-key": _KEY})) as answer:
         return json.load(answer)
 

@@ -158,7 +158,7 @@ async def invoice(request: Request) -> Response:
 
 
 async def basket(request: Request) -> Response:
-    """What lies in the basket."""
+    """Return what lies in the basket."""
     shop = shop_of(request)
     session = shop.session(request)
     return page(request, "basket.html", lines=shop.basket(session), voucher=session.voucher, note="")

@@ -18,7 +18,7 @@ from shop.writing import price_text, rating_text, stock_text
 
 
 def truth_of(product: Product, fault: str | None) -> dict[str, Any]:
-    """What is true of a product, whatever its page looks like. Prices are numbers in `currency`."""
+    """Return what is true of a product, whatever its page looks like. Prices are numbers in `currency`."""
     return {
         "path": product.path,
         "name": product.name,

@@ -40,7 +40,7 @@ async def send(request: Request) -> Response:
 
 
 async def nothing(request: Request) -> Response:
-    """What the answer's address gives by GET."""
+    """Discard what the answer's address gives by GET."""
     raise HTTPException(404)
 
 

@@ -109,7 +109,7 @@ def article(seed: int, n: int) -> Article:
 
 
 def drifted(kind: Drift, n: int) -> bool:
-    """Whether the page of item `n` is another than those that were learned from."""
+    """Return whether the page of item `n` is another than those that were learned from."""
     if kind in (Drift.NONE, Drift.PLAIN, Drift.OWN_IDS, *_BY_DATA):
         return False
     if kind is Drift.HALVES:

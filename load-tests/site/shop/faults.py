@@ -42,17 +42,17 @@ class FaultBox:
     asked: Counter[tuple[str, str]] = field(default_factory=Counter)  # (client, path) -> requests so far
 
     def planned(self, path: str) -> Fault | None:
-        """What the first request for that path will meet, or None."""
+        """Return what the first request for that path will meet, or None."""
         rng = Random(f"{self.seed}:fault:{path}")
         return rng.choice(list(Fault)) if rng.random() < self.share else None
 
     def count(self, client: str, path: str) -> int:
-        """How often that client has asked for that path, this time included."""
+        """Return how often that client has asked for that path, this time included."""
         self.asked[client, path] += 1
         return self.asked[client, path]
 
     def meets(self, client: str, path: str) -> Fault | None:
-        """What this request for a product page meets: the planned fault the first time, then nothing."""
+        """Return what this request for a product page meets: the planned fault the first time, then nothing."""
         return self.planned(path) if self.share > 0 and self.count(client, path) == 1 else None
 
     def reset(self) -> None:

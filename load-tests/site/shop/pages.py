@@ -156,7 +156,7 @@ async def more_cards(request: Request) -> Response:
 
 
 async def search(request: Request) -> Response:
-    """What was searched for, page by page."""
+    """Return what was searched for, page by page."""
     query = request.query_params.get("q", "").strip()
     catalogue = shop_of(request).catalogue
     listing = list_page(request, catalogue.search(query), "/search")

@@ -44,7 +44,7 @@ Errors = dict[str, str]  # field name -> what is wrong with it
 
 
 def check_contact(fields: Mapping[str, str]) -> Errors:
-    """What is wrong with the first page."""
+    """Return what is wrong with the first page."""
     errors: Errors = {}
     for name, label in (("contact_name", "your name"), ("street", "street and number"), ("city", "town or city"),
                         ("postcode", "the postcode")):  # fmt: skip
@@ -66,7 +66,7 @@ def check_contact(fields: Mapping[str, str]) -> Errors:
 
 
 def check_project(fields: Mapping[str, str], today: date) -> Errors:
-    """What is wrong with the second page, its file apart."""
+    """Return what is wrong with the second page, its file apart."""
     errors: Errors = {}
     if not fields["project"]:
         errors["project"] = "Please give your project a title."

@@ -69,7 +69,7 @@ def price_text(category: Category, amount: Decimal) -> str:
 
 
 def stock_text(product: Product) -> str:
-    """What the page says about stock, in its language; wordings vary from product to product."""
+    """Return what the page says about stock, in its language; wordings vary from product to product."""
     wordings = STOCK_WORDS[product.category.language][product.stock]
     return wordings[product.number % len(wordings)].format(n=product.stock_count)
 

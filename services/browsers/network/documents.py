@@ -96,7 +96,8 @@ class TenantDocuments:
     async def get(
         self, url: str, headers: Mapping[str, str], timeout_s: float, most_bytes: int = MOST_BYTES
     ) -> RawDocument:
-        """What the server answers to one request; at most one byte more than `most_bytes` is read.
+        """Return what the server answers to one request;
+        at most one byte more than `most_bytes` is read.
 
         Raises:
             FetchFailed: there was no whole answer in time, or the address may not be reached.

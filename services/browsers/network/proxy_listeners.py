@@ -24,7 +24,7 @@ class ProxyListener:
 
     @property
     def url(self) -> str:
-        """What a browser context is given as its proxy."""
+        """Return what a browser context is given as its proxy."""
         return f"http://127.0.0.1:{self.server.sockets[0].getsockname()[1]}"
 
     @property

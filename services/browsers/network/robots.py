@@ -67,7 +67,8 @@ class Robots:
         self._origins: FIFOCache[str, _Origin] = FIFOCache(_MOST_ORIGINS)
 
     async def allowed(self, url: str, user_agent: str = USER_AGENT, shared: Shared | None = None) -> bool:
-        """Whether robots.txt lets `user_agent` open `url`; addresses other than http(s) have none and are allowed.
+        """Return whether robots.txt lets `user_agent` open `url`;
+        addresses other than http(s) have none and are allowed.
 
         Raises:
             HostUnreachable, ServerBusy, ServerFailed: robots.txt cannot be read now.
@@ -130,7 +131,7 @@ class Robots:
 
 
 async def _known(origin: str, shared: Shared) -> RobotsFile | None:
-    """What another worker has found, or is about to find; None: this one is to fetch it."""
+    """Return what another worker has found, or is about to find; None: this one is to fetch it."""
     try:
         async with asyncio.timeout(_OTHERS_S):
             while True:

@@ -46,7 +46,7 @@ class RobotsClient:
         )
 
     async def fetch(self, origin: str) -> RobotsFile:
-        """What the origin answers; one that cannot be read is an answer, too."""
+        """Return what the origin answers; one that cannot be read is an answer, too."""
         try:
             async with asyncio.timeout(FETCH_S), self._client.stream("GET", f"{origin}/robots.txt") as answer:
                 return await _read(origin, answer)

@@ -71,7 +71,7 @@ class WorkerHandle(Protocol):
         ...
 
     async def limit(self, limits: Mapping[int, JobLimits]) -> None:
-        """What holds from now on for those of its sessions that are of these jobs."""
+        """Set what holds from now on for those of its sessions that are of these jobs."""
         ...
 
     async def show(self, requests: Mapping[int, Sequence[LiveRequest]]) -> None:

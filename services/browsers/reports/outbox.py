@@ -144,7 +144,7 @@ class Outbox:
 
 
 async def _within(seconds: float, event: asyncio.Event) -> bool:
-    """Whether the event came within so many seconds."""
+    """Return whether the event came within so many seconds."""
     try:
         async with asyncio.timeout(seconds):
             return await event.wait()
@@ -188,7 +188,7 @@ class SessionJournal:
         return slot
 
     async def robots(self, origin: str) -> RobotsAnswer | None:
-        """What the cluster knows of an origin's robots.txt; None when the store cannot say."""
+        """Return what the cluster knows of an origin's robots.txt; None when the store cannot say."""
         answer = await self._outbox.ask(Report(self._session, self._fence, robots=RobotsWish(origin)))
         return answer if isinstance(answer, RobotsAnswer) else None
 
@@ -198,7 +198,7 @@ class SessionJournal:
         self._outbox.put(Report(self._session, self._fence, robots=robots_wish, wants_ack=True))
 
     async def glossary(self, key: str) -> GlossaryAnswer | None:
-        """What the cluster knows of a schema's field glossary; None when the store cannot say."""
+        """Return what the cluster knows of a schema's field glossary; None when the store cannot say."""
         answer = await self._outbox.ask(Report(self._session, self._fence, glossary=GlossaryWish(key)))
         return answer if isinstance(answer, GlossaryAnswer) else None
 

@@ -38,7 +38,7 @@ class ReportBatch:
         return cls(file.getvalue(), tuple(sizes))
 
     def reports(self) -> list[Report]:
-        """What is in it. Only of this cluster's own processes: it runs what the bytes say."""
+        """Return what is in it. Only of this cluster's own processes: it runs what the bytes say."""
         load = pickle.Unpickler(io.BytesIO(self.packed)).load
         return [load() for _ in self.sizes]
 
@@ -49,6 +49,6 @@ def pack(records: list[Any]) -> bytes:
 
 
 def unpack(packed: bytes) -> list[Any]:
-    """What `pack` was given. Only of this cluster's own processes: it runs what the bytes say."""
+    """Return what `pack` was given. Only of this cluster's own processes: it runs what the bytes say."""
     records: list[Any] = pickle.loads(packed)
     return records

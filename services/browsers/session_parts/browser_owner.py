@@ -283,7 +283,7 @@ class Slots:
 
 
 async def _answers(browser: Browser) -> bool:
-    """Whether a browser whose process is there still does what it is there for."""
+    """Return whether a browser whose process is there still does what it is there for."""
     try:
         async with asyncio.timeout(_ANSWER_S):
             context = await browser.new_context()

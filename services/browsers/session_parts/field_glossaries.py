@@ -79,7 +79,7 @@ class FieldGlossaries:
         return glossary, prompt
 
     async def _known(self, key: str) -> GlossaryAnswer | str:
-        """What another session was answered, or the order to ask; in words why neither comes in time."""
+        """Return what another session was answered, or the order to ask; in words why neither comes in time."""
         until = loop_time() + _OTHERS_S
         while True:
             answer: GlossaryAnswer | None = None

@@ -85,14 +85,14 @@ class RealParts:
         self._stack.push_async_callback(self.owner.close)
 
     def _limits(self) -> EgressLimits:
-        """What comes over one connection at most: in any case a file that may be downloaded."""
+        """Return what comes over one connection at most: in any case a file that may be downloaded."""
         usual = EgressLimits()
         most = max(usual.connection_bytes, 2 * self._config.context.max_download_bytes)
         return replace(usual, connection_bytes=most, session_bytes=self._config.session_bytes)
 
     @property
     def _filtered(self) -> bool:
-        """Whether there is anything that browsers may not reach."""
+        """Return whether there is anything that browsers may not reach."""
         return not self._config.reach.allow_private
 
     async def _launch(self) -> Browser:

@@ -55,7 +55,7 @@ class Committer:
 
     @property
     def uncommitted(self) -> Uncommitted:
-        """What is held at this moment."""
+        """Return what is held at this moment."""
         return Uncommitted(len(self._reports), self._bytes)
 
     def receive(self, worker: WorkerState, reports: Sequence[Report], sizes: Sequence[int]) -> None:
@@ -154,9 +154,12 @@ class Committer:
         await self._give_up(worker, report, told.message)
 
     async def _give_up(self, worker: WorkerState, report: Report, why: str) -> None:
-        """What cannot be stored: an outcome's session goes on when its lease, which is no longer renewed, has run out;
-        checkpoints and items are refused, so that a session which waits for its mark stops before the action; a page
-        gets no rate slot, a robots.txt and a glossary no answer, which their sessions are told."""
+        """Give up a report that cannot be stored.
+
+        An outcome's session goes on when its lease, which is no longer renewed, has run out. Checkpoints and items are
+        refused, so that a session which waits for its mark stops before the action. A page gets no rate slot, a
+        robots.txt and a glossary no answer, which their sessions are told.
+        """
         log.error(LogEvent.REPORT_GIVEN_UP, session=report.session, worker=worker.name, why=why)
         self._state.metrics.delta.add("shoal_reports_given_up")
         if report.outcome is not None:
@@ -187,8 +190,9 @@ class Committer:
         return {key: turn for (key, _), turn in zip(asking, turns, strict=True)}
 
     async def _robots(self, batch: list[tuple[WorkerState, Report]]) -> dict[tuple[str, int], Answer]:
-        """What the cluster knows of the robots.txt that are asked for, by worker and serial number; keeps those that
-        were found. Asked again, the worker that is to fetch one hears so again."""
+        """Return what the cluster knows of the robots.txt that are asked for, by worker and serial number;
+        keeps those that were found. Asked again, the worker that is to fetch one hears so again.
+        """
         some = [(worker.name, report.serial, wish) for worker, report in batch if (wish := report.robots) is not None]
         answers = await self._store.robots([(name, wish) for name, _, wish in some]) if some else ()
         told = zip(some, answers, strict=True)

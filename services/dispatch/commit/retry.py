@@ -15,7 +15,8 @@ from shoal.services.store.records import Finish
 def finish_or_retry(
     work: Work, outcome: Outcome, *, max_attempts: int, dice: random.Random, excused: int = 0
 ) -> Finish:
-    """How the attempt is written: as it is, or, when another may succeed, queued again after a pause.
+    """Return how the attempt is written:
+    as it is, or, when another may succeed, queued again after a pause.
 
     Attempts count by their cause. One that failed by the installation itself does not, however many there are: the
     pause grows with those that this session has had already (`excused`). What it did is not kept, since hours of a full

@@ -58,7 +58,7 @@ class Claimer:
 
     @property
     def _may_claim(self) -> bool:
-        """Whether sessions could be taken: some worker has room, and the committer takes reports."""
+        """Return whether sessions could be taken: some worker has room, and the committer takes reports."""
         return self._state.signals.takes_reports and any(
             worker.wants_more or (worker.run and len(self._state.documents))
             for worker in self._manager.workers.values()

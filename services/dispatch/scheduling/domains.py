@@ -51,7 +51,7 @@ class Domains:
         self._freed: set[int] = set()
 
     def room(self, domain: int, job: int, rules: PolitenessSpec, now: float) -> int:
-        """How many sessions of `job`, which asks for `rules`, may start on `domain` now."""
+        """Return how many sessions of `job`, which asks for `rules`, may start on `domain` now."""
         state = self._domains.get(domain)
         if state is None:
             most = self._limit(domain)
@@ -113,8 +113,9 @@ class Domains:
         self._look_at(domain, now + held.wait_s)
 
     def set_limits(self, limits: Mapping[int, SiteLimits]) -> bool:
-        """What operators have set now, by domain; whether it is something else than before. Those that changed are
-        worth another look, whatever the store said of them."""
+        """Return what operators have set now, by domain; whether it is something else than before.
+        Those that changed are worth another look, whatever the store said of them.
+        """
         changed = {
             domain for domain in self._limits.keys() | limits.keys() if self._limits.get(domain) != limits.get(domain)
         }
@@ -151,7 +152,7 @@ class Domains:
         return max(0.0, self._timers[0][0] - now) if self._timers else None
 
     def why(self, domain: int, job: int, rules: PolitenessSpec, now: float) -> WaitingCause | None:
-        """What holds `job`, which asks for `rules`, back on `domain`; None: nothing does."""
+        """Return what holds `job`, which asks for `rules`, back on `domain`; None: nothing does."""
         state = self._domains.get(domain)
         if state is None:
             return None
@@ -176,7 +177,9 @@ class Domains:
         return 0.0 if state is None else state.blocked_until
 
     def places(self, domains: Iterable[int], now: float) -> int:
-        """How many more sessions some domains take together, as far as known; what jobs ask for is left aside."""
+        """Return how many more sessions some domains take together, as far as known;
+        what jobs ask for is left aside.
+        """
         free = 0
         for domain in set(domains):
             state = self._domains.get(domain)
@@ -282,7 +285,7 @@ class DocumentPartitions:
 
 
 def may_run(work: Work, outcome: Outcome) -> bool:
-    """Whether other items of this loop may be claimed many at a time.
+    """Return whether other items of this loop may be claimed many at a time.
 
     Not where pages keep a distance, where the first failure ends the loop, or where only a sample is wanted.
     """

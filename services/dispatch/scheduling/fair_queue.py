@@ -107,7 +107,7 @@ class _Picked:
     used: dict[int, int] = field(default_factory=dict)  # by domain
 
     def fits(self, partition: Partition) -> bool:
-        """Whether the partition, and its domain, have room for one more."""
+        """Return whether the partition, and its domain, have room for one more."""
         key = (partition.job, partition.domain)
         if key not in self.rooms:
             self.rooms[key] = self.room(partition)
@@ -290,7 +290,7 @@ class FairQueue:
         return replace(self._take(job, domain, n), owner=owner, width=width)
 
     def waiting_on(self, domain: int) -> int:
-        """How many partitions wait for room on a domain."""
+        """Return how many partitions wait for room on a domain."""
         return sum(map(len, self._parked.get(domain, {}).values()))
 
     def _next(self, tenant: _TenantQueue, picked: _Picked, scarce: Scarce) -> Partition | None:

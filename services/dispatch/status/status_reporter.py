@@ -42,7 +42,7 @@ class StatusReporter:
         size: Size | None,
         room: int,
     ) -> dict[str, Json]:
-        """How this dispatcher and its workers stand, of which some are leaving; `room`: slots that it may still
+        """Return how this dispatcher and its workers stand, of which some are leaving; `room`: slots that it may still
         fill."""
         state, now = self._state, loop_time()
         self._look(now)

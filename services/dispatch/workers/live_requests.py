@@ -14,7 +14,7 @@ Requests = dict[str, dict[int, tuple[LiveRequest, ...]]]
 
 
 def live_requests(states: Mapping[str, tuple[Mapping[str, Json], float]], leases: Mapping[int, Lease]) -> Requests:
-    """What each worker is to be told of the requests that gateways keep in the store.
+    """Return what each worker is to be told of the requests that gateways keep in the store.
 
     Args:
         states: the requests by name, each with its age in seconds.

@@ -139,7 +139,9 @@ class WorkerManager:
 
     @property
     def _pull_bytes(self) -> int:
-        """What one pull may bring: pulls of all workers may be under way when it becomes too much, and come in yet."""
+        """Return what one pull may bring:
+        pulls of all workers may be under way when it becomes too much, and come in yet.
+        """
         return min(REPORT_BATCH_BYTES, self._state.config.held_bytes // max(1, len(self.workers)))
 
     def _note(self, worker: WorkerState, reports: list[Report], sizes: Sequence[int]) -> None:
@@ -151,7 +153,7 @@ class WorkerManager:
         self._state.signals.worker_has_room()
 
     def has(self, worker: WorkerState) -> bool:
-        """Whether it is still one of these workers."""
+        """Return whether it is still one of these workers."""
         return self.workers.get(worker.name) is worker
 
     def hand_over(self, worker: WorkerState, works: list[Work]) -> None:
@@ -376,7 +378,7 @@ class WorkerManager:
         await self._pool.close()
 
     async def stats(self) -> list[WorkerStats]:
-        """How those stand that answer."""
+        """Return how those stand that answer."""
 
         async def one(worker: WorkerState) -> WorkerStats | None:
             try:

@@ -68,7 +68,9 @@ class WorkerState:
 
     @property
     def wants_more(self) -> bool:
-        """Whether a claim is worth its price: in halves of what the worker may hold, before its slots run dry."""
+        """Return whether a claim is worth its price:
+        in halves of what the worker may hold, before its slots run dry.
+        """
         return self.credit > 0 and (self.credit >= self.capacity // 2 or len(self.held) <= self.handle.slots)
 
     @property
@@ -81,7 +83,7 @@ class WorkerState:
 
     @property
     def holds(self) -> bool:
-        """Whether it has any session."""
+        """Return whether it has any session."""
         return bool(self.held or self.in_runs)
 
     def idle_s(self, now: float) -> float:

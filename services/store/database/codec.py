@@ -41,7 +41,7 @@ def dump_outcome(outcome: Outcome) -> str:
 
 
 def load_outcome(text: str) -> Outcome:
-    """What `dump_outcome` wrote."""
+    """Return what `dump_outcome` wrote."""
     return _OUTCOME.validate_json(text)
 
 
@@ -51,7 +51,7 @@ def dump_tasks(tasks: tuple[Task, ...]) -> str:
 
 
 def load_tasks(text: str) -> tuple[Task, ...]:
-    """What `dump_tasks` wrote."""
+    """Return what `dump_tasks` wrote."""
     return _TASKS.validate_json(text)
 
 
@@ -61,7 +61,7 @@ def dump_checkpoint(checkpoint: Checkpoint) -> str:
 
 
 def load_checkpoint(text: str) -> Checkpoint:
-    """What `dump_checkpoint` wrote."""
+    """Return what `dump_checkpoint` wrote."""
     return _CHECKPOINT.validate_json(text)
 
 
@@ -71,7 +71,7 @@ def dump_glossary(glossary: FieldGlossary) -> str:
 
 
 def load_glossary(text: str) -> FieldGlossary:
-    """What `dump_glossary` wrote."""
+    """Return what `dump_glossary` wrote."""
     return _GLOSSARY.validate_json(text)
 
 
@@ -81,7 +81,7 @@ def dump_item(item: LoopItem) -> str:
 
 
 def load_item(text: str) -> LoopItem:
-    """What `dump_item` wrote."""
+    """Return what `dump_item` wrote."""
     return _ITEM.validate_json(text)
 
 
@@ -91,17 +91,17 @@ def dump_error(error: ErrorInfo | None) -> str | None:
 
 
 def load_error(text: str | None) -> ErrorInfo | None:
-    """What `dump_error` wrote."""
+    """Return what `dump_error` wrote."""
     return None if text is None else _ERROR.validate_json(text)
 
 
 def dump_incomplete(lists: IncompleteLists | None) -> str | None:
-    """What is known to be missing from lists, if anything is."""
+    """Return what is known to be missing from lists, if anything is."""
     return None if lists is None else _dump(_INCOMPLETE, lists)
 
 
 def load_incomplete(text: str | None) -> IncompleteLists | None:
-    """What `dump_incomplete` wrote."""
+    """Return what `dump_incomplete` wrote."""
     return None if text is None else _INCOMPLETE.validate_json(text)
 
 
@@ -111,7 +111,7 @@ def dump_spec(spec: JobSpec) -> str:
 
 
 def load_spec(text: str) -> JobSpec:
-    """What `dump_spec` wrote."""
+    """Return what `dump_spec` wrote."""
     return JobSpec.model_validate_json(text)
 
 
@@ -123,12 +123,12 @@ def lineage_of(tenant: str, spec: JobSpec) -> str:
 
 
 def dump_politeness(politeness: PolitenessSpec) -> str | None:
-    """How gently a job treats sites; None for the default."""
+    """Return how gently a job treats sites; None for the default."""
     return None if politeness == PolitenessSpec() else politeness.model_dump_json(exclude_defaults=True)
 
 
 def load_politeness(text: str | None) -> PolitenessSpec:
-    """What `dump_politeness` wrote."""
+    """Return what `dump_politeness` wrote."""
     return PolitenessSpec() if text is None else PolitenessSpec.model_validate_json(text)
 
 
@@ -147,7 +147,7 @@ def dump_json(value: Json) -> str:
 
 
 def load_json(text: str) -> Json:
-    """What `dump_json` wrote."""
+    """Return what `dump_json` wrote."""
     return from_json(text)
 
 

@@ -298,7 +298,7 @@ def _read_anew(path: str) -> None:
 
 
 def _file_at(path: str) -> tuple[int, int] | None:
-    """What tells a file from another that takes its place; None where there is none."""
+    """Return what tells a file from another that takes its place; None where there is none."""
     try:
         file_stat = Path(path).stat()
     except FileNotFoundError:
@@ -334,14 +334,14 @@ def _leave_if_useless(context: ExceptionContext) -> None:
 
 
 def _is_race(err: DBAPIError) -> bool:
-    """Whether the same transaction may well succeed now."""
+    """Return whether the same transaction may well succeed now."""
     return isinstance(err.orig, psycopg.errors.DeadlockDetected | psycopg.errors.SerializationFailure) or isinstance(
         err, IntegrityError
     )
 
 
 def is_away(err: DBAPIError) -> bool:
-    """Whether the database cannot be reached or used, rather than the statement being wrong."""
+    """Return whether the database cannot be reached or used, rather than the statement being wrong."""
     cause: Any = err.orig
     if isinstance(cause, sqlite3.OperationalError):
         return getattr(cause, "sqlite_errorname", "") != "SQLITE_ERROR"
@@ -351,7 +351,7 @@ def is_away(err: DBAPIError) -> bool:
 
 
 def away(url: URL, err: DBAPIError) -> StoreAway:
-    """What is wrong with a database that `is_away`: where, and what to do."""
+    """Return what is wrong with a database that `is_away`: where, and what to do."""
     cause: Any = err.orig
     if isinstance(cause, sqlite3.DatabaseError):
         return _sqlite_away(url.database or "", cause)

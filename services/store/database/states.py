@@ -29,12 +29,12 @@ class State(IntEnum):
 
     @property
     def status(self) -> Status:
-        """What callers see."""
+        """Return what callers see."""
         return _SHOWN[self]
 
     @property
     def column(self) -> str:
-        """Where rows of jobs and of totals count the items that ended so."""
+        """Return where rows of jobs and of totals count the items that ended so."""
         return _COLUMNS[self]
 
 

@@ -105,7 +105,7 @@ class Tx:
 
     @property
     def changed(self) -> bool:
-        """Whether those who wait for a change should look."""
+        """Return whether those who wait for a change should look."""
         return bool(self._events)
 
     def flush(self) -> None:

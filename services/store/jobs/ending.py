@@ -146,7 +146,7 @@ def end_children(tx: Tx, job: LockedJob, loop: int, most: int) -> int:
 
 
 def is_stopping(tx: Tx, loop: int) -> bool:
-    """Whether a loop is stopped, and children of it are still to be canceled."""
+    """Return whether a loop is stopped, and children of it are still to be canceled."""
     (span,) = tx.rows("span", id=loop)
     return bool(span.stopped) and (
         bool(tx.rows("pending_of", job=span.job, parent=loop, n=1))

@@ -58,7 +58,7 @@ class Parent:
         return None if self.row.seat_limit is None else max(0, self.row.seat_limit - self.seats)
 
     def columns(self) -> dict[str, Json]:
-        """What `reopen_loops` writes."""
+        """Return what `reopen_loops` writes."""
         beyond_limit = self.row.seat_limit is not None and self.seats > self.row.seat_limit
         return {
             "id": self.row.id,
@@ -127,7 +127,7 @@ def _parents(tx: Tx, children: Iterable[Row[Any]]) -> dict[int, Parent]:
 
 
 def _stops(parent: Parent) -> bool:
-    """Whether its loop was stopped since its first children were reopened."""
+    """Return whether its loop was stopped since its first children were reopened."""
     return not parent.was_over and bool(parent.row.stopped)
 
 

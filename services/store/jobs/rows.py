@@ -65,19 +65,21 @@ class LockedJob:
 
     @property
     def is_final(self) -> bool:
-        """Whether it is over."""
+        """Return whether it is over."""
         return self.status in FINAL
 
     def is_late(self, now: float) -> bool:
-        """Whether its deadline passed before it was over."""
+        """Return whether its deadline passed before it was over."""
         return not self.is_final and self.deadline_at is not None and self.deadline_at <= now
 
     def is_ending(self, now: float) -> bool:
-        """Whether what is left of it is being ended: nothing of it is to begin."""
+        """Return whether what is left of it is being ended: nothing of it is to begin."""
         return self.cancel_requested or self.is_late(now)
 
     def is_reopening(self, parent: int) -> bool:
-        """Whether children of a session may still be reopened: it waits for them, though none may be open just now."""
+        """Return whether children of a session may still be reopened:
+        it waits for them, though none may be open just now.
+        """
         return self.retry_below is not None and parent < self.retry_below
 
     def counts(self, running: int) -> Counts:
@@ -127,7 +129,7 @@ class LockedJob:
         self.in_totals = dict(items)
 
     def columns(self) -> dict[str, Json]:
-        """What `write_job` writes."""
+        """Return what `write_job` writes."""
         return {
             "id": self.id,
             "status": State[self.status.name],
@@ -256,7 +258,7 @@ def close_those_over(tx: Tx, jobs: Iterable[LockedJob], running: Mapping[int, Le
 
 
 def _incomplete_lists(tx: Tx, jobs: Sequence[int]) -> dict[int, IncompleteLists]:
-    """What the lists of jobs lack; jobs whose lists lack nothing are left out."""
+    """Return what the lists of jobs lack; jobs whose lists lack nothing are left out."""
     rows = tx.rows("incomplete_lists", ids=tx.many(jobs)) if jobs else ()
     return {
         row.job: IncompleteLists(row.lists, int(row.found), int(row.shown) if row.counted == row.lists else None)
@@ -265,7 +267,7 @@ def _incomplete_lists(tx: Tx, jobs: Sequence[int]) -> dict[int, IncompleteLists]
 
 
 def incomplete_json(lists: IncompleteLists | None) -> dict[str, Json] | None:
-    """What lists lack, as events carry it."""
+    """Return what lists lack, as events carry it."""
     return None if lists is None else asdict(lists)
 
 
@@ -359,7 +361,7 @@ def locked(row: Row[Any]) -> LockedJob:
 
 
 def usage_of(row: Row[Any]) -> Usage:
-    """What a job's sessions cost, from its row."""
+    """Return what a job's sessions cost, from its row."""
     return Usage(
         row.model_calls, row.prompt_tokens, row.completion_tokens, row.cached_tokens, row.pages, row.carried_over
     )

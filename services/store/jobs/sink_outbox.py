@@ -77,7 +77,7 @@ def end(tx: Tx, row: SinkRow, how: SinkEnd) -> bool:
 
 
 def failures(tx: Tx, row: SinkRow) -> int:
-    """How many attempts have failed since the sink last came on, as it stands now."""
+    """Return how many attempts have failed since the sink last came on, as it stands now."""
     return next((now.failures for now in sinks_of(tx, row.job) if now.nth == row.nth), 0)
 
 

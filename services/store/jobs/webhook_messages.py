@@ -87,7 +87,7 @@ def set_tenant_notify(tx: Tx, tenant: str, people: tuple[NotifySpec, ...]) -> No
 
 
 def is_told(tx: Tx, tenant: str, spec: JobSpec, event: str) -> bool:
-    """Whether anyone is to be told of such an event of a job."""
+    """Return whether anyone is to be told of such an event of a job."""
     people = tenant_notify(tx, {tenant}).get(tenant, ()) if spec.notify is None else spec.notify
     hooks = () if spec.webhook is None else (spec.webhook,)
     return any(event in asked.events for asked in (*hooks, *people))

@@ -173,12 +173,14 @@ def _note_drift(tx: Tx, tenant: str, row: Row[Any], figures: Counter[str]) -> No
 
 
 def _is_over(row: Row[Any]) -> bool:
-    """Whether the loop has no item left that its decisions could let go."""
+    """Return whether the loop has no item left that its decisions could let go."""
     return Phase(row.phase).holds_back and not row.gated
 
 
 def _last(step: LearningStep) -> LearningStep:
-    """What is decided of a loop that is over: what becomes of its version. No other item will teach it anything."""
+    """Return what is decided of a loop that is over: what becomes of its version.
+    No other item will teach it anything.
+    """
     if not step.phase.holds_back:
         return step
     return LearningStep(Phase.OFF, f"the loop was over: {step.why}", state=step.state)
@@ -214,7 +216,7 @@ def _owner(loop: int) -> str:
 
 
 def _window_is_over(row: Row[Any]) -> bool:
-    """Whether enough items were replayed since figures were last taken, to take them anew."""
+    """Return whether enough items were replayed since figures were last taken, to take them anew."""
     figures = _version_figures(Phase(row.phase), json.loads(row.figures), json.loads(row.before))
     return row.phase == Phase.REPLAY and figures.items >= CANARY_ITEMS
 
@@ -305,7 +307,7 @@ def _shown(figures: str) -> Mapping[str, int]:
 
 
 def of_job(tx: Tx, job: int) -> Sequence[LearningRow]:
-    """How far the loops of a job have learned."""
+    """Return how far the loops of a job have learned."""
     return [
         LearningRow(
             loop=row.loop,

@@ -21,7 +21,7 @@ class LearningStore:
         return await self._db.read(deciding.due)
 
     async def lend(self, loop: int, owner: str, *, lasts_s: float) -> LearningDue | None:
-        """What decides, for one dispatcher; None where another one decides."""
+        """Return what decides, for one dispatcher; None where another one decides."""
         return await self._db.write(lambda tx: deciding.lend(tx, loop, owner, lasts_s))
 
     async def kept_pages(self, loop: int, ids: Collection[str]) -> Sequence[KeptPageKeys]:
@@ -41,5 +41,5 @@ class LearningStore:
         return await self._db.read(deciding.running)
 
     async def of_job(self, job: int) -> Sequence[LearningRow]:
-        """How far the loops of a job have learned."""
+        """Return how far the loops of a job have learned."""
         return await self._db.read(lambda tx: deciding.of_job(tx, job))

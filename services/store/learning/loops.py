@@ -117,7 +117,7 @@ class Learned:
     again: Set[int] = frozenset()  # sessions that are audited, too, since other items have their records
 
     def use(self, job: int, session: int, item: LoopItem | None) -> LearnedUse:
-        """What one item does with it."""
+        """Return what one item does with it."""
         if self.phase is Phase.ITEMS:
             return LearnedUse.TEACH
         if self.phase is Phase.SHADOW:
@@ -141,7 +141,8 @@ def audited_share(items: int) -> float:
 
 
 def _doubted(row: Row[Any], version: Mapping[str, Any]) -> int:
-    """How many of the loop's first items are audited more, since the version has weak fields that are not borne out.
+    """Return how many of the loop's first items are audited more,
+    since the version has weak fields that are not borne out.
 
     All are, where the loop has learned anew: its version reads none of the first ones.
     """
@@ -154,7 +155,8 @@ def _doubted(row: Row[Any], version: Mapping[str, Any]) -> int:
 
 
 def learned_by(tx: Tx, loops: Iterable[int], specs: Mapping[int, JobSpec]) -> dict[int, Learned]:
-    """What some loops have learned, by loop. Those that learn no more, and replay nothing, are left out.
+    """Return what some loops have learned, by loop.
+    Those that learn no more, and replay nothing, are left out.
 
     Args:
         specs: of the items' jobs, by loop.
@@ -248,13 +250,15 @@ def note_items(tx: Tx, ended: Sequence[EndedItem], closing: Set[int]) -> Noted:
 
 
 def _wrong(figures: Mapping[str, int], batch: Batch) -> int:
-    """How many records were confirmed to be wrong; those that a stopped version reads in its teacher's shadow, too."""
+    """Return how many records were confirmed to be wrong;
+    those that a stopped version reads in its teacher's shadow, too.
+    """
     shadow = figures.get("shadow_wrong", 0) if batch.stopped else 0
     return wrong_in(figures) + shadow
 
 
 def wrong_in(figures: Mapping[str, int]) -> int:
-    """How many replayed records audits have confirmed to be wrong, whatever they were audited for."""
+    """Return how many replayed records audits have confirmed to be wrong, whatever they were audited for."""
     return sum(figures.get(f"{why}_wrong", 0) for why in ("audits", "same", "more"))
 
 
@@ -325,7 +329,7 @@ def _provisional_of(tx: Tx, loop: int, branches: str, figures: Mapping[str, int]
 
 
 def _is_uniform(tx: Tx, row: Row[Any], item: EndedItem) -> bool:
-    """Whether an audited item is of the uniform share of its loop."""
+    """Return whether an audited item is of the uniform share of its loop."""
     if item.outcome.replay is None or not item.outcome.replay.audit:
         return False
     (span,) = tx.rows("span", id=row.loop)
@@ -359,7 +363,7 @@ def _counted(outcome: Outcome, *, again: bool, uniform: bool) -> list[str]:
 
 
 def _teaches(item: EndedItem) -> bool:
-    """Whether the teacher worked the item out, and a workflow can do the same: no answers in words, no loops."""
+    """Return whether the teacher worked the item out, and a workflow can do the same: no answers in words, no loops."""
     outcome, replay = item.outcome, item.outcome.replay
     by_teacher = replay is None or replay.shadow or not replay.whole
     by_teacher = by_teacher and not outcome.usage.carried_over

@@ -22,7 +22,7 @@ _PROVISIONAL = "_provisional "
 
 
 def figures_of(tx: Tx, loops: Iterable[int | None]) -> dict[int, Mapping[str, int]]:
-    """What items came to in those of some loops that learn, or did."""
+    """Return what items came to in those of some loops that learn, or did."""
     ids = sorted({loop for loop in loops if loop is not None})
     rows = tx.rows("learning_figures", ids=tx.many(ids)) if ids else ()
     return {row.loop: json.loads(row.figures) for row in rows}
@@ -37,7 +37,7 @@ def stamped(outcome: Outcome, figures: Mapping[str, int]) -> Outcome:
 
 
 def is_provisional(replay: Replay, figures: Mapping[str, int]) -> bool:
-    """Whether the records of an item that has ended are provisional.
+    """Return whether the records of an item that has ended are provisional.
 
     Args:
         replay: as `stamped` has left it.

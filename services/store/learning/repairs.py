@@ -21,7 +21,8 @@ def note_calls(figures: Counter[str], outcome: Outcome) -> None:
 
 
 def repair_of(figures: Counter[str], was: Phase, step: LearningStep, now: float) -> Repair | None:
-    """What a decision means for the repair of a loop's version; None where it is about none.
+    """Return what a decision means for the repair of a loop's version;
+    None where it is about none.
 
     Args:
         figures: of the loop; when a repair began and what it cost are noted there.

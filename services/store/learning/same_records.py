@@ -111,7 +111,7 @@ def _is_one_record(outcome: Outcome) -> bool:
 
 
 def _is_sure(outcome: Outcome) -> bool:
-    """Whether the teacher read the record, or confirmed it."""
+    """Return whether the teacher read the record, or confirmed it."""
     replay = outcome.replay
     return replay is None or replay.shadow or not replay.whole or replay.audit == "right"
 
@@ -122,6 +122,6 @@ def _key(outcome: Outcome) -> str:
 
 
 def _is_same_item(tx: Tx, session: int, other: int) -> bool:
-    """Whether the loop names one item twice."""
+    """Return whether the loop names one item twice."""
     rows = tx.rows("ended_items", ids=tx.many([session, other]))
     return len({codec.load_item(row.item).value for row in rows}) < 2

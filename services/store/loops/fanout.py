@@ -78,7 +78,7 @@ def hosts_needed(group: Sequence[Finish]) -> set[str]:
 
 
 def children_in(group: Sequence[Finish]) -> int:
-    """How many ids the children in a group of reports take."""
+    """Return how many ids the children in a group of reports take."""
     return sum(report.outcome.fan_out.n for report in group if report.outcome.fan_out)
 
 
@@ -148,7 +148,9 @@ def _keep_for_later(tx: Tx, parent: Row[Any], first: int, host: str, n: int) -> 
 
 
 def handed_down(checkpoint: Checkpoint) -> str | None:
-    """What a loop's items begin with of their parent's checkpoint: its login, and what was agreed on for them."""
+    """Return what a loop's items begin with of their parent's checkpoint:
+    its login, and what was agreed on for them.
+    """
     own = Checkpoint(
         storage_state=checkpoint.storage_state,
         proposed=checkpoint.proposed,
@@ -159,7 +161,7 @@ def handed_down(checkpoint: Checkpoint) -> str | None:
 
 
 def _limit(depth: int, job: LockedJob, spec: JobSpec) -> int | None:
-    """How many items of a loop may be out at once."""
+    """Return how many items of a loop may be out at once."""
     if depth == 0 and job.concurrency is not None:
         return job.concurrency or None
     loop = spec.loop_at(depth)

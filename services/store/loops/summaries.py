@@ -21,7 +21,7 @@ _TOLD_CHARS = 200
 def summaries_of(
     tx: Tx, parents: Sequence[Row[Any]], jobs: Mapping[int, Row[Any]], specs: Mapping[int, JobSpec]
 ) -> dict[int, ChildrenSummary]:
-    """How the last loop of each of some sessions went, by session; two statements, however many they are."""
+    """Return how the last loop of each of some sessions went, by session; two statements, however many they are."""
     completed = _completed(tx, parents, jobs, specs)
     samples = _samples(tx, [row for row in parents if completed[row.id]])
     failures = _failures(tx, [row for row in parents if completed[row.id] < row.loop_children])
@@ -40,7 +40,7 @@ def summaries_of(
 def _completed(
     tx: Tx, parents: Sequence[Row[Any]], jobs: Mapping[int, Row[Any]], specs: Mapping[int, JobSpec]
 ) -> dict[int, int]:
-    """How many children of each are completed; counted only where the job has not done that already."""
+    """Return how many children of each are completed; counted only where the job has not done that already."""
     told = {row.id: jobs[row.job].completed for row in parents if _is_whole_job(row, jobs[row.job], specs[row.job])}
     others = [row for row in parents if row.id not in told]
     rows = tx.rows("loops_completed", **_spans(tx, others)) if others else ()
@@ -48,7 +48,9 @@ def _completed(
 
 
 def _is_whole_job(row: Row[Any], job: Row[Any], spec: JobSpec) -> bool:
-    """Whether a session's last loop has all items of its job: a root's only loop, of which no item is a loop itself."""
+    """Return whether a session's last loop has all items of its job:
+    a root's only loop, of which no item is a loop itself.
+    """
     flat = spec.loop is not None and spec.loop.loop is None
     return row.depth == 0 and flat and row.children == row.loop_children == job.expected
 

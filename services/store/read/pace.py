@@ -29,7 +29,8 @@ class Pace:
 
 
 def pace(tx: Tx, job: int, tenant: str | None) -> Pace | None:
-    """What ended in the last minutes, or since the job began, was resumed or retried; None: its events are gone.
+    """Return what ended in the last minutes, or since the job began, was resumed or retried;
+    None: its events are gone.
 
     Raises:
         NotFound: there is no such job, or it is another tenant's.

@@ -117,7 +117,7 @@ def matching(job_filter: JobFilter) -> Select[Any]:
 
 
 def _worded(condition: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Whether the words of a job are so."""
+    """Return whether the words of a job are so."""
     return exists().where(tables.job_words.c.job == tables.job.c.id, condition)
 
 
@@ -215,7 +215,7 @@ def session_detail(tx: Tx, session: int, tenant: str | None) -> SessionDetail:
 
 
 def _last_known(tx: Tx, session: int) -> Checkpoint | None:
-    """What a session said last, the action that it was about to take included."""
+    """Return what a session said last, the action that it was about to take included."""
     table = tables.session
     text = tx.conn.execute(select(table.c.checkpoint).where(table.c.id == session)).scalar_one()
     return None if text is None else codec.load_checkpoint(text)
@@ -281,7 +281,7 @@ def put_off(tx: Tx, job: int) -> dict[int | None, datetime]:
 
 
 def sessions_ahead(tx: Tx, session: SessionRow) -> int:
-    """How many sessions of its job will be claimed before a queued one; exact up to 10,000."""
+    """Return how many sessions of its job will be claimed before a queued one; exact up to 10,000."""
     return int(tx.run("sessions_ahead", job=session.job, id=session.id, parent=session.parent).scalar_one())
 
 
@@ -351,7 +351,7 @@ def result_step(
 
 
 def _next_step(outcomes: Sequence[int]) -> int:
-    """How many sessions to read behind some whose outcomes had these lengths."""
+    """Return how many sessions to read behind some whose outcomes had these lengths."""
     fitting = _STEP_LENGTH * len(outcomes) // max(1, sum(outcomes))
     return max(1, min(2 * len(outcomes), fitting, _MOST_STEP))
 

@@ -33,7 +33,7 @@ def drop_states(tx: Tx, prefix: str, older_than_s: float) -> None:
 
 
 def _begins(prefix: str) -> ColumnElement[bool]:
-    """Whether a name begins so, to the letter: LIKE ignores case in SQLite, and names hold those of tenants."""
+    """Return whether a name begins so, to the letter: LIKE ignores case in SQLite, and names hold those of tenants."""
     return func.substr(state.c.name, 1, len(prefix)) == prefix
 
 

@@ -216,11 +216,11 @@ class JobReading(OnDatabase):
         return await self._db.read(lambda tx: item_map.item_session(tx, job, place, tenant))
 
     async def pace(self, job: int, *, tenant: str | None = None) -> Pace | None:
-        """How many items of a job ended of late; None where that cannot be told any more."""
+        """Return how many items of a job ended of late; None where that cannot be told any more."""
         return await self._db.read(lambda tx: pace.pace(tx, job, tenant))
 
     async def activity(self, *, tenant: str | None, span_s: int, spans: int) -> list[ActivitySpan]:
-        """What ended in each of the last spans of time, the oldest first."""
+        """Return what ended in each of the last spans of time, the oldest first."""
         return await self._db.read(lambda tx: activity.activity(tx, tenant, span_s, spans))
 
     async def put_off(self, job: int) -> dict[int | None, datetime]:
@@ -228,7 +228,7 @@ class JobReading(OnDatabase):
         return await self._db.read(lambda tx: reading.put_off(tx, job))
 
     async def sessions_ahead(self, session: SessionRow) -> int:
-        """How many sessions of its job will be claimed before a queued one; exact up to 10,000."""
+        """Return how many sessions of its job will be claimed before a queued one; exact up to 10,000."""
         return await self._db.read(lambda tx: reading.sessions_ahead(tx, session))
 
     async def results(self, job: int, *, after: str | None = None, limit: int = 500) -> list[ResultRow]:

@@ -70,7 +70,7 @@ class Deliveries(OnDatabase):
         await self._db.write(lambda tx: webhook_messages.set_tenant_notify(tx, tenant, people))
 
     async def is_told(self, job: JobRow, event: str) -> bool:
-        """Whether anyone is to be told of such an event of a job."""
+        """Return whether anyone is to be told of such an event of a job."""
         return await self._db.read(lambda tx: webhook_messages.is_told(tx, job.tenant, job.spec, event))
 
     async def deliveries(self, delivery_filter: DeliveryFilter) -> list[DeliveryRow]:

@@ -110,7 +110,7 @@ class Dispatching(OnDatabase):
         return await self._db.write(lambda tx: claim.renew_leases(tx, leases, lease_s=lease_s))
 
     async def job_controls(self, jobs: Collection[int]) -> Mapping[int, JobControl]:
-        """What holds now for the running sessions of some jobs; those that are gone are left out."""
+        """Return what holds now for the running sessions of some jobs; those that are gone are left out."""
         return await self._db.read(lambda tx: claim.job_controls_of(tx, jobs))
 
     async def policies(self, jobs: Collection[int]) -> Mapping[int, str]:
@@ -143,7 +143,8 @@ class Dispatching(OnDatabase):
         )
 
     async def robots(self, wishes: Sequence[tuple[str, RobotsWish]]) -> list[RobotsAnswer | None]:
-        """What the cluster knows of origins' robots.txt; each wish is given with the name of its worker.
+        """Return what the cluster knows of origins' robots.txt;
+        each wish is given with the name of its worker.
 
         A worker that asks gets the file until it runs out, is sent to fetch it for all, or waits for the one that was
         sent before; one that has told nothing after 20 s is replaced, and the same worker is told again that it was
@@ -225,7 +226,7 @@ class Dispatching(OnDatabase):
         return await self._db.write(lease_expiry.expire_jobs)
 
     async def ready_count(self, most: int) -> int:
-        """How many sessions could be claimed now, domains aside; counts no further than `most`."""
+        """Return how many sessions could be claimed now, domains aside; counts no further than `most`."""
         return await self._db.read(lambda tx: int(tx.run("ready_count", most=most).scalar_one()))
 
     async def next_ready_in_s(self) -> float | None:

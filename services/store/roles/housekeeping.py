@@ -60,7 +60,7 @@ class Housekeeping(OnDatabase):
         await self._db.write(lambda tx: api_keys.end_login(tx, login, lasts_s))
 
     async def login_ended(self, login: str) -> bool:
-        """Whether a login ended before its time."""
+        """Return whether a login ended before its time."""
         return await self._db.read(lambda tx: api_keys.login_ended(tx, login))
 
     async def add_audit(self, entry: NewAuditEntry) -> None:

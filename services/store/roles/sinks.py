@@ -32,7 +32,7 @@ class SinkStore(OnDatabase):
         return await self._db.write(lambda tx: outbox.end(tx, row, how))
 
     async def failures(self, row: SinkRow) -> int:
-        """How many attempts have failed since the sink last came on."""
+        """Return how many attempts have failed since the sink last came on."""
         return await self._db.read(lambda tx: outbox.failures(tx, row))
 
     async def next_in_s(self) -> float | None:

@@ -168,7 +168,7 @@ class _Decision:
 
 
 def _decide(tx: Tx, firing: Firing) -> _Decision:
-    """What becomes of the time that runs now."""
+    """Return what becomes of the time that runs now."""
     if firing.job is None:
         return _Decision(RunState.REFUSED, firing.refusal)
     number, overlap = firing.due.row.id, firing.due.row.spec.overlap

@@ -57,7 +57,7 @@ class RunRow:
 
     @property
     def late_s(self) -> float:
-        """How long after its time it was fired."""
+        """Return how long after its time it was fired."""
         return (self.fired_at - self.until).total_seconds()
 
 
@@ -141,7 +141,7 @@ class Judged:
     changes: RunDifference | None = None  # against the last good run, where somebody asked for it
 
     def told(self, name: str) -> Mapping[str, object]:
-        """What is told of a degraded run."""
+        """Return what is told of a degraded run."""
         reasons = self.verdict.reasons if self.verdict else ()
         return {
             "schedule": name,
@@ -150,7 +150,7 @@ class Judged:
         }
 
     def told_changes(self, name: str) -> Mapping[str, object] | None:
-        """What is told of other records than before; None where there are none."""
+        """Return what is told of other records than before; None where there are none."""
         changes = self.changes
         if changes is None or not any(n for kind, n in changes.counts.items() if kind != "unclear"):
             return None

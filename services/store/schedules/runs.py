@@ -119,7 +119,7 @@ def judged(tx: Tx, done: Judged) -> bool:
 
 
 def _still_ended_then(tx: Tx, done: Judged) -> bool:
-    """Whether a run's job, which is locked, stands as it was looked at: it may have been retried meanwhile."""
+    """Return whether a run's job, which is locked, stands as it was looked at: it may have been retried meanwhile."""
     job = lock_jobs(tx, [done.job]).get(done.job)
     finished_at = None if job is None or job.finished_at is None else when(job.finished_at)
     return (job is None or job.is_final) and finished_at == done.finished_at

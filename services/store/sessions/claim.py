@@ -189,7 +189,7 @@ def _jobs(tx: Tx, jobs: set[int]) -> dict[int, Row[Any]]:
 
 
 def _loop_states(tx: Tx, parents: set[int]) -> dict[int, Checkpoint]:
-    """What the children of each parent start with: `fanout.handed_down`, and nothing of its history."""
+    """Return what the children of each parent start with: `fanout.handed_down`, and nothing of its history."""
     rows = tx.rows("loop_states", ids=tx.many(sorted(parents))) if parents else ()
     return {row.id: codec.load_checkpoint(row.loop_state) for row in rows}
 
@@ -265,7 +265,7 @@ def renew_leases(tx: Tx, leases: Sequence[Renewal], *, lease_s: float) -> frozen
 
 
 def job_controls_of(tx: Tx, jobs: Collection[int]) -> dict[int, JobControl]:
-    """What holds now for the running sessions of some jobs; jobs that are gone are left out."""
+    """Return what holds now for the running sessions of some jobs; jobs that are gone are left out."""
     rows = _jobs(tx, set(jobs)) if jobs else {}
     limits = _token_limits(tx, rows.values())
     return {
@@ -278,7 +278,8 @@ def job_controls_of(tx: Tx, jobs: Collection[int]) -> dict[int, JobControl]:
 
 
 def _token_limits(tx: Tx, jobs: Collection[Row[Any]]) -> dict[int, int | None]:
-    """What the sessions of each job may spend: as its owner said last, or else its spec, of which that is remembered.
+    """Return what the sessions of each job may spend:
+    as its owner said last, or else its spec, of which that is remembered.
 
     Asked each second, of more jobs perhaps than a process remembers specs of.
     """

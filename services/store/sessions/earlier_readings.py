@@ -47,7 +47,7 @@ def earlier_readings(tx: Tx, rows: Sequence[Row[Any]], specs: Mapping[int, JobSp
 
 
 def is_doubtless(outcome: Outcome, figures: Mapping[str, int]) -> bool:
-    """Whether nothing of what an item gave is in doubt; `figures`: of its loop, where that learns."""
+    """Return whether nothing of what an item gave is in doubt; `figures`: of its loop, where that learns."""
     if outcome.rejected or outcome.incomplete is not None or outcome.answer or outcome.error is not None:
         return False
     if outcome.replay is not None and is_provisional(outcome.replay, figures):

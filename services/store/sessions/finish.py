@@ -69,7 +69,7 @@ class End:
 
     @property
     def is_final(self) -> bool:
-        """Whether the session is over."""
+        """Return whether the session is over."""
         return self.state in FINAL_STATES
 
 
@@ -166,7 +166,8 @@ def _unsure_if_sent(outcome: Outcome, kept: Checkpoint | None) -> Outcome:
 
 
 def _decide(now: float, row: Row[Any], report: Finish, job: LockedJob, loop: Loop | None) -> End:
-    """What becomes of a session. Pure.
+    """Return what becomes of a session.
+    Pure.
 
     Raises:
         WrongState: the report asks for a status that a running session cannot take.

@@ -57,7 +57,8 @@ def note_look(tx: Tx, lease_s: float) -> None:
 
 
 def _pull_back(tx: Tx, by: float) -> None:
-    """What waits for a moment keeps its time until then, by a clock that was set back `by` seconds.
+    """Pull what waits for a moment back to its time,
+    by a clock that was set back `by` seconds.
 
     What began to wait since then, within one look, waits shorter. Deadlines of jobs are left alone: they are moments of
     the clock.
@@ -98,7 +99,8 @@ def expire_leases(tx: Tx, owner: str | None, lease_s: float | None = None) -> Ex
 
 
 def _report(row: Row[Any], why: str) -> Finish:
-    """What a session becomes whose lease ended without a report. Pure.
+    """Return what a session becomes whose lease ended without a report.
+    Pure.
 
     A lost worker is not the session's fault, so the attempt does not count. Sessions that lose their worker each time
     may be what ends it: they wait longer each time, and fail at last.

@@ -48,7 +48,7 @@ def all_partitions(tx: Tx) -> list[Partition]:
 
 
 def no_changes(tx: Tx) -> ChangedPartitions:
-    """How far the events go."""
+    """Return how far the events go."""
     return ChangedPartitions(tx.run("last_event").scalar_one(), (), more=False)
 
 
@@ -112,7 +112,7 @@ def host_names(tx: Tx, domains: Iterable[int]) -> dict[int, str]:
 
 
 def any_due(tx: Tx) -> bool:
-    """Whether a delayed session's time has come."""
+    """Return whether a delayed session's time has come."""
     return bool(tx.rows("due", now=tx.now))
 
 

@@ -54,7 +54,7 @@ def _done(tx: Tx, job: LockedJob, row: Row[Any]) -> None:
 
 
 def _as_done(row: Row[Any]) -> Outcome:
-    """What is known of the session, with the records that it had before the action."""
+    """Return what is known of the session, with the records that it had before the action."""
     known = codec.load_outcome(row.outcome) if row.outcome else Outcome(Status.UNSURE)
     records = known.records or (codec.load_checkpoint(row.checkpoint).records if row.checkpoint else ())
     reason = f"settled by its owner as done ({known.reason})" if known.reason else "settled by its owner as done"

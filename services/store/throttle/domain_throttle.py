@@ -83,7 +83,7 @@ class DomainThrottle:
 
     @property
     def keeps_starts(self) -> bool:
-        """Whether it counts when a session last started there."""
+        """Return whether it counts when a session last started there."""
         return self.delay_s > 0 or self.between_starts_s > 0
 
     def free_at(self, delay_s: float, at: float, now: float) -> float:
@@ -109,7 +109,7 @@ class DomainThrottle:
 
 
 def line_s(last_page: float, now: float) -> float:
-    """How far ahead a job's last page lies that has its place; negative: how long ago it was."""
+    """Return how far ahead a job's last page lies that has its place; negative: how long ago it was."""
     ahead = last_page - now
     return ahead if ahead <= LONGEST_LINE_S else 0.0  # no place lies there: the clock was set back
 
@@ -169,7 +169,7 @@ class RunOnDomain:
 
     @property
     def places(self) -> int:
-        """What it takes of the domain's sessions at once."""
+        """Return what it takes of the domain's sessions at once."""
         return min(self.sessions, self.width)
 
 

@@ -46,7 +46,10 @@ class StoredRobots:
     fetching_until: float = 0.0  # until when it may be expected to tell
 
     def file(self, now: float) -> RobotsFile | None:
-        """What holds now. One that would hold for longer than is allowed was kept before the clock was set back."""
+        """Return what holds now; None without a copy.
+
+        A copy that would hold for longer than is allowed was kept before the clock was set back.
+        """
         left_s = self.expires_at - now
         if self.state is None or not 0 < left_s <= LONGEST_KEEP_S:
             return None
@@ -72,7 +75,7 @@ def found(known: StoredRobots, file: RobotsFile, now: float) -> StoredRobots:
 
 
 def answer(known: StoredRobots, worker: str, now: float) -> tuple[StoredRobots, RobotsAnswer]:
-    """What a worker gets that asks."""
+    """Return what a worker gets that asks."""
     file = known.file(now)
     if file is not None and file.state in _EACH_FOR_ITSELF:
         return known, RobotsAnswer(fetch=True)

@@ -32,12 +32,12 @@ class SiteLimits:
 
     @property
     def any(self) -> bool:
-        """Whether something is set."""
+        """Return whether something is set."""
         return self != SiteLimits()
 
 
 def limits_of(row: Row[Any]) -> SiteLimits:
-    """What a row of `pace` says."""
+    """Return what a row of `pace` says."""
     return SiteLimits(row.own_most, row.own_delay_s, row.own_pause_until)
 
 
@@ -59,7 +59,7 @@ def set_limits(tx: Tx, host: str, changes: SiteChanges) -> None:
 
 
 def set_by_operators(tx: Tx) -> dict[int, SiteLimits]:
-    """What is set now, by domain; a pause that is over is nothing."""
+    """Return what is set now, by domain; a pause that is over is nothing."""
     rows = tx.rows("site_limits")
     return {row.domain: limits for row in rows if (limits := _now(limits_of(row), tx.now)).any}
 

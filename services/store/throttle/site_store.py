@@ -31,5 +31,5 @@ class SiteStore:
         await self._db.write(lambda tx: site_limits.set_limits(tx, host, changes), hosts={host})
 
     async def limits(self) -> Mapping[int, SiteLimits]:
-        """What operators have set, by the site's number; for dispatchers."""
+        """Return what operators have set, by the site's number; for dispatchers."""
         return await self._db.read(site_limits.set_by_operators)

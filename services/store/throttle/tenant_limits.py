@@ -34,7 +34,7 @@ class TenantStore:
         self._db = database
 
     async def limits(self) -> TenantLimits:
-        """What is set now."""
+        """Return what is set now."""
         return await self._db.read(_limits)
 
     async def change(self, tenant: str, changes: Mapping[str, float | None]) -> None:

@@ -102,7 +102,7 @@ def change_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
 
 
 def job_changes(patch: JobPatch) -> JobChanges:
-    """What `patch` names.
+    """Return what `patch` names.
 
     Raises:
         BadInput: nothing.
@@ -137,5 +137,5 @@ def _parsed(model: type[B], body: bytes) -> B:
 
 
 def body_of(model: type[BaseModel], media_type: str) -> dict[str, object]:
-    """What openapi.json says of a route that reads such a body itself."""
+    """Return what openapi.json says of a route that reads such a body itself."""
     return {"requestBody": {"required": True, "content": {media_type: {"schema": model.model_json_schema()}}}}

@@ -112,7 +112,7 @@ async def _counted(metrics: Metrics, events: AsyncGenerator[Sequence[ToldEvent],
 
 
 async def _there(store: Store, job: int, after: int, holds: Holds) -> AsyncGenerator[Sequence[ToldEvent], None]:
-    """What the store has behind an event."""
+    """Yield what the store has behind an event."""
     while await holds():
         page = [told(row) for row in await store.events(job=job, after=after, limit=PAGE)]
         if page:
@@ -125,7 +125,7 @@ async def _there(store: Store, job: int, after: int, holds: Holds) -> AsyncGener
 async def _followed(
     store: Store, feed: EventFeed, job: int, after: int, holds: Holds
 ) -> AsyncGenerator[Sequence[ToldEvent], None]:
-    """What the store has behind an event, and then what comes, until the job is over."""
+    """Yield what the store has behind an event, and then what comes, until the job is over."""
     async with feed.following(job) as follower:
         while True:
             follower.overrun = False

@@ -101,7 +101,7 @@ def question_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRoute
         caller: Caller = Depends(guard(authenticator, "read")),
         job: str | None = Query(None, description="only those of this job"),
     ) -> Response:
-        """What sessions of the caller's tenant wait for at this moment."""
+        """Return what sessions of the caller's tenant wait for at this moment."""
         asked = await open_questions(store, caller, job=job)
         page = QuestionPage(questions=[QuestionView.model_validate(row) for row in asked])
         return Response(page.json_bytes(), media_type=JSON)

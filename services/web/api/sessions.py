@@ -83,7 +83,7 @@ def session_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter
 
 
 async def explained(store: Store, job: JobRow, rows: Sequence[SessionRow]) -> dict[int, Wait]:
-    """What each of some sessions of a job waits for; those that do not wait are left out."""
+    """Return what each of some sessions of a job waits for; those that do not wait are left out."""
     waiting = [row for row in rows if row.status not in FINAL and row.status is not Status.RUNNING]
     if not waiting:
         return {}

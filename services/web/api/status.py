@@ -133,7 +133,7 @@ def status_body(seen: Overview, restarts: Restarts) -> Mapping[str, Json]:
 
 
 async def _checks(deps: GatewayDeps) -> tuple[dict[str, str], int]:
-    """What is wrong with each store, or `ok`; and how many artifacts workers hold."""
+    """Return what is wrong with each store, or `ok`; and how many artifacts workers hold."""
     held = 0
 
     async def store() -> None:

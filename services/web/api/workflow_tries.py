@@ -106,7 +106,7 @@ def version_of(row: WorkflowRow, number: int | None) -> VersionRow:
 
 
 def read_try(body: bytes) -> VersionTryBody:
-    """What a request asks for.
+    """Return what a request asks for.
 
     Raises:
         BadInput: listing each fault as {field, reason}.

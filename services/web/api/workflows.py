@@ -77,7 +77,7 @@ def _add_looking(router: APIRouter, deps: GatewayDeps, authenticator: Authentica
 
     @router.get("/workflows:schema", summary="The JSON Schema of the format")
     async def schema(_: Caller = Depends(may_read)) -> Response:
-        """What a file has to be that is imported."""
+        """Return what a file has to be that is imported."""
         return Response(orjson.dumps(workflow_schema()), media_type="application/json")
 
     @router.get("/workflows/{name}", response_model=WorkflowView, summary="Look at a workflow")
@@ -249,6 +249,6 @@ def read_given(body: Json) -> Workflow:
 
 
 def _reason(message: str, place: str) -> str:
-    """What the message says of one place."""
+    """Return what the message says of one place."""
     after = message.partition(f"{place}: ")[2]
     return after.partition("; ")[0] or message

@@ -29,7 +29,7 @@ class Snapshot:
 
     @property
     def fresh(self) -> bool:
-        """Whether the dispatcher is running, as far as its last snapshot tells."""
+        """Return whether the dispatcher is running, as far as its last snapshot tells."""
         return self.age_s <= FRESH_S
 
     @property
@@ -49,7 +49,7 @@ class Snapshot:
         return named
 
     def held(self, job: int, host: str) -> tuple[WaitingCause, float] | None:
-        """What holds a job back on a site, and for how many seconds (0: unknown); None: nothing does."""
+        """Return what holds a job back on a site, and for how many seconds (0: unknown); None: nothing does."""
         entry = self.data.get("held", {}).get(str(job), {}).get(host)
         return None if entry is None else (cause_of(str(entry[0]), WaitingCause.DOMAIN_LIMIT), float(entry[1]))
 
@@ -83,7 +83,7 @@ class Overview:
 
     @property
     def fresh(self) -> bool:
-        """Whether any dispatcher is running."""
+        """Return whether any dispatcher is running."""
         return bool(self.live)
 
     @property
@@ -108,7 +108,7 @@ class Overview:
 
     @property
     def causes(self) -> list[str]:
-        """What sessions wait for, in sentences, the gravest first; empty when nothing waits."""
+        """Return what sessions wait for, in sentences, the gravest first; empty when nothing waits."""
         queued, told = self.sessions.get(Status.QUEUED, 0), []
         if queued and not self.fresh:
             told.append(
@@ -152,7 +152,7 @@ def _sessions(n: int) -> str:
 
 
 async def every_snapshot(store: Store) -> dict[str, Snapshot]:
-    """What the dispatchers last said, by name, however long ago."""
+    """Return what the dispatchers last said, by name, however long ago."""
     states = await store.states(PREFIX)
     return {name.removeprefix(PREFIX): Snapshot(data, age_s) for name, (data, age_s) in sorted(states.items())}
 
@@ -163,7 +163,7 @@ async def overview(store: Store, caller: Caller) -> Overview:
 
 
 async def has_model(store: Store) -> bool | None:
-    """Whether workers ask a model, as the dispatchers say it; None where none says so."""
+    """Return whether workers ask a model, as the dispatchers say it; None where none says so."""
     told = [snapshot.data.get("has_model") for snapshot in (await every_snapshot(store)).values() if snapshot.fresh]
     return True if True in told else False if told and None not in told else None
 
@@ -187,8 +187,9 @@ _OF_THE_CLUSTER = frozenset(
 
 
 def _for_tenant(snapshot: Snapshot, tenant: str) -> Snapshot:
-    """What one tenant may know of a snapshot: capacity without names of machines, and of tenants only itself. The sites
-    that sessions wait for are other tenants' too; a session's own `wait` names its site."""
+    """Return what one tenant may know of a snapshot: capacity without names of machines, and of tenants only itself.
+    The sites that sessions wait for are other tenants' too; a session's own `wait` names its site.
+    """
     shown = {key: value for key, value in snapshot.data.items() if key in _OF_THE_CLUSTER}
     if "workers" in shown:
         shown["workers"] = [{**worker, "node": ""} for worker in shown["workers"]]

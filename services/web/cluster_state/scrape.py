@@ -88,7 +88,7 @@ class Snapshots(Collector):
 
 
 def _of_learning(loops: Sequence[Mapping[str, int]]) -> Iterator[Family]:
-    """What loops have read that no audit has confirmed, and what their audits prove."""
+    """Yield what loops have read that no audit has confirmed, and what their audits prove."""
     yield _plain("shoal_provisional_records", sum(figures.get("provisional", 0) for figures in loops))
     read = [figures for figures in loops if figures.get("provisional") or figures.get("audits")]
     total: Counter[str] = Counter()
@@ -119,7 +119,7 @@ def _of_snapshots(seen: Overview) -> Iterator[Family]:
 
 
 def _of_admission(models: list[Json]) -> Iterator[Family]:
-    """What the dispatchers know of the model servers; zeros where none is watched."""
+    """Yield what the dispatchers know of the model servers; zeros where none is watched."""
     servers = Counter("up" if server["up"] else "away" for model in models for server in model["servers"])
     yield _by_label("shoal_model_servers", {"up": servers["up"], "away": servers["away"]})
     yield _plain("shoal_model_admitted", sum(float(model["active"]) for model in models))
@@ -128,7 +128,9 @@ def _of_admission(models: list[Json]) -> Iterator[Family]:
 
 
 def _families_of_deltas(counted: Sequence[Snapshot]) -> Iterator[Family]:
-    """What dispatchers and workers have counted, added up. Counters without labels are there from the beginning."""
+    """Yield what dispatchers and workers have counted, added up.
+    Counters without labels are there from the beginning.
+    """
     yield _plain("shoal_sessions_ended", sum(snapshot.number("ended") for snapshot in counted))
     yield _plain("shoal_sessions_ended_failed", sum(snapshot.number("failed") for snapshot in counted))
     total = MetricsDelta()

@@ -55,12 +55,14 @@ class WaitContext:
         return whole * max((_share(snapshot, self.job.tenant) for snapshot in self.live), default=0.0)
 
     def held(self, session: SessionRow) -> tuple[WaitingCause, float] | None:
-        """What keeps the dispatchers from this job's sessions on this one's site, and for how long; 0: unknown."""
+        """Return what keeps the dispatchers from this job's sessions on this one's site, and for how long;
+        0: unknown.
+        """
         return next(filter(None, (snapshot.held(session.job, session.domain) for snapshot in self.live)), None)
 
     @property
     def at_share(self) -> bool:
-        """Whether this job's tenant holds as many slots as one may, at each dispatcher."""
+        """Return whether this job's tenant holds as many slots as one may, at each dispatcher."""
         return bool(self.live) and all(self.job.tenant in snapshot.data.get("at_share", ()) for snapshot in self.live)
 
     @property
@@ -70,7 +72,9 @@ class WaitContext:
 
     @property
     def unnamed(self) -> WaitingCause | None:
-        """What most of those queues wait for that the dispatchers do not name one by one; None: they name them all."""
+        """Return what most of those queues wait for that the dispatchers do not name one by one;
+        None: they name them all.
+        """
         left = self.waiting
         del left[WaitingCause.SLOT], left[WaitingCause.SHARE]  # of single tenants it is known, see `at_share`
         for snapshot in self.live:
@@ -79,7 +83,7 @@ class WaitContext:
 
 
 def explain(session: SessionRow, context: WaitContext, ahead: int) -> Wait | None:
-    """What `session` waits for, with `ahead` sessions of its job before it; None when it does not wait."""
+    """Return what `session` waits for, with `ahead` sessions of its job before it; None when it does not wait."""
     if session.status is Status.WAITING:
         return Wait(WaitingCause.CHILDREN, _children(session), _until_children(session, context))
     if session.status is Status.PAUSED:

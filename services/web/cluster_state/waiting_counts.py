@@ -48,7 +48,7 @@ def waiting_by_cause(
 
 
 def _of_ready(seen: Overview) -> WaitingCause:
-    """What sessions wait for that could be claimed now."""
+    """Return what sessions wait for that could be claimed now."""
     if not seen.fresh:
         return WaitingCause.DISPATCHER
     if not seen.slots:

@@ -47,11 +47,11 @@ class Caller:
         return None if "admin" in self.scopes else self.tenant
 
     def may(self, scope: Scope) -> bool:
-        """Whether this caller may do what `scope` stands for."""
+        """Return whether this caller may do what `scope` stands for."""
         return scope in SCOPES and not self.scopes.isdisjoint({scope, "admin"})
 
     def may_read_results(self, schedule: int | None) -> bool:
-        """Whether this caller may read the newest results of a schedule; None: of one that there is not."""
+        """Return whether this caller may read the newest results of a schedule; None: of one that there is not."""
         return self.may("read") or (schedule is not None and results_scope(schedule) in self.scopes)
 
 
@@ -65,7 +65,7 @@ def make_key() -> str:
 
 
 def hash_key(key: str) -> str:
-    """What is stored instead of the key.
+    """Return what is stored instead of the key.
 
     One round of SHA-256 is enough: slow hashes protect secrets that people can guess, and 256 random bits cannot be
     guessed bits. It also lets the store find a key by its hash, so that no comparison depends on the key itself.

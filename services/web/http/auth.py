@@ -30,7 +30,8 @@ _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def needs_keys(setting: str, host: str) -> bool:
-    """Whether a gateway on `host` asks for keys, by the setting `auth`.
+    """Return whether a gateway on `host` asks for keys,
+    by the setting `auth`.
 
     Raises:
         BadSetting: `off` for a gateway that others can reach.
@@ -42,7 +43,7 @@ def needs_keys(setting: str, host: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether `host` names this machine alone."""
+    """Return whether `host` names this machine alone."""
     name = host.strip("[]").lower()
     if name == "localhost":
         return True
@@ -72,7 +73,7 @@ class Authenticator:
 
     @property
     def required(self) -> bool:
-        """Whether callers need a key."""
+        """Return whether callers need a key."""
         return self._required
 
     async def caller(self, request: Request, scope: Scope) -> Caller:
@@ -113,7 +114,8 @@ class Authenticator:
         require_scope(caller, scope)
 
     async def holds(self, caller: Caller) -> bool:
-        """Whether the key or login of `caller` still gives what it gave. What goes on for long asks this again.
+        """Return whether the key or login of `caller` still gives what it gave.
+        What goes on for long asks this again.
 
         A person's next login may give another tenant or fewer scopes.
         """
@@ -178,7 +180,7 @@ def require_scope(caller: Caller, scope: Scope) -> None:
 
 @lru_cache(maxsize=64)
 def _names_loopback(host_header: str) -> bool:
-    """Whether a Host header, port and all, names this machine alone."""
+    """Return whether a Host header, port and all, names this machine alone."""
     try:
         return is_loopback(urlsplit(f"//{host_header}").hostname or "")
     except ValueError:  # half a pair of brackets

@@ -62,7 +62,7 @@ class Follower:
         self.woken.set()
 
     async def next(self, timeout_s: float) -> list[ToldEvent]:
-        """What came since the last call, as soon as there is something; nothing after `timeout_s`."""
+        """Return what came since the last call, as soon as there is something; nothing after `timeout_s`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 await self.woken.wait()

@@ -61,7 +61,8 @@ class TakeoverBody(BaseModel):
 
 
 def order_of(body: TakeoverBody, name: str) -> Order:
-    """What the worker is told; a `take` has a new lease.
+    """Return what the worker is told;
+    a `take` has a new lease.
 
     Raises:
         BadInput: the action's arguments are not valid.

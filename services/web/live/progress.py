@@ -21,7 +21,8 @@ class Progress:
 
 
 async def progress_of(rooms: LiveRooms, row: SessionRow, tenant: str, looks: str) -> Progress | None:
-    """What `row`, a session of `tenant`, has done so far, for a person of the tenant `looks`; None: it does not run.
+    """Return what `row`, a session of `tenant`, has done so far, for a person of the tenant `looks`;
+    None: it does not run.
 
     The first call asks the session's worker, whose answer comes some seconds later. It goes on telling for as long as
     this is called again within some seconds.

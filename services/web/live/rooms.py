@@ -84,12 +84,12 @@ class Room:
 
     @property
     def linked(self) -> bool:
-        """Whether the session's worker is here."""
+        """Return whether the session's worker is here."""
         return self._link is not None
 
     @property
     def in_use(self) -> bool:
-        """Whether people are here, or were a moment ago."""
+        """Return whether people are here, or were a moment ago."""
         return self.viewers > 0 or time.monotonic() - self._asked < REQUEST_S
 
     def touch(self) -> None:
@@ -156,7 +156,7 @@ class Room:
     # --- the worker's side ---------------------------------------------------------------------------
 
     def take(self, update: Update) -> None:
-        """What the worker tells."""
+        """Take what the worker tells."""
         if isinstance(update, FrameUpdate):
             self.frame = update
             self.frames += 1
@@ -174,7 +174,7 @@ class Room:
         self._tell()
 
     async def down(self) -> AsyncIterator[Down]:
-        """What the worker is told, as long as it is wanted here and no newer call of a worker takes its place."""
+        """Yield what the worker is told, as long as it is wanted here and no newer call of a worker takes its place."""
         link = self._link = object()
         self.ended = False  # another attempt of the session, on another worker perhaps
         self._tell()
@@ -216,7 +216,7 @@ class Room:
     # --- people who act ------------------------------------------------------------------------------
 
     async def order(self, order: Order) -> Done:
-        """What became of an order.
+        """Return what became of an order.
 
         Raises:
             WrongState: it was refused, with the reason, or no worker is there.
@@ -259,7 +259,7 @@ class LiveRooms:
 
     @property
     def available(self) -> bool:
-        """Whether workers reach this gateway."""
+        """Return whether workers reach this gateway."""
         return bool(self._url)
 
     def require(self) -> None:

@@ -31,7 +31,7 @@ class TenantShares:
         self._taken: Counter[str] = Counter()
 
     def taken(self, tenant: str) -> int:
-        """How many a tenant has."""
+        """Return how many a tenant has."""
         return self._taken[tenant]
 
     def admit(self, tenant: str) -> None:

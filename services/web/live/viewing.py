@@ -115,7 +115,7 @@ async def _events(
 
 
 async def _status(store: Store, session: int) -> str:
-    """How the session stands in the store; "" when it is not there any more."""
+    """Return how the session stands in the store; "" when it is not there any more."""
     try:
         return (await store.session(session)).row.status.value
     except NotFound:

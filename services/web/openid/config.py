@@ -60,7 +60,7 @@ class OpenId:
 
     @property
     def on(self) -> bool:
-        """Whether people can log in so."""
+        """Return whether people can log in so."""
         return bool(self.issuer)
 
     @property

@@ -69,7 +69,7 @@ class Provider:
         self._known_until = 0.0
 
     async def address(self, attempt: LoginAttempt) -> str:
-        """Where a person is sent to log in."""
+        """Return where a person is sent to log in."""
         description = await self._described()
         url, _ = self._client(description).create_authorization_url(
             description.authorization_endpoint,
@@ -80,7 +80,9 @@ class Provider:
         return str(url)
 
     async def farewell(self) -> str:
-        """Where a person logs out of the provider, too; "" where it says of no such place, or does not answer."""
+        """Return where a person logs out of the provider, too;
+        "" where it says of no such place, or does not answer.
+        """
         try:
             description = await self._described()
         except LoginProviderAway:
@@ -89,7 +91,7 @@ class Provider:
         return str(place.copy_merge_params({"client_id": self._openid.client_id})) if place else ""
 
     async def claims(self, code: str, attempt: LoginAttempt) -> Mapping[str, Json]:
-        """What the provider says of the person who came back with `code`.
+        """Return what the provider says of the person who came back with `code`.
 
         Raises:
             Unauthenticated: the code is not valid, or the ID token is not one for this login.

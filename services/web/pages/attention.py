@@ -55,7 +55,7 @@ def add_attention(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck,
 
     @router.get("/attention/count")
     async def count(caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
-        """How much waits for a person, for the mark beside the page's name."""
+        """Return how much waits for a person, for the mark beside the page's name."""
         waiting = len(await open_questions(store, caller)) + len(await unsure_sessions(store, caller, detailed=False))
         return JSONResponse({"waiting": waiting, "at_most": UNSURE_SHOWN})
 

@@ -25,7 +25,7 @@ class EndedLogins:
         self._good.pop(login, None)
 
     async def ended(self, login: str) -> bool:
-        """Whether a login was ended."""
+        """Return whether a login was ended."""
         if login in self._good:
             return False
         if await self._store.login_ended(login):

@@ -35,7 +35,7 @@ def span(seconds: float | None) -> str:
 
 
 def ago(at: datetime | None, now: datetime) -> str:
-    """How long ago something was at a moment of the same clock."""
+    """Return how long ago something was at a moment of the same clock."""
     if at is None:
         return "–"
     seconds = (now - at).total_seconds()
@@ -95,7 +95,7 @@ def host_and_path(url: str) -> str:
 
 
 def place(text: str) -> str:
-    """What tells one address of a loop from the next, which is seldom the host; other values as they are."""
+    """Return what tells one address of a loop from the next, which is seldom the host; other values as they are."""
     if not text.startswith(("http://", "https://")):
         return text
     _, slash, path = host_and_path(text).partition("/")

@@ -70,7 +70,7 @@ class LoginCheck:
 
     @property
     def required(self) -> bool:
-        """Whether a login is needed at all."""
+        """Return whether a login is needed at all."""
         return self._authenticator.required
 
     async def caller(self, request: Request, scope: Scope) -> Caller:
@@ -101,7 +101,7 @@ class LoginCheck:
             raise LoginNeeded from None
 
     async def holds(self, request: Request, caller: Caller) -> bool:
-        """Whether the login that `request` came with is still good."""
+        """Return whether the login that `request` came with is still good."""
         if self.required and not caller.key_hash:  # the proxy let it in, and has not ended the request since
             return True
         if self.required:
@@ -136,7 +136,7 @@ class LoginCheck:
         answer.delete_cookie(COOKIE, httponly=True, samesite="lax")
 
     def is_person(self, request: Request) -> bool:
-        """Whether `request` comes with the login of a person who came by OpenID Connect."""
+        """Return whether `request` comes with the login of a person who came by OpenID Connect."""
         login = self._login(request)
         return login is not None and login.text.startswith(PERSON)
 
@@ -145,7 +145,7 @@ class LoginCheck:
         self._put(request, answer, _ATTEMPT_COOKIE, "attempt", attempt, _ATTEMPT_S)
 
     def attempt(self, request: Request) -> str | None:
-        """What this browser's login elsewhere is known by; None: it began none, or too long ago."""
+        """Return what this browser's login elsewhere is known by; None: it began none, or too long ago."""
         opened = self._opened(request.cookies.get(_ATTEMPT_COOKIE, ""), "attempt")
         return None if opened is None else opened.text
 
@@ -154,7 +154,7 @@ class LoginCheck:
         answer.delete_cookie(_ATTEMPT_COOKIE, httponly=True, samesite="lax")
 
     def form_token(self, request: Request) -> str:
-        """What forms of this login must carry; a foreign page cannot read it."""
+        """Return what forms of this login must carry; a foreign page cannot read it."""
         named = request.headers.get(self._proxy.header, "") if self._proxy.header else ""
         return self._sign("form", f"{named}\n{request.cookies.get(COOKIE, '')}")  # no header has a line break
 

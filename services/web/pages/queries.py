@@ -38,7 +38,7 @@ class JobQuery:
 
     @property
     def given(self) -> bool:
-        """Whether it limits anything."""
+        """Return whether it limits anything."""
         return any(asdict(self).values())
 
     def address(self, **changes: str) -> str:
@@ -67,7 +67,8 @@ class JobQuery:
 
 
 def statuses_of(text: str, field: str) -> tuple[Status, ...]:
-    """What a page is narrowed to; empty: all.
+    """Return what a page is narrowed to;
+    empty: all.
 
     Raises:
         BadInput: there is no such status.

@@ -28,7 +28,7 @@ class Saved:
 
 
 async def all_saved(store: Store, kind: Kind, caller: Caller) -> list[Saved]:
-    """What the caller's tenant keeps, by name."""
+    """Return what the caller's tenant keeps, by name."""
     states = await store.states(_prefix(kind, caller))
     entries = [Saved(key.rpartition(":")[2], row["name"], row["data"]) for key, (row, _) in states.items()]
     return sorted(entries, key=lambda entry: entry.name.lower())

@@ -65,12 +65,12 @@ class ArchivePart:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has no line."""
+        """Return whether it has no line."""
         return not self._lines
 
     @property
     def is_full(self) -> bool:
-        """Whether the next line belongs into another part."""
+        """Return whether the next line belongs into another part."""
         return self._lines >= PART_LINES or self._bytes >= PART_BYTES
 
     async def add(self, line: bytes) -> None:
@@ -82,7 +82,7 @@ class ArchivePart:
             await self._pack()
 
     async def packed(self) -> bytes:
-        """What goes to the artifact store. No line may follow."""
+        """Return what goes to the artifact store. No line may follow."""
         await self._pack()
         self._packing.close()
         return self._packed.getvalue()
@@ -98,5 +98,5 @@ def archive_folder(job: int) -> str:
 
 
 def part_key(folder: str, number: int) -> str:
-    """Where one part of an archive lies."""
+    """Return where one part of an archive lies."""
     return f"{folder}/{number:05d}.jsonl.gz"

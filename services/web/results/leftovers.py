@@ -79,7 +79,7 @@ class Leftovers:
             await asyncio.sleep(_LOOK_S)
 
     async def _is_due(self) -> bool:
-        """Whether no gateway has begun within a day; then this one has."""
+        """Return whether no gateway has begun within a day; then this one has."""
         ages = [age_s for name, (_, age_s) in (await self._store.states(_STATE)).items() if name == _STATE]
         if ages and ages[0] < _DAY_S:
             return False

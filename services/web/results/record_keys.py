@@ -26,7 +26,7 @@ Key = tuple[str, ...]
 
 
 def key_values(line: Line, key: Key) -> tuple[str, ...] | None:
-    """What a line has for each name of a key; None where it lacks one."""
+    """Return what a line has for each name of a key; None where it lacks one."""
     values = tuple(_value(line, name) for name in key)
     return None if any(value is None for value in values) else tuple(map(str, values))
 

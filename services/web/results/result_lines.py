@@ -96,7 +96,7 @@ async def _archived(artifacts: ArtifactStore, archive: str, after: _Place) -> As
 
 
 def _place(after: str | None) -> _Place:
-    """What the cursor of an archive says was given. A cursor of the time before the archive is refused."""
+    """Return what the cursor of an archive says was given. A cursor of the time before the archive is refused."""
     if after is None:
         return _Place()
     match = _ARCHIVE_CURSOR.fullmatch(after)

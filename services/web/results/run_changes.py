@@ -73,7 +73,8 @@ class RunChanges:
 
 
 async def changes_between(deps: GatewayDeps, before: JobRow, after: JobRow, key: Key = ()) -> RunChanges:
-    """What changed from one job to a later one, by a key of their records; the key is found where none is given.
+    """Return what changed from one job to a later one, by a key of their records;
+    the key is found where none is given.
 
     Raises:
         BadInput: no record has a field of the key.
@@ -190,7 +191,7 @@ _Told = tuple[Change, Line]
 
 
 def _of_later(record: MatchedRecord, number: int, lacks: str) -> _Told:
-    """What is to be said of a record of the later run."""
+    """Return what is to be said of a record of the later run."""
     if record.same_key != 1 or record.twins != 1:
         return _alone(record, number, WhichRun.AFTER, lacks)
     assert record.twin_record is not None and record.twin_meta is not None
@@ -211,7 +212,7 @@ def _of_later(record: MatchedRecord, number: int, lacks: str) -> _Told:
 
 
 def _alone(record: MatchedRecord, number: int, run: WhichRun, lacks: str) -> _Told:
-    """What is to be said of a record that has no twin; `lacks`: why the other run may not have read it."""
+    """Return what is to be said of a record that has no twin; `lacks`: why the other run may not have read it."""
     why = ""
     if record.same_key == 0:
         why = "the record has no key"
@@ -250,7 +251,7 @@ def _line(
 
 
 def _seen(meta: Mapping[str, Json]) -> dict[str, Json]:
-    """Where and when a record was read."""
+    """Return where and when a record was read."""
     return {name: meta[name] for name in ("session", "item", "url", "at")}
 
 
@@ -263,7 +264,7 @@ def differing(old: Json, new: Json) -> dict[str, tuple[Json, Json]]:
 
 
 def _same(old: Json, new: Json) -> bool:
-    """Whether two values are the same JSON: 1 is 1.0, and is not true."""
+    """Return whether two values are the same JSON: 1 is 1.0, and is not true."""
     if isinstance(old, bool) or isinstance(new, bool):
         return old is new
     if isinstance(old, Mapping) and isinstance(new, Mapping):

@@ -326,6 +326,6 @@ class _Pipe(io.RawIOBase):
         return len(part)
 
     def taken(self) -> bytes:
-        """What was written since the last call."""
+        """Return what was written since the last call."""
         parts, self._parts = self._parts, []
         return b"".join(parts)

@@ -47,7 +47,7 @@ class Judge:
         await self._keep(done, job.status.value)
 
     async def _bands(self, run: RunRow) -> BandsSpec:
-        """What its schedule allows; the default where that was stored by another version and cannot be read."""
+        """Return what its schedule allows; the default where that was stored by another version and cannot be read."""
         try:
             return (await self._store.schedules.by_number(run.schedule)).spec.bands
         except WrongState as error:
@@ -77,7 +77,9 @@ class Judge:
         return replace(done, figures=figures, verdict=verdict, changes=changes)
 
     async def _changes(self, job: JobRow, before: Sequence[RunRow]) -> RunDifference | None:
-        """How the records differ from those of the last good run; None where nobody asked, or none can be read."""
+        """Return how the records differ from those of the last good run;
+        None where nobody asked, or none can be read.
+        """
         good = next((run.job for run in before if run.job is not None and run.status is not None), None)
         if good is None or not await self._store.is_told(job, JobEvent.RECORDS_CHANGED):
             return None
@@ -125,7 +127,7 @@ class Judge:
 
 
 def _shows(line: ResultRow, about: Deviation, outside: OutsideCounter) -> bool:
-    """Whether a line shows what a reason says of a field."""
+    """Return whether a line shows what a reason says of a field."""
     values = dict(values_of(line.record.value)) if line.record is not None else {}
     if about.kind == "given":
         return about.field not in values

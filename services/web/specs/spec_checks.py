@@ -140,7 +140,7 @@ def _of_words(spec: JobSpec) -> Iterator[Found]:
 
 
 def _of_person(spec: JobSpec) -> Iterator[Found]:
-    """What a job in which a person shows what is to be done cannot do besides."""
+    """Yield what a job in which a person shows what is to be done cannot do besides."""
     if spec.policy != "person":
         return
     if not spec.help.person:
@@ -151,7 +151,7 @@ def _of_person(spec: JobSpec) -> Iterator[Found]:
 
 
 def _of_changes(spec: JobSpec) -> Iterator[Found]:
-    """What keeps items from being compared with an earlier run: pages that only a browser may read."""
+    """Yield what keeps items from being compared with an earlier run: pages that only a browser may read."""
     if not spec.changes.skip_unchanged:
         return
     if spec.loop is None:
@@ -213,7 +213,7 @@ def _blank(text: str | None) -> bool:
 
 
 def _is_mapping_of_types(schema: dict[str, Json]) -> bool:
-    """Whether it looks like {"name": "string"}: fields where keywords belong, so that no field would be read."""
+    """Return whether it looks like {"name": "string"}: fields where keywords belong, so that no field would be read."""
     if not schema or any(name in _OF_SCHEMAS or name.startswith("$") for name in schema):
         return False
     types = (part.get("type") if isinstance(part, dict) else part for part in schema.values())

@@ -312,7 +312,7 @@ def _called(spec: JobSpec) -> Iterator[tuple[str, str]]:
 
 
 def _unstorable(value: Json, path: tuple[str | int, ...]) -> Iterator[Fault]:
-    """What JSON can say but the store or other readers of JSON cannot keep as it is."""
+    """Yield what JSON can say but the store or other readers of JSON cannot keep as it is."""
     if isinstance(value, str):
         if "\0" in value:
             yield _fault(field_name(path), "must not contain the character U+0000")

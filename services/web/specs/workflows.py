@@ -15,7 +15,7 @@ Fault = dict[str, str]
 
 
 def workflow_faults(spec: JobSpec) -> list[Fault]:
-    """What is wrong with the workflow that a job brings, and with what it asks of one."""
+    """Return what is wrong with the workflow that a job brings, and with what it asks of one."""
     if not spec.policy.startswith(WORKFLOW):
         if not spec.url:
             return [_fault("url", "is required")]

@@ -82,12 +82,12 @@ def _tasks(session: SessionDetail, kind: str) -> list[Task]:
 
 
 def _results(session: SessionDetail, kind: str) -> list[Mapping[str, Json]]:
-    """What the tasks of a session gave, the last one last."""
+    """Return what the tasks of a session gave, the last one last."""
     return [task.result for task in _tasks(session, kind) if isinstance(task.result, Mapping)]
 
 
 def _sample_of(session: SessionDetail) -> Mapping[str, Json] | None:
-    """What a session's loop told of its items; None where it has fanned out none."""
+    """Return what a session's loop told of its items; None where it has fanned out none."""
     return next((result for result in reversed(_results(session, "loop")) if "sample" in result), None)
 
 
@@ -165,7 +165,9 @@ def _record(leaf: SessionDetail, outcome: Outcome, record: Record | None, spec: 
 
 
 def _candidates(leaf: SessionDetail, record: Record | None) -> Mapping[str, Sequence[Json]]:
-    """What the page may state for fields that were not given; as the session told it, with places, where it did."""
+    """Return what the page may state for fields that were not given;
+    as the session told it, with places, where it did.
+    """
     told = next(
         (result["candidates"] for result in reversed(_results(leaf, "extract")) if "candidates" in result), None
     )
@@ -253,7 +255,7 @@ def _estimate(sampled: Sampled) -> TriedEstimate:
 
 
 def _seconds(session: SessionDetail) -> float:
-    """What the tasks of a session took: a root that waited for its items is not counted for the wait."""
+    """Return what the tasks of a session took: a root that waited for its items is not counted for the wait."""
     outcome = session.row.outcome
     worked = sum(task.seconds for attempt in session.attempts for task in attempt)
     return max(worked, outcome.seconds if outcome is not None and not session.row.children else 0.0)

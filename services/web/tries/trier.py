@@ -26,7 +26,8 @@ class Trier:
     async def attempt(
         self, body: bytes, caller: Caller, *, items: int, timeout_s: float, listens: Listens
     ) -> TryView | None:
-        """What a sample of the job that `body` spells out gave; None where its caller has gone.
+        """Return what a sample of the job that `body` spells out gave;
+        None where its caller has gone.
 
         Args:
             caller: has the scope `submit`; the scope `read` is asked for here.

@@ -25,7 +25,8 @@ class VersionTrier:
     async def attempt(
         self, given: VersionTry, caller: Caller, *, timeout_s: float, listens: Listens
     ) -> VersionTryView | None:
-        """What the version gives on the pages; None where its caller has gone.
+        """Return what the version gives on the pages;
+        None where its caller has gone.
 
         Args:
             caller: has the scope `submit`; the scope `read` is asked for here.
@@ -62,7 +63,7 @@ class VersionTrier:
 
 
 def _as_given(error: BadInput) -> BadInput:
-    """What is wrong, with the names of the fields of a try."""
+    """Return what is wrong, with the names of the fields of a try."""
     faults: list[dict[str, str]] = []
     for fault in faults_of(error):
         field = str(fault["field"]).replace("loop.values[", "urls[")

@@ -21,7 +21,7 @@ _true_localtime, _true_gmtime = time.localtime, time.gmtime
 
 
 def _ahead_s() -> float:
-    """How wrong the clock is for who called our caller."""
+    """Return how wrong the clock is for who called our caller."""
     package = str(sys._getframe(2).f_globals.get("__name__", "")).partition(".")[0]
     return 0.0 if package in ("grpc", "ray") else _AHEAD_S
 

@@ -28,7 +28,8 @@ _SCALE = 1.5
 
 
 def play(env: Any, seed: int, steps: Sequence[Any]) -> list[dict[str, Any]]:
-    """What the environment shows at first and after each step, to the end of the episode.
+    """Return what the environment shows at first and after each step,
+    to the end of the episode.
 
     A step is a reply, or the CSS selector of what the mouse clicks on: `["#area button"]`.
     """

@@ -46,7 +46,7 @@ def filled(seen: Observation, *values: str, then: str = "Submit") -> str:
 
 
 def lines(seen: Observation) -> list[str]:
-    """What the page says."""
+    """Return what the page says."""
     return compact(seen.elements).splitlines()
 
 

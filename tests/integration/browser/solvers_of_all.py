@@ -160,7 +160,7 @@ def menu(seen: Observation) -> Script:
 
 
 def shows_an_icon(seen: Observation) -> bool:
-    """Whether the goal names a thing of a menu by a picture."""
+    """Return whether the goal names a thing of a menu by a picture."""
     return "with the" in seen.goal
 
 

@@ -52,7 +52,7 @@ class Hand:
         return await self.context.act(Action(name, {"bid": self.ids[on], **args} if on else args))
 
     async def out(self) -> str:
-        """What the page says that it saw, which its first paragraph holds."""
+        """Return what the page says that it saw, which its first paragraph holds."""
         lines = compact((await self.look()).elements).splitlines()
         return next(line for line in lines if not line.startswith(("outside", "---")))
 

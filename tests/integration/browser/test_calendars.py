@@ -65,7 +65,7 @@ async def test_days_of_two_months_are_told_apart(context: Context, sites: Mappin
 async def test_the_arrow_to_the_next_month_can_be_clicked(
     context: Context, sites: Mapping[str, str], library: str, field: str
 ) -> None:
-    """What shows the pointing hand within an element that listens for it is a target of its own."""
+    """An element within one that listens is a target of its own where it shows the pointing hand."""
     before = await lines(context, sites[library])
     arrows = [one for one in clickable_elements((await context.observe()).elements) if "icon of path" in one.name]
     assert [one.tag for one in arrows] == [field, field]

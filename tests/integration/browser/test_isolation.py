@@ -218,7 +218,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest.fixture
 def acting() -> ContextOptions:
-    """What the sessions of one job ask for."""
+    """Return what the sessions of one job ask for."""
     return ContextOptions(reuse=next(JOBS))
 
 
@@ -255,7 +255,7 @@ async def probed(context: Context, site: str) -> dict[str, Any]:
 
 
 def unlike(found: dict[str, Any], nothing: dict[str, Any]) -> set[str]:
-    """What is not as in an unused context."""
+    """Return what is not as in an unused context."""
     return {name for name in nothing if found.get(name) != nothing[name]}
 
 

@@ -21,7 +21,7 @@ BROKEN = """() => { const s = document.createElement('script'); s.textContent = 
 
 
 async def told(context: Context, most_tries: int = 100) -> set[tuple[str, str, int]]:
-    """What came of a page that does what `BROKEN` does: kind, text and how often."""
+    """Return what came of a page that does what `BROKEN` does: kind, text and how often."""
     seen: dict[tuple[str, str], int] = {}
     for _ in range(most_tries):
         for one in (await context.page_errors()).told:

@@ -77,7 +77,7 @@ save.onclick = () => told.textContent = 'it is called ' + (name || 'nothing') + 
 
 
 async def _renamed(context: Context, page: str) -> str:
-    """What a page tells once its field was filled and its button was clicked without a look between."""
+    """Return what a page tells once its field was filled and its button was clicked without a look between."""
     shown = await show(context, page)
     assert (await context.act(Action("fill", {"bid": shown["Name"], "value": "ulm"}))).error is None
     assert (await context.act(Action("click", {"bid": shown["Rename"]}))).error is None

@@ -63,7 +63,7 @@ class Clerk:
 
 
 async def shoal(gateway: str, folder: Path, *arguments: str) -> Any:
-    """What a command prints as JSON, in a process of its own."""
+    """Return what a command prints as JSON, in a process of its own."""
     known = {name: value for name, value in os.environ.items() if not name.startswith("SHOAL_")}
     command = [str(Path(sys.executable).parent / "shoal"), *arguments, "--json"]
     environment = {**known, "SHOAL_GATEWAY": gateway, "SHOAL_DATA_DIR": str(folder / "cli")}

@@ -87,7 +87,7 @@ class Seeder:
         await self._world.store.put_state("dispatcher/main", self.snapshot())
 
     def snapshot(self) -> dict[str, object]:
-        """What a dispatcher says about itself."""
+        """Return what a dispatcher says about itself."""
         workers = [
             {
                 "name": f"worker-{number}",

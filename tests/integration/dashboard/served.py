@@ -92,7 +92,8 @@ def axe_source() -> str:
 
 
 async def faults_in_views(page: Page, name: str) -> list[str]:
-    """What keeps people out of an open page, or does not fit its window, in each of `VIEWS`.
+    """Return what keeps people out of an open page, or does not fit its window,
+    in each of `VIEWS`.
 
     Keeps pictures of it under `name` in the folder `SHOTS`, where that is set.
     """
@@ -113,13 +114,14 @@ async def faults_in_views(page: Page, name: str) -> list[str]:
 
 
 async def serious_faults(page: Page) -> list[str]:
-    """What axe-core finds on a page that keeps people out: rule and place, of serious and critical findings."""
+    """Return what axe-core finds on a page that keeps people out: rule and place, of serious and critical findings."""
     await page.evaluate(await asyncio.to_thread(axe_source))
     return await _serious(page)
 
 
 async def _serious(page: Page) -> list[str]:
-    """What axe-core, which is there, finds.
+    """Return what axe-core, which is there,
+    finds.
 
     A page in the light scheme is asked all rules, which costs seconds of CPU; one in the dark scheme those of
     `DARK_AND_NARROW`.

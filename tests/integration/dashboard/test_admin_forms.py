@@ -49,7 +49,7 @@ async def status_of(here: Shop, job: str) -> str:
 
 
 async def ended(here: Shop, job: str) -> str:
-    """How a job has ended."""
+    """Return how a job has ended."""
     async with asyncio.timeout(PATIENCE_S):
         while (status := await status_of(here, job)) in ("queued", "running", "waiting"):
             await asyncio.sleep(0.1)
@@ -61,7 +61,7 @@ async def submit(here: Shop, **spec: Any) -> str:
 
 
 async def order(here: Shop) -> list[str]:
-    """What the site heard of a job that sends the form with the secret."""
+    """Return what the site heard of a job that sends the form with the secret."""
     before, site = len(here.live.heard), f"{here.live.site}form"
     data = {"Full name": "Ada", "Access word": "secret:ACCESS"}
     secrets = {"ACCESS": {"domains": [host(here)]}}

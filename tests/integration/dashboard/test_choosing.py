@@ -168,7 +168,7 @@ async def test_a_job_that_wants_no_pictures_gets_none(here: Shop) -> None:
 
 
 async def sampled(page: Page, spec: str) -> Any:
-    """What the page is told of a sample of the job."""
+    """Return what the page is told of a sample of the job."""
     await page.locator("#json").fill(spec)
     await expect(page.locator("#verdict")).to_have_text("Valid: it can be handed in.")
     async with page.expect_response(lambda answer: answer.url.endswith("/new/try"), timeout=120_000) as answer:

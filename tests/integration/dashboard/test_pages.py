@@ -34,7 +34,7 @@ async def seeded() -> AsyncIterator[Site]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def site(seeded: Site) -> AsyncIterator[Site]:
-    """What all tests look at; each makes the jobs that it changes. Its pages are closed with it."""
+    """Yield what all tests look at; each makes the jobs that it changes. Its pages are closed with it."""
     yield seeded
     for context in seeded.browser.contexts:
         await context.close()

@@ -29,7 +29,7 @@ async def site() -> AsyncIterator[Site]:
 
 
 async def spec_of(site: Site, page: Page) -> dict[str, object]:
-    """What the job holds whose page was opened by handing it in."""
+    """Return what the job holds whose page was opened by handing it in."""
     await page.wait_for_url("**/jobs/j*")
     job = page.url.rsplit("/", 1)[1]
     spec = (await site.world.client.get(f"/v1/jobs/{job}")).json()["spec"]

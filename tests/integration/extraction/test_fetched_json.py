@@ -101,7 +101,7 @@ async def tab(browser: Browser, request: pytest.FixtureRequest) -> AsyncIterator
 
 
 async def found(tab: Context, api: Api, **wanted: Any) -> Extraction:
-    """What the rules read, once the page and all that it fetches have come to rest."""
+    """Return what the rules read, once the page and all that it fetches have come to rest."""
     await tab.goto(f"{api.url}/lamps/12")
     await tab.settle()
     job = JobSpec.model_validate({"url": f"{api.url}/lamps/12", "extract": {"schema": schema(**wanted)}})

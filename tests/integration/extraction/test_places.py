@@ -18,7 +18,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def read(page: Context, url: str, **extract: Any) -> Extraction:
-    """What is read from `url`, valid against its schema."""
+    """Return what is read from `url`, valid against its schema."""
     await page.goto(url)
     job = JobSpec.model_validate({"url": url, "extract": extract})
     found = await extract_records(RulesPolicy(), SessionState(spec=job, loop=None, item=None, page=page))

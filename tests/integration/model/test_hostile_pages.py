@@ -99,7 +99,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 
 def fenced_out(ask: Ask) -> str:
-    """What a prompt says outside of its fences."""
+    """Return what a prompt says outside of its fences."""
     text = "\n".join(message.text for message in ask.messages)
     return re.sub(r"⟦(\w+)⟧\n.*?⟦/\1⟧", "", text, flags=re.DOTALL)
 

@@ -29,7 +29,7 @@ PRODUCT = {
 
 
 async def extract(page: Context, url: str, properties: dict[str, Any], *, many: bool = False) -> Extraction:
-    """What the policy reads from `url` by a schema of these properties, all of them required."""
+    """Return what the policy reads from `url` by a schema of these properties, all of them required."""
     record = {"type": "object", "properties": properties, "required": list(properties)}
     schema = {"type": "array", "items": record} if many else record
     await page.goto(url)

@@ -165,7 +165,7 @@ def club() -> Iterator[Accounts]:
 
 
 async def sends(page: Context, club: Accounts, path: str, goal: str | None, data: dict[str, Any], **more: Any) -> str:
-    """How the policy ends the form: the name of its last action and its reason, as the session would get it."""
+    """Return how the policy ends the form: the name of its last action and its reason, as the session would get it."""
     await page.goto(club.url + path)
     wants = {"goal": goal} if goal else {"extract": {"schema": {"type": "object", "properties": {"a": {}}}}}
     job = JobSpec.model_validate({"url": club.url + path, "data": data, **wants, **more})

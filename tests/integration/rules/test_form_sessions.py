@@ -60,7 +60,7 @@ async def worker(tmp_path: Path) -> AsyncIterator[Worker]:
 
 
 async def ends(worker: Worker, url: str, **spec: Any) -> Outcome:
-    """How a session of this job ends."""
+    """Return how a session of this job ends."""
     job = JobSpec.model_validate({"url": url, "policy": "rules", "politeness": {"robots": False}, **spec})
     await worker.submit([Work(1, 1, 1, "t", 1, 0, job, None, None, None, None)])
     seen = 0

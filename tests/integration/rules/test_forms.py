@@ -32,7 +32,7 @@ DATA: dict[str, Any] = {
 
 
 async def navigate(state: SessionState, goal: str, limit: int = 15) -> tuple[Action, list[Step]]:
-    """What the session does with a navigate task: steps until the policy ends it."""
+    """Return what the session does with a navigate task: steps until the policy ends it."""
     policy = RulesPolicy()
     steps: list[Step] = []
     for index in range(limit):

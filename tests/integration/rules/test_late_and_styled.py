@@ -25,7 +25,7 @@ SECONDS_OF_A_LARGE_PAGE = 8
 
 
 async def read(page: Context, site: Site, body: str, *, many: bool = False, **wanted: Any) -> Extraction:
-    """What the policy reads of a page with this body, by a schema of the fields `wanted`."""
+    """Return what the policy reads of a page with this body, by a schema of the fields `wanted`."""
     site.pages["/here"] = f'<!doctype html><html lang="en"><head><title>T</title></head><body>{body}</body></html>'
     record = {"type": "object", "properties": wanted}
     schema = {"type": "array", "items": record} if many else record
@@ -100,7 +100,7 @@ async def test_a_table_that_a_script_fills_late_is_waited_for(page: Context, sit
 
 
 async def test_labels_of_a_definition_list_are_no_records(page: Context, site: Site) -> None:
-    """What a manual says of one method, under labels that end with a colon, is no list of methods."""
+    """Labels that end with a colon, under which a manual speaks of one method, are no list of methods."""
     notes = "<dl class=notes><dt>Parameters:</dt><dd>holder - the int data</dd><dt>Returns:</dt><dd>the bits</dd></dl>"
     found = await read(
         page, site, f"<main><h1>Class Bits</h1>{notes}{notes}</main>", many=True, method=TEXT, description=TEXT

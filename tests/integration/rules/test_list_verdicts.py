@@ -387,7 +387,7 @@ class Sessions:
     seen: int = 0  # the last report
 
     async def end(self, url: str, item: str = "", **spec: Any) -> Outcome:
-        """How a session of this job ends; with `item` that of its only item."""
+        """Return how a session of this job ends; with `item` that of its only item."""
         job = JobSpec.model_validate({"url": url, "policy": "rules", "politeness": {"robots": False}, **spec})
         link = LoopItem(0, item, True) if item else None
         self.number += 1

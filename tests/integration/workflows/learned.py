@@ -22,7 +22,7 @@ def item_of(site: str, seed: int, kind: Drift, n: int) -> LoopItem:
 async def learn(
     page: Context, site: str, seed: int, kind: Drift, numbers: Sequence[int] = (0, 1, 2, 3)
 ) -> CompiledPages:
-    """What the pages of some items teach, with their true records."""
+    """Return what the pages of some items teach, with their true records."""
     samples = []
     for n in numbers:
         item = item_of(site, seed, kind, n)

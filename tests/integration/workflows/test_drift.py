@@ -15,7 +15,7 @@ _learned: dict[int, tuple[Branch, ...]] = {}
 
 
 async def branches_for(page: Context, site: str, seed: int, kind: Drift) -> tuple[Branch, ...]:
-    """What the pages before any drift teach: they are the same for all kinds but for their address."""
+    """Return what the pages before any drift teach: they are the same for all kinds but for their address."""
     if seed not in _learned:
         learned = await learn(page, site, seed, Drift.NONE)
         assert learned.branches, learned.open

@@ -114,7 +114,7 @@ async def bid_of(page: Context, name: str, nth: int = 0) -> str:
 
 
 async def done(page: Context, url: str, name: str, nth: int = 0, field: str = "Name") -> SessionEvidence:
-    """What is noted of one run that types `name` and presses the button, both the `nth` that are called so."""
+    """Return what is noted of one run that types `name` and presses the button, both the `nth` that are called so."""
     book = EvidenceBook(LoopItem(0, f'{{"name": "{name}"}}', False))
     sources = Sources(data=None, item=f'{{"name": "{name}"}}', earlier=[], goal="")
     await page.goto(url)

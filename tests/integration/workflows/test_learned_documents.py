@@ -42,7 +42,7 @@ class Known:
     trust: DocumentTrust = field(default_factory=lambda: DocumentTrust(NoAudits()))
 
     def at(self, kind: Drift) -> tuple[Branch, ...]:
-        """What was learned, for the addresses of one kind."""
+        """Return what was learned, for the addresses of one kind."""
         signature = self.branch.signature
         url = signature.url.replace("/none/", f"/{kind}/")
         return (self.branch.model_copy(update={"signature": signature.model_copy(update={"url": url})}),)
@@ -58,7 +58,7 @@ class Reader:
     known: dict[int, Known] = field(default_factory=dict)
 
     async def knows(self, page: Context, seed: int) -> Known:
-        """What is learned of a seed; its documents are sampled."""
+        """Return what is learned of a seed; its documents are sampled."""
         if seed not in self.known:
             learned = await learn(page, self.site, seed, Drift.NONE)
             self.known[seed] = known = Known(learned.branches[0])
@@ -68,7 +68,7 @@ class Reader:
         return self.known[seed]
 
     async def read(self, known: Known, trust: DocumentTrust, seed: int, kind: Drift, n: int) -> tuple[PageRead, bool]:
-        """What one item gives, and whether no browser was asked."""
+        """Return what one item gives, and whether no browser was asked."""
 
         async def guard(_: str) -> None:
             """Lets all pass."""

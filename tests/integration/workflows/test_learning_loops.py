@@ -55,7 +55,7 @@ class Learning:
     workers: list[Worker]
 
     async def counted(self, metric: str) -> dict[tuple[str, ...], float]:
-        """What the workers have counted for one metric, by labels."""
+        """Return what the workers have counted for one metric, by labels."""
         rows = [row for worker in self.workers for row in (await worker.stats()).figures["counts"] if row[0] == metric]
         return {tuple(row[1:-1]): row[-1] for row in rows}
 

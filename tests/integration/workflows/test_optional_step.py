@@ -45,7 +45,7 @@ def form(*, banner: bool, more: str = "") -> str:
 
 
 async def done(page: Context, url: str, name: str, *clicks: str) -> SessionEvidence:
-    """What is noted of one run: `clicks` before the name is typed, and then the search."""
+    """Return what is noted of one run: `clicks` before the name is typed, and then the search."""
     book = EvidenceBook(LoopItem(0, f'{{"name": "{name}"}}', False))
     sources = Sources(data=None, item=f'{{"name": "{name}"}}', earlier=[], goal="")
     await page.goto(url)

@@ -27,7 +27,7 @@ EDITS = st.lists(
 
 
 def states(texts: list[str], name: str, value: Json) -> bool:
-    """Whether one of the places of a field says `value`."""
+    """Return whether one of the places of a field says `value`."""
     digits = {"price": f"{value:.2f}" if name == "price" else "", "weight_g": str(value)}
     for text in texts:
         if name in ("price", "weight_g") and digits[name] in text.replace(",", ""):

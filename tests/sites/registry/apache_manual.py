@@ -36,7 +36,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def _stated(table: html.HtmlElement) -> dict[str, str]:
-    """What a table with a name at the beginning of each row says."""
+    """Return what a table with a name at the beginning of each row says."""
     rows = table.xpath("./tr | ./tbody/tr")
     return {text(row.xpath("./th")[0]).rstrip(":"): text(row.xpath("./td")[0]) for row in rows}
 

@@ -22,7 +22,7 @@ class Unreachable(Exception):
 
 
 def cache_folder() -> Path:
-    """Where packages are kept between runs."""
+    """Return where packages are kept between runs."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(base) / "shoal-sites"
 

@@ -46,12 +46,12 @@ class Case:
 
     @property
     def is_form(self) -> bool:
-        """Whether the job's outcome is what is judged."""
+        """Return whether the job's outcome is what is judged."""
         return self.kind in ("form", "login")
 
     @property
     def is_list(self) -> bool:
-        """Whether the job can give a part of what it asks for."""
+        """Return whether the job can give a part of what it asks for."""
         return len(self.truth) > 1
 
 

@@ -10,7 +10,7 @@ from shoal.agent.support.json_value import Json
 
 
 def rows(database: Path, query: str, *values: Json) -> list[Json]:
-    """What a SQLite database answers to `query`, each row by column name."""
+    """Return what a SQLite database answers to `query`, each row by column name."""
     with closing(sqlite3.connect(database)) as connection:
         connection.row_factory = sqlite3.Row
         return [dict(row) for row in connection.execute(query, values)]

@@ -36,7 +36,7 @@ def site() -> Iterator[list[Case]]:
 
 
 def _asked(hg: Sequence[str], what: str) -> list[Json]:
-    """What the command line tells of the repository."""
+    """Return what the command line tells of the repository."""
     ran = subprocess.run(
         [*hg, what, "-Tjson"], env={**os.environ, **_NO_SETTINGS}, capture_output=True, check=True, timeout=60
     )

@@ -142,14 +142,14 @@ def _judge_fields(case: Case, row: Mapping[str, Json], true: Mapping[str, Json],
 
 
 def says_incomplete(answer: Answer) -> bool:
-    """Whether the job says by itself that something is missing."""
+    """Return whether the job says by itself that something is missing."""
     counts = answer.job.get("counts") or {}
     in_part = counts.get("final", 0) > counts.get("completed", 0)
     return answer.job["status"] != "completed" or bool(answer.job.get("incomplete")) or in_part
 
 
 def same(said: Json, truth: Json) -> bool:
-    """Whether a value is the truth; of text, how white space is laid out does not count."""
+    """Return whether a value is the truth; of text, how white space is laid out does not count."""
     if isinstance(truth, Either):
         return any(same(said, way) for way in truth.ways)
     if isinstance(truth, bool) or isinstance(said, bool):
@@ -172,7 +172,7 @@ def _plain(truth: Json) -> Json:
 
 
 def _why(answer: Answer) -> str:
-    """What the job says about its end."""
+    """Return what the job says about its end."""
     errors = [row["error"]["message"] for row in answer.rows if row.get("error")]
     job_error = (answer.job.get("error") or {}).get("message")
     said = [job_error, answer.job.get("reason"), *errors[:2]]

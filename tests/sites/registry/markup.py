@@ -55,7 +55,7 @@ def parsed(path: Path) -> html.HtmlElement:
 
 
 def text(element: html.HtmlElement, *, without: str = "") -> str:
-    """What the element says, as words in one line; `without` is an XPath of what is left out."""
+    """Return what the element says, as words in one line; `without` is an XPath of what is left out."""
     left_out = set(element.xpath(without)) if without else set()
     parts: list[str] = []
 

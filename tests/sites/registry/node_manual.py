@@ -25,7 +25,7 @@ def site() -> Iterator[list[Case]]:
 
 
 def _stability(path: Path) -> Json:
-    """What the page says before its first section."""
+    """Return what the page says before its first section."""
     for node in parsed(path).xpath("//div[@id='apicontent']/h2[1]/following-sibling::*"):
         if node.tag in ("section", "h3"):
             return None

@@ -33,7 +33,7 @@ def site() -> Iterator[list[Case]]:
 
 
 def _page(path: Path) -> Json:
-    """What the page's Markdown says."""
+    """Return what the page's Markdown says."""
     lines = path.read_text(encoding="utf-8").splitlines()
     heading = lines[0].removeprefix("# ")
     keeper, floor, opens = (cell.strip() for cell in lines[4].strip("|").split("|"))

@@ -41,7 +41,7 @@ async def verdicts(cluster: str, cases: Sequence[Case]) -> list[Verdict]:
 
 
 async def answer(client: httpx.AsyncClient, case: Case) -> Answer:
-    """What the gateway gives for the case's job."""
+    """Return what the gateway gives for the case's job."""
     started = time.monotonic()
     submitted = await client.post(
         "/v1/jobs", json={"policy": "rules", "artifacts": {"screenshots": "none"}, **case.spec}

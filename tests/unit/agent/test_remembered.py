@@ -10,7 +10,7 @@ def test_an_answer_is_remembered_and_long_texts_are_not_kept() -> None:
 
     @bounded_cache(2, longest=3)
     def length(text: str) -> int:
-        """How long it is."""
+        """Return how long it is."""
         asked.append(text)
         return len(text)
 

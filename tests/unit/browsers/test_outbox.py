@@ -141,7 +141,7 @@ async def test_a_newer_checkpoint_replaces_one_that_was_not_pulled_yet() -> None
 
 
 def texts(parcel: ReportBatch) -> list[str]:
-    """What the records of a pull begin with."""
+    """Return what the records of a pull begin with."""
     return [report.outcome.records[0].value[:1] for report in parcel.reports() if report.outcome]
 
 

@@ -30,7 +30,7 @@ class Served:
     working: list[Any] = field(default_factory=list)
 
     def do(self, work: Coroutine[Any, Any, Any]) -> Any:
-        """What `work` gives."""
+        """Return what `work` gives."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(30)
 
     def submit(self, **spec: Any) -> str:

@@ -103,7 +103,7 @@ def test_what_is_no_workflow_is_refused_with_its_fault(served: Served, shoal: Sh
 
 
 def evidence(n: int) -> SessionEvidence:
-    """What a session teaches that read the price of item `n`."""
+    """Return what a session teaches that read the price of item `n`."""
     url, price = f"https://shop.example/p/{n}", f"{n}.50"
     places = (
         ("label", FieldPlace(label="Price")),

@@ -53,7 +53,7 @@ class Kept:
         return here[0] if here else None
 
     async def gateway(self) -> dict[str, object]:
-        """What the status says of the gateway."""
+        """Return what the status says of the gateway."""
         told: dict[str, object] = (await self.client.get("/v1/status")).json()["gateway"]
         return told
 

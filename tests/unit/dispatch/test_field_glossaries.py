@@ -103,7 +103,7 @@ async def test_what_is_unknown_in_an_answer_is_left_out_and_told() -> None:
 
 
 async def told_by(w: World, row: JobRow) -> str:
-    """What a job's outcome says."""
+    """Return what a job's outcome says."""
     outcome = (await w.store.session(row.root_session)).row.outcome
     assert outcome is not None
     return outcome.reason

@@ -24,7 +24,7 @@ def test_no_module_sets_an_event_of_another_object() -> None:
 
 
 async def claims(signals: Signals) -> bool:
-    """Whether the claimer is woken."""
+    """Return whether the claimer is woken."""
     waiting = asyncio.create_task(signals.wait_to_claim(60))
     for _ in range(5):  # what is there already needs no more turns of the loop
         await asyncio.sleep(0)

@@ -39,7 +39,7 @@ async def begun(w: World, **fields: Any) -> int:
 
 
 async def counted(w: World, metric: str) -> float:
-    """What the dispatcher has counted, as soon as its snapshot says it."""
+    """Return what the dispatcher has counted, as soon as its snapshot says it."""
     async with asyncio.timeout(28):
         while True:
             for snapshot, _ in (await w.store.states("dispatcher/")).values():

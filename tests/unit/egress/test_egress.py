@@ -56,7 +56,7 @@ async def hello(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 async def talk(proxy: EgressProxy, data: bytes) -> bytes:
-    """What the proxy answers to raw bytes, to the end."""
+    """Return what the proxy answers to raw bytes, to the end."""
     reader, writer = await asyncio.open_connection("127.0.0.1", int(proxy.url.rpartition(":")[2]))
     writer.write(data)
     async with asyncio.timeout(60):

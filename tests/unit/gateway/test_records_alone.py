@@ -53,7 +53,7 @@ async def read(w: World, job: str, **query: Any) -> bytes:
 
 
 def cells(workbook: bytes) -> list[list[Any]]:
-    """What the cells of the one sheet hold, texts in quotes."""
+    """Return what the cells of the one sheet hold, texts in quotes."""
     with zipfile.ZipFile(io.BytesIO(workbook)) as archive:
         root = etree.fromstring(archive.read("xl/worksheets/sheet1.xml"))
     assert not root.findall(".//{*}f"), "a formula"

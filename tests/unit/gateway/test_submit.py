@@ -474,7 +474,7 @@ async def test_what_only_a_model_could_do_is_refused_where_no_worker_asks_one(jo
 @pytest.mark.parametrize("read", [parse_json, parse_spec])
 @pytest.mark.parametrize("member", ['"label%d": "a:b"', '"same%.0s": "\\\\"', r'"%d \": ": "\":\":"'])
 def test_members_of_a_body_are_counted_as_they_are_written(member: str, read: Callable[[bytes], Any]) -> None:
-    """What reads JSON looks at each of them, those that a later one of their name replaces among them."""
+    """Readers of JSON look at each member, those that a later one of their name replaces among them."""
     for n, many in ((MOST_MEMBERS - 3, False), (MOST_MEMBERS - 2, True)):
         members = ", ".join(member % place for place in range(n))
         body = f'{{"url": "https://shop.example/", "goal": "look", "labels": {{{members}}}}}'.encode()

@@ -37,7 +37,7 @@ async def here() -> AsyncIterator[World]:
 
 
 async def tried(here: World, answer: Any, spec: Mapping[str, Any] = SPEC, **query: Any) -> dict[str, Any]:
-    """What a try answers while its sessions end as `answer` says."""
+    """Return what a try answers while its sessions end as `answer` says."""
     asked = asyncio.create_task(here.client.post("/v1/jobs:try", json=spec, params=query))
     while not asked.done():
         await here.run(answer)

@@ -26,7 +26,7 @@ async def here() -> AsyncIterator[World]:
 
 
 async def tell(here: World, **figures: Any) -> None:
-    """What the dispatcher says about itself."""
+    """Set what the dispatcher says about itself."""
     await here.store.put_state("dispatcher/main", {**BUSY, **figures})
 
 

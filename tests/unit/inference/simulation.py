@@ -140,7 +140,7 @@ class World:
         return sum(start <= at < end for at in self.replies) / (end - start)
 
     def best_rate(self) -> float:
-        """What the server gives when it never lacks work."""
+        """Return what the server gives when it never lacks work."""
         world = World(self.server, replace(self.rules, start=self.slots, least=self.slots, most=self.slots), seed=2)
         world.run(600)
         return world.rate(300, 600)

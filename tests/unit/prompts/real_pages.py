@@ -104,7 +104,7 @@ def load(name: str) -> Observation:
 
 
 async def asked(page: RealPage) -> Ask:
-    """What a model is asked on the page."""
+    """Return what a model is asked on the page."""
     seen = load(page.name)
     model = ScriptedModel([])
     policy = ModelPolicy(model, None, options=ModelPolicyOptions(images=False))  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ HEADING = Heading(1, "Blue lamp", "h1", order=1)
 
 
 def stock(path: str, *objects: dict[str, Any], text: str = "Blue lamp") -> object:
-    """What the objects say of the stock of the page at `path`; None where they say nothing of it."""
+    """Return what the objects say of the stock of the page at `path`; None where they say nothing of it."""
     facts = Facts(f"https://shop.example{path}", headings=[HEADING], plain_text=text)
     answers = [FetchedJson("https://shop.example/api", json.dumps(each)) for each in objects]
     return next((told.value for told in subject_values(answers, facts) if told.path == "stock"), None)

@@ -55,7 +55,7 @@ async def workers(clock: Clock, w: World) -> AsyncIterator[list[tuple[Robots, As
 
 
 async def all_ask(workers: list[tuple[Robots, Asking]], url: str) -> list[bool | BaseException]:
-    """Whether each may open a page; or why it cannot know."""
+    """Return whether each may open a page; or why it cannot know."""
     asking = (robots.allowed(url, "Shoal", shared) for robots, shared in workers)
     async with asyncio.timeout(40):
         return await asyncio.gather(*asking, return_exceptions=True)

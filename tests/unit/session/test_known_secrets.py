@@ -42,7 +42,7 @@ class Knowing(Notes):
 
 
 def gives_away(*things: object) -> bool:
-    """Whether one of these holds the secret in any spelling."""
+    """Return whether one of these holds the secret in any spelling."""
     return HiddenValues({VALUE: "-"}).found_in([repr(thing) for thing in things])
 
 
@@ -86,7 +86,7 @@ async def test_a_long_list_goes_to_the_journal_without_the_secret() -> None:
 
 
 async def test_a_later_attempt_goes_on_where_the_first_one_was() -> None:
-    """Where it was is an address that holds the secret: it is stored with a reference, and opened with the value."""
+    """An address that holds the secret is stored with a reference, and opened with the value."""
     where, notes = f"{URL}done?pw={quote(VALUE, safe='')}", Knowing()
     pages = {
         URL: FakePage(actions={"click 1": where}),

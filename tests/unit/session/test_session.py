@@ -374,7 +374,7 @@ async def test_a_session_that_fails_within_such_an_action_is_unsure_at_once() ->
 
 
 async def test_a_session_goes_on_after_an_action_that_was_confirmed() -> None:
-    """What was done is known to the policy, which would else look for the form on the page that thanks for it."""
+    """The policy knows what was done; it would else look for the form on the page that thanks for it."""
     _, _, notes = await run(work(**ONCE), ANSWERED, policy=Sender())
     confirmed = notes.checkpoints[1][0]
     outcome, browser, _ = await run(replace(work(**ONCE), checkpoint=confirmed), ANSWERED, policy=Sender())

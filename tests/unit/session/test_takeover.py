@@ -36,7 +36,7 @@ TYPE = Action("keyboard_type", {"text": "4711-geheim"})
 
 
 def says(n: int) -> Callable[[str, Any], Any]:
-    """What a page gives on which nothing is pointed at, and whose record is `n`."""
+    """Return what a page gives on which nothing is pointed at, and whose record is `n`."""
     return lambda script, arg: None if "activeElement" in script else [] if "h1" in script else {"n": n}
 
 
@@ -144,7 +144,7 @@ async def test_a_takeover_ends_when_the_person_goes_away(monkeypatch: pytest.Mon
 
 
 def field_in_focus(script: str, arg: Any) -> Any:
-    """What a page gives whose only field has the focus, and whose record is 7."""
+    """Return what a page gives whose only field has the focus, and whose record is 7."""
     if "arg.describe" in script:
         ways = [{"family": family, "value": "Code", "role": "textbox", "n": 1} for family in ("role_name", "css")]
         told = {"role": "textbox", "name": "Code", "ways": ways, "around": [], "box": [1, 2, 3, 4], "form": None}

@@ -23,7 +23,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def refusal(**overrides: object) -> str:
-    """What the refusal says."""
+    """Return what the refusal says."""
     with pytest.raises(BadSetting) as caught:
         load_settings(**overrides)
     return caught.value.message

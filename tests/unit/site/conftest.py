@@ -41,6 +41,6 @@ def browsing() -> Iterator[TestClient]:
 
 @pytest.fixture(scope="module")
 def truth(browsing: TestClient) -> list[dict[str, Any]]:
-    """What is true of every product."""
+    """Return what is true of every product."""
     products: list[dict[str, Any]] = browsing.get("/_truth/products.json").json()
     return products

@@ -32,7 +32,9 @@ def counted(w: World) -> Iterator[list[str]]:
 
 
 async def statements(n: int) -> dict[str, int]:
-    """How many it takes to claim, to look after and to end the sessions of `n` jobs, of which the store remembers 5."""
+    """Return how many it takes to claim, to look after and to end the sessions of `n` jobs,
+    of which the store remembers 5.
+    """
     async with world("sqlite://") as w:
         w.store._db.caches.specs = Recent(5)
         jobs = [await w.submit() for _ in range(n)]

@@ -17,7 +17,7 @@ TEXT = "x" * 1_000
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many sessions each statement read."""
+    """Return how many sessions each statement read."""
     seen: list[int] = []
     ask = reading.result_sessions
 

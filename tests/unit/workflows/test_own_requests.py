@@ -113,7 +113,7 @@ async def sample(
 async def learned(
     answers: Answers = plain, headers: Mapping[str, str] | None = None, at: Callable[[int], str] = url_of
 ) -> Branch:
-    """What three pages teach."""
+    """Return what three pages teach."""
     sent = {"accept": "*/*"} if headers is None else headers
     samples = [await sample(n, answers, sent or None, at) for n in LEARNED]
     compiled = compile_pages(samples, SCHEMA)
@@ -253,7 +253,7 @@ class Site:
             raise RobotsForbidden(f"{url} is closed to robots")
 
     async def read(self, branch: Branch, n: int) -> tuple[PageRead, DocumentContext, FakeBrowser]:
-        """What item `n` gives."""
+        """Return what item `n` gives."""
         spec = JOB.model_copy(update={"workflow": {"versions": [{"branches": [branch.as_json()]}]}})
         own = OwnReading.of(spec, item_of(n))
         assert own is not None
@@ -267,7 +267,7 @@ class Site:
         return got, context, browser
 
     async def trusted(self) -> Branch:
-        """What was learned, once three pages have said the same as their requests."""
+        """Return what was learned, once three pages have said the same as their requests."""
         branch = await learned()
         for n in range(4, 4 + SAMPLES):
             got, context, _ = await self.read(branch, n)

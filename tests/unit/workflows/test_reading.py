@@ -152,7 +152,7 @@ MADE = BRANCH.model_copy(
 
 
 def made_by(place: Place, branch: Branch = MADE, schema: Json = True) -> PageRead:
-    """What a page gives whose maker is a free text, which has no shape."""
+    """Return what a page gives whose maker is a free text, which has no shape."""
     view = replace(VIEW, places={place_key(MAKER): (place,), place_key(MAKER_PATH): (place,)})
     return read_page(view, (branch,), ITEM, schema if isinstance(schema, dict) else None)
 

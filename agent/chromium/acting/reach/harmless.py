@@ -42,7 +42,7 @@ _NAVIGATION = "function() { return this.navigation; }"
 
 
 async def harmless(tab: Tab, action: Action) -> bool:
-    """Whether the action provably sends nothing.
+    """Return whether the action provably sends nothing.
 
     Raises:
         ElementMissing: there is no element with the id that it names.
@@ -61,7 +61,7 @@ async def harmless(tab: Tab, action: Action) -> bool:
 
 
 async def _quiet(world: World, number: int, name: str) -> bool:
-    """Whether no script hears of the action, on an element that does nothing else by itself."""
+    """Return whether no script hears of the action, on an element that does nothing else by itself."""
     session = world.session
     handle = await world.handle(f"shoalWalker.around({number})")
     if handle is None:
@@ -79,7 +79,9 @@ async def _quiet(world: World, number: int, name: str) -> bool:
 
 
 async def _heard(world: World, around: set[int], node: int) -> bool:
-    """Whether one of the nodes, the window of `node` or its navigation has a listener for what the action does."""
+    """Return whether one of the nodes,
+    the window of `node` or its navigation has a listener for what the action does.
+    """
     session = world.session
     # Asked of the page's own objects: asked of an isolated world's, Chromium loses that world's identities.
     own = (await session.send("DOM.resolveNode", {"backendNodeId": node, "objectGroup": "shoal"}))["object"]

@@ -28,7 +28,7 @@ _MOST_FRAMES = 10
 
 
 async def prospect(tab: Tab, action: Action) -> Prospect:
-    """What the action would reach on the page as it is.
+    """Return what the action would reach on the page as it is.
 
     Raises:
         ElementMissing: there is no element with an id that it names.
@@ -100,7 +100,7 @@ async def _reached(look: PageWalk, main: World, before: Prospect, asked: dict[st
 
 
 async def _is_listed(look: PageWalk, main: World, url: str) -> bool:
-    """Whether a link of the page, in whichever frame, leads to exactly this address."""
+    """Return whether a link of the page, in whichever frame, leads to exactly this address."""
     asked = f"shoalWalker.lists({json.dumps(web_address(url))})"
     inner = [world for prefix in look.frames if prefix and (world := look.world_of(prefix)) is not None]
     for world in (main, *inner):

@@ -52,7 +52,7 @@ class Given:
 
 
 def given(state: SessionState, seen: Observation) -> Given:
-    """What a decision on the page `seen` may name."""
+    """Return what a decision on the page `seen` may name."""
     spec, item = state.spec, state.item
     words = spec.words(item)
     if spec.loop is not None and item is None:  # an item's session is for its own value, one of perhaps 100,000

@@ -68,6 +68,6 @@ def _is_some_code(field: Element) -> bool:
 
 
 def _words(field: Element) -> list[str]:
-    """What the field says of itself, word by word; "otpCode" and "otp_code" are two."""
+    """Return what the field says of itself, word by word; "otpCode" and "otp_code" are two."""
     said = " ".join((field.name, *(field.attributes.get(name, "") for name in _TELLING)))
     return _WORD.findall(_HUMP.sub(" ", said).casefold())

@@ -15,7 +15,8 @@ _LEAST_CHARS = 2
 
 
 def data_used(state: SessionState, steps: Sequence[Step] = ()) -> bool:
-    """Whether the job gives no data, or some value of them was part of an action.
+    """Return whether the job gives no data,
+    or some value of them was part of an action.
 
     Args:
         steps: of the running mini goal.
@@ -30,7 +31,7 @@ def _given(state: SessionState) -> set[str]:
 
 
 def _used(state: SessionState, steps: Sequence[Step]) -> str:
-    """What all actions so far said, and what they were done to."""
+    """Return what all actions so far said, and what they were done to."""
     done = [*(step for task in state.history for step in task.steps), *steps]
     results = [result for step in done for result in step.results]
     said = [str(argument) for result in results for argument in result.action.args.values()]
@@ -38,7 +39,8 @@ def _used(state: SessionState, steps: Sequence[Step]) -> str:
 
 
 def check_data_used(state: SessionState, page: PageText, steps: Sequence[Step], value: object) -> None:
-    """Whether some value of the job's data was part of an action, or stands on the page that was seen.
+    """Check that some value of the job's data was part of an action,
+    or stands on the page that was seen.
 
     Args:
         steps: of the running mini goal.

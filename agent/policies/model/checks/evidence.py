@@ -34,7 +34,7 @@ _QUOTED = (
 
 
 def quotes(reason: str, page: PageText) -> bool:
-    """Whether `reason` holds, between quotation marks, words that stand on the page."""
+    """Return whether `reason` holds, between quotation marks, words that stand on the page."""
     quoted = (words for form in _QUOTED for words in form.findall(reason))
     return any(page.find(words.strip(" .,;:…")) is not None for words in quoted)
 
@@ -87,7 +87,8 @@ class GivenValues:
         return frozenset(amount for written in quantities_in(self.whole) for amount in written.readings)
 
     def gives(self, text: str) -> bool:
-        """Whether `text` is made of what is known; lenient, since the same thing is written in several ways.
+        """Return whether `text` is made of what is known;
+        lenient, since the same thing is written in several ways.
 
         Dates, numbers and quantities are compared by what they say.
         """
@@ -119,7 +120,8 @@ def _left(text: str, found_in: Callable[[str], Iterator[Written[T]]], known: fro
 
 
 def known(state: SessionState, page: PageText, steps: Sequence[Step] = ()) -> GivenValues:
-    """What the job gives, what this session has read and seen so far, and what `page` says.
+    """Return what the job gives, what this session has read and seen so far,
+    and what `page` says.
 
     Args:
         steps: of the mini goal so far: what their actions gave back, people's answers too, is given.
@@ -135,8 +137,8 @@ def known(state: SessionState, page: PageText, steps: Sequence[Step] = ()) -> Gi
 
 
 def given_words(state: SessionState, steps: Sequence[Step] = ()) -> str:
-    """What an answer need not prove: the words and details of the job and of the value that the session works for, and
-    what calls gave back, people's answers too, in one text.
+    """Return what an answer need not prove: the words and details of the job and of the value that the session works
+    for, and what calls gave back, people's answers too, in one text.
 
     Args:
         steps: of the mini goal so far.

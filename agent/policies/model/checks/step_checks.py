@@ -84,7 +84,7 @@ def _check_given(action: Action, given: Given, base: str) -> None:
 
 
 def check_values(decision: StepDecision, reply: Json, known: Callable[[], GivenValues]) -> None:
-    """Whether what is typed was given by somebody.
+    """Check that what is typed was given by somebody.
 
     Args:
         known: what was given. It takes the words of whole pages, so it is asked only where something is typed.
@@ -145,7 +145,7 @@ def _retyped(decision: StepDecision, values: Mapping[int, str | None]) -> StepDe
 
 
 def check_progress(decision: StepDecision, root: Element, steps: Sequence[Step] = ()) -> None:
-    """Whether a decision's actions leave something undone that the page asks for.
+    """Check that a decision's actions leave nothing undone that the page asks for.
 
     Args:
         steps: of this mini goal. A field that one of them changed after the form was last sent may still be marked by
@@ -199,7 +199,7 @@ def _within(element: Element, bids: set[str]) -> bool:
 
 
 def _wanting(element: Element) -> bool:
-    """Whether a required field is empty."""
+    """Return whether a required field is empty."""
     if "required" not in element.states or "disabled" in element.states or not element.visible:
         return False
     if element.tag == "select":
@@ -276,7 +276,7 @@ def _there(option: Mapping[str, Json], element: Element) -> dict[str, Json]:
 
 
 def _holds_already(action: Action, element: Element) -> bool:
-    """Whether the element shows already what the action would make it show."""
+    """Return whether the element shows already what the action would make it show."""
     if action.name == "fill":
         return bool(action.args["value"]) and element.attributes.get("value") == action.args["value"]
     if action.name == "select_option":
@@ -287,7 +287,7 @@ def _holds_already(action: Action, element: Element) -> bool:
 
 
 def _with_code(actions: list[Action], elements: Mapping[str, Element]) -> tuple[Action, ...]:
-    """What is to be filled beside the code, then the code itself from where it comes."""
+    """Return what is to be filled beside the code, then the code itself from where it comes."""
     field = code_field(elements.values())
     if field is None:
         raise ReplyProblem("no field on this page takes a verification code: place_to_enter_verification_code is false")

@@ -18,7 +18,9 @@ _TAG = re.compile(r"a|article|button|d[dlt]|div|h[1-6]|img|li|main|[ou]l|p|secti
 
 
 def is_css(select: str) -> bool:
-    """Whether `select` is a CSS selector rather than words: by its signs, or because it is made of tag names only."""
+    """Return whether `select` is a CSS selector rather than words:
+    by its signs, or because it is made of tag names only.
+    """
     return bool(_CSS.search(select)) or all(_TAG.fullmatch(word) for word in select.split())
 
 
@@ -95,7 +97,7 @@ def _item(element: Element, base: str, index: int, is_link: bool | None) -> Loop
 
 
 def _way_out(element: Element, base: str) -> str | None:
-    """Where a link leads, None when it does not leave the page."""
+    """Return where a link leads, None when it does not leave the page."""
     href = element.attributes.get("href", "")
     return None if href.startswith("#") else absolute(href, base)
 

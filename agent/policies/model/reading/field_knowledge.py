@@ -41,7 +41,9 @@ class DataValue:
 
 
 async def stated_in_data(context: Context, extract: ExtractSpec) -> tuple[DataValue, ...]:
-    """What the structured data of a page state of one record; nothing of a list, a large page or one without a tree."""
+    """Return what the structured data of a page state of one record;
+    nothing of a list, a large page or one without a tree.
+    """
     answer = None if extract.many else await context.read(SCRIPT, {"boxes": False})
     if not isinstance(answer, Mapping) or "xml" not in answer:
         return ()
@@ -87,7 +89,9 @@ class PageKnowledge:
         return (*prop.glossary.labels, *(prop.concept.names if prop.concept is not None else ()))
 
     def states(self, field: str, value: Json) -> bool:
-        """Whether an amount of the page is this one in the field's unit, or its structured data state the value."""
+        """Return whether an amount of the page is this one in the field's unit,
+        or its structured data state the value.
+        """
         prop = self._properties.get(field)
         if prop is not None and isinstance(value, int | float) and self._converts(prop, value):
             return True

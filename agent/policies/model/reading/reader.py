@@ -45,7 +45,7 @@ class ModelExtractor:
         self._asker = asker
 
     async def read(self, state: SessionState) -> Extraction:
-        """What the page shows of the job's `extract`.
+        """Return what the page shows of the job's `extract`.
 
         A value that the page does not say is asked for once more, with that said, and then left out: a field that is
         missing can be seen, an invented one cannot.
@@ -204,7 +204,7 @@ def _records(reading: PartReading[Json], extract_spec: ExtractSpec) -> list[Json
 
 
 def _shown(answers: Sequence[ModelAnswer[Json]], text: PageText) -> int | None:
-    """How many records the page says that it has: by its own words, and as the model understood it."""
+    """Return how many records the page says that it has: by its own words, and as the model understood it."""
     counts = [answer.value["shown"] for answer in answers if answer.value["shown"] is not None]
     said = stated_count(text.whole)
     return max([*counts, *([said] if said is not None else [])], default=None)

@@ -67,7 +67,7 @@ def _by_grounding(usable: list[Element], grounding: Grounding, bids: frozenset[s
 
 
 def only_in(text: str, choices: Offered) -> Offered:
-    """What of `choices` the rendered `text` shows with its id."""
+    """Return what of `choices` the rendered `text` shows with its id."""
     shown = set(_IDS_IN_TEXT.findall(text))
     return replace(choices, elements={bid: e for bid, e in choices.elements.items() if bid in shown})
 

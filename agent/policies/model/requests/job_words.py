@@ -48,7 +48,8 @@ class Jobs:
         }
 
     def variables(self, spec: JobSpec) -> dict[str, Json]:
-        """What the prompts of a browser session say of a job. It depends on nothing but the job.
+        """Return what the prompts of a browser session say of a job.
+        It depends on nothing but the job.
 
         Raises:
             ActionInvalid: the job names an action set that does not exist.
@@ -68,15 +69,15 @@ class Jobs:
         }
 
     def points_at(self, calls: Sequence[CallOffer]) -> bool:
-        """Whether a step with these calls may point at places on a picture."""
+        """Return whether a step with these calls may point at places on a picture."""
         return self._images and any(call.name in POINTING for call in calls)
 
     def offers(self, spec: JobSpec) -> tuple[CallOffer, ...]:
-        """What the job's CALL may name."""
+        """Return what the job's CALL may name."""
         return tuple(self._calls(spec))
 
     def extract(self, spec: JobSpec) -> ExtractSpec | None:
-        """What the job wants to be read, with the schema that was proposed for it where it has none."""
+        """Return what the job wants to be read, with the schema that was proposed for it where it has none."""
         own = spec.extract
         if own is not None and own.json_schema is not None:
             return own
@@ -90,7 +91,8 @@ class Jobs:
         self._proposed[_key(spec)] = schema
 
     def reads_addresses(self, state: SessionState) -> bool:
-        """Whether this session's pages are shown with the addresses of links and pictures, since they will be read.
+        """Return whether this session's pages are shown with the addresses of links and pictures,
+        since they will be read.
 
         All its decisions see them then: two renderings of one page would share nothing.
         """

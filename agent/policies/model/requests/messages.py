@@ -51,12 +51,12 @@ def session_messages(
 
 
 def session_variables(state: SessionState, chars: int) -> dict[str, Json]:
-    """What a session was given and has done so far, told with some `chars` characters at most."""
+    """Return what a session was given and has done so far, told with some `chars` characters at most."""
     return {"item": state.item, "tasks": task_lines(state.history, chars)}
 
 
 def page_variables(seen: Observation, told: Framed, now: datetime, *, part: int = 0) -> dict[str, Json]:
-    """What is on the page now."""
+    """Return what is on the page now."""
     return {
         "page": seen,
         "runs": told.runs,
@@ -76,7 +76,8 @@ def content_type(data: bytes) -> str:
 
 
 async def fitting(ask: Callable[[int], Awaitable[T]], chars: int, least: int) -> T:
-    """What `ask` gives with a page of at most `chars` characters, or half of it, and so on, until the prompt fits.
+    """Return what `ask` gives with a page of at most `chars` characters, or half of it, and so on,
+    until the prompt fits.
 
     Raises:
         PromptTooLong: it does not fit with `least` characters either.

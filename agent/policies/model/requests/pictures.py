@@ -37,7 +37,7 @@ class PromptImages:
 
 
 def shows_more(seen: Observation, steps: Sequence[Step]) -> bool:
-    """Whether a picture of the window says something that the page's text does not.
+    """Return whether a picture of the window says something that the page's text does not.
 
     So it is with a canvas, a chart, a picture without words, and a control that has no name or is called by its shape
     or colour alone; with one that a style greys out or highlights; and where the last action failed, or changed nothing
@@ -50,7 +50,7 @@ def shows_more(seen: Observation, steps: Sequence[Step]) -> bool:
 
 
 def _is_seen_only(element: Element) -> bool:
-    """Whether the text says less of an element than its looks."""
+    """Return whether the text says less of an element than its looks."""
     if element.states & _STYLED:
         return True
     nameless = not (element.name or element.text or element.children)
@@ -64,7 +64,8 @@ def _is_look(name: str) -> bool:
 async def pictures_of(
     state: SessionState, seen: Observation, steps: Sequence[Step] = (), *, points: bool
 ) -> PromptImages:
-    """What the job wants a model to see of the page `seen`: one picture of the window, where it says more than text.
+    """Return what the job wants a model to see of the page `seen`:
+    one picture of the window, where it says more than text.
 
     Args:
         steps: of the running mini goal.

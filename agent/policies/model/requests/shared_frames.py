@@ -46,7 +46,7 @@ class SharedFrame:
 
     @cached_property
     def starts(self) -> dict[tuple[str, ...], int]:
-        """Where each run of `LEAST_LINES` begins."""
+        """Return where each run of `LEAST_LINES` begins."""
         return _windows(self.lines)
 
 
@@ -83,7 +83,7 @@ def folded(page: str, frame: SharedFrame) -> tuple[Run, ...]:
 
 
 def _common(page: Sequence[str], at: int, frame: Sequence[str], start: int) -> int:
-    """How many lines from `at` on are those of the frame from `start` on."""
+    """Return how many lines from `at` on are those of the frame from `start` on."""
     most = min(len(page) - at, len(frame) - start)
     return next((n for n in range(most) if page[at + n] != frame[start + n]), most)
 

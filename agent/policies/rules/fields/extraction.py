@@ -32,7 +32,8 @@ _SETTLE_S = 5.0
 
 
 async def extract_page(state: SessionState) -> Extraction:
-    """What the page states of the job's schema: one record, or many where the schema is of an array.
+    """Return what the page states of the job's schema:
+    one record, or many where the schema is of an array.
 
     What the page does not state stays out of the record and is named in `missing`. One call reads the page; only when a
     field is missing and scripts may still bring it, the page is waited for and read again.
@@ -117,7 +118,8 @@ def _may_still_come(extraction: Extraction, facts: Facts, properties: Sequence[P
 
 
 def _coming(extraction: Extraction, facts: Facts, properties: Sequence[Property]) -> str:
-    """What says that what is missing may still come, in words; "" when nothing does.
+    """Return what says that what is missing may still come, in words;
+    "" when nothing does.
 
     That is what the page says itself, an empty element that is called as a missing field is, and, where nothing was
     found or a required field is missing, an empty element that may hold anything.
@@ -144,6 +146,6 @@ _HOLDING = frozenset(phrase("app root content results items list main data table
 
 
 def _told(waits: Sequence[str], began: float) -> str:
-    """What was waited for in vain, for the error's message."""
+    """Return what was waited for in vain, for the error's message."""
     causes = ", ".join(dict.fromkeys(waits))
     return f"waited {time.monotonic() - began:.1f} s for {causes}" if causes else ""

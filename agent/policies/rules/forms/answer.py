@@ -25,7 +25,7 @@ _TELLING_CHARS = 4
 
 
 def before_sending(page: FormPage, form: int, details: Sequence[Detail], plan: Sequence[Entry]) -> BeforeSending:
-    """What has to be known of `page` to judge the page that comes after the form was sent."""
+    """Return what has to be known of `page` to judge the page that comes after the form was sent."""
     return BeforeSending(
         loaded=page.loaded,
         said=tuple(dict.fromkeys(_clipped(text) for text in _all_said(page))),
@@ -48,12 +48,12 @@ class FormAnswer:
 
     @property
     def navigated(self) -> bool:
-        """Whether this is another document than the one before."""
+        """Return whether this is another document than the one before."""
         return self.before is not None and self.before.loaded != self.page.loaded
 
     @property
     def same_form(self) -> bool:
-        """Whether the form is still there."""
+        """Return whether the form is still there."""
         return bool(self.forms)
 
     @property
@@ -62,7 +62,7 @@ class FormAnswer:
         return [field for field in self.page.fields if field.form in self.forms]
 
     def is_new(self, text: str) -> bool:
-        """Whether the page before did not say this."""
+        """Return whether the page before did not say this."""
         return self.before is None or _clipped(text) not in self.before.said
 
     @property
@@ -71,7 +71,7 @@ class FormAnswer:
         return [message for message in self.page.messages if self.is_new(message.text)]
 
     def says_thanks(self) -> bool:
-        """Whether the page confirms that it took the form, in words that the page before did not have."""
+        """Return whether the page confirms that it took the form, in words that the page before did not have."""
         if any(map(_is_thanks, self.messages)):
             return True
         if says_thanks(self.page.heading) and self.is_new(self.page.heading) and not says_refused(self.page.heading):
@@ -80,7 +80,7 @@ class FormAnswer:
         return not self.same_form and bool(set(words_of(_THANKS, self.page.text[:_TEXT_CHARS])) - set(known))
 
     def shows_entered(self, details: Sequence[Detail]) -> bool:
-        """Whether the page now shows, outside of the fields, what was sent: a comment that was posted."""
+        """Return whether the page now shows, outside of the fields, what was sent: a comment that was posted."""
         if self.before is None or not self.navigated:
             return False
         still = {squash(field.value) for field in self.fields if field.value}
@@ -89,7 +89,7 @@ class FormAnswer:
 
 
 def _is_thanks(message: FormNotice) -> bool:
-    """Whether a new message says that the form was taken; plain text beside a form has to give thanks."""
+    """Return whether a new message says that the form was taken; plain text beside a form has to give thanks."""
     if message.kind == "error" or says_refused(message.text):
         return False
     if message.kind == "success":
@@ -102,7 +102,7 @@ def _is_thanks(message: FormNotice) -> bool:
 
 
 def _is_told(text: str) -> bool:
-    """Whether plain text tells of something that was done: "Changes saved", but not "Last updated at 10:31"."""
+    """Return whether plain text tells of something that was done: "Changes saved", but not "Last updated at 10:31"."""
     return not re.search(r"\d", text) and (len(text.split()) <= _FEW_WORDS or bool(words_of(_DONE, text)))
 
 
@@ -142,7 +142,7 @@ def _clipped(text: str) -> str:
 
 
 def is_shown(detail: Detail, page: FormPage) -> bool:
-    """Whether the page's text holds the detail's value."""
+    """Return whether the page's text holds the detail's value."""
     if not isinstance(detail.value, (str, int, float)) or isinstance(detail.value, bool):
         return False
     text = squash(as_text(detail.value))
@@ -167,10 +167,10 @@ def words_of(known: Sequence[str], text: str) -> list[str]:
 
 
 def says_thanks(text: str) -> bool:
-    """Whether a site says so when it took a form."""
+    """Return whether a site says so when it took a form."""
     return bool(words_of(_THANKS, text))
 
 
 def says_refused(text: str) -> bool:
-    """Whether a site says so when it did not take a form."""
+    """Return whether a site says so when it did not take a form."""
     return bool(words_of(_REFUSALS, text))

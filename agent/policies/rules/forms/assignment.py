@@ -28,7 +28,7 @@ class Detail:
 
     @property
     def names(self) -> tuple[Phrase, ...]:
-        """What it may be called: its key, with its parent, and the synonyms of its key."""
+        """Return what it may be called: its key, with its parent, and the synonyms of its key."""
         parts = self.key.split(".")
         own = bare(phrase(parts[-1]))
         with_parent = bare(phrase(" ".join(parts[-2:])))
@@ -127,7 +127,7 @@ def _likeness(detail: Detail, slot: tuple[FormField, ...]) -> float:
 
 
 def _another(called: Phrase, names: Sequence[Phrase]) -> bool:
-    """Whether the field is known to ask for something else: a first name is no full name."""
+    """Return whether the field is known to ask for something else: a first name is no full name."""
     asked = [group for group in _SAME if any(name in group for name in names[:2])]
     return bool(asked) and any(called in group for group in _SAME) and not any(called in group for group in asked)
 
@@ -162,7 +162,7 @@ def _with_value(likeness: float, value: Json, slot: tuple[FormField, ...]) -> fl
 
 
 def field_likeness(detail_name: Phrase, called: Phrase) -> float:
-    """How well a field called `called` takes a detail called `detail_name`: 1 is the same name."""
+    """Return how well a field called `called` takes a detail called `detail_name`: 1 is the same name."""
     if not detail_name or not called:
         return 0.0
     if detail_name == called:

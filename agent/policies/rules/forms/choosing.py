@@ -35,12 +35,12 @@ class FormCandidate:
 
     @property
     def taken(self) -> int:
-        """How many details it takes."""
+        """Return how many details it takes."""
         return len({key for entry in self.plan for key in entry.keys})
 
     @property
     def score(self) -> float:
-        """How well the names of fields and details agree."""
+        """Return how well the names of fields and details agree."""
         return sum(entry.score for entry in self.plan)
 
     @property
@@ -104,7 +104,7 @@ def _candidates(page: FormPage, details: Sequence[Detail], goal: str) -> list[Fo
 
 
 def _purpose_of_details(details: Sequence[Detail], goal: str) -> frozenset[Purpose]:
-    """What the details alone ask for, where no goal says anything: a name and a password log in."""
+    """Return what the details alone ask for, where no goal says anything: a name and a password log in."""
     names = [set(detail.names) for detail in details]
     password = [name for name in names if name & _PASSWORD]
     user = [name for name in names if name & _USER]
@@ -113,7 +113,7 @@ def _purpose_of_details(details: Sequence[Detail], goal: str) -> frozenset[Purpo
 
 
 def _is_allowed(page: FormPage, candidate: FormCandidate, details: Sequence[Detail], goal: str) -> bool:
-    """Whether filling in the form does what the goal asks for, as far as both say it."""
+    """Return whether filling in the form does what the goal asks for, as far as both say it."""
     if candidate.purpose not in OWN_EFFECT or candidate.asked:
         return True
     asked = purposes_in(goal) or _purpose_of_details(details, goal)
@@ -165,7 +165,7 @@ def describe(page: FormPage, form: int) -> str:
 
 
 def field_names(page: FormPage, form: int) -> str:
-    """What the fields of a form are called, as a list in words."""
+    """Return what the fields of a form are called, as a list in words."""
     names = list(dict.fromkeys(field.group or field.label or field.name for field in page.fields_of(form)))
     named = [name for name in names if name]
     return ", ".join(named[:_SHOWN_FIELDS]) + (", …" if len(named) > _SHOWN_FIELDS else "")

@@ -18,7 +18,8 @@ from shoal.agent.types import Action
 
 
 def actions_for(entry: Entry, counts: Mapping[str, int], lang: str = "") -> list[Action]:
-    """What brings the detail into its field; nothing when it is there, was entered before, or cannot be yet.
+    """Return what brings the detail into its field;
+    nothing when it is there, was entered before, or cannot be yet.
 
     Args:
         lang: in whose spelling dates and numbers are given.
@@ -96,7 +97,9 @@ def _choose_option(entry: Entry, reason: str) -> list[Action]:
 
 
 def is_waiting(entry: Entry) -> bool:
-    """Whether the detail cannot be entered yet: its field is disabled, or the option that it names is not there."""
+    """Return whether the detail cannot be entered yet:
+    its field is disabled, or the option that it names is not there.
+    """
     field = entry.fields[0]
     if field.disabled:
         return True

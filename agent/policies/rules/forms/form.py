@@ -181,7 +181,7 @@ class FormPage:
     lang: str = ""  # in whose spelling dates and numbers are written; "": unknown
 
     def facts_of(self, form: int) -> FormFacts:
-        """What the form says of itself; nothing where it is no form element."""
+        """Return what the form says of itself; nothing where it is no form element."""
         return next((form_facts for form_facts in self.forms if form_facts.form == form), FormFacts(form))
 
     def fields_of(self, form: int) -> list[FormField]:
@@ -237,7 +237,7 @@ def form_page(seen: Observation, extras: Mapping[str, Json]) -> FormPage:
 
 
 def _facts(forms: Sequence[Mapping[str, Json]], places: Mapping[int, int]) -> tuple[FormFacts, ...]:
-    """What the document says of the forms, under the numbers that the observation gives them."""
+    """Return what the document says of the forms, under the numbers that the observation gives them."""
     known = [(form, forms[place]) for form, place in places.items() if place < len(forms)]
     return tuple(
         FormFacts(
@@ -322,7 +322,9 @@ def _by_key(fields: Iterable[DocumentField]) -> dict[tuple[str, ...], list[Docum
 def _twin(
     element: Element, known: Mapping[tuple[str, ...], list[DocumentField]], taken: dict[tuple[str, ...], int]
 ) -> DocumentField | None:
-    """What the document knows of the same field: the next with the same tag, type and name that is shown alike."""
+    """Return what the document knows of the same field:
+    the next with the same tag, type and name that is shown alike.
+    """
     type_ = element.attributes.get("type", "text" if element.tag == "input" else "").lower()
     key = _key(element.tag, type_, element.attributes.get("name", ""))
     candidates = [field for field in known.get(key, ()) if field.visible == element.visible] or known.get(key, [])
@@ -385,7 +387,7 @@ _AVOID = tuple(phrase(text) for text in BUTTON_AVOID)
 
 
 def leads_on(button: FormButton) -> bool:
-    """Whether the button goes to a further page of the form rather than sending it."""
+    """Return whether the button goes to a further page of the form rather than sending it."""
     return _names_any(button.words, _NEXT) and not _names_any(button.words, _SEND)
 
 

@@ -36,7 +36,8 @@ class FormRequest:
 
 
 def judge(page: FormPage, steps: Sequence[Step], sent: int, asked: FormRequest) -> StepDecision | None:
-    """What the page says to what was sent: done, refused, or None to go on filling in.
+    """Return what the page says to what was sent:
+    done, refused, or None to go on filling in.
 
     Raises:
         FormRefused: the site says that it did not take the form.
@@ -129,7 +130,7 @@ def _right(steps: Sequence[Step]) -> set[str]:
 
 
 def _another_page(page: FormPage, asked: FormRequest, steps: Sequence[Step]) -> bool:
-    """Whether the page asks for details that were not entered yet: what looked final was not the last page."""
+    """Return whether the page asks for details that were not entered yet: what looked final was not the last page."""
     if sum(is_sending(step) for step in steps) > _MAX_SENDS:
         return False
     left = [detail for detail in asked.details if detail.key not in entered(steps) | _right(steps)]
@@ -149,7 +150,7 @@ class Complaint:
 
 
 def _complaints(answer: FormAnswer) -> list[Complaint]:
-    """What the page says against what was sent, and the page before did not say."""
+    """Return what the page says against what was sent, and the page before did not say."""
     complaints = [complaint for part in answer.fields if (complaint := _field_complaint(part, answer)) is not None]
     told = {squash(said.text) for said in complaints}
     for message in answer.messages:
@@ -171,7 +172,7 @@ _REFUSING = frozenset({400, 401, 403, 409, 413, 415, 422, 429})
 
 
 def _field_complaint(part: FormField, answer: FormAnswer) -> Complaint | None:
-    """What is said beside a field; the browser's own checks count only while nothing was sent."""
+    """Return what is said beside a field; the browser's own checks count only while nothing was sent."""
     name = part.label or part.name
     if part.error and answer.is_new(part.error):
         return Complaint(part.error, name)
@@ -183,7 +184,7 @@ def _field_complaint(part: FormField, answer: FormAnswer) -> Complaint | None:
 
 
 def _is_complaint(message: FormNotice, answer: FormAnswer) -> bool:
-    """Whether a new message says that the form was not taken.
+    """Return whether a new message says that the form was not taken.
 
     While the form is there, what is marked as an error is one. On another page much else may be marked so: a button
     that deletes, a badge, a row of a table. There its words have to say it.
@@ -240,7 +241,7 @@ _COMMON = frozenset(phrase(" ".join(COMMON_WORDS)))
 
 
 def _holds(criterion: str, text: str) -> bool:
-    """Whether the page shows what the criterion says: what it quotes, else most of its words."""
+    """Return whether the page shows what the criterion says: what it quotes, else most of its words."""
     quoted = re.findall(r"[\"“”'‘’«»]([^\"“”'‘’«»]{3,})[\"“”'‘’«»]", criterion)
     shown = squash(text)
     if quoted:

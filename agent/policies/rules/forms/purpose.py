@@ -44,12 +44,14 @@ def purposes_in(text: str) -> frozenset[Purpose]:
 
 
 def is_password(field: FormField) -> bool:
-    """Whether the field takes a password."""
+    """Return whether the field takes a password."""
     return field.type == "password"
 
 
 def form_purpose(page: FormPage, form: int) -> Purpose | None:
-    """What the form is for, by its buttons, its own names, its heading and its fields; None where none says it."""
+    """Return what the form is for, by its buttons, its own names, its heading and its fields;
+    None where none says it.
+    """
     scores: dict[Purpose, float] = {}
     for weight, texts in _evidence(page, form):
         named = [purposes_in(text) for text in texts]
@@ -98,7 +100,7 @@ def _by_fields(fields: Sequence[FormField]) -> Iterator[tuple[Purpose, float]]:
 
 
 def _has_fields_for(purpose: Purpose, fields: Sequence[FormField]) -> bool:
-    """Whether a form with such fields can be for this at all."""
+    """Return whether a form with such fields can be for this at all."""
     texts = [field for field in fields if field.kind == "text"]
     passwords = sum(map(is_password, texts))
     if purpose in ("newsletter", "search", "contact", "order"):

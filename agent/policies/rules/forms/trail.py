@@ -29,7 +29,7 @@ def entered(steps: Sequence[Step]) -> set[str]:
 
 
 def entered_here(steps: Sequence[Step]) -> dict[str, int]:
-    """How often each field was acted on since the form's page was opened."""
+    """Return how often each field was acted on since the form's page was opened."""
     counts: dict[str, int] = {}
     for step in steps:
         for result in step.results:
@@ -57,13 +57,13 @@ def is_sending(step: Step) -> bool:
 
 
 def was_sent(steps: Sequence[Step]) -> bool:
-    """Whether the form was sent for good since the last detail was entered."""
+    """Return whether the form was sent for good since the last detail was entered."""
     last = last_sending(steps)
     return last is not None and any(result.action.reasoning == SEND for result in steps[last].results)
 
 
 def idle_looks(steps: Sequence[Step]) -> int:
-    """How many times the page was looked at in a row without anything done."""
+    """Return how many times the page was looked at in a row without anything done."""
     count = 0
     for step in reversed(steps):
         if step.results:
@@ -85,7 +85,7 @@ def _final(steps: Sequence[Step]) -> ActionResult | None:
 
 
 def _failed(steps: Sequence[Step], action: Action) -> int:
-    """How often the action was tried and failed."""
+    """Return how often the action was tried and failed."""
     results = [result for step in steps for result in step.results]
     return sum(result.error is not None and result.action == action for result in results)
 

@@ -126,7 +126,9 @@ class Collector:
         self.state.cut = end.cut_by(self._texts) or self._shifted or self._unshown
 
     def _is_foreign(self, page: ListPage) -> bool:
-        """Whether the next page that was opened shows another list. The caller's own `next` is taken at its word."""
+        """Return whether the next page that was opened shows another list.
+        The caller's own `next` is taken at its word.
+        """
         first, before, self._before = self._first, self._before, page
         if first is None or before is None:
             self._first = page
@@ -153,7 +155,7 @@ class Collector:
         self.state.listed = self._stated if short else None
 
     def _stated_by(self, text: str, rows: int) -> int | None:
-        """How many items the first page says that there are: of this list, not of another on the page."""
+        """Return how many items the first page says that there are: of this list, not of another on the page."""
         assert self.loop.source is not None
         part = stated_part(text)
         if part is not None:
@@ -219,7 +221,8 @@ class Collector:
         self.state.left_out += len(new)
 
     def _may_be_meant(self, chosen: LinkGroup, page: ListPage) -> bool:
-        """Whether the words may mean the list that structure chose. Where they hardly do, `state.doubt` says so.
+        """Return whether the words may mean the list that structure chose.
+        Where they hardly do, `state.doubt` says so.
 
         A page about books seldom calls its list "books". But words that stand nowhere on it name nothing there.
         """
@@ -258,7 +261,7 @@ class Collector:
     # --- to the next page ---------------------------------------------------------------------------
 
     async def _goes_on(self, page: ListPage, found_new: bool) -> bool:
-        """Whether there are more items. A page that is only linked is not opened for it."""
+        """Return whether there are more items. A page that is only linked is not opened for it."""
         assert self.loop.source is not None
         step = next_step(page, self.loop.source.next)
         if step is not None and step.url:
@@ -350,7 +353,7 @@ class Collector:
         return True
 
     async def _something_new(self) -> bool:
-        """Whether items come that were not there before the last action."""
+        """Return whether items come that were not there before the last action."""
         if not await self._has_new():
             await wait_for_change(self.state.page, limit_s=_CHANGE_S)
         self._at_rest = await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
@@ -367,7 +370,8 @@ class Collector:
 
 
 async def read_links(page: Context, loop: LoopSpec, *, counts: bool = False) -> ListPage:
-    """What the page offers to loop over, in one call.
+    """Return what the page offers to loop over,
+    in one call.
 
     Raises:
         BadSelector: `select` or `next` is meant as CSS and is none: as words it would give other things.

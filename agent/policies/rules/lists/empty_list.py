@@ -12,7 +12,7 @@ from shoal.agent.spec import JobSpec
 
 
 async def says_empty(state: SessionState) -> bool:
-    """Whether the open page says that the list of this session's job is empty."""
+    """Return whether the open page says that the list of this session's job is empty."""
     return bool((await read_empty_page(state.page)).told(asked_words(state)))
 
 

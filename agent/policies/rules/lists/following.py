@@ -86,7 +86,7 @@ async def read_whole_list(
 
 
 async def doubted(page: Context, read: Extraction) -> Extraction:
-    """What was read of a list, not called complete where the open page says that there may be more."""
+    """Return what was read of a list, not called complete where the open page says that there may be more."""
     if not read.complete or (read.records and _is_whole(read, len(read.records))):
         return read
     why = (await read_list_end(page)).cut_by(texts_of(read.records))
@@ -94,7 +94,7 @@ async def doubted(page: Context, read: Extraction) -> Extraction:
 
 
 async def goes_on(page: Context, asked: str | None) -> bool:
-    """Whether the page shows a way to further records of its list; it is not taken."""
+    """Return whether the page shows a way to further records of its list; it is not taken."""
     list_page = await read_ways_on(page, asked)
     if asked:
         return asked_step(list_page, asked) is not None
@@ -173,7 +173,9 @@ class _Following:
         return await self._larger_page(page) or await self._scroll(page) or await self._longer_page(page)
 
     async def look_again(self) -> bool:
-        """Whether the first page shows by now how long its list is, or a way on: scripts draw rows before a pager."""
+        """Return whether the first page shows by now how long its list is, or a way on:
+        scripts draw rows before a pager.
+        """
         start = self._start
         if self._looked_again or self.pages > 1 or self._others or self._short or start is None or not start.scripted:
             return False
@@ -287,7 +289,7 @@ class _Following:
 
     @property
     def _short(self) -> bool:
-        """Whether the page says that there are more than were read."""
+        """Return whether the page says that there are more than were read."""
         return self.first.shown is not None and self.first.shown > len(self.records)
 
     async def _open(self, page: ListPage, step: Onward) -> bool:
@@ -331,7 +333,7 @@ class _Following:
         return await self._row_wait.wait(self.state.page, texts_of(self.records))
 
     def _is_an_item(self, url: str) -> bool:
-        """Whether the next page is one of the loop's values: then another session reads it."""
+        """Return whether the next page is one of the loop's values: then another session reads it."""
         loop = self.state.spec.loop
         return self.state.item is not None and loop is not None and url in (loop.values or ())
 
@@ -478,12 +480,12 @@ def _told(part: Extraction) -> tuple[str, ...]:
 
 
 def _is_cut(part: Extraction) -> bool:
-    """Whether a page holds more than was read of it, whatever other pages hold."""
+    """Return whether a page holds more than was read of it, whatever other pages hold."""
     return not part.complete and (part.shown is None or part.shown <= len(part.records))
 
 
 def _page_size(text: str) -> int:
-    """How many records a link to a larger page promises; 0 when it is none."""
+    """Return how many records a link to a larger page promises; 0 when it is none."""
     if squash(text) in _ALL:
         return 1_000_000
     number = int(text) if re.fullmatch(r"\d{2,4}", text) else 0

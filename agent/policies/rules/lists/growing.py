@@ -57,7 +57,7 @@ _TO_END_JS = """
 
 
 async def extent(page: Context) -> str:
-    """How much the page holds; it differs once the page shows other rows."""
+    """Return how much the page holds; it differs once the page shows other rows."""
     return str(await page.read(_EXTENT_JS))
 
 
@@ -171,7 +171,7 @@ def further(before: Sequence[Record], now: Sequence[Record]) -> list[Record] | N
 
 
 def _are_same_rows(before: Sequence[Record], now: Sequence[Record]) -> bool:
-    """Whether a field that tells the rows from each other has the same values in the same order."""
+    """Return whether a field that tells the rows from each other has the same values in the same order."""
     if len(before) < _TELLING:
         return False
     for name in before[0].value:

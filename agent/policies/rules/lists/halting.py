@@ -37,7 +37,7 @@ async def halted(
     at_rest: bool,
     turned: bool,
 ) -> Halt:
-    """What became of a press of `step` that brought nothing further.
+    """Return what became of a press of `step` that brought nothing further.
 
     It is the list's end where the list begins anew, the button is gone or disabled, or the last of all pages is open.
 
@@ -72,13 +72,15 @@ async def halted(
 
 
 def _other_words(before: str, after: str) -> bool:
-    """Whether words of a page gave way to others: not so a number that counts, nor a message that comes or goes."""
+    """Return whether words of a page gave way to others:
+    not so a number that counts, nor a message that comes or goes.
+    """
     old, new = ({_NUMBERS.sub("", line).strip() for line in text.splitlines()} for text in (before, after))
     return bool(old - new) and bool(new - old)
 
 
 def _is_last_number(page: ListPage) -> bool:
-    """Whether the page that is open has the highest number of all that a pager shows."""
+    """Return whether the page that is open has the highest number of all that a pager shows."""
     numbers = [int(control.text) for control in page.controls if control.visible and control.text.isdecimal()]
     here = _NUMBERS.search(page.current)
     return here is not None and len(numbers) > 1 and int(here.group()) >= max(numbers)

@@ -42,7 +42,7 @@ class InnerList:
 
     @property
     def twins(self) -> int:
-        """How many rows read exactly like another one: their records cannot be told from the other's."""
+        """Return how many rows read exactly like another one: their records cannot be told from the other's."""
         return len(self._texts) - len(set(self._texts.values()))
 
     async def to_top(self, state: SessionState) -> None:

@@ -36,7 +36,7 @@ class Request:
 
     @property
     def failed(self) -> bool:
-        """Whether nothing usable came."""
+        """Return whether nothing usable came."""
         return self.status == 0 or self.status >= 400
 
     def __str__(self) -> str:
@@ -69,12 +69,13 @@ class ListEnd:
         return frozenset(request for request in self.requests if request.failed)
 
     def coming(self, known: Collection[str] = ()) -> str:
-        """What says that rows are still coming, in words; "" when nothing does. `known`: as below."""
+        """Return what says that rows are still coming, in words; "" when nothing does. `known`: as below."""
         told = loading_told(self.text, {*known, self.title})
         return self.waits or (f"the text {told!r}" if told else "")
 
     def cut_by(self, known: Collection[str] = ()) -> str:
-        """What says that there may be more than was read, in words; "" when nothing does.
+        """Return what says that there may be more than was read, in words;
+        "" when nothing does.
 
         Args:
             known: texts of the records: what one of them says is not said of the list.
@@ -91,7 +92,7 @@ class ListEnd:
         return f"the page says {told!r}, and no way to the next page could be followed" if told else ""
 
     def _lacks(self, request: Request) -> bool:
-        """Whether what the request did not bring may be rows of the list.
+        """Return whether what the request did not bring may be rows of the list.
 
         A site's server error may be that. A site refuses a visitor without a login the data of an account, which is no
         part of a list, and scripts give up requests whose answer they no longer need: such requests
@@ -108,7 +109,8 @@ class ListEnd:
 
 
 async def read_list_end(page: Context) -> ListEnd:
-    """What the open page says of the end of its list, in one call; a page that takes no scripts says nothing.
+    """Return what the open page says of the end of its list, in one call;
+    a page that takes no scripts says nothing.
 
     Raises:
         BrowserError: the page answered something else.

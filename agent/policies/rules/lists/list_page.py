@@ -20,7 +20,8 @@ async def read_list_page(
     words: Collection[str] = (),
     counts: bool = False,
 ) -> ListPage:
-    """What the page offers to loop over and to go on by, in one call.
+    """Return what the page offers to loop over and to go on by,
+    in one call.
 
     Args:
         find: The caller's `select` and `next`, which may be CSS or words.

@@ -21,7 +21,7 @@ _CERTAINLY_CSS = re.compile(r"[#\[>*]|\.[A-Za-z_]|:[a-z]")
 
 
 def certainly_css(text: str) -> bool:
-    """Whether a text is a CSS selector and no words."""
+    """Return whether a text is a CSS selector and no words."""
     return _CERTAINLY_CSS.search(text) is not None
 
 
@@ -37,7 +37,7 @@ class Onward:
 
     @property
     def button(self) -> str:
-        """What tells a button from others; "" for a link."""
+        """Return what tells a button from others; "" for a link."""
         return self.select or self.label
 
 
@@ -112,7 +112,8 @@ def _said(control: ListControl) -> str:
 
 
 def _says_next(control: ListControl) -> int:
-    """How plainly a control says that it leads to the next page: 3 in words, 2 by one arrow, 1 by two; 0 not at all.
+    """Return how plainly a control says that it leads to the next page: 3 in words, 2 by one arrow, 1 by two;
+    0 not at all.
 
     Two arrows lead to the last page where one arrow stands beside them. A name wins over an arrow.
     """
@@ -201,7 +202,7 @@ _NUMBERING = re.compile(r"\b(?:page|seite|pagina|página|side|strana|of|von|de)\
 
 
 def is_page_of(first: str, other: str) -> bool:
-    """Whether two addresses differ only by what numbers the pages of one list."""
+    """Return whether two addresses differ only by what numbers the pages of one list."""
     first_url, other_url = address_parts(first), address_parts(other)
     if (first_url.scheme, first_url.netloc) != (other_url.scheme, other_url.netloc):
         return False
@@ -215,7 +216,9 @@ def is_page_of(first: str, other: str) -> bool:
 
 
 def numbers_page(url: str) -> bool:
-    """Whether an address itself says that it is one of several pages: by its query, or by "page/2" at its end."""
+    """Return whether an address itself says that it is one of several pages:
+    by its query, or by "page/2" at its end.
+    """
     parts = address_parts(url)
     if any(_PAGE_PARAMETER.search(name) for name, _ in parse_qsl(parts.query)):
         return True
@@ -223,7 +226,9 @@ def numbers_page(url: str) -> bool:
 
 
 def leads_on(page: ListPage, url: str) -> bool:
-    """Whether what a page calls its next page is plainly one of a list: "/list" may go on at "/browse?page=2"."""
+    """Return whether what a page calls its next page is plainly one of a list:
+    "/list" may go on at "/browse?page=2".
+    """
     return is_page_of(page.address, url) or numbers_page(url)
 
 
@@ -233,7 +238,8 @@ def _bare(path: str) -> str:
 
 
 def same_list(first: ListPage, other: ListPage) -> bool:
-    """Whether the page `other`, to which a link for the next page led, goes on with the list of the page `first`.
+    """Return whether the page `other`, to which a link for the next page led,
+    goes on with the list of the page `first`.
 
     The "Next" of a document leads to another document: it has another address and another name.
     """
@@ -248,7 +254,8 @@ def same_list(first: ListPage, other: ListPage) -> bool:
 
 
 def goes_on_with(first: ListPage, before: ListPage, after: ListPage, url: str) -> bool:
-    """Whether the page `after`, which the link `url` led to, goes on with the list of the pages before it.
+    """Return whether the page `after`, which the link `url` led to,
+    goes on with the list of the pages before it.
 
     One at another path may be called otherwise, where its address says which page of a list it is.
     """
@@ -264,7 +271,9 @@ def _unnumbered(name: str) -> str:
 
 
 def is_pager(page: ListPage, step: Onward) -> bool:
-    """Whether a way on plainly belongs to a list: by its address or place, by numbers beside it, or by its words."""
+    """Return whether a way on plainly belongs to a list:
+    by its address or place, by numbers beside it, or by its words.
+    """
     if step.url and leads_on(page, step.url):
         return True
     numbered = any(control.visible and _PAGE_NUMBER.fullmatch(control.text) for control in page.controls)

@@ -101,7 +101,7 @@ def _text_of(element: Element) -> str:
 
 
 def name_likeness(item: str, said: str) -> float:
-    """How well `said` names `item`: 1 for the same words, less by each further word."""
+    """Return how well `said` names `item`: 1 for the same words, less by each further word."""
     if squash(item) == squash(said):
         return 1.0
     asked, words = phrase(item), phrase(said)

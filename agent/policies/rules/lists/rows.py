@@ -97,7 +97,7 @@ def _holds(outer: Element, inner: Element) -> bool:
 
 
 def _said(element: Element) -> tuple[str, str]:
-    """What an element says, by its name and by the texts in it: a row that takes clicks has a name alone."""
+    """Return what an element says, by its name and by the texts in it: a row that takes clicks has a name alone."""
     return _bare(element.name), _bare(" ".join(_texts(element)))
 
 
@@ -112,7 +112,8 @@ def _bare(text: str) -> str:
 
 
 async def extract_row(state: SessionState) -> Extraction | None:
-    """What the item's row states, where it was not opened; None where the page as a whole is to be read.
+    """Return what the item's row states, where it was not opened;
+    None where the page as a whole is to be read.
 
     Raises:
         FieldsMissing: the row states none of the fields.
@@ -130,7 +131,7 @@ async def extract_row(state: SessionState) -> Extraction | None:
 
 
 def _results(state: SessionState) -> Iterator[ActionResult]:
-    """What was done to get to the item, save the turning of its list."""
+    """Yield what was done to get to the item, save the turning of its list."""
     for task in state.history:
         for result in (result for step in task.steps for result in step.results):
             if result.error is None and result.action.reasoning != _TURN and result.action.name != "complete":
@@ -142,12 +143,12 @@ def _was_opened(state: SessionState) -> bool:
 
 
 def _led_elsewhere(state: SessionState) -> bool:
-    """Whether opening the item led to another page."""
+    """Return whether opening the item led to another page."""
     return any(result.effect.url is not None or result.effect.new_tab for result in _results(state))
 
 
 async def _read(state: SessionState, item: LoopItem) -> Extraction | None:
-    """What the row states of the job's schema; None where the page has no such row."""
+    """Return what the row states of the job's schema; None where the page has no such row."""
     extract = state.spec.extract
     if extract is None or extract.many or extract.record_schema is None:
         return None

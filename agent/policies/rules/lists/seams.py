@@ -9,12 +9,13 @@ from shoal.agent.types import Record
 
 
 def values_told(records: Sequence[Record]) -> tuple[str, ...]:
-    """What tells records apart: their values, as text."""
+    """Return what tells records apart: their values, as text."""
     return tuple(json.dumps(record.value, sort_keys=True) for record in records)
 
 
 def repeated_at_seam(before: Sequence[str], now: Sequence[str]) -> int:
-    """How many records at the end of one page stand at the beginning of the next one again; 0 for none.
+    """Return how many records at the end of one page stand at the beginning of the next one again;
+    0 for none.
 
     A page whose own records are not all different tells nothing: the next one may begin with another record that reads
     alike. A page that begins with all of the page before is that page, or it has grown.
@@ -31,7 +32,7 @@ def repeated_at_seam(before: Sequence[str], now: Sequence[str]) -> int:
 
 
 def shift_told(again: int, page: int) -> str:
-    """What a list is told to lack whose page began with so many records of the page before."""
+    """Return what a list is told to lack whose page began with so many records of the page before."""
     records = "record" if again == 1 else f"{again:,} records"
     return (
         f"the list shifted while it was paged: page {page:,} began with the last {records} of the page before, "

@@ -122,7 +122,7 @@ class Watcher:
     _newest: int | None = None  # the newest job of the last look
 
     async def look(self, at_s: float) -> JobsLook:
-        """How the jobs stand at `at_s` of a steady clock."""
+        """Return how the jobs stand at `at_s` of a steady clock."""
         rows = await self.store.jobs(JobFilter(statuses=_OPEN, limit=_READ))
         if len(rows) == _READ:
             self._paces = {job: pace for job, pace in self._paces.items() if job >= rows[-1].id}
@@ -176,7 +176,7 @@ def _told(counts: Counts) -> records.Counts:
 
 @contextmanager
 def shown(*, as_json: bool = False) -> Iterator[ShowJobs]:
-    """What shows looks in the way that fits this standard error; on a terminal, log lines go above the bars."""
+    """Yield what shows looks in the way that fits this standard error; on a terminal, log lines go above the bars."""
     if as_json:
         yield _json_lines
     elif sys.stderr.isatty():
@@ -187,13 +187,13 @@ def shown(*, as_json: bool = False) -> Iterator[ShowJobs]:
 
 
 def ended_lines(row: JobRow) -> list[str]:
-    """How a job ended, in a line or two."""
+    """Return how a job ended, in a line or two."""
     job = records.JobSummary.model_validate(JobSummary.of(row).model_dump(by_alias=True))
     return [standing(job, took_s(job)), *missing_lines(job)]
 
 
 def _as_told(row: JobRow) -> Mapping[str, Json]:
-    """What the event and the webhook of this name tell too."""
+    """Return what the event and the webhook of this name tell too."""
     error = row.error and {"code": row.error.code, "message": row.error.message}
     counts = {**asdict(row.counts), "final": row.counts.final}
     return {

@@ -118,7 +118,7 @@ def settle(
 
 
 def evidence_lines(session: SessionDetail) -> list[str]:
-    """What is known of an unsure session."""
+    """Return what is known of an unsure session."""
     known = session.evidence
     if known is None:
         return []

@@ -50,7 +50,7 @@ async def cancel_and_print(client: Api, job: str, lines: OrderedLines | None) ->
 
 
 def summary(job: Job, seconds: float | None = None) -> list[str]:
-    """How a job stands, in a few lines."""
+    """Return how a job stands, in a few lines."""
     lines = [standing(job, seconds), *(f"  {_learned(loop)}" for loop in job.learning), *missing_lines(job)]
     if job.error:
         return lines
@@ -80,13 +80,13 @@ def standing(job: JobSummary, seconds: float | None = None) -> str:
 
 
 def missing_lines(job: JobSummary) -> list[str]:
-    """What a job's lists lack, and why the job failed; no line where nothing is known of either."""
+    """Return what a job's lists lack, and why the job failed; no line where nothing is known of either."""
     lacking = [f"  {incomplete_words(job.incomplete)}"] if job.incomplete else []
     return [*lacking, *([f"  {job.error.code}: {job.error.message}"] if job.error else [])]
 
 
 def _basis_lines(rests_on: Basis | None) -> Iterator[str]:
-    """What an answer rests on, a line for each part."""
+    """Yield what an answer rests on, a line for each part."""
     if rests_on is None:
         return
     quotations, computed = rests_on.quotations, rests_on.computed
@@ -110,7 +110,7 @@ def _one_line(text: str) -> str:
 
 
 def _learned(loop: Learning) -> str:
-    """How far one loop has learned, in a line."""
+    """Return how far one loop has learned, in a line."""
     figures = loop.figures
     if loop.phase != "replay":
         return f"learning: {loop.phase}: {loop.why}"

@@ -129,7 +129,7 @@ def _first_line(source: BinaryIO) -> bytes:
 
 
 def _is_whole(line: bytes) -> bool:
-    """Whether a first line is a whole JSON value: then the file is one of lines, or of one line."""
+    """Return whether a first line is a whole JSON value: then the file is one of lines, or of one line."""
     try:
         orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -238,7 +238,7 @@ def _reason(session: Session) -> str:
 
 
 def _waiting(session: Session) -> str:
-    """What a session waits for, with the estimate where there is one; "" when it does not wait."""
+    """Return what a session waits for, with the estimate where there is one; "" when it does not wait."""
     wait = session.waiting
     about = f", about {duration(wait.for_s)}" if wait and wait.for_s is not None else ""
     return f"{session.waiting_for}{about}"

@@ -64,7 +64,8 @@ def put(
 
 
 def read_json(file: str) -> Json:
-    """What a file, or standard input (`-`), says in JSON.
+    """Return what a file, or standard input (`-`),
+    says in JSON.
 
     Raises:
         BadUsage.

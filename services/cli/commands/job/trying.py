@@ -85,7 +85,7 @@ def try_exit(told: Trial) -> Exit:
 
 
 def summary(told: Trial) -> Iterator[str]:
-    """What a try found, in lines."""
+    """Yield what a try found, in lines."""
     items, listed, estimate = told.items, told.listed, told.estimate
     if items is not None:
         yield f"items: {_count(items.found, items.shown, whole=items.whole)}"
@@ -125,7 +125,7 @@ def _cost(estimate: TriedEstimate) -> str:
 
 
 def _candidates(told: Trial, name: str) -> Iterator[str]:
-    """What the page may state for a field that is missing, each value once."""
+    """Yield what the page may state for a field that is missing, each value once."""
     candidates = {json.dumps(c.value): c for record in told.records for c in record.candidates.get(name, ())}
     for candidate in list(candidates.values())[:3]:
         yield f"  may be {_short(candidate.value)} at {candidate.where} ({candidate.why})"

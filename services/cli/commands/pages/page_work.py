@@ -51,11 +51,11 @@ class PageOptions:
 
     @property
     def chosen(self) -> bool:
-        """Whether elements are left out, of which a look at the whole page would give ids to more."""
+        """Return whether elements are left out, of which a look at the whole page would give ids to more."""
         return bool(self.max_chars or self.max_elements or self.words or self.viewport_only or self.part)
 
     def look(self, *, marks: bool) -> ObserveOptions:
-        """What to look at, and how much of it."""
+        """Return what to look at, and how much of it."""
         return ObserveOptions(
             marks=marks,
             max_chars=self.max_chars,
@@ -173,7 +173,7 @@ async def _opened(url: str, options: PageOptions) -> AsyncIterator[Context]:
 
 
 def _address(text: str) -> str:
-    """What the browser is to open: with the scheme that it names, whichever that is, or as a web address."""
+    """Return what the browser is to open: with the scheme that it names, whichever that is, or as a web address."""
     if _WITH_SCHEME.match(text):
         return text
     try:
@@ -205,7 +205,7 @@ def _tell_result(result: ActionResult, *, as_json: bool) -> None:
 
 
 def _said(effect: Effect) -> str:
-    """What an action changed, in words."""
+    """Return what an action changed, in words."""
     parts = list(effect_words(effect))
     parts += ["the page changed"] if effect.dom_changed and not parts else []
     parts += [f"the focus is on {effect.focus}"] if effect.focus else []

@@ -65,7 +65,7 @@ def _for_psycopg(sql: str) -> str:
 
 
 def _columns(rows: re.Match[str]) -> list[str]:
-    """What stands between the commas of `rows(…)`: a name and its type, or a constant."""
+    """Return what stands between the commas of `rows(…)`: a name and its type, or a constant."""
     return [" ".join(column.split()) for column in rows[1].split(",")]
 
 

@@ -35,7 +35,7 @@ class ScheduleKeyBody(BaseModel):
 
 
 def schedule_key_body(fields: Mapping[str, str | None]) -> ScheduleKeyBody:
-    """What a form asks for.
+    """Return what a form asks for.
 
     Raises:
         BadInput: with the place of each fault.

@@ -224,5 +224,5 @@ def result_line(row: ResultRow) -> dict[str, Json]:
 
 
 def basis_told(basis: Basis | None) -> dict[str, Json] | None:
-    """What an answer rests on, as an object."""
+    """Return what an answer rests on, as an object."""
     return None if basis is None else asdict(basis)

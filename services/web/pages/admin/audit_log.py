@@ -35,7 +35,7 @@ class AuditQuery:
 
     @property
     def given(self) -> bool:
-        """Whether it limits anything."""
+        """Return whether it limits anything."""
         return any(asdict(self).values())
 
     def address(self, path: str, **more: str | int) -> str:

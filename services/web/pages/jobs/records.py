@@ -45,12 +45,12 @@ class RecordQuery:
 
     @property
     def in_order(self) -> bool:
-        """Whether the lines are simply those of the job, in item order."""
+        """Return whether the lines are simply those of the job, in item order."""
         return not (self.q or self.status or self.sure or self.sort)
 
     @property
     def filters(self) -> bool:
-        """Whether only some of the lines are asked for."""
+        """Return whether only some of the lines are asked for."""
         return bool(self.q or self.status or self.sure)
 
     def address(self, **changes: Json) -> str:
@@ -80,13 +80,15 @@ class RecordTable:
 
     @staticmethod
     def sure(line: Line, column: str) -> str:
-        """How sure a value is, `unconfirmed` where it was not found again on the page; "" where that is not known."""
+        """Return how sure a value is, `unconfirmed` where it was not found again on the page;
+        "" where that is not known.
+        """
         source = line["sources"].get(column)
         return "" if source is None else source["sureness"] if source["confirmed"] else "unconfirmed"
 
     @staticmethod
     def placed(line: Line) -> bool:
-        """Whether a picture shows where a field of the line's record stands."""
+        """Return whether a picture shows where a field of the line's record stands."""
         return any(source.get("box") for source in line["sources"].values())
 
     @staticmethod
@@ -138,7 +140,7 @@ def record_query(
     after: str = Query("", max_length=LONGEST),
     skip: int = Query(0, ge=0, le=LINES_SORTED),
 ) -> RecordQuery:
-    """What an address asks for.
+    """Return what an address asks for.
 
     Raises:
         BadInput: there is no such status, sureness or order.
@@ -191,7 +193,7 @@ def _table(
 
 
 def matches(line: Line, asked: RecordQuery) -> bool:
-    """Whether a line is one that is asked for."""
+    """Return whether a line is one that is asked for."""
     if asked.status and line["status"] != asked.status:
         return False
     if asked.sure and asked.sure not in {RecordTable.sure(line, field) for field in line["sources"]}:
@@ -208,7 +210,7 @@ def matches(line: Line, asked: RecordQuery) -> bool:
 
 
 def _holds(values: Sequence[Json], words: Sequence[str]) -> bool:
-    """Whether all of the words stand in the values."""
+    """Return whether all of the words stand in the values."""
     texts = (text if isinstance(text, str) else json.dumps(text, ensure_ascii=False) for text in values)
     whole = "\n".join(texts).lower()
     return all(word in whole for word in words)

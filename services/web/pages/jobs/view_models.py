@@ -51,7 +51,7 @@ class JobLook:
 
     @property
     def counts(self) -> Counts:
-        """How its items stand."""
+        """Return how its items stand."""
         return self.row.counts
 
     @property
@@ -66,7 +66,7 @@ class JobLook:
 
     @property
     def is_final(self) -> bool:
-        """Whether it is over."""
+        """Return whether it is over."""
         return self.row.status in FINAL
 
     @property
@@ -108,7 +108,7 @@ class JobLook:
 
     @property
     def buttons(self) -> tuple[Verb, ...]:
-        """What its owner can do now."""
+        """Return what its owner can do now."""
         if self.row.cancel_requested and not self.is_final:
             return ()
         if self.row.status is Status.COMPLETED and self.counts.completed == self.counts.final:
@@ -222,7 +222,7 @@ class ResultTable:
         return data.get(column) if isinstance(data, Mapping) else data if column == "record" else None
 
     def confirmed(self, row: ResultRow, column: str) -> bool | None:
-        """Whether the value was found again on the page; None where it was not looked for."""
+        """Return whether the value was found again on the page; None where it was not looked for."""
         source = row.record.sources.get(column) if row.record else None
         return source.confirmed if source else None
 

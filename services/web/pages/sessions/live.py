@@ -71,7 +71,7 @@ def add_live(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, page
         x_form_token: str = Header(""),
         caller: Caller = Depends(let_in(login_check, "control")),
     ) -> Response:
-        """What the page's script says for the person; a refusal is a problem document."""
+        """Return what the page's script says for the person; a refusal is a problem document."""
         try:
             login_check.check_form(request, x_form_token)
             require_type(request, JSON_TYPES)

@@ -48,7 +48,7 @@ class PlacedStep:
 
     @property
     def marks(self) -> Sequence[ActedMark]:
-        """Where its actions took place on the picture before it."""
+        """Return where its actions took place on the picture before it."""
         shows = self.step.shows
         if self.before is None or shows is None:
             return []
@@ -57,7 +57,7 @@ class PlacedStep:
 
     @property
     def failed(self) -> bool:
-        """Whether one of its actions did not work."""
+        """Return whether one of its actions did not work."""
         return any(result.error is not None for result in self.step.results)
 
 
@@ -123,7 +123,7 @@ def add_steps(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
 
 
 def _box_in(shows: Box, result: ActionResult) -> Box | None:
-    """Where an action took place in the window; None where that is not known."""
+    """Return where an action took place in the window; None where that is not known."""
     if result.box is not None:
         return replace(result.box, x=result.box.x - shows.x, y=result.box.y - shows.y)
     x, y = (result.action.args.get(name) for name in ("x", "y"))
@@ -144,7 +144,7 @@ def placed_steps(detail: SessionDetail) -> Iterator[PlacedStep]:
 
 
 async def _exchanges(deps: GatewayDeps, detail: SessionDetail, prompt: str | None) -> tuple[list[Exchange], str]:
-    """What a step asked the model, and why that is not shown where it is not."""
+    """Return what a step asked the model, and why that is not shown where it is not."""
     row = next((artifact for artifact in detail.artifacts if artifact.id == prompt), None)
     if row is None:
         return [], "" if prompt is None else "The prompt is not kept any more."

@@ -71,7 +71,7 @@ class Inputs:
         return self._texts.get(name, [])
 
     def has(self, name: str) -> bool:
-        """Whether an input of this name was sent."""
+        """Return whether an input of this name was sent."""
         return name in self._texts
 
     def entries(self, path: str) -> list[int]:
@@ -80,7 +80,7 @@ class Inputs:
 
 
 async def form_inputs(request: Request, limit: int) -> Inputs:
-    """What a form sent, in a body of at most `limit` bytes.
+    """Return what a form sent, in a body of at most `limit` bytes.
 
     Raises:
         TooLarge, BadInput.
@@ -124,7 +124,7 @@ class _Composer:
         return {name: value for name, value in given.items() if value is not _ABSENT}
 
     def value(self, form_field: SpecField, path: str) -> Json:
-        """What is given for a field, or `_ABSENT`."""
+        """Return what is given for a field, or `_ABSENT`."""
         match form_field.kind:
             case "group":
                 inner = self.group(form_field.fields, f"{path}.")
@@ -149,7 +149,7 @@ class _Composer:
         return text.strip()
 
     def entries(self, form_field: SpecField, path: str) -> dict[str, Json]:
-        """What is given of a map. An entry without a name is a fault, unless it is empty altogether."""
+        """Return what is given of a map. An entry without a name is a fault, unless it is empty altogether."""
         entries: dict[str, Json] = {}
         for number in self.inputs.entries(path):
             here = f"{path}[{number}]"

@@ -28,7 +28,7 @@ class Equivalents:
 
 
 def equivalents(spec: Mapping[str, Json], gateway: str, *, keys: bool) -> Equivalents:
-    """How else `spec` can be handed in.
+    """Return how else `spec` can be handed in.
 
     Args:
         gateway: address of the gateway.

@@ -57,7 +57,7 @@ class CheckedDraft:
 
     @property
     def valid(self) -> bool:
-        """Whether it would be taken now."""
+        """Return whether it would be taken now."""
         return not self.faults and not self.message
 
 
@@ -106,7 +106,9 @@ def add_submit_page(
 
     @router.post("/new/check")
     async def check(request: Request, caller: Caller = Depends(let_in(login_check, "submit"))) -> Response:
-        """What the API would say of the job in the form, and the same job for other ways in. Nothing is stored."""
+        """Return what the API would say of the job in the form, and the same job for other ways in.
+        Nothing is stored.
+        """
         inputs = await job_form.inputs(request)
         checked = await job_form.checked(inputs, caller)
         return await aside(inputs.size, job_form.told, request, checked, inputs.has(AS_JSON))
@@ -145,11 +147,11 @@ def _add_presets(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, 
 def _add_helpers(
     router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, job_form: _JobForm, trier: Trier
 ) -> None:
-    """What helps to write a job: a sample of it, and the values of a loop from a file."""
+    """Add what helps to write a job: a sample of it, and the values of a loop from a file."""
 
     @router.post("/new/try")
     async def attempt(request: Request, caller: Caller = Depends(let_in(login_check, "submit"))) -> Response:
-        """What a sample of the job in the form gives, as HTML; it is kept nowhere."""
+        """Return what a sample of the job in the form gives, as HTML; it is kept nowhere."""
         inputs = await job_form.inputs(request)
         checked = await job_form.checked(inputs, caller)
         if not checked.valid:
@@ -197,7 +199,7 @@ class _JobForm:
     submitter: Submitter
 
     async def beginning(self, job: str, preset: str, kept: str, caller: Caller) -> Draft:
-        """What the form begins with: a job that is there, a preset, one that the tenant keeps, or nothing."""
+        """Return what the form begins with: a job that is there, a preset, one that the tenant keeps, or nothing."""
         if job:
             row = await self.deps.store.job(ids.parse_job(job), tenant=caller.sees)
             spec = shown_spec(row.spec)
@@ -212,7 +214,7 @@ class _JobForm:
         return Draft({})
 
     async def inputs(self, request: Request) -> Inputs:
-        """What the form sent.
+        """Return what the form sent.
 
         Raises:
             NotAllowed: it is not a form of this login.
@@ -239,7 +241,7 @@ class _JobForm:
         return CheckedDraft(draft, tuple(faults))
 
     def told(self, request: Request, checked: CheckedDraft, by_json: bool) -> Response:
-        """What the page's script shows; of a job that was given as JSON, its form too."""
+        """Return what the page's script shows; of a job that was given as JSON, its form too."""
         texts = equivalents(checked.draft.spec, self.gateway(request), keys=self.login_check.required)
         told = {
             "valid": checked.valid,
@@ -346,7 +348,7 @@ def _names_by_column(text: str) -> dict[str, str]:
 
 
 def _hidden(value: Json, path: tuple[str | int, ...]) -> Iterator[str]:
-    """Where a job that began as another still has the mark that stands for a password of that one."""
+    """Yield where a job that began as another still has the mark that stands for a password of that one."""
     if isinstance(value, str):
         if HIDDEN in value:
             yield field_name(path)

@@ -44,7 +44,7 @@ class Section:
 
     @property
     def given(self) -> bool:
-        """Whether something is given for one of its fields."""
+        """Return whether something is given for one of its fields."""
         return any(field.present or field.value or field.chosen for field in self.fields)
 
 

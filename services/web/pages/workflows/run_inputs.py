@@ -176,7 +176,7 @@ def details(
 
 
 def _listed(made: Json) -> Json:
-    """What was put together by names and numbers; numbers become places of a list."""
+    """Return what was put together by names and numbers; numbers become places of a list."""
     if not isinstance(made, dict):
         return made
     if made and all(isinstance(key, int) for key in made):

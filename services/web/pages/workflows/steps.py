@@ -45,7 +45,7 @@ class StepLine:
 
     @property
     def missed(self) -> int:
-        """How many items missed here."""
+        """Return how many items missed here."""
         return sum(count for _, count in self.misses)
 
 

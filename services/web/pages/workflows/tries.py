@@ -51,7 +51,7 @@ def add_version_tries(
         number: int = Path(ge=1, le=10_000),
         caller: Caller = Depends(let_in(login_check, "submit")),
     ) -> Response:
-        """What the version gives on the pages, as HTML; it is kept nowhere."""
+        """Return what the version gives on the pages, as HTML; it is kept nowhere."""
         inputs = await form_inputs(request, 4 * deps.options.body_limit)
         login_check.check_form(request, inputs.one("token"))
         row = await deps.store.workflows.get(caller.tenant, name)
@@ -69,7 +69,8 @@ async def answer_try(
     *,
     pictured: bool = False,
 ) -> Response:
-    """What a version gives on pages, as a part of the page, or the fault of what was asked. Nothing is stored.
+    """Return what a version gives on pages, as a part of the page, or the fault of what was asked.
+    Nothing is stored.
 
     Args:
         given: what is to be run; its faults are told too.
@@ -94,7 +95,7 @@ async def answer_try(
 
 
 def counted(view: VersionTryView) -> list[CountLine]:
-    """What each locator and each channel finds, page by page, in the order of the version."""
+    """Return what each locator and each channel finds, page by page, in the order of the version."""
     lines: dict[tuple[str, str, str], CountLine] = {}
     for number, page in enumerate(view.pages):
         for said in page.counts:
@@ -104,7 +105,7 @@ def counted(view: VersionTryView) -> list[CountLine]:
 
 
 def given_by(inputs: Inputs, row: WorkflowRow, version: Version) -> VersionTry:
-    """What the form asks to run.
+    """Return what the form asks to run.
 
     Raises:
         BadInput: naming the field that is wrong.

@@ -46,7 +46,7 @@ def plain(root: Element) -> str:
 
 
 def tree_of(html: str, url: str) -> dict[str, Any]:
-    """What a browser's script answers for a page."""
+    """Return what a browser's script answers for a page."""
     answer: dict[str, Any] = json.loads(page_as_json(page_from_html(html.encode(), url, charset="utf-8")))
     return answer
 

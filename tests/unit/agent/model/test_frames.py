@@ -146,7 +146,7 @@ def lamp(n: int, *more: Element, shelves: Sequence[Element] = SHELVES) -> Observ
 
 
 async def asked(pages: Sequence[Observation], *script: Json, job: int | None = 7, **options: Json) -> list[list[Ask]]:
-    """What a plan, a step and a reading on each page send; each page is another item's."""
+    """Return what a plan, a step and a reading on each page send; each page is another item's."""
     model = ScriptedModel(script or (lambda ask: REPLIES[ask.schema_name]))
     policy = policy_of(model, options=ModelPolicyOptions(**options))
     sent = []

@@ -50,7 +50,7 @@ async def planned(*script: Any, spec: dict[str, Any] | None = None, **state: Any
 
 
 async def test_a_goal_whose_data_no_action_used_is_not_over_with_its_last_mini_goal() -> None:
-    """What was expected came, but nothing that the job gives was entered: the model looks, and is asked once more."""
+    """The model looks, and is asked once more, where what was expected came but no value of the job was entered."""
     clicked = Step(0, URL, "", (ActionResult(Action("click", {"bid": "1"}), effect=Effect()),))
     ended = Task("navigate", "send", Status.COMPLETED, steps=(clicked,), ends_goal=True)
     done = says(user_goal_achieved=True, plan=None, task_type=None)

@@ -37,7 +37,7 @@ SOUP = page(text("Leek soup"), text("Ready in 1 hour 10 minutes"), text("und " *
 
 
 async def extracted(reply: dict[str, Any], html: str = DATA) -> tuple[Extraction, list[str]]:
-    """What is read of the soup, and the last messages that the model was sent."""
+    """Return what is read of the soup, and the last messages that the model was sent."""
     record = dict.fromkeys(SCHEMA["properties"]) | reply  # type: ignore[call-overload]
     model = ScriptedModel([{"thought": "", "shown": None, "records": [record]}] * 2)
     shown = FakePage({URL: SOUP}, html=html)

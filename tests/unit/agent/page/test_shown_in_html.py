@@ -13,7 +13,7 @@ CASES = Path("tests/sites/shown.html")
 
 
 def case_of(page: Page, name: str) -> tuple[bool, bool]:
-    """Whether the case should be shown, and whether the page says so."""
+    """Return whether the case should be shown, and whether the page says so."""
     el = next(el for el in page.elements if el.get("data-case") == name)
     return el.get("data-sees") == "yes", page.shown(el)
 

@@ -81,7 +81,7 @@ class Page:
 
 
 async def looked(page: Page, most: int = 20) -> tuple[list[bool], str]:
-    """What each wait gave, until one was in vain, and why it was."""
+    """Return what each wait gave, until one was in vain, and why it was."""
     found = await EndOfPage.of(cast(Context, page), "0", can_scroll=True)
     told = []
     while len(told) < most and (not told or told[-1]):

@@ -33,7 +33,7 @@ async def read(
     fragment: str = "",
     **wanted: Any,
 ) -> Extraction:
-    """What the policy reads of a page with this body, by a schema of the fields `wanted`."""
+    """Return what the policy reads of a page with this body, by a schema of the fields `wanted`."""
     site.pages[f"/here{fragment}"] = (
         f'<!doctype html><html lang="en"><head><title>{headline}</title></head><body>{body}</body></html>'
     )

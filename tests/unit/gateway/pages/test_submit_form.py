@@ -44,7 +44,7 @@ SPECS: tuple[dict[str, Json], ...] = (
 
 
 def inputs_of(form: Sequence[SpecField]) -> Iterator[tuple[str, str]]:
-    """What a browser sends of a form."""
+    """Yield what a browser sends of a form."""
     for field in form:
         if field.kind == "group":
             if field.present and field.optional:
@@ -96,7 +96,7 @@ def resolved(part: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def instances(part: Mapping[str, Json], at: str) -> st.SearchStrategy[Json]:
-    """What the published schema allows at a place, without what a form takes for nothing: no text is blank."""
+    """Return what the published schema allows at a place, without what a form takes for nothing: no text is blank."""
     schema = resolved(part)
     if "enum" in schema:
         return st.sampled_from(schema["enum"])
@@ -168,7 +168,7 @@ def canonical(spec: Mapping[str, Json]) -> Json:
 
 
 def without_blanks(spec: Mapping[str, Json]) -> Mapping[str, Json]:
-    """What is left of a preset: an empty text and an empty list give nothing."""
+    """Return what is left of a preset: an empty text and an empty list give nothing."""
     found = {name: part for name, part in spec.items() if part not in ("", [])}
     if isinstance(found.get("loop"), dict) and found["loop"].get("values") == []:
         found["loop"] = {}

@@ -34,7 +34,7 @@ async def w() -> AsyncIterator[World]:
 
 
 def form_of(page: str) -> Form:
-    """What a browser would send of the page's form, without its buttons."""
+    """Return what a browser would send of the page's form, without its buttons."""
     (form,) = lxml_html.fromstring(page).xpath("//main/form")
     return [(name, value) for name, value in form.form_values() if name != "do"]
 
@@ -51,7 +51,9 @@ async def opened(w: World, node: str = "", name: str = "filed") -> str:
 
 
 async def pressed(w: World, page: str, do: str, name: str = "filed", **changed: str) -> httpx.Response:
-    """What comes of a button, with some inputs changed (`__` for what no Python name may have: see the callers)."""
+    """Return what comes of a button, with some inputs changed (`__` for what no Python name may have:
+    see the callers).
+    """
     inputs = dict(form_of(page)) | changed
     return await w.client.post(f"/workflows/{name}/edit", data={**inputs, "do": do})
 

@@ -38,7 +38,7 @@ def shown_constant(value: Json) -> str:
 
 
 def read_constant(text: str) -> Json:
-    """What `shown_constant` wrote, or a person."""
+    """Return what `shown_constant` wrote, or a person."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

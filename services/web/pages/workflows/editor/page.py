@@ -103,7 +103,7 @@ def add_editor(
 
     @router.post("/workflows/{name}/edit/try")
     async def attempt(request: Request, name: str, caller: Caller = Depends(let_in(login_check, "submit"))) -> Response:
-        """What the version in the form gives on pages, as HTML; nothing is stored."""
+        """Return what the version in the form gives on pages, as HTML; nothing is stored."""
         row = await deps.store.workflows.get(caller.tenant, name)
         inputs = await editor.inputs(request)
 
@@ -223,7 +223,7 @@ class _Editor:
     pages: Pages
 
     async def inputs(self, request: Request) -> Inputs:
-        """What the form sent.
+        """Return what the form sent.
 
         Raises:
             NotAllowed: it is not a form of this login.
