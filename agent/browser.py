@@ -21,7 +21,7 @@ NO_BYPASS = "<-loopback>"
 
 @dataclass(frozen=True, slots=True)
 class ContextOptions:
-    """How one isolated context looks."""
+    """Options of one isolated browser context."""
 
     browser: BrowserSpec = BrowserSpec()  # viewport, locale, headers, proxy, ...
     proxy: str | None = None  # "http://host:port" that all its requests go through; None: as the browser's own
@@ -67,7 +67,7 @@ class RawRecording:
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """Where a navigation ended."""
+    """The end of a navigation: the address that it reached and the server's answer."""
 
     url: str
     status: int  # HTTP status of the document; 0 when there was no HTTP response (about:, data:)
@@ -93,7 +93,7 @@ class FetchedJson:
 
 @dataclass(frozen=True, slots=True)
 class ObserveOptions:
-    """What to look at, and how much of it."""
+    """Contents and limits of an observation."""
 
     screenshot: bool = False
     marks: bool = False  # also a screenshot with set-of-marks
@@ -116,7 +116,7 @@ class Shot:
 
 @dataclass(frozen=True, slots=True)
 class FrameOptions:
-    """How a page is shown while it is worked on."""
+    """Rate, quality and size of the pictures of a page that is shown while it is worked on."""
 
     per_s: float = 5.0  # pictures a second at most
     quality: int = 60  # of JPEG, 1 to 100
@@ -134,7 +134,7 @@ class ScreencastFrame:
 
 @dataclass(frozen=True, slots=True)
 class BrowserHealth:
-    """How a browser is doing."""
+    """The state of a browser and its processes."""
 
     alive: bool
     contexts: int
@@ -146,7 +146,7 @@ class BrowserHealth:
 
 @dataclass(frozen=True, slots=True)
 class ElementPath:
-    """Where an element stands, each part by its position in its own document or shadow root."""
+    """The path to an element, each part by its position in its own document or shadow root."""
 
     frames: tuple[str, ...]  # ids of the frames around it, outermost first
     hosts: tuple[str, ...]  # CSS selectors of the shadow hosts around it in its document, outermost first

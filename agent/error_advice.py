@@ -1,4 +1,4 @@
-"""What a person can do about each error of a session; docs/errors.md prints it."""
+"""Advice for a person about each error of a session; docs/errors.md prints it."""
 
 from __future__ import annotations
 

@@ -319,7 +319,7 @@ class PolicyUnavailable(AgentError):
 
 
 class WorkflowInvalid(AgentError):
-    """What was given is no workflow. The message names the place of each fault."""
+    """The given text or object is no workflow. The message names the place of each fault."""
 
     recourse = Recourse.CALLER
     code = "workflow_invalid"
@@ -370,13 +370,13 @@ class PlaceAmbiguous(AgentError):
 
 
 class RecordInvalid(AgentError):
-    """What was read from the page does not fit the job's schema."""
+    """The record that was read from the page does not fit the job's schema."""
 
     code = "record_invalid"
 
 
 class BadSelector(AgentError):
-    """What the loop or `extract` selects by is no CSS that the browser can read."""
+    """The selector of the loop or of `extract` is no CSS that the browser can read."""
 
     recourse = Recourse.CALLER
     code = "bad_selector"

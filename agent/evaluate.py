@@ -1,4 +1,4 @@
-"""Whether a finished run reached its goal: a model judges goal, actions, last page and the last screenshots."""
+"""Judgement of a finished run: a model judges by goal, actions, last page and the last screenshots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fault means, and what becomes of the attempt that met it: one table, which docs/errors.md prints.
+"""The meaning of each fault, and the treatment of the attempt that met it: one table, which docs/errors.md prints.
 
 A fault is an HTTP status of a page, an answer of the cluster's own egress filter, or a network error of Chromium. It
 becomes a class of `agent.errors`. The class says who acts (`Recourse`), and that says whether another attempt follows,
@@ -33,7 +33,7 @@ from shoal.agent.errors import (
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What one fault means."""
+    """The meaning of one fault."""
 
     error: type[NavigationError]
     hint: str = ""  # what to do about it; part of the message
@@ -91,7 +91,7 @@ _CERTIFICATE = Fault(
 _OTHER_NETWORK_ERROR = Fault(NavigationError)
 
 CERTIFICATE_ERRORS = "ERR_CERT_"
-"""How the names of all errors of certificates begin."""
+"""Prefix of the names of all errors of certificates."""
 
 NETWORK_FAULTS: Mapping[str, Fault] = MappingProxyType(
     {
@@ -138,7 +138,7 @@ def network_fault(name: str) -> Fault:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """How long a session waits for its next attempt. The pause doubles each time, and chance adds up to a half."""
+    """The pause of a session before its next attempt. The pause doubles each time, and chance adds up to a half."""
 
     first_s: float
     longest_s: float
@@ -152,7 +152,7 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """What becomes of a failed attempt."""
+    """The treatment of a failed attempt."""
 
     again: bool  # another attempt follows
     counts: bool = True  # the attempt counts towards `max_attempts`

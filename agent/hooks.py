@@ -1,4 +1,4 @@
-"""What a session calls when a page needs more than the browser: a person, a secret, a store."""
+"""Callbacks of a session for pages that need more than the browser: a person, a secret, a store."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class DialogAsked:
 
 @dataclass(frozen=True, slots=True)
 class DialogAnswer:
-    """What somebody says to a dialog."""
+    """A person's or a model's answer to a dialog."""
 
     accept: bool
     text: str = ""  # for a prompt
@@ -33,7 +33,7 @@ class DialogAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What an action may ask for outside the browser. An action whose hook is missing is refused by name."""
+    """Services outside the browser that an action may ask for. An action whose hook is missing is refused by name."""
 
     solve_captcha: Callable[[str], Awaitable[bool]] | None = None  # page URL to whether somebody solved it
     ask_user: Callable[[str, str], Awaitable[str]] | None = None  # question and page URL to the answer

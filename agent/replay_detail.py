@@ -1,4 +1,4 @@
-"""What a replay did in full, as a version that is tried tells it. Plain values: it travels with the outcome."""
+"""A replay in full, as a version that is tried reports it. Plain values: it travels with the outcome."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shoal.agent.support.json_value import Json
 
 @dataclass(frozen=True, slots=True)
 class ChannelReading:
-    """What one channel of a field read."""
+    """The reading of one channel of a field."""
 
     family: str  # as the workflow names it
     place: str  # kind and query, such as `select p.price`
@@ -51,7 +51,7 @@ class IntendedAction:
 
 @dataclass(frozen=True, slots=True)
 class LocatorCount:
-    """How many elements one way to find an element, or a field, finds on one page."""
+    """The number of elements on one page that one way to find an element, or a field, finds."""
 
     of: str  # the node, or the branch and its field, such as `product.price`
     family: str

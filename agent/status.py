@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """Where a job or a session stands. A job has the status of its root session, or `paused`."""
+    """The status of a job or a session. A job has the status of its root session, or `paused`."""
 
     QUEUED = "queued"
     """Ready to be claimed once its time, its domain and its job allow it."""
@@ -42,7 +42,7 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.PAUSED: frozenset({Status.QUEUED, Status.WAITING, Status.CANCELED, Status.FAILED}),
     **{status: frozenset() for status in FINAL},
 }
-"""What the system may do by itself."""
+"""Transitions that the system may make by itself."""
 
 REOPENINGS: dict[Status, frozenset[Status]] = {
     Status.COMPLETED: frozenset({Status.WAITING}),
@@ -51,9 +51,10 @@ REOPENINGS: dict[Status, frozenset[Status]] = {
     Status.CANCELED: frozenset({Status.QUEUED, Status.WAITING}),
     Status.UNSURE: frozenset({Status.QUEUED, Status.WAITING, Status.COMPLETED, Status.FAILED}),
 }
-"""What only an explicit command of the owner may do to a final state (`retry`, settling an `unsure`).
+"""Transitions of a final state that only an explicit command of the owner may make (`retry`, settling an `unsure`).
 
-A session that fanned out waits again, whatever it had become, when items of its loop are retried."""
+A session that fanned out waits again, whatever it had become, when items of its loop are retried.
+"""
 
 
 def may_become(now: Status, then: Status, *, commanded: bool = False) -> bool:

@@ -86,7 +86,7 @@ class Download:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a page shows at one moment; the source of everything a policy decides."""
+    """A page at one moment; the source of everything a policy decides."""
 
     url: str
     title: str
@@ -130,7 +130,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What an action changed."""
+    """The effect of an action."""
 
     url: str | None = None  # the new URL, None when it stayed
     new_tab: bool = False
@@ -163,7 +163,7 @@ class ActionResult:
 
 @dataclass(frozen=True, slots=True)
 class BeforeSending:
-    """What a page showed just before a form was sent: what the site's answer is compared with. No values of fields."""
+    """The page just before a form was sent, which the site's answer is compared with. No values of fields."""
 
     loaded: float = 0.0  # when the document began to load, in ms
     said: tuple[str, ...] = ()  # its messages and the texts beside its forms, folded and clipped
@@ -215,11 +215,12 @@ Tier = Literal["", "http", "page", "session"]
 """`http`: read without a browser; `page`: a page that was only read; `session`: one that was acted on; "": unknown."""
 
 Audited = Literal["", "right", "wrong", "unclear", "not_done"]
-"""What readings of the same page by a model said of a replayed record: `wrong`, two of them agree on another one;
-`unclear`, all of them differ; `not_done`, the model did not answer; "", none was asked for."""
+"""Result of comparing a model's readings of the same page with a replayed record: `wrong`, two of them agree on another
+one; `unclear`, all of them differ; `not_done`, the model did not answer; "", none was asked for.
+"""
 
 Sureness = Literal["certain", "likely", "weak"]
-"""How sure a value is, best first."""
+"""Levels of a value's sureness, best first."""
 
 
 class Reason(StrEnum):
@@ -240,7 +241,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FieldSource:
-    """Where a field's value came from."""
+    """The source of a field's value."""
 
     how: str  # json-ld, microdata, rdfa, meta, table, label, selector, request (fetched JSON), model, ...
     where: str  # selector of the element, or the text that was found
@@ -273,7 +274,7 @@ class PageVersion:
 
 @dataclass(frozen=True, slots=True)
 class CarriedOver:
-    """Where a record is from that was not read anew, since its page had not changed."""
+    """The source of a record that was not read anew, since its page had not changed."""
 
     session: str  # id of the session that read it
     by: str  # not_modified: the site said so; same_content: the document was the same; sitemap: its sitemap says so
@@ -309,7 +310,7 @@ class Record:
 
 @dataclass(frozen=True)
 class EarlierReading:
-    """What an earlier run read from an item's page, without any doubt."""
+    """The records that an earlier run read from an item's page, without any doubt."""
 
     session: str  # id of the session that has the records
     records: tuple[Record, ...]  # each with the version of its page
@@ -338,7 +339,7 @@ class Computation:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What an answer rests on."""
+    """The evidence that an answer rests on."""
 
     quotations: tuple[Quotation, ...] = ()
     records: tuple[int, ...] = ()  # positions among the session's records, from 0
@@ -362,7 +363,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a session cost."""
+    """The model calls, tokens and pages of a session."""
 
     model_calls: int = 0
     prompt_tokens: int = 0
@@ -409,7 +410,7 @@ class LoopItem:
 
 @dataclass(frozen=True, slots=True)
 class ChildrenSummary:
-    """How a finished loop went; what its parent is told when it goes on."""
+    """The results of a finished loop, which its parent is told when it goes on."""
 
     expected: int
     completed: int
@@ -420,7 +421,7 @@ class ChildrenSummary:
 
 @dataclass(frozen=True, slots=True)
 class FieldGlossary:
-    """What pages may call the fields of a job's schema, as a model said that was asked once."""
+    """Names that pages may use for the fields of a job's schema, by a model that was asked once."""
 
     entries: Json  # as a schema holds them under `x-glossary`; {}: there are none
     told: str = ""  # why there are none, or what of the answer was left out
@@ -429,7 +430,7 @@ class FieldGlossary:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What a session needs to go on elsewhere after its last finished task. JSON-able."""
+    """The state that a session needs to go on elsewhere after its last finished task. JSON-able."""
 
     history: tuple[Task, ...] = ()
     url: str = ""  # where the page was
@@ -458,7 +459,7 @@ class ArtifactRef:
 
 @dataclass(frozen=True, slots=True)
 class LearningLoop:
-    """What a loop learns for: its first items are worked out by its own policy, the others are replayed."""
+    """The learning of a loop: its first items are worked out by its own policy, the others are replayed."""
 
     site: str  # host of the items' pages, in lower case, with the port where it is not the scheme's
     goal: str  # hash of the goal; where the rules teach, of all that their readings depend on
@@ -493,7 +494,7 @@ class Incomplete:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What became of one replay of a workflow."""
+    """The outcome of one replay of a workflow."""
 
     workflow: str  # its name
     version: int
@@ -510,7 +511,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one attempt of a session ended."""
+    """The end of one attempt of a session."""
 
     status: Status  # a final one; WAITING with `fan_out`; QUEUED for "try again" (set by the retry decision)
     records: tuple[Record, ...] = ()

@@ -1,4 +1,4 @@
-"""What travels between dispatcher and workers: work out, reports back.
+"""Messages between dispatcher and workers: work out, reports back.
 
 These records and what they hold have no `__slots__`: they are pickled by the thousand each second, and a frozen
 dataclass with slots takes twice as long, because it asks for its fields anew each time.
@@ -15,7 +15,7 @@ from shoal.agent.types import Checkpoint, ChildrenSummary, EarlierReading, Field
 
 
 class LearnedUse(StrEnum):
-    """What an item of a loop does for what its loop learns. The job's own policy, model or rules, is the teacher."""
+    """The part of a loop's item in what its loop learns. The job's own policy, model or rules, is the teacher."""
 
     TEACH = "teach"
     """The teacher works the item out, and what it did is kept as evidence; there is no workflow yet."""
@@ -55,7 +55,7 @@ class Work:
 
 @dataclass(frozen=True)
 class JobLimits:
-    """What holds for all running sessions of a job."""
+    """Limits that hold for all running sessions of a job."""
 
     seconds_left: float | None = None  # until its deadline, when this was sent; None without one
     job_tokens: int | None = None  # model tokens that its sessions may spend together; None: no limit
@@ -99,7 +99,7 @@ class RateSlot:
 
 
 class RobotsState(StrEnum):
-    """What became of asking an origin for its robots.txt. New ones come last: the store knows them by their order."""
+    """The outcome of asking an origin for its robots.txt. New ones come last: the store knows them by their order."""
 
     RULES = "rules"
     """It has one."""
@@ -138,7 +138,9 @@ class RobotsWish:
 
 @dataclass(frozen=True)
 class RobotsAnswer:
-    """What a worker gets that asked: the file, or the order to fetch it, or a pause until it may ask again."""
+    """The answer to a worker that asked for robots.txt: the file, or the order to fetch it, or a pause until it may ask
+    again.
+    """
 
     file: RobotsFile | None = None
     fetch: bool = False  # and tell what was found, for the whole cluster
@@ -161,7 +163,9 @@ class GlossaryWish:
 
 @dataclass(frozen=True)
 class GlossaryAnswer:
-    """What a session gets that asked: the glossary, or the order to ask a model, or a pause until it may ask again."""
+    """The answer to a session that asked for a glossary: the glossary, or the order to ask a model, or a pause until it
+    may ask again.
+    """
 
     glossary: FieldGlossary | None = None
     ask: bool = False  # and tell what was answered, for the whole cluster
@@ -169,7 +173,7 @@ class GlossaryAnswer:
 
 
 Answer = RateSlot | RobotsAnswer | GlossaryAnswer
-"""What a request gets (see `Report`)."""
+"""The answer to a request (see `Report`)."""
 
 
 @dataclass(frozen=True)

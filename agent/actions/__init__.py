@@ -1,4 +1,4 @@
-"""What an agent can do in a page: the primitives, their sets and schemas, the notations, and performing them."""
+"""The actions of an agent in a page: the primitives, their sets and schemas, the notations, and performing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an action may use: the seam between the primitives and a browser."""
+"""The context of an action: the seam between the primitives and a browser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Direction = Literal["up", "down", "left", "right"]
 
 @dataclass(frozen=True, slots=True)
 class ActionTarget:
-    """What is known of an element before it is acted on."""
+    """The properties of an element that are read before it is acted on."""
 
     bid: str
     tag: str  # lower case
@@ -39,7 +39,7 @@ class ActionTarget:
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """What lies over an element."""
+    """The element that lies over another one."""
 
     name: str  # in words: dialog "Cookies"
     bid: str  # of the control or dialog that would take the click; "" where it is neither

@@ -1,4 +1,4 @@
-"""What an action changed, in words: for prompts, the command line and people."""
+"""The effect of an action in words: for prompts, the command line and people."""
 
 from __future__ import annotations
 

@@ -13,11 +13,14 @@ from shoal.agent.errors import ActionInvalid
 Limit = Literal["action", "navigation", "download", "wait", "human"]
 """Which time limit holds: of an action, a page load, a download, a wait that names its own, a person's answer."""
 Sends = Literal["never", "page", "always"]
-"""Whether an action may make a site do something that must not be done twice: never; only where the page does not prove
-that it follows a plain link or only fills a field (`Context.harmless`); always, as far as anything here can tell."""
+"""Conditions under which an action may make a site do something that must not be done twice: never; only where the page
+does not prove that it follows a plain link or only fills a field (`Context.harmless`); always, as far as anything here
+can tell.
+"""
 Gives = Literal["nothing", "click", "text"]
-"""What a page gets by an action, which it must be one of the job's sites for (`SiteRule`): nothing, a click, or what is
-typed, chosen or handed over."""
+"""Input that an action gives a page, which must then be one of the job's sites (`SiteRule`): nothing, a click, or text
+and files that are typed, chosen or handed over.
+"""
 
 
 _MAY_CHANGE_NOTHING = frozenset(

@@ -1,4 +1,4 @@
-"""Whether an action may send, pay or book something, as far as the action itself can tell."""
+"""Rules for actions that may send, pay or book something, as far as the action itself can tell."""
 
 from __future__ import annotations
 

@@ -18,13 +18,13 @@ from shoal.agent.errors import ActionError, ActionTimeout, AgentError, BrowserGo
 from shoal.agent.types import Action
 
 _ANSWER_S = 5.0
-"""How long a browser, or a page, may take for an answer that needs no work."""
+"""Seconds that a browser, or a page, may take for an answer that needs no work."""
 _PERFORMED = re.compile(r"performing \w+ action")
 """In Playwright's log of a call that points at an element: its click or its hover was sent to the page."""
 
 
 class BrowserProcess(Protocol):
-    """What calls into a page need to know of the browser around it."""
+    """The state of a browser's process that calls into a page need."""
 
     @property
     def alive(self) -> bool: ...

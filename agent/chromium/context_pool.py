@@ -19,7 +19,7 @@ from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.context_reset import EMPTY_S, clear_traces, close_quietly
 
 _IDLE_S = 15.0
-"""How long a spare waits for the next session; an empty page holds some 30 MiB."""
+"""Seconds that a spare waits for the next session; an empty page holds some 30 MiB."""
 _MOST = 16
 """Spares of one browser."""
 _MOST_KEYS = 4
@@ -56,7 +56,7 @@ class SpareContext:
 
 Kind = TypeVar("Kind", bound=PooledContext)
 Key = tuple[Hashable, ...]
-"""What sessions must have in common; their job comes first."""
+"""Values that two sessions must share to use the same spare context; their job comes first."""
 
 
 class ContextPool(Generic[Kind]):

@@ -1,4 +1,4 @@
-"""What ends a session in its browser context: its traces are taken out, or the context is closed."""
+"""The end of a session in its browser context: its traces are taken out, or the context is closed."""
 
 from __future__ import annotations
 

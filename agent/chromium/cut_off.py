@@ -13,7 +13,7 @@ from shoal.agent.chromium.faults import net_error
 from shoal.agent.errors import ConnectionLost
 
 _KNOWN_S = 0.5
-"""How long after its request failed a navigation may take to say so itself, which it does before it has a document."""
+"""Seconds after its request failed within which a navigation says so itself, which it does before it has a document."""
 
 
 @asynccontextmanager

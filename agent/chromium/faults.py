@@ -21,9 +21,9 @@ from shoal.agent.errors import (
 from shoal.agent.fault_table import network_fault
 
 CRASH_S = 0.3
-"""How long after a navigation was cut off a crash may become known."""
+"""Seconds after a navigation was cut off within which a crash may become known."""
 GONE_S = 1.0
-"""How long after a call was cut off the end of the process may become known."""
+"""Seconds after a call was cut off within which the end of the process may become known."""
 
 # The order matters: Playwright mentions several of these in one message.
 _SAYINGS: tuple[tuple[str, type[AgentError]], ...] = (

@@ -1,4 +1,4 @@
-"""Where a navigation ended, from what the server answered."""
+"""The landing of a navigation, from the server's answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a page is on its way to another document."""
+"""Navigation of a page's main frame: whether it is on its way to another document."""
 
 from __future__ import annotations
 

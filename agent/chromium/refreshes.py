@@ -14,13 +14,13 @@ from shoal.agent.support.json_value import Json
 AFTER_OPENING_S = 10.0
 """A page that waits longer before it sends its visitor on is meant to be read."""
 AT_ONCE_S = 1.0
-"""What a page shows for less time after an action is read by nobody; what it shows longer may be the answer."""
+"""Seconds for which a page must show something after an action to be read: what it shows longer may be the answer."""
 _MOST = 5
 """Pages in a row that send on; a further one is looked at as it is."""
 _ANSWERS_S = 3.0
 """A page that does not answer for so long is busy with itself, and is left to the next look at it."""
 _ARRIVES_S = 20.0
-"""How long the next document may take to come."""
+"""Seconds that the next document may take to come."""
 _PAUSE_S = 0.1
 # A refresh of the page itself keeps it up to date and leads nowhere.
 _STATE_JS = r"""() => {

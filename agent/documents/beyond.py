@@ -1,4 +1,4 @@
-"""What a raw document does not tell."""
+"""The error for questions that a raw document does not answer."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ _TURNED_AWAY = frozenset({401, 403, 407, 451})
 _CHALLENGES = ("cf-mitigated", "x-amzn-waf-action", "x-datadome")
 """Headers of answers that want the visitor to prove something first."""
 _OF_SCRIPTS = {"accept": "*/*"}
-"""What a browser sends with a script's request that says nothing else."""
+"""Headers of a browser's request for a script that sets none itself."""
 _MORE_LOOKS, _LATE_QUIET_S = 3, 0.5
 VISITOR = "() => [navigator.userAgent, ...navigator.languages]"
 
@@ -71,7 +71,7 @@ async def read_here(raw: RawDocument, arg: Mapping[str, Any]) -> ReadDocument:
 
 @dataclass(frozen=True, slots=True)
 class DocumentReading:
-    """What one session needs to read documents."""
+    """The parts that one session needs to read documents."""
 
     spec: JobSpec
     client: DocumentClient

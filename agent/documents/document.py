@@ -40,7 +40,7 @@ _MOST_NAMES = 50
 
 @dataclass(frozen=True, slots=True)
 class RawDocument:
-    """What a server sent."""
+    """A server's answer to a request for a document."""
 
     url: str  # where the last redirect led, with the fragment that was asked for
     status: int
@@ -51,7 +51,7 @@ class RawDocument:
 
 @dataclass(frozen=True, slots=True)
 class ReadDocument:
-    """What the places of one reading say in a document, and what that rests on."""
+    """Values at the places of one reading in a document, and the parts of the document that they rest on."""
 
     view: Mapping[str, Json]  # as `places.js` tells it
     signature: ScriptSignature

@@ -41,7 +41,7 @@ class DocumentClient(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """How the job's browser names itself."""
+    """The headers by which the job's browser names itself."""
 
     user_agent: str
     languages: tuple[str, ...]

@@ -42,7 +42,7 @@ class KeptPage:
 
 @dataclass(frozen=True, slots=True)
 class RepairTest:
-    """What the kept pages say of a repair."""
+    """The result of a repair on the kept pages."""
 
     tested: int  # pages on which it was seen to be right
     wrong: tuple[str, ...]  # what it reads otherwise, in words

@@ -1,4 +1,4 @@
-"""What became of an attempt to read a page from its document."""
+"""The outcome of an attempt to read a page from its document."""
 
 from __future__ import annotations
 

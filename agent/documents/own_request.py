@@ -1,4 +1,4 @@
-"""What a page requests itself, read in its stead beside its document: for pages that scripts fill with JSON."""
+"""Reading of a page's own request in the page's stead, beside its document: for pages that scripts fill with JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from shoal.agent.workflows.reading.page_view import places_of, view_from
 
 @dataclass(frozen=True, slots=True)
 class OwnReading:
-    """How one item is read from what its page requests."""
+    """The reading of one item from its page's own request."""
 
     branch: Branch
     request: OwnRequest

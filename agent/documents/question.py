@@ -1,4 +1,6 @@
-"""What is asked of a page at once: the places of fields, and, where a workflow reads it, what page it is."""
+"""The questions that a page is asked at once: the places of fields, and, where a workflow reads it, facts that tell its
+kind.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from shoal.agent.workflows.reading.page_view import VIEW_JS
 from shoal.agent.workflows.told import NothingTold, told_by
 
 _FACTS = ("title", "headings", "present", "visible", "busy")
-"""What guards go by. The text of a page is not among them: a document states none."""
+"""Facts that guards go by. The text of a page is not among them: a document states none."""
 
 
 @dataclass(frozen=True, slots=True)

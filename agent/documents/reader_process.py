@@ -20,7 +20,7 @@ from shoal.agent.documents.document import RawDocument, ReadDocument
 READ_S = 0.25
 """CPU time that a document may cost. The largest pages of shops cost a tenth of that."""
 ANSWER_S = 2.0
-"""How long an answer is waited for; a machine that is busy gives the process an eighth of that."""
+"""Seconds to wait for an answer; a machine that is busy gives the process an eighth of that."""
 _START_S = 30.0
 _MOST_ANSWER = 8 * 1024 * 1024
 """Bytes of an answer: reading it takes the time of all sessions again."""

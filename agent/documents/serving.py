@@ -1,4 +1,4 @@
-"""Whether documents may stand for the pages of a loop."""
+"""The rule by which documents may stand for the pages of a loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a document makes a browser show something else than its markup says: scripts, style sheets, their hooks."""
+"""Parts of a document that make a browser show something else than its markup: scripts, style sheets, their hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the raw documents of a site may stand for its pages: what was seen to be the same, and what was not.
+"""Trust in the raw documents of a site as stand-ins for its pages, by comparisons that agreed or did not.
 
 Nothing is concluded from one look. A document stands for its page once `SAMPLES` pages with the same scripts and style
 sheets gave the same in a browser, and only where no element that counts is of a kind that was never seen there. One
@@ -31,7 +31,7 @@ _MANY_WORDS = 64
 
 
 class Mode(StrEnum):
-    """How a page is read."""
+    """Ways of reading a page."""
 
     DOCUMENT = "document"
     """From its document alone, where that is known to be enough."""
@@ -43,7 +43,7 @@ class Mode(StrEnum):
 
 @dataclass(slots=True)
 class _Build:
-    """What was seen to be the same on pages with the same scripts and style sheets."""
+    """Findings on pages with the same scripts and style sheets, whose documents agreed with the rendered pages."""
 
     agreed: int = 0
     hooks: set[str] = field(default_factory=set)
@@ -59,7 +59,7 @@ class _Build:
 
 
 class DocumentTrust:
-    """What one worker knows of the documents of one site, for one job."""
+    """One worker's trust in the documents of one site, for one job."""
 
     def __init__(self, chance: random.Random | None = None) -> None:
         self._chance = chance or random.Random()
@@ -167,7 +167,7 @@ class DocumentTrust:
 
 
 class TrustedSites:
-    """What one worker knows of sites, by job; the site that was asked for longest ago is forgotten."""
+    """One worker's trust in sites, by job; the site that was asked for longest ago is forgotten."""
 
     def __init__(self) -> None:
         self._sites: LRUCache[tuple[int, str, bool], DocumentTrust] = LRUCache(_MOST_SITES)

@@ -1,4 +1,4 @@
-"""Whether a page is still as an earlier run read it: asked by a conditional request, without a browser."""
+"""Conditional requests that tell, without a browser, that a page is still as an earlier run read it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 @dataclass(frozen=True, slots=True)
 class PageNow:
-    """What a conditional request said of a page."""
+    """The answer to a conditional request for a page."""
 
     outcome: Outcome | None = None  # the item's, with the earlier records; None: the page has to be read
     document: RawDocument | None = None  # the page's document, where it came as it was asked about

@@ -1,4 +1,4 @@
-"""What agent and user said to each other in an episode."""
+"""The messages of agent and user in an episode."""
 
 from __future__ import annotations
 

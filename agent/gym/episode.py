@@ -40,13 +40,13 @@ _PLACES = frozenset({"x", "y", "from_x", "from_y", "to_x", "to_y"})
 _PEER_SCALE = "_bgym_scale_factor"
 """Tasks of BrowserGym's write it to their page."""
 _LOOKS = 3
-"""How often a page is looked at that goes elsewhere meanwhile."""
+"""Looks at a page that goes elsewhere meanwhile, at most."""
 _SETTLE_S = 1.5
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeOptions:
-    """How an episode is run."""
+    """Options of an episode."""
 
     dialect: Dialect = "browsergym"
     action_sets: tuple[str, ...] = ("all",)  # what may be called; names of ours or of BrowserGym's subsets
@@ -61,7 +61,7 @@ class EpisodeOptions:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeStep:
-    """What came of one reply."""
+    """The outcome of one reply."""
 
     seen: Observation
     reward: float

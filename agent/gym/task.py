@@ -1,4 +1,4 @@
-"""What an environment is about: where a task begins, and how it stands after each step."""
+"""The task of an environment: its first page, and its state after each step."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Goal = str | Sequence[Mapping[str, Json]] | None
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How a task stands."""
+    """The state of a task after a step."""
 
     reward: float
     done: bool

@@ -1,4 +1,6 @@
-"""What a request costs where its server does not say: an estimate that rather counts too much, so that budgets hold."""
+"""Estimated token use of a request whose server does not report it: the estimate is rather too high, so that budgets
+hold.
+"""
 
 from __future__ import annotations
 

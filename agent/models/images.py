@@ -24,7 +24,7 @@ MAX_PIXELS = 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class ImageGrid:
-    """How a model counts images."""
+    """The grid in which a model counts images."""
 
     side: int = 32  # pixels of one token's side: patch times merge; 32 for Qwen3-VL, 28 for Qwen2.5-VL
     tokens: int = 1280  # of one image at most

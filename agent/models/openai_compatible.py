@@ -37,7 +37,7 @@ _OVERLOAD = frozenset({429, 503, 529})
 """The server lives and asks for a pause: no reason to open the circuit."""
 
 _AWAY = frozenset({502, 503, 504})
-"""What a proxy or a service answers for a server that is not there, and vLLM while it starts or ends."""
+"""HTTP statuses of a proxy or a service whose server is not there, and of vLLM while it starts or ends."""
 
 _BROKEN_OFF = "abort"
 """Why a reply ended, in vLLM's words, when the server itself ends: what came so far is sent with status 200."""
@@ -46,7 +46,7 @@ _TOO_LONG = ("context length", "context_length", "max_model_len", "maximum model
 """No status says this one; these are the words of vLLM, OpenAI, llama.cpp and SGLang."""
 
 _REMEMBERED_SHAPES = 256
-"""How many reply shapes a server's refusal is remembered for; jobs bring schemas of their own without end."""
+"""Reply shapes that a server has refused and that are remembered; jobs bring schemas of their own without end."""
 
 _SHOWN_CHARS = 500
 

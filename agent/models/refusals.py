@@ -1,4 +1,4 @@
-"""What is wrong with a reply that does not fit its schema, in words by which a model can mend it."""
+"""Faults of a reply that does not fit its schema, in words by which a model can mend it."""
 
 from __future__ import annotations
 

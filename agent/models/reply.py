@@ -29,7 +29,7 @@ MAX_REPLY_CHARS = 2_000_000
 """Longer replies are not parsed: no decision needs them, and repair walks every character."""
 
 _FED_BACK_CHARS = 4_000
-"""How much of a useless reply the model is shown again."""
+"""Characters of a useless reply that the model is shown again."""
 
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n(.*?)(?:\r?\n[ \t]*```|\Z)", re.DOTALL)
 _CONTROL = re.compile("[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]")
@@ -52,7 +52,7 @@ class ReplyProblem(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class PartAgain:
-    """How the doubted part of a reply is asked for again, without the page and without the rest of the reply."""
+    """A second request for the doubted part of a reply, without the page and without the rest of the reply."""
 
     words: str  # what is asked, behind what the request tells of the job
     schema_name: str
@@ -85,7 +85,7 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer(Generic[T]):
-    """What a model was asked and answered, read into a `T`."""
+    """A model's request and reply, read into a `T`."""
 
     value: T
     transcript: str  # JSON: messages and replies, images by their size; kept as an artifact
@@ -265,7 +265,7 @@ def _unwrapped(text: str) -> str:
 
 
 class _Outline:
-    """Where the parts of one JSON object lie in a text: strings, brackets, commas. No values are read here."""
+    """The positions of the parts of one JSON object in a text: strings, brackets, commas. No values are read here."""
 
     def __init__(self, text: str, start: int) -> None:
         self._text = text

@@ -1,4 +1,4 @@
-"""How the model server is reached, and what the model can.
+"""Settings of a model: the address of its server, and its abilities.
 
 Built at the entry points from the settings; nothing here reads the environment.
 """
@@ -13,7 +13,7 @@ from shoal.agent.models.images import ImageGrid
 from shoal.agent.support.json_value import Json
 
 Points = Literal["pixels", "relative"]
-"""What a model counts in where it points: pixels of the picture as it is sent, or thousandths of its two sides."""
+"""Units in which a model points: pixels of the picture as it is sent, or thousandths of its two sides."""
 
 
 @dataclass(frozen=True, slots=True)

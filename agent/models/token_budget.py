@@ -16,7 +16,7 @@ def tokens(usage: Usage) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What was spent so far, at the three heights that a budget knows."""
+    """Tokens spent so far, at the three heights that a budget knows."""
 
     step: int  # by this decision
     session: int  # by this session, earlier attempts included

@@ -36,7 +36,7 @@ _INK_EDGE = 40
 _WRITING = 1.5
 """Edges fill about a third of the space that letters take, so each counts for more than one pixel."""
 _SMALL = 2.0
-"""How many times its own size a label counts that hides all of an element, such as the state of a check box."""
+"""Factor for the area of a label that hides all of an element, such as the state of a check box."""
 _APART = 0.4
 """A label that does not touch its element is harder to read than one that covers as much of something else."""
 
@@ -155,7 +155,7 @@ def _spots(box: _Rect, width: float, height: float, size: tuple[int, int]) -> It
 
 
 class Ink:
-    """Where a picture shows writing and lines."""
+    """The parts of a picture that show writing and lines."""
 
     def __init__(self, picture: Image.Image) -> None:
         edges = picture.convert("L").filter(ImageFilter.FIND_EDGES).point([255 * (v > _INK_EDGE) for v in range(256)])

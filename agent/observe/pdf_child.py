@@ -18,7 +18,7 @@ from shoal.agent.support.process_limits import limit_this_process
 _MEMORY_BYTES = 2 << 30
 _CPU_S = 10
 _PATIENCE = 5
-"""How far it stands back behind the pages of other sessions (`nice`)."""
+"""Steps of niceness that it stands back behind the pages of other sessions."""
 _SAID = 200
 
 

@@ -10,7 +10,7 @@ import re
 
 ID = r"[A-Za-z]*\d+"
 ELEMENT = re.compile(rf"(?<!\\)\[({ID})\b")
-"""Where an element begins in a rendering, with its id; the page's own words never match."""
+"""The beginning of an element in a rendering, with its id; the page's own words never match."""
 
 _BEGINS = re.compile(rf"\[(?={ID})")
 _TO_QUOTE = re.compile(rf'\[(?={ID})|["\\]')

@@ -32,12 +32,12 @@ _ANNOUNCED = frozenset(
 _NAMED = frozenset(
     {"group", "radiogroup", "region", "article", "complementary", "figure", "list", "listitem", "toolbar"}
 )
-"""What shows its name only where that is not what it says first anyway."""
+"""Roles that show their name only where that is not their first text anyway."""
 _CELLS = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
 _MAX_SPAN = 50
 _QUIET_STATES = frozenset({"multiple", "placed"})
 _HANDLED = frozenset({"draggable", "drop target", "hovers", "context menu", "keys"})
-"""What an element without clicks may react to; actions on it need its id."""
+"""Events of an element without clicks; actions on it need its id."""
 
 
 def render(observation: Observation, format: Format = "text", *, max_chars: int | None = None) -> str:

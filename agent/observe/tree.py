@@ -68,7 +68,7 @@ class FrameSpot:
 
 @dataclass(slots=True)
 class FrameWalk:
-    """What one frame gave."""
+    """The data of one frame."""
 
     data: dict[str, Any]  # the walker's answer
     prefix: str = ""  # letters before this frame's ids

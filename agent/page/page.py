@@ -25,7 +25,7 @@ _WIDTHS = {m.CELL: Gap.TAB, **dict.fromkeys(m.BLOCKS, Gap.LINE)}
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How a browser shows a page."""
+    """The size and the state of a page in a browser."""
 
     height: float  # of the document, CSS pixels
     viewport_height: float

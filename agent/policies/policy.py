@@ -104,7 +104,7 @@ class SessionState:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What was read from one page, checked against the schema by the session, not by the policy."""
+    """The records read from one page, checked against the schema by the session, not by the policy."""
 
     records: tuple[Record, ...]
     complete: bool = True  # False: the page shows more than was read

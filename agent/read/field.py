@@ -11,7 +11,7 @@ from shoal.agent.read.vocabulary import AskedName, Types, fit, fit_of_name
 from shoal.agent.read.words import is_plural, tokens
 
 Kind = Literal["text", "number", "integer", "boolean", "address", "day", "list", "object"]
-"""What a field's value is read as."""
+"""Types that a field's value is read as."""
 
 _ADDRESSES = frozenset({"uri", "url", "uri-reference", "iri"})
 _DAYS = frozenset({"date", "date-time"})

@@ -25,7 +25,7 @@ _KEYS = frozenset({"labels", "properties", "unit"})
 
 @dataclass(frozen=True, slots=True)
 class GlossaryEntry:
-    """What pages may call one field, most telling first."""
+    """Names that pages may use for one field, most telling first."""
 
     labels: tuple[str, ...] = ()
     properties: tuple[str, ...] = ()  # of schema.org

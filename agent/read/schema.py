@@ -55,7 +55,7 @@ class Property:
 
 
 PRICED = Property("price", frozenset(), False, False, (("price",),), (), next(c for c in CONCEPTS if c.name == "price"))
-"""What a currency is looked for in."""
+"""The property in which a currency is looked for."""
 
 
 def field_names(properties: Sequence[Property], above: str = "") -> list[str]:

@@ -141,7 +141,7 @@ def _comment_weight(word: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class AskedName:
-    """What a field is called."""
+    """The names of a field."""
 
     name: str  # as the schema spells it
     properties: tuple[str, ...] = ()  # that its glossary names, most telling first

@@ -1,1 +1,1 @@
-"""What must not be shown: secret by its name or by its value, how texts spell it, and what stands in its place."""
+"""Redaction: values that are secret by name or by content, their spellings in texts, and what stands in their place."""

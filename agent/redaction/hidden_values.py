@@ -20,7 +20,7 @@ from shoal.agent.redaction.spellings import Spelling, is_weak, spellings
 _TOGETHER = 32
 """Values in one pattern, so that no number of secrets makes one that is too large."""
 _PATTERN_BYTES = 32 << 20
-"""What a pattern may hold in memory, the states included that texts have led it to."""
+"""Bytes of memory for one pattern, the states included that texts have led it to."""
 _KEPT = 16
 """Sets of values whose patterns are kept: those of the jobs that a process works for beside each other."""
 _SEEN = 1024
@@ -32,7 +32,7 @@ _ENDS_WORD = re.compile(
     r"(?:\A|[^\w]|_|%(?:25)*(?:[01][0-9a-f]|2[0-9a-f]|3[a-f]|40|5[b-f]|60|7[b-f])|\\(?:[nrtbfv]|u00[0-2][0-9a-f]))\Z",
     re.IGNORECASE,
 )
-"""What may stand before a word: nothing, no letter or digit, or an escape of what is none."""
+"""The text before a word: nothing, no letter or digit, or an escape of what is none."""
 
 
 class HiddenValues:

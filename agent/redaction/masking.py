@@ -17,7 +17,7 @@ from shoal.agent.support.json_value import Json, row_of
 from shoal.agent.types import LoopItem
 
 HIDDEN = "(hidden)"
-"""What is shown in place of a value that is not."""
+"""The text in place of a hidden value."""
 
 _REFERENCE = re.compile(r"secret:[A-Za-z0-9_-][A-Za-z0-9._-]*\Z")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

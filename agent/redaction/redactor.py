@@ -1,4 +1,4 @@
-"""What a session knows to be secret, and how it is kept out of everything that is shown or stored.
+"""The secrets that a session knows, and keeping them out of everything that is shown or stored.
 
 Known are the values of all stored secrets that the job grants, from the session's beginning; values that were filled
 in; and what the caller wrote out in the job's details. A stored secret's reference stands for it, `HIDDEN` for the
@@ -69,7 +69,7 @@ async def revealed(action: Action, page: Context, resolve: Resolve) -> dict[str,
 
 @dataclass(slots=True)
 class Redactor:
-    """What must not be shown, by value. Lives as long as its session.
+    """Replaces secret values in all that is shown or stored. Lives as long as its session.
 
     What the caller wrote out in the job's details is hidden in what is stored and shown of a session, but not in pages
     and records: there "admin" may be the name of a person as well as a password.

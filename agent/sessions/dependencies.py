@@ -1,4 +1,6 @@
-"""What a session is lent while it runs: a browser, a policy, and ways to keep things. The worker supplies it."""
+"""The services and objects that a session is lent while it runs: a browser, a policy, and ways to keep things. The
+worker supplies it.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ class NavigationGuard(Protocol):
 
 
 class ArtifactSink(Protocol):
-    """Where evidence goes."""
+    """The store for evidence."""
 
     async def keep(self, kind: ArtifactKind, data: bytes, content_type: str) -> ArtifactRef:
         """Stores `data` durably and says under which id.
@@ -66,7 +68,7 @@ class Glossaries(Protocol):
 
 
 class Journal(Protocol):
-    """Where progress goes."""
+    """The receiver of a session's checkpoints and loop items."""
 
     async def checkpoint(self, checkpoint: Checkpoint, *, durable: bool) -> None:
         """Hands the checkpoint on; with `durable`, returns only when the store has it.
@@ -106,7 +108,7 @@ class Secrets(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SessionLimits:
-    """How long things may take."""
+    """Time limits of a session."""
 
     session_s: float = 900.0  # one attempt of one session
 

@@ -1,4 +1,4 @@
-"""How a session ends: the outcome of each end, with what a next attempt or a person has to know."""
+"""Outcomes for each end of a session, with what a next attempt or a person has to know."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.types import Checkpoint, Outcome
 
 _EVIDENCE_S = 5.0
-"""How long a failed session may take to photograph its page."""
+"""Seconds that a failed session may take to photograph its page."""
 
 
 def ended(attempt: Attempt, status: Status, **more: object) -> Outcome:

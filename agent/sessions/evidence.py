@@ -32,11 +32,11 @@ from shoal.agent.types import ArtifactRef, PageErrors, Record
 
 _LAST_PAGE_CHARS = 40_000
 _TRACES_S = 60.0
-"""How much longer a session may last for its trace, or its recording, to be looked through and stored."""
+"""Seconds that a session may last longer for its trace, or its recording, to be looked through and stored."""
 _FAST = 1
 """Of nine levels: the others make a document a tenth smaller, and take three times as long."""
 _ASK_S = 2.0
-"""How much longer a session that failed may last for the errors of its page."""
+"""Seconds that a session that failed may last longer for the errors of its page."""
 _DID_WELL = frozenset({Status.COMPLETED, Status.WAITING, Status.CANCELED})
 """Ends that errors of a page do not have to explain."""
 DOWNLOAD_TEXT: Final = "download_text"

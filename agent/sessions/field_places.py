@@ -1,4 +1,4 @@
-"""Where fields of records, and elements of actions, stand on the picture of their page.
+"""Places of record fields, and of acted-on elements, on the picture of their page.
 
 A field's place that is in doubt is left out. An element's place is where it was just after the picture was taken.
 """
@@ -24,7 +24,7 @@ _CHARS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class FieldPlaces:
-    """What was seen of some elements."""
+    """The boxes and texts of some elements on the picture."""
 
     shows: Box  # the part of the page that the window shows
     seen: Mapping[str, Mapping[str, Json]]  # by selector: its box, its text and its attributes
@@ -38,7 +38,7 @@ async def field_places(page: Context, records: Sequence[Record]) -> FieldPlaces 
 
 @dataclass(frozen=True, slots=True)
 class ActedPlaces:
-    """Where the elements that a step acts on are seen."""
+    """The boxes of the elements that a step acts on."""
 
     shows: Box | None = None  # the part of the page that the window shows; None: unknown
     boxes: Mapping[str, Box] = field(default_factory=dict)  # on the page, by the elements' ids

@@ -1,4 +1,4 @@
-"""What a session keeps for learning: evidence of what its policy does and reads."""
+"""Evidence that a session keeps for learning: what its policy does and reads."""
 
 from __future__ import annotations
 

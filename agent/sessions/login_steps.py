@@ -14,7 +14,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, ActionResult
 
 _FIND_S = 10.0
-"""How long a step waits for its element: pages of logins come one after the other."""
+"""Seconds that a step waits for its element: pages of logins come one after the other."""
 _LOOK_S = 0.2
 _SETTLE_S = 5.0
 

@@ -1,4 +1,4 @@
-"""What is known of actions that must not be done twice, from one attempt of a session to the next."""
+"""Actions that must not be done twice, from one attempt of a session to the next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sample shows of the page where it ended: a picture with what can be pointed at, and what locators find."""
+"""The page where a sample ended: a picture with what can be pointed at, and what locators find."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TALLEST = 6_000
 """Pixels of a picture; what lies below is left out."""
 _TEXT_CHARS = 200
 _LOOK_S = 15.0
-"""How much longer a sample may take for it."""
+"""Seconds that a sample may take longer for its picture."""
 
 
 async def looked_back(outcome: Outcome, attempt: Attempt, policy: Policy) -> Outcome:

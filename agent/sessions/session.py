@@ -197,4 +197,4 @@ _TASKS: Mapping[str, Callable[[Attempt, Plan], Awaitable[tuple[Task, Outcome | N
     "loop": _do_loop,
     "answer": _answer,
 }
-"""What a plan may ask for: each gives the finished task, and the session's end where this was it."""
+"""Functions for the types of a plan's task: each gives the finished task, and the session's end where this was it."""

@@ -1,4 +1,4 @@
-"""What a running session may still take of its job's time and tokens."""
+"""The time and tokens that a running session may still take of its job's."""
 
 from __future__ import annotations
 

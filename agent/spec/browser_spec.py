@@ -1,4 +1,4 @@
-"""How a job's browser looks."""
+"""The browser of a job: its window, locale, headers and proxy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ProxySpec(SpecPart):
 
 
 class BrowserSpec(SpecPart):
-    """How the browser of this job looks."""
+    """The browser of this job: its window, locale, headers and proxy."""
 
     viewport: Viewport = Viewport()
     locale: str | None = Field(None, description="BCP 47, such as de-DE")

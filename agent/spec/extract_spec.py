@@ -1,4 +1,4 @@
-"""What a job reads from pages, and where its fields stand."""
+"""Extraction: the records that a job reads from pages, and the places of their fields."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Reader = Literal[
 
 
 class FieldPlace(SpecPart):
-    """Where a page states one field: exactly one of `select`, `label`, `column` and `json`."""
+    """The place of one field on a page: exactly one of `select`, `label`, `column` and `json`."""
 
     select: str | None = Field(None, min_length=1, description="CSS selector of the element, within its record")
     attribute: str | None = Field(
@@ -128,7 +128,7 @@ def _schema_of(fields: Json, *, many: bool) -> dict[str, Json] | None:
 
 
 class ExtractSpec(SpecPart):
-    """What to read from a page."""
+    """The records to read from a page."""
 
     goal: str | None = Field(None, description="what to read, in words")
     json_schema: dict[str, Json] | None = Field(

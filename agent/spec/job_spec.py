@@ -20,7 +20,7 @@ from shoal.agent.types import LoopItem
 
 
 class PolitenessSpec(SpecPart):
-    """How gently this job treats sites. The operator's limits hold too; the stricter one wins."""
+    """Limits on this job's requests to sites. The operator's limits hold too; the stricter one wins."""
 
     robots: bool = Field(True, description="obey robots.txt")
     per_domain: int | None = Field(None, ge=1, description="sessions on one domain at once")
@@ -30,13 +30,13 @@ class PolitenessSpec(SpecPart):
 
 
 class SecretUse(SpecPart):
-    """Where this job may fill in a stored secret: of the sites that it is bound to, those of these domains."""
+    """Sites on which this job may fill in a stored secret: of those that it is bound to, those of these domains."""
 
     domains: tuple[str, ...] = Field(min_length=1, description="host names; sub-domains are included", fail_fast=True)
 
 
 class ChangesSpec(SpecPart):
-    """How this job follows an earlier run of the same work."""
+    """Comparison of this job with an earlier run of the same work."""
 
     skip_unchanged: bool = Field(
         False,
@@ -48,7 +48,7 @@ class ChangesSpec(SpecPart):
 
 
 class BudgetSpec(SpecPart):
-    """How many model tokens, prompt and reply together as the server counts them, may be spent; none: no limit."""
+    """Model tokens, prompt and reply together as the server counts them, that may be spent; none: no limit."""
 
     step_tokens: int | None = Field(None, ge=1, description="of one decision, with what it has to ask again")
     session_tokens: int | None = Field(None, ge=1, description="of one session, over all its attempts")
@@ -58,7 +58,7 @@ class BudgetSpec(SpecPart):
 
 
 class SightSpec(SpecPart):
-    """What a model is shown of pages."""
+    """The part of a page that a model is shown."""
 
     pictures: Literal["auto", "always"] = Field(
         "auto",
@@ -84,7 +84,7 @@ class HelpSpec(SpecPart):
 
 
 class ArtifactsSpec(SpecPart):
-    """What evidence is kept."""
+    """Kinds of evidence that are kept."""
 
     screenshots: Literal["all", "errors", "none"] = Field("all", description="which sessions keep pictures of pages")
     evidence: Literal["screenshot", "document", "mhtml"] = Field(
@@ -120,7 +120,7 @@ class ArtifactsSpec(SpecPart):
 
 
 class WebhookSpec(SpecPart):
-    """Where to tell what becomes of the job."""
+    """The address that is told of the job's events."""
 
     url: HttpUrl = Field(description="gets each message by POST, signed")
     events: tuple[

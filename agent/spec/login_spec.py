@@ -1,4 +1,4 @@
-"""How a job logs in."""
+"""The login of a job."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _STEPS = ("open", "fill", "choose", "click", "press", "wait_for")
 
 
 class LoginSpec(SpecPart):
-    """How the job logs in, before anything else is done: by a form's data, or by steps."""
+    """The job's login, before anything else is done: by a form's data, or by steps."""
 
     url: HttpUrl = Field(description="the page with the login's form")
     data: dict[str, Json] | None = Field(

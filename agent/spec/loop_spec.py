@@ -11,7 +11,7 @@ from shoal.agent.spec.part import HttpUrl, SpecPart
 
 
 class LoopFrom(SpecPart):
-    """Where a loop's values are collected."""
+    """Source of a loop's values."""
 
     select: str = Field(min_length=1, description="CSS selector of the items, or words that name them")
     next: str | None = Field(None, description="CSS selector or words of the link to the next page")

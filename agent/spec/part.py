@@ -1,4 +1,4 @@
-"""What every part of a job spec is: frozen, and strict about its fields."""
+"""The base of every part of a job spec: frozen, and strict about its fields."""
 
 from __future__ import annotations
 

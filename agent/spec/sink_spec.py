@@ -1,4 +1,4 @@
-"""Where a job's records are written once it has ended, beside its results."""
+"""Destinations of a job's records once it has ended, beside its results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a function said of a text, remembered, in memory that has a bound."""
+"""A cache of a function's values for texts, in memory that has a bound."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _MOST_MATCHES = 10_000
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _WIDE_FILTER = re.compile(r"\?.*(?:\$|\.\.|\*|\?|:|,)", re.DOTALL)
-"""What inside of a filter would look through the document again for each part of it, and is not counted."""
+"""Parts of a filter that would look through the document again for each part of it, and are not counted."""
 
 
 class JsonPathFault(ValueError):
@@ -31,7 +31,7 @@ class JsonPathFault(ValueError):
 
 @dataclass(slots=True)
 class _WorkLeft:
-    """How many parts of the document may still be looked at."""
+    """The number of the document's parts that may still be looked at."""
 
     nodes: int = 0
 

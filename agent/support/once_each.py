@@ -1,4 +1,4 @@
-"""What a function makes of an object that nothing changes, remembered by the very object."""
+"""Values of a function for objects that nothing changes, remembered by the very object."""
 
 from __future__ import annotations
 

@@ -28,9 +28,9 @@ scrollIntoViewIfNeeded scrollLeft scrollTo scrollTop scrollWidth selected shadow
 textContent title type value
 """
 NAMES = tuple(_ASKED_FOR.split())
-"""What our scripts ask of elements that may be forms, and of documents."""
+"""Names that our scripts read of elements that may be forms, and of documents."""
 GLOBALS = ("shoalWalker", "shoalChanges", "shoalPage", "shoalWatch", "shoalLasting", "shoalCounted", "shoalRecording")
-"""What our scripts keep in an isolated world."""
+"""Names of the objects that our scripts keep in an isolated world."""
 
 _QUOTED = r"""(?:"(?:[^"\\\n$]|\\.|\$(?!\{))*"|'(?:[^'\\\n$]|\\.|\$(?!\{))*')"""
 _ASKED = re.compile(rf"{_QUOTED}|(?<=[\w$)\]}}])(\??)\.({'|'.join(NAMES)})\b")

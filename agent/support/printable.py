@@ -1,4 +1,4 @@
-"""What pages say, as text that every program can read."""
+"""Texts of pages in a form that every program can read."""
 
 from __future__ import annotations
 

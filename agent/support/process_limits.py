@@ -1,4 +1,4 @@
-"""What a process allows itself before it reads something that may be meant to harm it. It imports nothing heavy."""
+"""Limits of a process for reading something that may be meant to harm it. It imports nothing heavy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What processes hold of the machine's memory."""
+"""The memory that processes hold."""
 
 from __future__ import annotations
 

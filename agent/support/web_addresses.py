@@ -11,7 +11,7 @@ from shoal.agent.errors import AddressForbidden
 WEB = ("http", "https")
 BLANK = "about:blank"
 FAILED = "chrome-error:"
-"""How the address of Chromium's page on a failed load begins."""
+"""Prefix of the address of Chromium's page on a failed load."""
 
 # The URL standard: browsers drop control characters and spaces around an address, and tabs and newlines anywhere in it.
 _AROUND = "".join(map(chr, range(0x21)))

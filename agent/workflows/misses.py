@@ -29,7 +29,7 @@ class MissReason(StrEnum):
     AMBIGUOUS = "ambiguous"
     """A place is several elements that differ."""
     UNREADABLE = "unreadable"
-    """What stands there is no such value."""
+    """The text at the place is no such value."""
     SHAPE = "shape"
     """The raw text has another shape than on the pages that were learned from: other signs, another unit."""
     NOT_SHOWN = "not_shown"

@@ -1,4 +1,4 @@
-"""What a script of ours said about the page, as a mapping."""
+"""The answer of our own script about a page, as a mapping."""
 
 from __future__ import annotations
 

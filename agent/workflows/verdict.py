@@ -1,4 +1,4 @@
-"""What a replay gives: a record with what bears it out, or misses, each with its reason."""
+"""The result of a replay: a record with its evidence, or misses, each with its reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shoal.agent.workflows.misses import Miss
 
 @dataclass(frozen=True, slots=True)
 class ChannelRead:
-    """What one channel says of one page."""
+    """The reading of one channel on one page."""
 
     channel: Channel
     said: StatedByPlaces

@@ -25,7 +25,7 @@ _MAX_CHARS = 100_000
 _LONG_STRING = r"""'''(?:[^\\]|\\.)*?'''|"{3}(?:[^\\]|\\.)*?"{3}"""
 _STRING = r"""'(?:[^'\\\n]|\\.)*'|["](?:[^"\\\n]|\\.)*["]"""
 _TOKEN = re.compile(rf"{_LONG_STRING}|{_STRING}|\#[^\n]*|[()\[\]]", re.DOTALL)
-"""What a scan for the ends of calls has to tell apart: strings, comments and brackets."""
+"""The tokens that a scan for the ends of calls tells apart: strings, comments and brackets."""
 _NEXT_CALL = re.compile(r"[ \t]*[A-Za-z_]\w*[ \t]*\(")
 
 

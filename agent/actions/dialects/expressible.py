@@ -22,12 +22,12 @@ _FURTHER: dict[str, tuple[str, ...]] = {
     "terminate": ("terminate('The product is no longer sold.')",),
     "upload_file": ("upload_file('63', ['/path/to/image.jpg'])",),
 }
-"""What notations have besides the examples: fixed waits, fixed scrolls, typing that ends with Enter."""
+"""Calls that notations have besides the examples: fixed waits, fixed scrolls, typing that ends with Enter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expressed:
-    """How far one notation goes with one primitive."""
+    """The calls of one primitive that a notation can express."""
 
     calls: tuple[str, ...]  # those, of the tried ones, that come back as they were
     whole: bool  # all examples of the primitive do

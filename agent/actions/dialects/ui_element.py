@@ -1,4 +1,4 @@
-"""How notations without ids name an element: by where it is and what it says."""
+"""Lookup of elements for notations without ids: by an element's place and its words."""
 
 from __future__ import annotations
 

@@ -15,11 +15,11 @@ from shoal.agent.errors import ActionInvalid, ReplyUnparsable
 from shoal.agent.types import Action
 
 WAIT_MS = 5000
-"""How long this notation's Wait lets the page be."""
+"""Milliseconds that this notation's Wait leaves the page alone."""
 SCROLL_PX = 600
-"""How far its Scroll of the window goes."""
+"""CSS pixels that this notation's Scroll moves the window."""
 SEARCH_HOME = "https://www.google.com/"
-"""What its Google opens."""
+"""The address that this notation's Google opens."""
 
 _ACTION = re.compile(r"^[ \t]*\**Action\**[ \t]*:[ \t]*\**[ \t]*", re.IGNORECASE | re.MULTILINE)
 _THOUGHT = re.compile(r"^[ \t]*\**Thought\**[ \t]*:[ \t]*\**[ \t]*", re.IGNORECASE | re.MULTILINE)

@@ -19,9 +19,10 @@ from shoal.agent.errors import ActionTimeout, ElementNotUsable
 from shoal.agent.types import Button, Download, Modifier
 
 _FORCE_MS = 2000.0
-"""How much of an action's time is kept for a click by force."""
+"""Milliseconds of an action's time that are kept for a click by force."""
 _LIST_S = 0.5
-"""How long a list of suggestions may take to open after the last key: widgets wait 100 to 400 ms before they ask."""
+"""Seconds that a list of suggestions may take to open after the last key: widgets wait 100 to 400 ms before they ask.
+"""
 _EDGE_PX = 3.0
 _WRITTEN = frozenset({"text", "search", "email", "url", "tel", "password", ""})
 

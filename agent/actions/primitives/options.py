@@ -14,23 +14,23 @@ from shoal.agent.errors import ActionTimeout, ElementMissing, ElementNotUsable
 _Item = TypeVar("_Item", str, int, Option)
 
 PATIENCE_MS = 3000.0
-"""How long to wait for an element to come into the open before it is clicked by force."""
+"""Milliseconds to wait for an element to come into the open before it is clicked by force."""
 _TYPED_CHARS = 60
 """Of a text so much at its end is typed key by key."""
 _TOLD_CHARS = 200
 """An error tells no option that is longer: a part of one could be a part of a secret, which is hidden only whole."""
 _OPTION_TRIES = 6
 _OPTION_PAUSE_S = 0.25
-"""How long a list of options may take to open."""
+"""Seconds that a list of options may take to open."""
 _SUGGEST_S = 3.0
-"""How long a list may take to show what fits what was typed, once no request is open any more."""
+"""Seconds that a list may take to show the options that fit the typed text, once no request is open any more."""
 _QUIET_S = 0.5
 _TAKEN_S = 2.0
-"""How long a field may take to show or send what was chosen."""
+"""Seconds that a field may take to show or send the chosen option."""
 _CLICK_MS = 1000.0
-"""How long one click on an option may take: a list that is drawn anew has no such option any more."""
+"""Milliseconds for one click on an option: a list that is drawn anew has no such option any more."""
 _RESERVE_MS = 1500.0
-"""How much of an action's time is left for the choice itself."""
+"""Milliseconds of an action's time that are left for the choice itself."""
 
 
 async def type_over(on: ActionContext, element: Any, target: ActionTarget, value: str) -> None:

@@ -1,4 +1,4 @@
-"""What an acting context uses of the browser that it is of."""
+"""The members of a browser that its acting contexts use."""
 
 from __future__ import annotations
 

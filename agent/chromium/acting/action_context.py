@@ -48,11 +48,11 @@ _POLL_S = 0.2
 _LIST_POLL_S = 0.05
 _PRINT = {"printBackground": True, "preferCSSPageSize": True}
 _BEGIN_S = 5.0
-"""How long after a click a download may begin where the page waits for no server."""
+"""Seconds after a click within which a download may begin where the page waits for no server."""
 
 
 _ASKING = frozenset({"clear", "click", "fill", "hover", "select_option", "select_text"})
-"""What Playwright does only after it has asked an element and all around it."""
+"""Calls before which Playwright asks the element and all around it."""
 
 
 class _Forced:
@@ -67,7 +67,7 @@ class _Forced:
 
 
 class TabHolder(Protocol):
-    """What actions use of their browser context."""
+    """The members of a browser context that its actions use."""
 
     open_tabs: OpenTabs
     files: Downloads

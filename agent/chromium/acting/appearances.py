@@ -1,4 +1,4 @@
-"""What came into sight on a page and what went, told by two looks at its main frame and the frame acted on."""
+"""Elements that appeared on a page and those that went, by two looks at its main frame and the frame acted on."""
 
 from __future__ import annotations
 

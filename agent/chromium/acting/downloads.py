@@ -32,7 +32,7 @@ _SOURCES = frozenset({*WEB, "blob", "data"})
 
 @dataclass(frozen=True, slots=True)
 class DownloadBounds:
-    """What one context may download."""
+    """Limits of the downloads of one context."""
 
     file_bytes: int  # of one file
     limit_s: float  # of one file

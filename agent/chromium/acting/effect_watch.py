@@ -1,4 +1,6 @@
-"""What an action changed: the page is looked at before it, and watched after it until its effect has come."""
+"""Watching for an action's effect: the page is looked at before the action, and watched after it until the effect has
+come.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,9 @@ from shoal.agent.chromium.call_deadlines import CallDeadlines
 from shoal.agent.types import Effect
 
 LOOK_S = 5.0
-"""How long a look at the page may take, before an action or after it."""
+"""Seconds that a look at the page may take, before an action or after it."""
 _EFFECT_S, _EFFECT_PAUSE_S = 0.3, 0.05
-"""How long an action that changed nothing is watched for a late effect, and how often."""
+"""Seconds for which an action that changed nothing is watched for a late effect, and seconds between two looks."""
 
 
 class ActedOn(Watched, Protocol):

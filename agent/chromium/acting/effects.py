@@ -1,4 +1,4 @@
-"""What an action changed, told from two looks at the page, one before and one after it."""
+"""The effect of an action, from two looks at the page, one before and one after it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Moment:
 
 
 class Watched(Protocol):
-    """What is counted of a browser context."""
+    """The parts of a browser context in which effects are counted."""
 
     @property
     def tab(self) -> Tab: ...

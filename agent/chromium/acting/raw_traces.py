@@ -21,7 +21,7 @@ MOST_RAW_BYTES = 400_000_000
 """Of one browser's traces on its disk: more than one session may keep, since sessions share this."""
 _LOOK_S = 2.0
 _STOP_S = 20.0
-"""How long Playwright may take to write a trace."""
+"""Seconds that Playwright may take to write a trace."""
 _GIVE_UP_S = 5.0
 _SHARED = ("resources", "screencast")
 """Folders that Playwright fills for all contexts of a browser together."""

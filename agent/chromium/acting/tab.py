@@ -28,7 +28,7 @@ from shoal.agent.support.web_addresses import is_web
 
 _TRIES = 5
 _READY_S = 2.0
-"""How long after its document a world may come."""
+"""Seconds after its document within which a world may come."""
 
 # Milliseconds until the document can have been quiet for so many, 0 once it has. Lives in the isolated world, so that a
 # page cannot see that it is watched. Waits for nothing itself: where a document may run no scripts, no timer ever ends.

@@ -1,4 +1,4 @@
-"""What the tabs of a context are called, whether or not they answer."""
+"""The titles of a context's tabs, also of those that do not answer."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _LARGEST = 1_000_000
 _MOST_CHARS = 2_000_000
 """Of all answers together."""
 _BODIES_S = 2.0
-"""How long the browser may take to hand over all answers."""
+"""Seconds that the browser may take to hand over all answers."""
 _OF_BROWSERS = frozenset({"accept-language", "cache-control", "dnt", "origin", "pragma", "priority", "referer"})
 """Headers that a browser adds, beside its name and `sec-…`. With any other one a script may say who asks."""
 _LONGEST_HEADER = 200

@@ -16,7 +16,7 @@ _MOST_SITES = 1_000
 
 @dataclass(slots=True)
 class _Site:
-    """What is known of one site."""
+    """Counts of one site's pages that fetched nothing, and of pages that were not watched since."""
 
     quiet: int = 0  # watched pages in a row that fetched nothing
     unwatched: int = 0  # pages that were opened since it counts as quiet

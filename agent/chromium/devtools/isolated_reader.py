@@ -18,7 +18,7 @@ LOST = (
     "Inspected target navigated",
     "uniqueContextId not found",
 )
-"""What Chromium says when the document went away under a script."""
+"""Messages of Chromium when the document went away under a script."""
 _TRIES = 5
 
 

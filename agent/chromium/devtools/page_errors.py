@@ -1,4 +1,4 @@
-"""What goes wrong on pages by itself: errors of their scripts, and requests that failed."""
+"""Errors that pages make by themselves: errors of their scripts, and requests that failed."""
 
 from __future__ import annotations
 

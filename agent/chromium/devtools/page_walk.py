@@ -22,7 +22,7 @@ _POINTER_EVENTS = frozenset(
 )
 _OTHER_EVENTS = ("dragstart", "drop", "dragover", "dragenter", "contextmenu", "mouseenter", "mouseover",
                  "pointerenter", "pointerover", "keydown", "keyup", "keypress")  # fmt: skip
-"""What else an element may react to, the most telling first."""
+"""Further events that an element may react to, the most telling first."""
 _MAX_NEW_LISTENERS = 3000
 _MAX_NEW_LISTENERS_IN_BUDGET = 300
 """Each new element with a listener costs one more question; on a page with thousands the budget goes first."""
@@ -35,7 +35,7 @@ _LEAST_ELEMENTS, _LEAST_CHARS = 5, 200
 
 
 class PageWalk:
-    """What is remembered about a tab from one look to the next."""
+    """State of a tab that is kept from one look to the next."""
 
     def __init__(self, worlds: Worlds) -> None:
         self._worlds = worlds

@@ -1,4 +1,6 @@
-"""What our own DevTools code needs of a session (Playwright's `CDPSession` and `RawSession` have it), and of a page."""
+"""The interface of a DevTools session that our own code uses (Playwright's `CDPSession` and `RawSession` have it), and
+that of a page.
+"""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from shoal.agent.chromium.context_reset import close_quietly
 
 GONE = "Target page, context or browser has been closed"
 ENDED = "ended"
-"""What a session tells as its last event, besides those of DevTools."""
+"""The name of a session's last event, which is none of DevTools."""
 
 
 class RawSession:

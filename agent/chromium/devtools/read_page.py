@@ -31,7 +31,7 @@ _DOCUMENTS = {"patterns": [{"resourceType": "Document", "requestStage": "Respons
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What a server said to a request for the main document."""
+    """A server's answer to a request for the main document."""
 
     status: int
     headers: dict[str, str]

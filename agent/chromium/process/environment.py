@@ -1,4 +1,4 @@
-"""What of this process's environment the browser and Playwright's driver are given.
+"""The part of this process's environment that the browser and Playwright's driver are given.
 
 A page may take over the browser that shows it. The environment of a worker holds keys of the artifact store, of Ray and
 of the model server, so the browser gets only the variables that programs of its kind need.

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 VARIABLES = "SHOAL_FENCE"
-"""How the variables begin that name the parts to the starter; a browser gets none of them."""
+"""Prefix of the variables that name the parts to the starter; a browser gets none of them."""
 
 # linux/landlock.h
 _CREATE, _ADD, _RESTRICT = 444, 445, 446

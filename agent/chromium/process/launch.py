@@ -38,7 +38,7 @@ _NO_SANDBOX_HINT = "sandbox"
 
 @dataclass(frozen=True, slots=True)
 class LaunchOptions:
-    """How a Chromium is started."""
+    """Options for the start of a Chromium."""
 
     executable: str | None = None  # path or command; None: found
     sandbox: Literal["auto", "yes", "no"] = "auto"  # auto: off only where the system denies it

@@ -14,7 +14,8 @@ _BUSY = 0.8
 _LOOKS = 2
 """For so many looks in a row it may do that before it stands back."""
 _BACK = 10
-"""How far (`nice`): it gets a tenth of what each process gets that did not compute so long."""
+"""Steps of niceness that it then stands back: it gets a tenth of what each process gets that did not compute so long.
+"""
 
 
 @dataclass(slots=True)

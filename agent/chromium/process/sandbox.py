@@ -1,4 +1,4 @@
-"""Whether this system lets Chromium use its sandbox."""
+"""A probe for Chromium's sandbox on this system."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _SHIPPED = Path(__file__).with_name("fenced.sh")
 
 @dataclass(frozen=True, slots=True)
 class Starter:
-    """What is run in the browser's place, with the browser's arguments."""
+    """The program that is run in the browser's place, with the browser's arguments."""
 
     program: Path
     environment: dict[str, str]  # beside the browser's own; the fence takes it out before the browser begins

@@ -27,7 +27,7 @@ MOST_ELEMENTS = 50_000
 """Of a document: writing a larger one down would hold its page up for a second or more."""
 MOST_BATCHES = 50_000
 _END_S = 2.0
-"""How long a tab may take to say what it still holds."""
+"""Seconds that a tab may take to hand over what it still holds."""
 
 _WORLD = "shoal-recorder"
 _BINDING = "shoalRecorded"
@@ -49,7 +49,7 @@ class _RecordedTab:
 
 
 class Recorder:
-    """What the tabs of one context tell."""
+    """A recording of the tabs of one context."""
 
     def __init__(self) -> None:
         self._tabs: list[_RecordedTab] = []

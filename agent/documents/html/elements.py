@@ -90,7 +90,7 @@ _BLOCKS = frozenset(
     }
 )
 _OTHER_BLOCKS = frozenset({"li", "table", "caption", "colgroup", "col", "tbody", "thead", "tfoot", "tr"})
-"""What has lines of its own, but is called otherwise: list items and parts of tables."""
+"""Tags that have lines of their own, but are called otherwise: list items and parts of tables."""
 _CELLS = frozenset({"td", "th"})
 _PREFORMATTED = frozenset({"pre", "listing", "plaintext", "xmp"})
 _UNTOLD = frozenset(

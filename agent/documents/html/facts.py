@@ -1,4 +1,4 @@
-"""What page a raw document is, told as `facts.js` tells it of a page, as far as guards go by it."""
+"""Facts of a raw document for guards, in the form in which `facts.js` gives those of a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands after a label in a raw document, by the ranks of `places.js`."""
+"""The value after a label in a raw document, by the ranks of `places.js`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _VOID = frozenset({"script", "style", "select", "textarea"})
 
 @dataclass(frozen=True, slots=True)
 class LabelHit:
-    """Where a label was found: one element, a line of an element, or the nodes after the label."""
+    """The place after a label: one element, a line of an element, or the nodes after the label."""
 
     element: LexborNode | None = None
     line: LexborNode | None = None

@@ -57,7 +57,7 @@ class SitemapPage:
 
 @dataclass(slots=True)
 class Listed:
-    """What one file lists."""
+    """The entries of one file."""
 
     pages: list[SitemapPage] = field(default_factory=list)
     sitemaps: list[str] = field(default_factory=list)  # it is an index of these

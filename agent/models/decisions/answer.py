@@ -116,7 +116,7 @@ def basis_of_words(text: str, pages: SessionPages, records: Sequence[Record], gi
 
 
 class _KnownGrounds:
-    """What an answer may rest on."""
+    """The grounds that an answer may rest on."""
 
     def __init__(self, pages: SessionPages, records: Sequence[Record], given: str) -> None:
         self._pages = pages

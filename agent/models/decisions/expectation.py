@@ -1,4 +1,4 @@
-"""What a page shows once the actions of a step have done what they were for, and whether it does.
+"""Expectations: the state of a page once the actions of a step have done what they were for, and the test for it.
 
 A step says it together with its actions. The next look at the page decides it, and where it holds no model is asked
 whether the mini goal is reached.
@@ -24,7 +24,7 @@ _STATES = {"checked": True, "unchecked": False}
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What holds when a mini goal is reached; at least one part of it does not hold before the actions."""
+    """The state that holds when a mini goal is reached; at least one part of it does not hold before the actions."""
 
     address: str = ""  # a part of the page's address
     text: str = ""  # words of the page, outside of its fields

@@ -43,7 +43,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class CheckedRecords:
-    """What is left of a page's records once they are held to the schema."""
+    """The records of a page that hold against the schema, and those that were left out."""
 
     records: tuple[Record, ...]
     left_out: tuple[str, ...] = ()  # of each entry of a list that is not valid: what is wrong, and what was read

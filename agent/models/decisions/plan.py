@@ -35,7 +35,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class PlanShape:
-    """What a plan reply may say, for one session."""
+    """The choices of a plan reply, for one session."""
 
     task_types: tuple[TaskType, ...] = ("navigate", "extract", "loop")
     allow_terminate: bool = True

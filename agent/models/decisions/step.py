@@ -11,7 +11,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Basis, BeforeSending, Button, Modifier
 
 WAIT_MS = 1500
-"""How long WAIT lets the page be."""
+"""Milliseconds that WAIT leaves the page alone."""
 
 ON_ELEMENTS = ("CLICK", "INPUT_TEXT", "UPLOAD_FILE", "SELECT_OPTION")
 TYPED: Mapping[str, str] = {"fill": "value", "keyboard_type": "text", "keyboard_insert_text": "text"}
@@ -21,7 +21,7 @@ ACTION_TYPES = (*ON_ELEMENTS, "WAIT", "SOLVE_CAPTCHA", "COMPLETE", "TERMINATE", 
 
 @dataclass(frozen=True, slots=True)
 class StepDecision:
-    """What a policy wants to do on the page that it has just seen.
+    """The actions that a policy wants on the page that it has just seen.
 
     `actions` may end with the control primitives `complete` (the mini goal is reached) or `terminate` (it cannot be
     reached; its `errors` are the caller's codes). With no action at all the page is looked at again.
@@ -52,7 +52,7 @@ class CallOffer:
 
 @dataclass(frozen=True, slots=True)
 class StepShape:
-    """What a step reply may say, for one page of one job."""
+    """The choices of a step reply, for one page of one job."""
 
     ids: tuple[str, ...]  # of the elements that may be acted on
     action_types: tuple[str, ...] = ACTION_TYPES

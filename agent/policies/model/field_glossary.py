@@ -39,7 +39,7 @@ _LEAST_LABELS = 2
 
 @dataclass(frozen=True, slots=True)
 class RepliedGlossary:
-    """What a reply says, as a schema holds it under `x-glossary`."""
+    """The glossary in a reply, as a schema holds it under `x-glossary`."""
 
     entries: Mapping[str, Json]
     left_out: tuple[str, ...] = ()  # properties and units that there are not

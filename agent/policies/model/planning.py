@@ -1,4 +1,4 @@
-"""What code knows about plans: those that the job itself gives, and whether a model's plan can be carried out."""
+"""Plans that the job itself gives, and the check that a model's plan can be carried out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shoal.agent.status import Status
 from shoal.agent.types import TaskType
 
 MAX_PLANNED_DEPTH = 3
-"""How deep loops nest that no job spelled out: a model that fans out at every level would multiply without end."""
+"""Depth of loops that no job spelled out: a model that fans out at every level would multiply without end."""
 
 
 _SAID_CHARS = 300

@@ -1,4 +1,4 @@
-"""What lies over a page, and how it is closed: gently, and only when it is in the way."""
+"""Overlays of a page, and closing them: gently, and only when they are in the way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to do next, from the job and the history alone."""
+"""The next plan, from the job and the history alone."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from shoal.agent.types import LoopItem, Step
 _QUIET_S = 0.2
 _CHANGE_S = 2.0
 _SETTLE_S = 5.0
-"""How long a page may take to answer what was done to it."""
+"""Seconds that a page may take to answer an action."""
 
 
 class RulesPolicy:

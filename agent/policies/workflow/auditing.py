@@ -19,7 +19,7 @@ _SAID: Mapping[AuditOutcome, Audited] = {
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What the teacher's readings of one page say of a replayed record."""
+    """The result of comparing the teacher's reading of one page with a replayed record."""
 
     said: Audited
     reading: Extraction  # the teacher's last one

@@ -34,12 +34,12 @@ def field_hits(channels: Mapping[str, tuple[ChannelFamily, ...]]) -> Iterator[tu
 
 
 _SETTLE_S = 3.0
-"""How long a page may take for what an earlier action brings, before its absence is a miss."""
+"""Seconds that a page may take for the effect of an earlier action, before its absence is a miss."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayReport:
-    """What became of one replay: for the result, the statistics and the dashboard."""
+    """The report of one replay: for the result, the statistics and the dashboard."""
 
     name: str  # of the workflow
     version: int

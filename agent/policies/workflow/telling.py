@@ -1,4 +1,4 @@
-"""What became of a replay in full, as a try of a version tells it."""
+"""The outcome of a replay in full, as a try of a version tells it."""
 
 from __future__ import annotations
 

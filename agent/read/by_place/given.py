@@ -1,4 +1,4 @@
-"""What stands at the places that a job gives: one reading of the page that is open."""
+"""The values at the places that a job gives: one reading of the page that is open."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from shoal.agent.support.printable import readable_json
 from shoal.agent.types import FieldSource, Reason
 
 _SETTLE_S = 5.0
-"""How long a page may take for what its scripts still bring."""
+"""Seconds that a page may take for data that its scripts still bring."""
 _AWAIT_S = 10.0
-"""How long a page may take for what the job itself waits for: as long as an action may take."""
+"""Seconds that a page may take for an element that the job itself waits for: as long as an action may take."""
 _LOOK_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class GivenRecord:
-    """What the given places say of one record."""
+    """The values at the given places for one record."""
 
     where: str  # selector of its element; "" for the page as a whole
     value: Mapping[str, Json]

@@ -24,7 +24,7 @@ _AVAILABILITY = next(concept for concept in CONCEPTS if concept.kind == "availab
 
 
 class Unreadable(ValueError):
-    """What stands at a place is not what the field asks for; the message says why."""
+    """The text at a place is not what the field asks for; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ class Ambiguous:
 
 @dataclass(frozen=True, slots=True)
 class StatedByPlaces:
-    """What a field's places say of one record."""
+    """The value of a field by its places, for one record."""
 
     value: Json = None  # None: nothing
     place: Place | None = None  # the one that the value is from; None: there is none

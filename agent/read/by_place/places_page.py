@@ -1,4 +1,4 @@
-"""What a page shows at the places that a job gives, as `places.js` sends it."""
+"""The page's contents at the places that a job gives, as `places.js` sends them."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def _element(where: str) -> str:
 
 @dataclass(frozen=True)
 class _Labels:
-    """What the page calls the values that stand at a selector."""
+    """The page's labels for the values that stand at a selector."""
 
     by_selector: Mapping[str, str]
 

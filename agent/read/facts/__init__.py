@@ -1,1 +1,1 @@
-"""What a page states of its record: labels with values, named elements, headings, texts, and fetched JSON."""
+"""Statements of a page about its record: labels with values, named elements, headings, texts, and fetched JSON."""

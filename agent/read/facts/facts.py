@@ -1,4 +1,4 @@
-"""What a page states: the facts that fields are matched against, read from its tree."""
+"""The facts that a page states, which fields are matched against; they are read from its tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the JSON that a page's scripts fetched says about the page's main subject, and about nothing else."""
+"""Values of the page's main subject, and of nothing else, in the JSON that the page's scripts fetched."""
 
 from __future__ import annotations
 

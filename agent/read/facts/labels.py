@@ -45,7 +45,7 @@ _COLON = re.compile(r"\s{0,9}[:：]\s{0,9}$")
 
 
 class Walked(Protocol):
-    """What labels ask of the walk that comes by them."""
+    """The state of the walk that labels are read by."""
 
     page: Page
     surroundings: Surroundings

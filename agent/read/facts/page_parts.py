@@ -87,7 +87,7 @@ class NamedElement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What holds for all that is within an element."""
+    """The properties of an element that hold for all that is within it."""
 
     hidden: bool = False
     region: str = ""
@@ -103,7 +103,7 @@ class Around:
 
 @dataclass(slots=True)
 class Taken:
-    """What was taken of a page, or of one of the elements that the caller named."""
+    """The facts taken of a page, or of one of the elements that the caller named."""
 
     pairs: list[LabeledValue] = field(default_factory=list)
     named: list[NamedElement] = field(default_factory=list)

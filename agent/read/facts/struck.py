@@ -1,4 +1,4 @@
-"""What a page shows as no longer valid: drawn with a line through it, or called an old price."""
+"""Texts that a page shows as no longer valid: drawn with a line through them, or called an old price."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands on a page around its own record: landmarks, repeated blocks, teasers; and the record's own heading."""
+"""The surroundings of a page's own record: landmarks, repeated blocks, teasers; and the record's own heading."""
 
 from __future__ import annotations
 

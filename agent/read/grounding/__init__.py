@@ -1,1 +1,1 @@
-"""Whether the page states what was read from it."""
+"""Grounding: evidence on the page for the values that were read from it."""

@@ -1,4 +1,4 @@
-"""Whether a page really says what was read from it: which values it does not, and how many records it says it has."""
+"""Claims of a page against its records: values that it does not state, and its own number of records."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Unproven:
 
 
 class FieldKnowledge(Protocol):
-    """What rules know of a schema's fields."""
+    """The rules' knowledge of a schema's fields."""
 
     def names(self, field: str) -> Sequence[str]:
         """Return what pages call a field, beside its own name."""

@@ -1,4 +1,4 @@
-"""Where short values stand on a page: by themselves, beside the sign of a currency, near words that name them.
+"""Places of short values on a page: by themselves, beside the sign of a currency, near words that name them.
 
 A day of the month is no number, and a word within a sentence is no value.
 """
@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from shoal.agent.read.grounding.written_values import is_day_of_month, readings_of
 
 Place = tuple[int, int]
-"""Where something begins and ends in a text."""
+"""Begin and end of a place in a text, in characters."""
 ShortValue = float | str
 
 NEARBY = 100
@@ -35,7 +35,7 @@ _WORDS = re.compile(r"\w+")
 _NUMBER = re.compile(r"(?:(?<!\w)[-+])?\d+(?:[.,]\d+)*")
 _NUMBERED = re.compile(r"\d{1,4}[.)]\s{1,3}[^\W\d_]")
 _PART_BEFORE, _PART_AFTER = re.compile(r"\d[.,:/-]$"), re.compile(r"[.,:/-]\d")
-"""What makes a number a part of a longer one, of a time or of a day in figures."""
+"""Characters that make a number a part of a longer one, of a time or of a day in figures."""
 
 
 class Neighbourhoods:

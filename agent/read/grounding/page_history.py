@@ -1,4 +1,4 @@
-"""What a session remembers of the pages that a model was shown, where its job wants more than the last one."""
+"""The pages that a model was shown in a session, for jobs that want more than the last one."""
 
 from __future__ import annotations
 

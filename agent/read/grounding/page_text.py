@@ -1,4 +1,4 @@
-"""What a page says, as something values can be looked up in: whether they are there, and where."""
+"""The text of a page as an index in which values are looked up, with their places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page says of its list being a part: rows that load or could not, a page of several, an end before its own."""
+"""Claims of a page that its list is a part: rows that load or could not, a page of several, an end before its own."""
 
 from __future__ import annotations
 

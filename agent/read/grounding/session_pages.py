@@ -23,7 +23,7 @@ _WITHIN_CHARS = 3
 
 @dataclass(frozen=True, slots=True)
 class ValuePlace:
-    """Where a value stands."""
+    """The place of a value."""
 
     url: str
     where: str  # the page's text around it

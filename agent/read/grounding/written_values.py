@@ -52,7 +52,7 @@ _QUANTITY = re.compile(
 not again from each of its digits."""
 
 Quantity = tuple[str, float]
-"""What is measured, and how much of it in its base unit."""
+"""A dimension, and the amount in its base unit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from shoal.agent.support.web_addresses import canonical_address, page_address
 _NEAR = 3
 """Elements from an item upwards that are alike on all pages of a list."""
 _PLACES = {"main": 1.0, "": 0.8, "aside": 0.3, "nav": 0.15, "header": 0.1, "footer": 0.08, "dialog": 0.05}
-"""How likely a list stands in a landmark."""
+"""Likelihood of a list in each landmark, from 0 to 1."""
 _FILLER = frozenset(phrase(" ".join(LOOP_FILLER)))
 
 

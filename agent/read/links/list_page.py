@@ -1,4 +1,4 @@
-"""What a page offers to loop over and to go on by, read from its tree: the same with a browser and without one."""
+"""The links, rows and ways on that a page offers, read from its tree: the same with a browser and without one."""
 
 from __future__ import annotations
 

@@ -60,13 +60,13 @@ _OF_ANY_LIST = frozenset(
     )
     for word in phrase(text)
 )  # fmt: skip
-"""What messages call the entries of whatever a list holds."""
+"""Words of messages for the entries of whatever a list holds."""
 _ANY_SORT = frozenset(
     phrase(
         "matching more further other such search active current new recent available open upcoming weiteren passenden"
     )
 )
-"""What messages say of such entries, and that names nothing."""
+"""Words of messages about such entries that name nothing."""
 
 
 @dataclass(frozen=True, slots=True)

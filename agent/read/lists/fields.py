@@ -37,9 +37,9 @@ _FORMS: Mapping[str, re.Pattern[str]] = {
     "phone": re.compile(r"(?!\d{4}\s?[-–]\s?\d{4}$)(?!\d{4}-\d\d-\d\d)\+?\(?(?:\d[\s()/.-]{0,3}){7,15}"),
     "time": re.compile(rf"{_CLOCK}(?:\s?[-–]\s?{_CLOCK})?", re.I),
 }
-"""How values of a field of this name look."""
+"""Forms of the values of fields with these names."""
 _MOSTLY, _FORMED = 0.8, 0.7
-"""How well a column's form names it."""
+"""Share of a column's values that must have the form, and the score of a column that its form names."""
 _TITLES = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _HEADINGS = _TITLES | {"strong", "b", "dt"}
 
@@ -48,23 +48,23 @@ LEAST_FIT = {"name": 0.85, "identifier": 0.8, "day": 0.5, "link": 0.7}
 LEAST_FIT_OF_OTHERS = 0.45
 _NEARLY_ALL, _CUT_LITTLE = 0.8, 0.5
 _AS_A_DEFINITION = 0.7
-"""How well a term or its meaning is named by being one."""
+"""Score of a term, or of its meaning, that is named by being one."""
 _OF_GLOSSARY, _LATER, _LEAST_OF_GLOSSARY = 0.85, 0.03, 0.6
-"""How well the first label of a field's glossary names it, what each later one lacks, and the least of all."""
+"""Score of the first label of a field's glossary, the loss of each later one, and the least of all."""
 _LEADING = 0.6
-"""What a column is worth that nothing but its place names."""
+"""Score of a column that nothing but its place names."""
 _OF_SEVERAL = 0.05
-"""What a line lacks that is made of several pieces."""
+"""Loss of a line that is made of several pieces."""
 _FEW_WORDS = 2.5
 """Words, in the mean, of texts that are no descriptions by themselves."""
 _SHORT = 3
 """Letters of words that others end with by chance."""
 _LATER_PICTURE = 0.2
-"""What each later picture of a record is worth less."""
+"""Loss of each later picture of a record."""
 _NAMED_MONEY = 0.3
-"""How well a column is named from which a field takes its amounts of money whose name says nothing of money."""
+"""Score of a column from which a field takes its amounts of money although its name says nothing of money."""
 _CUT = 0.8
-"""What a part of a cell lacks where the cell's header is the field's name: all of the cell is its value."""
+"""Factor for a part of a cell whose header is the field's name: all of the cell is its value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,9 @@ class ListField:
 
     prop: Property
     loose: bool = False
-    """What only looks like a term and its meaning names it, too. This is asked where no list is found by its names."""
+    """True: a text that only looks like a term and its meaning names the field, too. This is asked where no list is
+    found by its names.
+    """
     leads: bool = False
     """It is the schema's first text: what the records are called, where no list is found by its name."""
     numbered_names: bool = False
@@ -356,7 +358,7 @@ def _fit_of_texts(column: Column, named: float, *, long: bool) -> float:
 _BEAM = 120
 _OPTIONS = 7
 _LINKED, _LINKED_ASIDE = 0.35, 0.15
-"""What a link gains whose text is what the record is called, and one whose text is another field's value."""
+"""Gain of a link whose text is the record's name, and of one whose text is another field's value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What stands around a value, and what addresses have in common: what columns are made with."""
+"""The surroundings of a value, and the common parts of addresses, from which columns are made."""
 
 from __future__ import annotations
 

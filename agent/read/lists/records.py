@@ -45,11 +45,11 @@ _FEW, _MOST_TRIED = 24, 10
 _SAMPLE = 120
 """Records by which the runs of a page are compared."""
 _CALLED = 0.8
-"""What a column with the field's very name adds to a run's score."""
+"""Gain of a run's score by a column with the field's very name."""
 _LOOSE = 0.3
-"""What parts lack that differ in their own classes."""
+"""Loss of parts that differ in their own classes."""
 _ALL_HEADS = 0.4
-"""What it adds that a table has no further columns."""
+"""Gain of a run whose table has no further columns."""
 _DOUBT = 0.12
 """The lead of a column's fit below which a value is withheld where another column says otherwise."""
 _SAFE = 0.5
@@ -68,7 +68,7 @@ class ListRecord:
 
 @dataclass(frozen=True, slots=True)
 class ListReading:
-    """What a page states of a list."""
+    """The records and columns of a list on a page."""
 
     records: tuple[ListRecord, ...] = ()
     columns: Mapping[str, Column] = field(default_factory=dict)  # by field

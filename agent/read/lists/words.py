@@ -79,7 +79,7 @@ TERM_WORDS = word_set(
     "term name title option signature key word entry command argument parameter syntax setting function method question"
 )
 MEANING_WORDS = word_set("description definition meaning explanation text detail body answer value effect")
-"""What the two parts of a definition may be called."""
+"""Words for the two parts of a definition."""
 
 
 @bounded_cache(20_000, longest=_LONGEST_KEPT)

@@ -44,7 +44,7 @@ _PLACE_IN_LIST = re.compile(r"\W{0,5}\w{1,20}\W{0,5}\d{1,5}\W{0,5}")
 
 @dataclass(frozen=True)
 class Casting:
-    """What reading values needs of the page."""
+    """The reading of values, with the parts of the page that it needs."""
 
     nodes: PageNodes
     base: str  # URL that relative addresses belong to

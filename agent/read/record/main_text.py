@@ -18,7 +18,7 @@ _PARTS = ("p", "li", "h2", "h3", "h4", "blockquote", "pre")
 
 @dataclass(frozen=True, slots=True)
 class MainText:
-    """What the reader of main texts says of a page; "" for what it does not find."""
+    """The main text of a page, by its reader; "" for a part that it does not find."""
 
     title: str = ""
     author: str = ""

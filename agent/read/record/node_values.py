@@ -1,4 +1,4 @@
-"""What a node of structured data states of a field, and which of a page's nodes is the record."""
+"""Values that a node of structured data states for a field, and the choice of the node that is the record."""
 
 from __future__ import annotations
 

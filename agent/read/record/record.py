@@ -25,7 +25,7 @@ from shoal.agent.types import FieldCandidate, FieldSource, Sureness
 
 @dataclass(frozen=True, slots=True)
 class ReadRecord:
-    """What one page or block states of a record."""
+    """A record as one page or block states it."""
 
     value: dict[str, Json] = field(default_factory=dict)
     sources: dict[str, FieldSource] = field(default_factory=dict)

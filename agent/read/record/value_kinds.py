@@ -39,7 +39,7 @@ _TWO_WITNESSES = frozenset({Reason.AGREED, Reason.BORNE_OUT})
 
 
 class ValueKind(StrEnum):
-    """What a value is, as far as its readers err alike."""
+    """Kinds of values whose readers err alike."""
 
     TITLE = "title"
     NAME = "person, maker"

@@ -1,4 +1,4 @@
-"""What the shown places state of a field, against what structured data, meta elements and the main text state.
+"""Weighing of a field's values: those of the shown places against structured data, meta elements and the main text.
 
 Where both say the same, the value is as sure as the surer of them says. Where they differ, structured data of the
 record win that the page bears out, and are not confirmed; else the value is doubted.

@@ -48,7 +48,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class FieldAnswer:
-    """What became of one field: a value with its source, or the candidates that were not good enough."""
+    """The result for one field: a value with its source, or the candidates that were not good enough."""
 
     value: Json = None
     source: FieldSource | None = None  # None: no value is given

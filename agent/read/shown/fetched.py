@@ -1,4 +1,4 @@
-"""What JSON that a page's scripts fetched adds to an answer of the page: a second witness, or a value.
+"""Fetched JSON as an addition to an answer of the page: a second witness, or a value.
 
 The visible page decides. Fetched JSON never changes a value that the page states: it may hold codes, amounts in cents
 and states of long ago. It bears values out, says which of several places is meant, and fills in what the page is

@@ -1,4 +1,4 @@
-"""What stands where a value could, and is none: a label, a placeholder, the field's own name."""
+"""Texts that stand where a value could, and are none: a label, a placeholder, the field's own name."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ TRUST: Mapping[str, float] = {
     "selector": 0.85,
     "column": 0.0,
 }
-"""How far a value is trusted by where it stands, when its name fits fully."""
+"""Trust in a value by its place, when its name fits fully; from 0 to 1."""
 
 _ASIDE = 0.75  # an aside may hold the record's box of facts, but more often somebody else's
 _LOOSELY = 0.85
@@ -155,7 +155,7 @@ def name_stems(properties: Sequence[Property]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How well the names of a place fit a property, whatever the place is."""
+    """The likeness between the names of a place and a property, whatever the place is."""
 
     likeness: float  # 0 to 1
     own: bool  # by the property's own name; else by a synonym

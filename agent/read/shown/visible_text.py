@@ -1,4 +1,4 @@
-"""What a record's visible text says, for finding values again."""
+"""The visible text of a record, for finding values again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shoal.agent.support.json_value import Json
 
 
 class VisibleText:
-    """What the record's visible text says, for finding values again."""
+    """The visible text of a record, for finding values again."""
 
     def __init__(self, text: str, reading: ValueHints, candidates: Sequence[ShownPlace] = ()) -> None:
         self._text = text

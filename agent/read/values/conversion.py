@@ -1,4 +1,4 @@
-"""What a page states, as the value that a property asks for. None for what cannot be read without guessing."""
+"""Conversion of a page's texts to the value that a property asks for. None for what cannot be read without guessing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Raw:
 
 @dataclass(frozen=True, slots=True)
 class ValueHints:
-    """What helps to read values: of the page, not of one value."""
+    """Hints for reading values: of the page, not of one value."""
 
     lang: str = ""  # BCP 47
     base: str = ""  # URL that relative addresses belong to

@@ -21,7 +21,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _NUMERIC = re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-]")
 _IN_ADDRESS = re.compile(r"/((?:19|20)\d\d)[/-]?(\d\d)[/-]?(\d\d)(?!\d)")
 _FIRST, _SECOND = datetime(2000, 1, 1), datetime(2001, 2, 2)
-"""What fills in the parts that a text leaves out: where the two readings differ, a part was left out."""
+"""Two defaults for the parts that a text leaves out: where the two readings differ, a part was left out."""
 
 
 def read_day(text: str, lang: str = "en") -> str | None:

@@ -21,7 +21,7 @@ _NUMBER = re.compile(
     rf"(?<![\w.,])[-−+]?(?:\d{{1,3}}(?:[{_SPACES}'’]\d{{3}})+(?!\d)(?:[.,]\d{{1,2}}(?!\d))?|\d+(?:[.,]\d+)*)"
 )
 _PARTS = frozenset({2, 3, 4, 5, 6, 8, 10, 12, 16, 32, 64})
-"""What people part a measure into: `12/25` behind a number is a day or a card's month."""
+"""Denominators into which people part a measure: `12/25` behind a number is a day or a card's month."""
 _NO_WHOLE = re.compile(r"(?<![\w.,])([.,])(?=\d)")
 """A decimal sign without a figure before it: `$.99`, `€ ,89`."""
 _FRACTION = re.compile(
@@ -32,7 +32,7 @@ _FRACTION = re.compile(
 _NO_FRACTION = re.compile(
     r"(?<!\d)(?:\d{1,20}[ \u2009-]?)?[¼-¾⅐-⅟↉]|\d{1,4}⁄\d{1,4}|(?<!\d)\d{1,20}[ -]\d{1,2}[/⁄]\d{1,2}(?![\d/])"
 )
-"""What may be a fraction or not, as the issue `2024 3/4`: no number is read of it."""
+"""Texts that may be a fraction or not, as the issue `2024 3/4`: no number is read of them."""
 _WIDE = str.maketrans("０１２３４５６７８９，．", "0123456789,.")
 """Figures and signs that are as wide as a character of Chinese or Japanese."""
 _INDIAN = re.compile(r"-?\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?")

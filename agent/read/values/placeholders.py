@@ -24,7 +24,7 @@ _OF_ANY_PICTURE = re.compile(
     r"images?|img|pictures?|photo|thumb(?:nail)?|icon|default|load|ajax|spinner|gr[ae]y"
     r"|\d{1,5}x\d{1,5}(?:px)?|\d{1,5}px|v\d{1,3}|(?=[a-f]{0,40}\d)(?=\d{0,40}[a-f])[a-f\d]{6,40}"
 )
-"""What such a name may say beside them: that it is a picture, how it looks, its size, version or checksum."""
+"""Further words in the name of such a picture: that it is a picture, its look, size, version or checksum."""
 
 
 def is_no_picture(address: str) -> bool:

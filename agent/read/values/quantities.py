@@ -60,7 +60,7 @@ _TIMES = re.compile(
 """Words of a name that say that it asks for a length of time, folded."""
 _GREATEST = frozenset({"max", "maximum"})
 _IN_UNIT = re.compile(r"(?:\bin |\()([^\W\d_]{1,20})\b")
-"""Where a description says the unit."""
+"""The place of the unit in a description."""
 
 _SOME_DAY = datetime(2000, 1, 1)
 """From where months and years are counted."""

@@ -1,4 +1,4 @@
-"""Whether a text says that something can be had, in several languages."""
+"""Words, in several languages, that say that something can or cannot be had."""
 
 from __future__ import annotations
 

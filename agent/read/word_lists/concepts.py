@@ -1,4 +1,4 @@
-"""What pages state of common things: how schemas, labels, schema.org and meta tags name it.
+"""Concepts: the names of common things in schemas, labels, schema.org and meta tags.
 
 A concept joins the names that schemas and labels use with the properties of schema.org. What is not
 listed here is matched by its own words.

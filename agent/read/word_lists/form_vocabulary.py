@@ -126,7 +126,7 @@ AUTOCOMPLETE = {
     "honorific-prefix": "salutation",
     "sex": "gender",
 }
-"""What the tokens of the autocomplete attribute call a field."""
+"""Names of fields by the tokens of the autocomplete attribute."""
 
 TYPE_NAMES = {
     "email": "email",
@@ -136,7 +136,7 @@ TYPE_NAMES = {
     "search": "search",
     "file": "file",
 }
-"""What an input's type says about it when nothing else does."""
+"""Names of fields by an input's type, for fields with no other name."""
 
 FORM_FILLER = word_list(
     """

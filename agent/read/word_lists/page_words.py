@@ -67,7 +67,7 @@ DISMISS = (
         """
     ),
 )
-"""What closes a banner, gentlest first: refuse, close, accept."""
+"""Labels of buttons that close a banner, gentlest first: refuse, close, accept."""
 
 LOOP_FILLER = word_list(
     """

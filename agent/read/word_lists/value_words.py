@@ -49,7 +49,7 @@ NO_VALUE = word_list(
     keine angabe, k.a., null, undefined, nan, not specified, empty, lorem ipsum
     """
 )
-"""What stands where a value is missing."""
+"""Texts that stand where a value is missing."""
 
 OUT_OF = word_list("out of, of, von, sur, de, z, su, van, /, av, do")
 """Between a rating and its best value."""

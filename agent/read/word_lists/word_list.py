@@ -1,4 +1,4 @@
-"""How the lists of words are written."""
+"""The notation of word lists."""
 
 from __future__ import annotations
 

@@ -23,14 +23,14 @@ from shoal.agent.types import Action, ActionResult, Task
 LEASE_S = 20.0
 """A person who says nothing for so long has gone away; their page says every few seconds that it is there."""
 TAKEOVER_S = 1800.0
-"""How long a takeover lasts at most."""
+"""Seconds that a takeover lasts at most."""
 DIALOG_S = 120.0
-"""How long a dialog of the page waits for the person's answer; then the context's own rule answers."""
+"""Seconds that a dialog of the page waits for the person's answer; then the context's own rule answers."""
 
 ALLOWED = frozenset(
     {"mouse_click", "mouse_dblclick", "keyboard_type", "keyboard_press", "scroll_at", "goto", "go_back"}
 )
-"""What a person may do on a page."""
+"""Actions that a person may do on a page."""
 
 _SHOWN = """
 (inFrames) => {
@@ -67,7 +67,7 @@ class PageControl(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a session stands for those who look at it."""
+    """The state of a session as its watchers see it."""
 
     url: str  # of its page, without secrets
     control: PageControl
@@ -78,7 +78,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class HandedBack:
-    """How a takeover ended."""
+    """The end of a takeover."""
 
     by: str  # the person's name
     said: str = ""  # a sentence for the agent

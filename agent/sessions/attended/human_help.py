@@ -35,7 +35,7 @@ _DIGESTS = {"SHA1": hashlib.sha1, "SHA256": hashlib.sha256, "SHA512": hashlib.sh
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What somebody is asked."""
+    """A question for a person."""
 
     kind: Kind
     text: str  # for people

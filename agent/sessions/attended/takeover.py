@@ -1,4 +1,4 @@
-"""What a person does on a session's page: steps like any other, marked in the store where they may not be repeated."""
+"""Actions of a person on a session's page: steps like any other, marked in the store where they may not be repeated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shoal.agent.types import Action, ActionResult, Step
 
 _TYPE = "keyboard_type"
 TAKEN_OVER = "a person takes the page over"
-"""What a question is answered with when a person comes to do it by hand."""
+"""The answer to a question when a person comes to do it by hand."""
 
 
 def as_kept(result: ActionResult, earlier: Sequence[Step]) -> ActionResult:

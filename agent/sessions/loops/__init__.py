@@ -1,1 +1,1 @@
-"""What a session does that opens a loop: finding its items, and handing them on."""
+"""The loop-opening part of a session: finding the loop's items, and handing them on."""

@@ -1,4 +1,4 @@
-"""Whether a loop learns from its first items, and what an item's policy has to do with that."""
+"""Learning by a loop from its first items, and an item's policy in it."""
 
 from __future__ import annotations
 

@@ -11,14 +11,14 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, BeforeSending, LoopItem
 
 COLLECT_S = 20.0
-"""How long a sample collects the items of a loop: enough for some twenty pages."""
+"""Seconds that a sample collects the items of a loop: enough for some twenty pages."""
 FIRST_TOLD = 10
 """Items that are named in its result."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampledItems:
-    """What a sample found of a loop's items."""
+    """The items that a sample collected of a loop."""
 
     items: tuple[LoopItem, ...]  # the ones that are opened
     first: tuple[LoopItem, ...]  # the first of all, to be named

@@ -1,4 +1,4 @@
-"""What is known to be missing from a session's list, told from its tasks alone."""
+"""Records and items that are known to be missing from a session's list, by its tasks alone."""
 
 from __future__ import annotations
 

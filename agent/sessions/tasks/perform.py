@@ -40,8 +40,9 @@ _TOLD_CHARS = 60
 NOTHING_DONE = frozenset({HelpMissing.code, ActionInvalid.code, ActionRefused.code, SiteRefused.code})
 """Errors of actions that were not begun."""
 _PUSHED_S, _PUSHING_S = 0.5, 1.5
-"""How long a page is to be quiet before it does not show what was expected, and how long that is waited for: servers
-push what an action brought about. A call of the model takes longer."""
+"""Seconds that a page is to be quiet before an expected change counts as missing, and the longest wait for that:
+servers push what an action brought about. A call of the model takes longer.
+"""
 
 
 async def take_step(

@@ -1,4 +1,4 @@
-"""What a person does on the page of a session, as steps of the session."""
+"""Actions of a person on the page of a session, as steps of the session."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a trace or a recording keeps when it leaves its worker: nothing that may be a secret."""
+"""Redaction of traces and recordings as they leave their worker: nothing that may be a secret stays in them."""

@@ -25,7 +25,7 @@ _LEFT_OUT = frozenset(
         *("rr_dataurl", "usemap", "longdesc", "cite", "popovertarget", "formtarget"),
     )
 )
-"""What loads something or leads somewhere, and what a visitor has chosen."""
+"""Attributes that load something or lead somewhere, and those that hold a visitor's choice."""
 _STYLES = frozenset({"style", "_csstext"})
 _URL = re.compile(r"url\(", re.IGNORECASE)
 _PICTURE = ("data:image/png", "data:image/jpeg", "data:image/gif", "data:image/webp", "data:image/svg+xml")

@@ -58,7 +58,7 @@ _OF_PAGES = frozenset({"page", "pageClosed", "dialog", "download", "pageError"})
 
 @dataclass(frozen=True, slots=True)
 class RedactedTrace:
-    """What is kept of a trace."""
+    """The part of a trace that is kept."""
 
     trace: bytes  # a zip that Playwright's viewer opens
     requests: tuple[Mapping[str, Json], ...]  # entries of a HAR file

@@ -1,4 +1,4 @@
-"""What may not be in a caller's schema: everything by which checking one value could take long.
+"""Bounds on a caller's schema: everything by which checking one value could take long is refused.
 
 It is refused when a job is submitted.
 """

@@ -1,4 +1,4 @@
-"""What it costs to hold a value to a schema, counted before it is done: an upper bound, in units of some 10 ns.
+"""The cost of holding a value to a schema, counted before it is done: an upper bound, in units of some 10 ns.
 
 The engine walks a schema as often as it is referred to: twenty schemas that each name the next one twice are walked a
 million times. The count meets each pair of schema and value once.

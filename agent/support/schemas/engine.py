@@ -20,7 +20,7 @@ PATTERN_BYTES = 1 << 20
 """Largest compiled pattern. `^.{1,255}$` needs this much, since a character may be any of Unicode's."""
 _STATES_BYTES = 1 << 18
 _MASK = "\0"
-"""What the engine writes in place of a value. A schema with U+0000 is refused."""
+"""The character that the engine writes in place of a value. A schema with U+0000 is refused."""
 _SHOWN_CHARS = 80
 _MESSAGE_CHARS = 300
 _MOST_DEEP = 3

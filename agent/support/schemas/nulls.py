@@ -1,4 +1,4 @@
-"""Whether a schema takes null. Told from its own words, so that each of its parts is asked once."""
+"""Schemas that take null. Told from its own words, so that each of its parts is asked once."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def _found(
 
 
 class References:
-    """Where the references of a schema lead. Found once, in time linear in the schema's size."""
+    """The targets of a schema's references. Found once, in time linear in the schema's size."""
 
     def __init__(self, root: Schema) -> None:
         self._id = "id" if "draft-04" in str(root.get("$schema", "")) else "$id"

@@ -1,4 +1,4 @@
-"""Where an action would act, and what would come of it: what the page says before the action is done."""
+"""The place and the consequence of an action, as the page tells them before the action is done."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ _MOST_SAID = 5
 
 @dataclass(frozen=True, slots=True)
 class Pointed:
-    """What is known of a person's action before it runs."""
+    """The target of a person's action, before it runs."""
 
     url: str
     told: Mapping[str, Json] | None = None  # the element, as `pointed.js` tells; None: the page as a whole
@@ -53,7 +53,7 @@ class Pointed:
 
 @dataclass(slots=True)
 class HandBook:
-    """What was done so far."""
+    """The actions that a person has done so far."""
 
     told: Callable[[str], str] = lambda text: text  # a text without what the job holds to be secret
     actions: list[ActionEvidence] = field(default_factory=list)

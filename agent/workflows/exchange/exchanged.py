@@ -1,4 +1,4 @@
-"""What an import or an export gives."""
+"""The results of an import and of an export."""
 
 from __future__ import annotations
 

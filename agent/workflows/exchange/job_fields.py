@@ -12,7 +12,7 @@ from shoal.agent.workflows.format.version import Version
 
 @dataclass(frozen=True, slots=True)
 class JobFields:
-    """What a job is given to read such pages itself."""
+    """The fields of a job that reads such pages itself."""
 
     fields: dict[str, Json] = field(default_factory=dict)  # as `extract.fields` of a job
     record_schema: dict[str, Json] | None = None  # as `extract.schema`

@@ -1,4 +1,4 @@
-"""What pages look like that lack a value."""
+"""The look of pages that lack a value."""
 
 from __future__ import annotations
 

@@ -19,7 +19,9 @@ from shoal.agent.workflows.format.param import NAME
 from shoal.agent.workflows.format.part import WorkflowPart
 
 ChannelFamily = Literal["json_ld", "microdata", "json", "css", "structure", "label", "column", "attribute", "meta"]
-"""What a channel goes by. Two channels of one family break together, so that they are one witness only."""
+"""Families of channels, by the means that they find a value with. Two channels of one family break together, so that
+they are one witness only.
+"""
 
 
 class Channel(WorkflowPart):
@@ -77,7 +79,7 @@ class FieldNode(WorkflowPart):
 
 
 class Signature(WorkflowPart):
-    """What a page has to be, for a branch to be used on it."""
+    """The conditions that a page must meet for a branch to be used on it."""
 
     url: str = Field(
         "",

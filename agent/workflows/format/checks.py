@@ -1,4 +1,4 @@
-"""What no single record can tell: whether the parts of a version fit together."""
+"""Checks between the parts of a version, which no single record can make."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from shoal.agent.workflows.format.param import Arg
 from shoal.agent.workflows.format.version import Version
 
 Fault = tuple[str, str]
-"""Where it is, and what is wrong there."""
+"""The place and the text of a fault."""
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w-]*)\}")
 _INSTEAD = {
     "loop": "let the job's `loop` give each value to a run of its own",

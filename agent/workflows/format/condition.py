@@ -1,4 +1,4 @@
-"""What has to hold on the page before or after a node."""
+"""A condition on the page that has to hold before or after a node."""
 
 from __future__ import annotations
 

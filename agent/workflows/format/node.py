@@ -16,7 +16,7 @@ OnMiss = Literal["retry", "branch", "model", "fail"]
 
 
 class NodeEvidence(WorkflowPart):
-    """What a node was learned from."""
+    """The evidence that a node was learned from."""
 
     session: int | None = Field(None, description="id of the session")
     step: int | None = Field(None, description="index of the step in its task")

@@ -9,7 +9,7 @@ from shoal.agent.support.web_addresses import address_parts, without_fragment
 
 _NAMED = re.compile(r"\{([^{}]*)\}")
 _PLAIN = re.compile(r"[A-Za-z0-9_~-][A-Za-z0-9_.~-]*")
-"""What is put into an address: nothing that could lead elsewhere in it."""
+"""Texts that may be put into an address: nothing that could lead elsewhere in it."""
 
 
 def page_parts(url: str) -> Mapping[str, str]:

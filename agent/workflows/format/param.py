@@ -1,4 +1,4 @@
-"""What differs from run to run: a parameter, and how an argument is made of parameters."""
+"""Parameters: the values that differ from run to run, and arguments that are made of them."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _MOST_KEYS = 64
 
 
 class Decision(WorkflowPart):
-    """What stayed a decision of the model, and why."""
+    """A decision that was left to the model, with its reason."""
 
     what: str = Field(description="the field, the step or the value")
     why: str = Field(description="why it was not learned, in words")

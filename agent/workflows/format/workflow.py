@@ -30,7 +30,9 @@ _MOST_ENTRIES = 50_000
 
 
 class Scope(WorkflowPart):
-    """Where a workflow applies. It belongs to one tenant, which the store knows and the file does not say."""
+    """The pages and jobs that a workflow applies to. It belongs to one tenant, which the store knows and the file does
+    not say.
+    """
 
     site: str = Field(
         pattern=r"^[^\x00-\x20]+$",
@@ -43,7 +45,7 @@ class Scope(WorkflowPart):
 
 
 class Workflow(WorkflowPart):
-    """What was learned, in its versions."""
+    """A learned workflow, in its versions."""
 
     format: Literal["shoal-workflow/1"] = Field(FORMAT, description="name and version of this format")
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$", description="by which jobs refer to it")

@@ -1,4 +1,4 @@
-"""What audits of one record say: who taught the workflow, a model or the rules, has read its page again."""
+"""The result of one record's audits: who taught the workflow, a model or the rules, has read its page again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_AUDITS = 3
 
 
 class AuditOutcome(StrEnum):
-    """What the audits of one record say so far."""
+    """The result of one record's audits so far."""
 
     RIGHT = "right"
     """The auditor says the same."""

@@ -36,7 +36,7 @@ _MOST_ACTED = 3
 
 @dataclass(slots=True)
 class Usual:
-    """What the teacher read of one field."""
+    """The teacher's values of one field."""
 
     given: int = 0  # records that have a value
     low: float | None = None  # power of ten of the smallest number
@@ -47,7 +47,7 @@ class Usual:
 
 @dataclass(slots=True)
 class Replayed:
-    """What the workflow read of one field."""
+    """The workflow's values of one field."""
 
     given: int = 0  # records of the window that have a value
     numbers: int = 0  # likewise: a number other than 0
@@ -58,7 +58,7 @@ class Replayed:
 
 @dataclass(slots=True)
 class Batch:
-    """What the items of one loop came to, field by field."""
+    """The values that the items of one loop came to, field by field."""
 
     taught: int = 0  # records of the teacher
     usual: dict[str, Usual] = field(default_factory=dict)

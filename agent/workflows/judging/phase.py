@@ -1,4 +1,4 @@
-"""How far a loop has learned, and what is decided of it."""
+"""The phase of a loop's learning, and the decisions about it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_LESSONS = 12
 
 
 class Phase(StrEnum):
-    """How far a loop has learned."""
+    """The phase of a loop's learning."""
 
     ITEMS = "items"
     """The teacher, a model or the rules, works items out; the others are held back."""
@@ -33,7 +33,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LearningStep:
-    """What becomes of the loop, its version and the items that are held back."""
+    """The next step of a learning loop, of its version and of the items that are held back."""
 
     phase: Phase
     why: str  # in words

@@ -1,4 +1,4 @@
-"""How far a version is trusted: shadow, canary, active, and back to its parent."""
+"""Promotion of a version by its results: shadow, canary, active, and back to its parent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RISE = 0.3
 
 @dataclass(frozen=True, slots=True)
 class VersionFigures:
-    """What happened since the version got its state."""
+    """Counts of a version since it got its state."""
 
     items: int = 0  # replayed, or compared in shadow
     misses: int = 0
@@ -29,7 +29,7 @@ class VersionFigures:
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """What becomes of a version."""
+    """The next state of a version."""
 
     to: State | None  # None: it stays as it is
     why: str = ""

@@ -13,7 +13,7 @@ _STEPS = 60  # of a bisection: more than a float can tell
 
 @dataclass(frozen=True, slots=True)
 class AuditBound:
-    """What the audits of the uniform share prove."""
+    """The bound on wrong records that the audits of the uniform share prove."""
 
     audited: int
     wrong: int

@@ -1,4 +1,4 @@
-"""Whether a place is called like a field."""
+"""A test that the name of a place is that of a field."""
 
 from __future__ import annotations
 

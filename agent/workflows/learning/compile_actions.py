@@ -26,7 +26,7 @@ _COORDINATES = frozenset({"x", "y"})
 
 @dataclass(slots=True)
 class CompiledActions:
-    """What the runs taught."""
+    """The nodes and parameters that were compiled from runs."""
 
     nodes: list[ActionNode | BranchNode] = field(default_factory=list)
     params: dict[str, Param] = field(default_factory=dict)  # by name

@@ -39,7 +39,7 @@ _MOST_PARTS = 5
 
 @dataclass(frozen=True, slots=True)
 class CompiledPages:
-    """What the samples taught."""
+    """The branches that were compiled from samples."""
 
     branches: tuple[Branch, ...]  # empty: nothing that could be replayed
     open: tuple[Decision, ...]  # what stayed a decision of the model, and why: where there are branches, other pages

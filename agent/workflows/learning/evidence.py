@@ -1,4 +1,6 @@
-"""What is kept of a run while it runs: each action with its element and the origin of its values, and each page."""
+"""Evidence that is kept of a run while it runs: each action with its element and the origin of its values, and each
+page.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,7 @@ class ActionEvidence(WorkflowPart):
 
 
 class SessionEvidence(WorkflowPart):
-    """What one session teaches."""
+    """The evidence of one session, for learning."""
 
     item: str = Field("", description="the loop's value")
     label: str = Field("", description="what the list calls the item")
@@ -92,7 +94,7 @@ def unpacked(data: bytes) -> SessionEvidence:
 
 @dataclass(frozen=True, slots=True)
 class NotedBefore:
-    """What was noted of an action just before it ran."""
+    """Notes on an action from just before it ran."""
 
     url: str
     element: Described | None = None

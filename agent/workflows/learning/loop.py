@@ -1,4 +1,4 @@
-"""What comes next in a loop that learns: more items by its teacher, a version in its shadow, or replay. Pure.
+"""The next step of a loop that learns: more items by its teacher, a version in its shadow, or replay. Pure.
 
 The teacher is the job's own policy: a model, or the rules.
 """
@@ -32,7 +32,7 @@ _GIVEN_UP = "the version was given up by another loop or by a person"
 
 @dataclass(frozen=True, slots=True)
 class LoopLearning:
-    """What a loop knows when it decides."""
+    """The facts that a loop decides its next step by."""
 
     phase: Phase
     runs: Sequence[SessionEvidence]  # of the last items that the teacher worked out, oldest first

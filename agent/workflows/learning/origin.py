@@ -1,4 +1,4 @@
-"""Where a typed or chosen value came from: looked up at execution, because afterwards it is lost."""
+"""The origin of a typed or chosen value: looked up at execution, because afterwards it is lost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SECRET = re.compile(r"secret:([\w./-]+)")
 
 
 class Origin(WorkflowPart):
-    """Where one value came from."""
+    """The origin of one value."""
 
     kind: OriginKind = Field(description="`model`: from nowhere that is known, so it stays the model's decision")
     path: str = Field(
@@ -34,7 +34,7 @@ class Origin(WorkflowPart):
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What a session's values may come from."""
+    """The possible origins of a session's values."""
 
     data: Json = None
     item: str = ""  # the loop's value, words or JSON

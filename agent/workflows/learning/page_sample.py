@@ -1,4 +1,6 @@
-"""What is kept of a page when its record was found: each place that states a value, as the one extractor reads it."""
+"""The sample of a page that is kept when its record was found: each place that states a value, as the one extractor
+reads it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a page states the values of a record: places that are worth learning, before the extractor has read them."""
+"""Proposed places of a record's values on a page: those worth learning, before the extractor has read them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """What one page offers."""
+    """The places that one page offers."""
 
     fields: Mapping[str, tuple[Proposal, ...]]
     parts: tuple[str, ...]  # selectors of its parts

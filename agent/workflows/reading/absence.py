@@ -1,4 +1,4 @@
-"""Whether a page says that it lacks a value: it shows what pages without the value show, and nothing else."""
+"""A test that a page says it lacks a value: it shows what pages without the value show, and nothing else."""
 
 from __future__ import annotations
 

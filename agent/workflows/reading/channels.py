@@ -1,4 +1,4 @@
-"""What the channels of one field say together: a value that independent channels agree on, or the reason for a miss."""
+"""The joint reading of a field's channels: a value that independent channels agree on, or the reason for a miss."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _PROOF = re.compile(r"token|csrf|xsrf|auth|secret|passw|pwd|sess|sid|sign?(?:atu
 
 
 class NoAnswer(Exception):
-    """What came is no answer that can be read in a page's stead; the message says why."""
+    """The answer is none that can be read in a page's stead; the message says why."""
 
 
 def is_repeatable(page_url: str, answer: FetchedJson) -> bool:

@@ -1,4 +1,4 @@
-"""Whether a page is one that a branch knows, and the item's own: before anything is read from it."""
+"""Guards that hold, before anything is read, that a page is one that a branch knows, and the item's own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shoal.agent.workflows.reading.page_view import PageView
 _SEPARATORS = re.compile(r"([/?#&=])")
 _ANY = "{}"
 PASSWORD = "input[type=password]"
-"""What a page that asks for a login has."""
+"""Selector of a field that only pages that ask for a login have."""
 
 
 def fits_template(url: str, template: str) -> bool:

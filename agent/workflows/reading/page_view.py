@@ -33,7 +33,9 @@ VIEW_JS = f"(arg) => JSON.stringify({{places: ({PLACES_JS})(arg.places), facts: 
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """What every guard and every channel is judged by. Any tier makes one of these, and the same judge reads it."""
+    """The view of a page that every guard and every channel is judged by. Any tier makes one of these, and the same
+    judge reads it.
+    """
 
     url: str
     status: int = 200  # HTTP status of the document; 0 where it is not known

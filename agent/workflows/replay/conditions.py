@@ -1,4 +1,4 @@
-"""Whether what a node asks of the page holds now."""
+"""A test that the condition of a node holds on the page now."""
 
 from __future__ import annotations
 

@@ -1,1 +1,3 @@
-"""What an action would reach on a page, and what keeps forms from sites that the job may not act on."""
+"""The requests that an action would cause on a page, and the guard that keeps forms from sites that the job may not act
+on.
+"""

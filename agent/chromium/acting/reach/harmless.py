@@ -1,4 +1,4 @@
-"""Whether an action provably sends nothing: it follows a plain link, or only fills a field, and no script hears of it.
+"""Proof that an action sends nothing: it follows a plain link, or only fills a field, and no script hears of it.
 
 What cannot be proven counts as unproven: a mark too many costs two writes to the store, one too few a second order.
 """
@@ -31,7 +31,7 @@ _FITTING: dict[str, frozenset[str]] = {
     "keyboard_type": frozenset({"field", "select", "list", "none"}),
     "keyboard_insert_text": frozenset({"field", "select", "list", "none"}),
 }
-"""What an element has to be, by the walker's word, for an action to do no more than fill or follow it."""
+"""Kinds of elements, by the walker's word, that each action does no more than fill or follow."""
 _FIELDS = frozenset({"field", "select", "list"})
 _ON_ANYTHING = frozenset({"focus", "press", "keyboard_press", "keyboard_down", "keyboard_up"})
 """Actions that are here with quiet keys only: whatever the element is, only its listeners count."""

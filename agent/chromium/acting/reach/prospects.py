@@ -1,4 +1,4 @@
-"""What an action would reach on a page of Chromium: the documents around it, forms and links."""
+"""Targets that an action would reach on a page of Chromium: the documents around it, forms and links."""
 
 from __future__ import annotations
 

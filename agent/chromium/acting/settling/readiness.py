@@ -1,4 +1,4 @@
-"""Whether a page shows that it is still loading: marks of work in progress, nothing at all, and data under way."""
+"""Signs that a page is still loading: marks of work in progress, nothing at all, and data under way."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.errors import ActionError
 
 _QUIET_S, _SETTLE_S = 0.05, 1.5
-"""How long a page is to be quiet after an action before it is looked at, and how long that is waited for."""
+"""Seconds that a page is to be quiet after an action before it is looked at, and the longest wait for that."""
 READY_S = 2.5
-"""How long a page may go on with what it loads before it is looked at as it is."""
+"""Seconds that a page may go on loading before it is looked at as it is."""
 _BLANK_S = 10.0
 """The same of one that shows nothing at all: a decision on it would be one in vain."""
 _STILL_S = 0.8
@@ -25,7 +25,7 @@ _STILL_S = 0.8
 A mark that an action brought is waited for as long as anything is."""
 _POLL_S = 0.1
 _PAUSE_S = 0.5
-"""How long scripts wait for a pause, in typing or in what they build, before they go on: 0.2 to 0.5 s."""
+"""Seconds of pause that scripts wait for, in typing or in building a page, before they go on: 0.2 to 0.5 s."""
 
 # A spinner is known by what it does: it moves without end. A caret that blinks does so, too, but is thin.
 _MARKS = Path(__file__).with_name("readiness.js").read_text(encoding="utf-8").split("\n", 2)[2]
@@ -45,7 +45,7 @@ _NEXT_TIMERS = """() => {
 
 
 class _Marks(TypedDict):
-    """What a page shows of work in progress, in its main document and the frames of its own site."""
+    """Marks of work in progress on a page, in its main document and the frames of its own site."""
 
     empty: bool  # it has scripts, and shows nothing
     titled: bool  # it has scripts, and shows a name alone

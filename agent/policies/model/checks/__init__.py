@@ -1,1 +1,1 @@
-"""What a model's reply must satisfy."""
+"""Checks of a model's reply."""

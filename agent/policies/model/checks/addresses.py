@@ -19,7 +19,7 @@ from shoal.agent.types import Observation
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the job and the page give."""
+    """The addresses, files and words that the job and the page give."""
 
     sites: Sites  # where any address may be opened
     named: frozenset[str]  # whole addresses that the job's own words name

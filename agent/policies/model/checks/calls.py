@@ -1,4 +1,4 @@
-"""What a job's action sets mean for a step: which action types it has, and which primitives a CALL may name."""
+"""The meaning of a job's action sets for a step: its action types, and the primitives that a CALL may name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether what a job gives to be entered was entered, before its goal is called reached."""
+"""A check that some of the job's data was entered, before its goal is called reached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reply must bear out: quotations that stand on the page, values that somebody gave."""
+"""Evidence for a reply: quotations that stand on the page, values that somebody gave."""
 
 from __future__ import annotations
 

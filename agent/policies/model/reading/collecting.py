@@ -43,7 +43,7 @@ def collect_schema(ids: tuple[str, ...]) -> dict[str, Json]:
 
 @dataclass(frozen=True, slots=True)
 class CollectedPage:
-    """What one page gave."""
+    """The items and the next page's link that one page gave."""
 
     url: str
     items: tuple[Element, ...]

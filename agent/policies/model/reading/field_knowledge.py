@@ -1,4 +1,6 @@
-"""What rules know of the page that a model reads: words that name its fields, conversions, and its structured data."""
+"""Knowledge that rules give a model about the page that it reads: words that name its fields, conversions, and its
+structured data.
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class PartReading(Generic[T]):
-    """What one part of a page gave: its reply, or, where that was cut off, the readings of its halves."""
+    """The reading of one part of a page: its reply, or, where that was cut off, the readings of its halves."""
 
     answer: ModelAnswer[T] | None
     halves: tuple[PartReading[T], ...] = ()

@@ -1,1 +1,1 @@
-"""What a request to the model contains."""
+"""The contents of a request to the model."""

@@ -1,4 +1,4 @@
-"""What every decision of the model policy does: look, render, ask within the budgets."""
+"""The steps of every decision of the model policy: look, render, ask within the budgets."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ONE_SERVERS_ITEMS = 32
 
 @dataclass(frozen=True, slots=True)
 class ModelPolicyOptions:
-    """How much a model is shown, and how much it may say."""
+    """Limits on the pages that a model is shown, and on its replies."""
 
     images: bool = True  # False for models that read text only
     grid: ImageGrid | None = (

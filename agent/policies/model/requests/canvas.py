@@ -1,4 +1,5 @@
-"""Where a model points: from the units that it counts in on its picture to CSS pixels of the window, and back.
+"""Conversion of a model's points: from the units that it counts in on its picture to CSS pixels of the window, and
+back.
 
 A picture is scaled to a model's budget of image tokens and padded to whole ones, and some models answer in thousandths
 of it. What reaches the page are CSS pixels.

@@ -26,7 +26,7 @@ _IDS_IN_TEXT = re.compile(rf"{ELEMENT.pattern} ?")
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """What a model may act on: by the id that it answers with."""
+    """The elements that a model may act on, by the id that it answers with."""
 
     elements: Mapping[str, Element]
     candidates: Mapping[str, str]  # listed under the page: id to words; empty where the page's text has the ids

@@ -1,4 +1,4 @@
-"""What was done so far as prompts tell it: the newest part of it, since a context has an end and a session may be long.
+"""The steps done so far as prompts tell them: the newest part, since a context has an end and a session may be long.
 
 It stands behind the page, so that leaving out its beginning costs nothing of the prefix cache.
 """

@@ -1,4 +1,4 @@
-"""What prompts say of a job: the same words for all decisions of all its sessions, so that they are computed once."""
+"""Words of prompts about a job: the same for all decisions of all its sessions, so that they are computed once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages of one loop repeat, told once: menus, delivery tables, footers.
+"""Lines that the pages of one loop repeat, told once: menus, delivery tables, footers.
 
 Sessions of a loop look at pages of one template. The lines that its first pages have in common are the loop's frame. It
 stands in front of each page, the same bytes for all, so that the model server's prefix cache holds it; a page then
@@ -17,7 +17,7 @@ LEAST_LINES = 6
 """Shorter runs are not looked for: a placeholder costs as much as a short line or two."""
 
 EDGE_LINES = 1
-"""How much of a run stays on the page beside other lines: a label must stay beside its value."""
+"""Lines at each end of a run that stay on the page beside other lines: a label must stay beside its value."""
 
 _LEAST_SAVED = 0.1  # of a page; below that the frame is not worth its tokens
 _PLACEHOLDER_CHARS = 16

@@ -24,11 +24,11 @@ from shoal.agent.support.moments import utc_now
 from shoal.agent.types import Record
 
 _LATE_S = 8.0
-"""How long a page may take for what its scripts still bring."""
+"""Seconds that a page may take for data that its scripts still bring."""
 _LOOK_S = 0.4
 """Between two looks at a page whose content is still coming."""
 _SETTLE_S = 5.0
-"""How long a page's requests and changes may take to end."""
+"""Seconds that a page's requests and changes may take to end."""
 
 
 async def extract_page(state: SessionState) -> Extraction:

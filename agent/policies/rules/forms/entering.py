@@ -1,4 +1,4 @@
-"""How one detail gets into its field: by typing, choosing, ticking or uploading."""
+"""Entry of one detail into its field: by typing, choosing, ticking or uploading."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class FormNotice:
 
 @dataclass(frozen=True, slots=True)
 class FormFacts:
-    """What a form says of itself."""
+    """A form's own words about itself."""
 
     form: int  # which form of the page
     heading: str = ""  # over it
@@ -105,7 +105,7 @@ class FormFacts:
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """What lies over the page."""
+    """The part of a page that lies over the rest."""
 
     text: str
     buttons: tuple[str, ...]
@@ -120,7 +120,9 @@ class Overlay:
 
 @dataclass(frozen=True, slots=True)
 class DocumentField:
-    """What only the document knows of a field: `form.js` sends it, and an observation does not carry it."""
+    """The properties of a field that only the document has: `form.js` sends them, and an observation does not carry
+    them.
+    """
 
     tag: str = ""
     type: str = ""

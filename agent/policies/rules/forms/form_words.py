@@ -77,7 +77,7 @@ PURPOSES: dict[Purpose, tuple[str, ...]] = {
         """
     ),
 }
-"""What forms are for, and what goals, buttons and headings call it."""
+"""Words of goals, buttons and headings for each purpose of a form."""
 
 ACCOUNT_PURPOSES: frozenset[Purpose] = frozenset({"login", "register", "password"})
 """Purposes whose forms take a password."""
@@ -108,7 +108,7 @@ REFUSALS = _words(
     mislukt, bestaat al
     """
 )
-"""What a site says when it does not take a form."""
+"""Words of a site that does not take a form."""
 
 SAVED = _words(
     """
@@ -118,4 +118,4 @@ SAVED = _words(
     bienvenido, ulozeno, vytvoreno, vitejte, salvato, aggiornato, creato, benvenuto, opgeslagen, welkom
     """
 )
-"""What a site says, beside thanks, when it took a form; only its messages are asked for these words."""
+"""Words of a site, beside thanks, that took a form; only its messages are asked for them."""

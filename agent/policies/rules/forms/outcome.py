@@ -1,4 +1,4 @@
-"""What a site answers to a form: thanks, a complaint, a further page, or nothing yet."""
+"""The answer of a site to a form: thanks, a complaint, a further page, or nothing yet."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAX_LOOKS = 3  # looks at a page that neither confirms nor complains
 
 @dataclass(frozen=True, slots=True)
 class FormRequest:
-    """What the job wants of a form."""
+    """The job's details and goal for a form."""
 
     details: Sequence[Detail]
     goal: str = ""

@@ -1,4 +1,4 @@
-"""What a form is for, and what a goal asks for: a form whose effect is another is not filled in."""
+"""The purpose of a form, and that of a goal: a form of another purpose is not filled in."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _KNOWN: dict[Purpose, tuple[Phrase, ...]] = {
 _CONFIRM = frozenset(word for text in CONFIRM_WORDS for word in phrase(text))
 _OLD = frozenset({"current", "old", "existing", "aktuelle", "alte", "actuel", "ancien", "actual", "stare"})
 _SIDE: frozenset[Purpose] = frozenset({"delete", "logout", "recover"})
-"""What a second button beside the one that sends a form may be for."""
+"""Purposes of a second button beside the one that sends a form."""
 
 _BUTTON, _NAMED, _HEADING = 3.0, 2.0, 1.5
-"""How much the words of a button, of a form's own name and address, and of the heading over it say."""
+"""Weights of the words of a button, of a form's own name and address, and of the heading over it."""
 
 
 def names_of(*words: str) -> frozenset[Phrase]:

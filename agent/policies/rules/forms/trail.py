@@ -1,4 +1,4 @@
-"""What the steps of a form say about where the work stands.
+"""The state of a form's work, from the steps so far.
 
 Each action's reason names the detail that it enters, never its value; so nothing has to be remembered.
 """

@@ -19,7 +19,7 @@ _NUMBERS = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """What became of a press that brought nothing further."""
+    """The outcome of a press that brought nothing further."""
 
     why: str = ""  # why the list may go on all the same; "" where the page makes plain that this is its end
     not_its: bool = False  # the button turned something else on the page

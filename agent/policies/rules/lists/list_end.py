@@ -1,4 +1,4 @@
-"""What says that the list of a page may go on after its last row: a failed request, rows that still load, words."""
+"""Signs that the list of a page may go on after its last row: a failed request, rows that still load, words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from shoal.agent.support.web_addresses import address_parts, address_told, same_
 LIST_END_JS = (Path(__file__).parent / "list_end.js").read_text(encoding="utf-8")
 
 _COMING_S = 8.0
-"""How long rows may take that the page says are coming."""
+"""Seconds that rows may take which the page says are coming."""
 _LOOK_S = 0.4
 _BUSY = 429
 _GONE = (404, 410)
@@ -29,7 +29,7 @@ _GONE = (404, 410)
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a script of the page asked for, as it ended last."""
+    """A request of the page's scripts, as it ended last."""
 
     url: str
     status: int  # HTTP status; 0 where no answer came, where it was given up, or where another site does not tell

@@ -1,4 +1,4 @@
-"""Where one page of a list ends and the next begins: a list that changes while it is paged shows some records again."""
+"""The seam between one page of a list and the next: a list that changes while it is paged shows some records again."""
 
 from __future__ import annotations
 
