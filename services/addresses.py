@@ -135,7 +135,7 @@ def _embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What browsers may reach: everything public, and what the operator allows besides."""
+    """Addresses that browsers may reach: everything public, and those that the operator allows besides."""
 
     allow_private: bool = False  # everything is allowed
     exceptions: tuple[str, ...] = ()  # `HOST`, `HOST:PORT` or `NETWORK/BITS`, as the setting `allow_hosts` has them

@@ -1,4 +1,4 @@
-"""What this machine and these settings lack for Shoal to work, and how to get it."""
+"""Checks of this machine and these settings: anything that Shoal lacks to work, and the way to get it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How Python itself is set in processes that move records by the thousand between an event loop and other threads."""
+"""Settings of Python itself in processes that move records by the thousand between an event loop and other threads."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ a gateway such a pass stopped every hundredth request for 200 ms (`load-tests/be
 pages spent 0.49 s of its 8.5 s of CPU in 200 passes (`pages.py --quick`), and makes less than 50 so."""
 
 _SWITCH_S = 0.001
-"""How long a thread that is ready waits for one that computes. Database drivers let the others run at each statement
-and each row: with Python's 5 ms a short transaction waits several times that for the event loop."""
+"""Seconds that a thread that is ready waits for one that computes. Database drivers let the others run at each
+statement and each row: with Python's 5 ms a short transaction waits several times that for the event loop.
+"""
 
 
 def tune() -> None:

@@ -34,7 +34,7 @@ class Ping(_Message):
 
 
 class Watch(_Message):
-    """Whether pictures are wanted."""
+    """A request for pictures, or for none."""
 
     kind: Literal["watch"] = "watch"
     on: bool
@@ -88,14 +88,14 @@ class HandBack(_Message):
 
 
 class TellSteps(_Message):
-    """Whether the session's steps are wanted. Workers of a version without them let it pass."""
+    """A request for the session's steps, or for none. Workers of a version without them let it pass."""
 
     kind: Literal["tell_steps"] = "tell_steps"
     on: bool
 
 
 Order = Take | Keep | Act | DialogReply | HandBack
-"""What is answered by a `Done`."""
+"""Messages that are answered by a `Done`."""
 Down = Annotated[Ping | Watch | TellSteps | Order, Field(discriminator="kind")]
 DOWN: TypeAdapter[Ping | Watch | TellSteps | Order] = TypeAdapter(Down)
 
@@ -120,7 +120,7 @@ class DialogUpdate(_Message):
 
 
 class StandingUpdate(_Message):
-    """How the session stands."""
+    """The state of the session."""
 
     kind: Literal["standing"] = "standing"
     url: str
@@ -131,7 +131,7 @@ class StandingUpdate(_Message):
 
 
 class StepsUpdate(_Message):
-    """What the session has done so far."""
+    """The session's steps so far."""
 
     kind: Literal["steps"] = "steps"
     tasks: tuple[Task, ...]  # the last one may be under way
@@ -139,7 +139,7 @@ class StepsUpdate(_Message):
 
 
 class Done(_Message):
-    """What became of an order."""
+    """The outcome of an order."""
 
     kind: Literal["done"] = "done"
     id: str

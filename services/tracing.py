@@ -23,7 +23,7 @@ _TRACE_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class TraceOptions:
-    """Where spans go."""
+    """The address that spans are sent to, and the share of them."""
 
     url: str  # of a collector: OTLP over HTTP, with its path
     share: float = 1.0  # of the jobs that are traced, whole or not at all

@@ -1,4 +1,4 @@
-"""What an S3 service says beside the objects themselves, refusals and listings, is read up to a bound."""
+"""Bounded reading of an S3 service's answers beside the objects themselves: refusals and listings."""
 
 from __future__ import annotations
 

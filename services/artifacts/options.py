@@ -1,4 +1,4 @@
-"""Where artifacts are kept, and how; made from the settings at the entry points, and sent to the workers."""
+"""Options of the artifact store; made from the settings at the entry points, and sent to the workers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PLACES: Final = "a folder, file:///FOLDER, s3://BUCKET/PREFIX, az://CONTAINER/PR
 
 @dataclass(frozen=True, slots=True)
 class S3Options:
-    """How an S3 service is spoken to. Credentials come from boto3's own chain (environment, files, pod identity)."""
+    """Options of an S3 service. Credentials come from boto3's own chain (environment, files, pod identity)."""
 
     endpoint_url: str = ""  # empty: AWS
     public_url: str = ""  # the service's address in signed URLs, where callers reach it by another; empty: the same
@@ -29,7 +29,7 @@ class S3Options:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactOptions:
-    """What `open_artifacts` takes beside the address."""
+    """Options of `open_artifacts` beside the address."""
 
     s3: S3Options = S3Options()
     spill_dir: Path | None = None  # uploads wait here while S3 is away; None: they fail at once

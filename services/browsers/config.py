@@ -1,4 +1,4 @@
-"""What a browser worker has to know; made from the settings at the entry point, and sent to the worker."""
+"""Configuration of a browser worker; made from the settings at the entry point, and sent to the worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker is made of."""
+"""The parts of a worker."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from shoal.services.browsers.session_parts.field_glossaries import SharedGlossar
 
 
 class Parts(Protocol):
-    """What a worker is made of; see `shoal.services.browsers.session_parts.real_parts` for the real ones."""
+    """The parts of a worker; see `shoal.services.browsers.session_parts.real_parts` for the real ones."""
 
     owner: BrowserOwner
     artifacts: ArtifactStore

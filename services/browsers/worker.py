@@ -56,18 +56,18 @@ from shoal.services.metrics_delta import MetricsDelta
 log = structlog.get_logger()
 
 _PULL_S = 20.0
-"""How long a pull waits for the first report; well under any time-out between dispatcher and worker."""
+"""Seconds that a pull waits for the first report; well under any time-out between dispatcher and worker."""
 
 _RUN_DELAY_S = 0.05
-"""How long reports of a run wait for others, while more of the run waits."""
+"""Seconds that reports of a run wait for others, while more of the run waits."""
 
 MOST_LINKS = 4
 """Gateways at which people may look at one session."""
 _LAST_WORDS_S = 1.0
-"""What links get to say that their session is over."""
+"""Seconds that links get to say that their session is over."""
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
-"""What the system says when it has no room, files or memory to give."""
+"""Error numbers of the system when it has no room, files or memory to give."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""How a command ends: five exit codes, and one clear sentence per error."""
+"""The end of a command: exit codes, and one clear sentence per error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shoal.services.errors import BadInput, BadSetting, KeyReused, NotFound, Ser
 
 
 class Exit(IntEnum):
-    """What the shell gets."""
+    """Exit codes for the shell."""
 
     DONE = 0
     FAILED = 1

@@ -1,4 +1,4 @@
-"""How fast a job goes, and when it may be done. Figures in, figures out."""
+"""The pace of a job, and the time that it may still take. Figures in, figures out."""
 
 from __future__ import annotations
 

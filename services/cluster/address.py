@@ -26,7 +26,7 @@ _OWN = (
     "uploads",
     "secrets",
 )
-"""What Shoal keeps in its data folder."""
+"""Names of the files and folders that Shoal keeps in its data folder."""
 
 
 def make_data_folder(data_dir: Path) -> None:

@@ -36,14 +36,14 @@ from shoal.services.store.restarts import Restarts
 log = structlog.get_logger()
 
 _END_S = 15.0
-"""What the gateway gets to end; open requests get three seconds of it."""
+"""Seconds that the gateway gets to end; open requests get three of them."""
 _LAST_LINES_S = 1.0
 _PIECE_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class GatewayStart:
-    """What the process is started with."""
+    """Arguments that the gateway's process is started with."""
 
     listener: int  # file descriptor of the socket, bound already
     settings: Settings

@@ -1,4 +1,4 @@
-"""Whether a dispatcher works, and whether the Ray under an embedded cluster is still there."""
+"""Watching a dispatcher that works, and the Ray under an embedded cluster."""
 
 from __future__ import annotations
 

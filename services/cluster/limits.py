@@ -1,11 +1,11 @@
-"""How long the parts of an embedded cluster may take to start on a machine as busy as this one."""
+"""Seconds that the parts of an embedded cluster may take to start on a machine as busy as this one."""
 
 from __future__ import annotations
 
 import os
 
 _START_S = 180.0
-"""What the workers, or the gateway, may take to start on an idle machine."""
+"""Seconds that the workers, or the gateway, may take to start on an idle machine."""
 _MOST_TIMES = 8.0
 _BUSY = 2
 """Programs that want to run at once, for each core, from which on a machine is called busy."""

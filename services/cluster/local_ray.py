@@ -35,8 +35,9 @@ _NOT_NEEDED = ("start_api_server", "start_monitor", "start_log_monitor")
 take 350 MiB and half of the start, and nothing uses them on one machine. Ray has no option for this."""
 
 _AGENTS = ("--dashboard_agent_command=", "--runtime_env_agent_command=")
-"""How the raylet is told what to start beside it. One agent serves the dashboard and metrics, the other makes runtime
-environments: 3.4 s of processor time and 130 MiB for what nothing here asks for."""
+"""Arguments that tell the raylet which agents to start beside it. One agent serves the dashboard and metrics, the other
+makes runtime environments: 3.4 s of processor time and 130 MiB for what nothing here asks for.
+"""
 _IDLE = "tail -f /dev/null"
 """In an agent's place: the raylet does not start where a command is missing, and ends when one of the two does."""
 
@@ -48,7 +49,7 @@ _PATIENCE = {
 (30 s), and until a worker process has registered (60 s)."""
 
 _RAYLET_S = 120.0
-"""How long the raylet may take to register. Ray itself gives up after 30 s."""
+"""Seconds that the raylet may take to register. Ray itself gives up after 30 s."""
 _LOOK_S = 0.1
 _ANSWER_S = 5
 _AGENT_PORTS = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port")

@@ -21,10 +21,12 @@ log = structlog.get_logger()
 T = TypeVar("T")
 
 _STORE_S = 20.0
-"""How long a part that starts waits for a store that is away; one whose address is wrong is told by then."""
+"""Seconds that a part that starts waits for a store that is away; one whose address is wrong is told by then."""
 _AGAIN_S = 0.5
 _GRACE_S = 3
-"""What open requests get to end; event streams and long downloads go on elsewhere, at the place they have reached."""
+"""Seconds that open requests get to end; event streams and long downloads go on elsewhere, at the place they have
+reached.
+"""
 _PROXY = "127.0.0.1"
 """From where a proxy's word of its caller is believed."""
 

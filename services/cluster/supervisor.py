@@ -31,14 +31,14 @@ from shoal.services.settings import Settings
 log = structlog.get_logger()
 
 _LOOK_S = 5.0
-"""How often the dispatcher is asked whether it lives."""
+"""Seconds between two questions to the dispatcher whether it lives."""
 _STOP_S = 90.0
-"""What a dispatcher that is replaced gets to drain its workers."""
+"""Seconds that a dispatcher that is replaced gets to drain its workers."""
 _AGAIN_S = 3.0
 """Pause before another try to reach Ray."""
 
 _LOST = (RayError, ConnectionError, TimeoutError, RuntimeError)
-"""What Ray raises when the cluster or the actor is away; its client raises bare RuntimeErrors too."""
+"""Errors that Ray raises when the cluster or the actor is away; its client raises bare RuntimeErrors too."""
 
 
 def _point(message: str) -> str:
@@ -57,7 +57,7 @@ class Supervisor:
         self._namespace = settings.ray_namespace
         self._parts = DispatcherParts(settings.store_url, dispatch_config(settings), worker_config(settings))
         self.trouble = "Ray was not reached yet"
-        """What is wrong now; "" while the dispatcher answers."""
+        """The present fault, in words; "" while the dispatcher answers."""
 
     async def run(self) -> None:
         """Watches, and begins anew whenever Ray or the dispatcher is lost. Never returns by itself."""

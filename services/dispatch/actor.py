@@ -37,7 +37,7 @@ _AGAIN_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class DispatcherParts:
-    """What a dispatcher actor is made from."""
+    """The configuration that a dispatcher actor is made from."""
 
     store_url: str = field(repr=False)  # holds the database's password
     dispatch: DispatchConfig

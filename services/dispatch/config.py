@@ -1,4 +1,4 @@
-"""What the dispatcher has to know; made from the settings at the entry point."""
+"""Configuration of the dispatcher; made from the settings at the entry point."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shoal.services.inference.watch import AdmissionConfig
 
 @dataclass(frozen=True, slots=True)
 class DispatchConfig:
-    """How one dispatcher works."""
+    """Configuration of one dispatcher."""
 
     name: str = "main"  # of its shard; names its snapshot in the store
     workers: int = 1  # browser workers; where `most_workers` is higher, the least of them

@@ -1,4 +1,4 @@
-"""What the loops of one dispatcher share. All of it can be lost: the truth is in the store."""
+"""State that the loops of one dispatcher share. All of it can be lost: the truth is in the store."""
 
 from __future__ import annotations
 

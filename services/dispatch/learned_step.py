@@ -1,4 +1,4 @@
-"""What a loop does next, by the evidence of its last items. Only the learner's thread imports this."""
+"""The next step of a loop, by the evidence of its last items. Only the learner's thread imports this."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from shoal.services.store.store import Store
 log = structlog.get_logger()
 
 _LEASE_S = 20.0
-"""How long one decision may take: a hundred times longer than it does."""
+"""Seconds that one decision may take: a hundred times longer than it does."""
 
 
 class Learner:

@@ -1,4 +1,4 @@
-"""How the loops of one dispatcher tell each other what happened.
+"""Signals by which the loops of one dispatcher tell each other of events.
 
 Each method that tells names what happened; this class alone knows which loops that concerns. The loops wait here:
 
@@ -19,7 +19,7 @@ from contextlib import suppress
 
 
 class Signals:
-    """What happened in one dispatcher, or in the store, since each loop last looked.
+    """Events in one dispatcher, or in the store, since each loop last looked.
 
     At first everything is to be looked at: an earlier dispatcher may have left loops in the middle.
     """

@@ -1,4 +1,4 @@
-"""Whether an episode's job gave what was expected. Pure, but for the one page that a check may name."""
+"""Checks that an episode's job gave the expected results. Pure, but for the one page that a check may name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `shoal eval` does: cluster, arena, judge, run, report."""
+"""`shoal eval`: cluster, arena, judge, run, report."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SANDBOX: dict[str, Literal["auto", "yes", "no"]] = {"auto": "auto", "on": "yes"
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the command line asked for."""
+    """Options of the command line."""
 
     suites: tuple[str, ...]
     out: Path

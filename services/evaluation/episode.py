@@ -18,7 +18,7 @@ class _SuitePart(BaseModel):
 
 
 class PageCheck(_SuitePart):
-    """What a page must say once the job is over; it is fetched by HTTP, without the browser's login."""
+    """Conditions on a page once the job is over; it is fetched by HTTP, without the browser's login."""
 
     url: str
     status: int = 200
@@ -30,7 +30,9 @@ class PageCheck(_SuitePart):
 
 
 class Check(_SuitePart):
-    """What makes an episode a success. All parts that are given must hold; with none, the job must have completed."""
+    """The conditions that make an episode a success. All parts that are given must hold; with none, the job must have
+    completed.
+    """
 
     status: str = Field("completed", description="the job's final status")
     records: tuple[Json, ...] | None = Field(None, description="the records that are expected")
@@ -61,7 +63,7 @@ class SuiteLine(_SuitePart):
 
 
 class Label(_SuitePart):
-    """What a person said of one episode's run."""
+    """A person's judgement of one episode's run."""
 
     name: str
     label: Literal["yes", "no"]
@@ -81,7 +83,7 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeResult:
-    """What came of one episode; a line of `episodes.jsonl`."""
+    """The result of one episode; a line of `episodes.jsonl`."""
 
     name: str
     group: str

@@ -1,4 +1,4 @@
-"""What a gateway knows of a finished job, as its judge and its readers need it."""
+"""A gateway's data of a finished job, as its judge and its readers need them."""
 
 from __future__ import annotations
 

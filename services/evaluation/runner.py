@@ -44,7 +44,7 @@ NO_VERDICT = "judge"
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a suite is run."""
+    """Options for running a suite."""
 
     run: str  # names this run in idempotency keys
     policy: str = "auto"

@@ -59,7 +59,7 @@ def change(before: dict[str, bool], now: dict[str, bool]) -> Change:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far a judge agrees with labels."""
+    """The agreement of a judge with labels."""
 
     cases: int
     accuracy: float | None  # None without cases

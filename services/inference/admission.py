@@ -1,4 +1,5 @@
-"""How many model-bound sessions may run beside each other. Pure: figures in, the next state out; no clock, no network.
+"""Admission control: the number of model-bound sessions that may run beside each other. Pure: figures in, the next
+state out; no clock, no network.
 
 Additive increase, multiplicative decrease, as in TCP, with two changes, since a cluster wants a steady number rather
 than a share of a line. Between "calm" and "crowded" lies a zone in which nothing changes, so that there is a point of

@@ -1,4 +1,4 @@
-"""What a vLLM server says about its load, read from its Prometheus metrics."""
+"""The load of a vLLM server, read from its Prometheus metrics."""
 
 from __future__ import annotations
 

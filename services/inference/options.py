@@ -1,4 +1,4 @@
-"""How one vLLM server runs. Built at the entry points from the settings; nothing here reads the environment."""
+"""Options of one vLLM server. Built at the entry points from the settings; nothing here reads the environment."""
 
 from __future__ import annotations
 

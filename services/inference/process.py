@@ -31,7 +31,7 @@ _LOOK_S = 0.5
 _HEALTH_S = 5.0
 _HEALTH_BYTES = 64 * 1024
 _END_S = 20.0
-"""How long the server may take to end after SIGTERM, before its group is killed."""
+"""Seconds that the server may take to end after SIGTERM, before its group is killed."""
 
 
 class VllmProcess:

@@ -1,4 +1,4 @@
-"""How many requests a model server works at beside each other: from the card and the model."""
+"""The number of requests that a model server works at beside each other: from the card and the model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LEAST_SEQUENCES = 4
 
 @dataclass(frozen=True, slots=True)
 class ModelShape:
-    """What decides on the memory that a model takes."""
+    """The figures of a model that decide on the memory that it takes."""
 
     weight_bytes: int
     layers: int

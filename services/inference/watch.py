@@ -27,7 +27,7 @@ _TOLD_CHANGE = 0.2
 
 
 class ModelAdmission(Protocol):
-    """What the dispatcher asks."""
+    """The limit on model-bound sessions, for the dispatcher."""
 
     @property
     def limit(self) -> int | None:

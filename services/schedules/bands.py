@@ -1,4 +1,4 @@
-"""Whether a run is degraded: its figures beside those of the schedule's last good runs. Pure."""
+"""The test that a run is degraded: its figures beside those of the schedule's last good runs. Pure."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class UsualRun:
-    """What the history lets expect of a run."""
+    """The run that the history lets expect."""
 
     records: float
     completed: float  # share of the items

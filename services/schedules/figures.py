@@ -1,4 +1,4 @@
-"""What a run gave, in figures: enough to hold the next one against it."""
+"""Figures of a run: enough to hold the next one against it."""
 
 from __future__ import annotations
 

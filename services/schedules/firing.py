@@ -1,4 +1,4 @@
-"""What a schedule does at a moment: which of its times runs, and which were missed. Pure."""
+"""The firing of a schedule at a moment: times that run, and times that were missed. Pure."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from shoal.services.schedules.times import Cron, Interval, Times, interval_s, pa
 IN_TIME_S = 300.0
 """A time that is fired so much later, at most, is not missed."""
 RUN_KEY = "schedule:"
-"""How the idempotency keys of runs begin; callers' own may not."""
+"""Prefix of the idempotency keys of runs; callers' own may not have it."""
 LATE_S = 60.0
 """A firing that is so much later counts as late."""
 
 
 class RunState(StrEnum):
-    """What became of one of a schedule's times."""
+    """States of one of a schedule's times."""
 
     STARTED = "started"
     """A job was submitted."""
@@ -33,14 +33,14 @@ class RunState(StrEnum):
 
 
 class Pending(StrEnum):
-    """What is still to be done about a run."""
+    """Work that is still to be done about a run."""
 
     START = "start"
     VERDICT = "verdict"
 
 
 PENDING = {RunState.STARTED: Pending.VERDICT, RunState.QUEUED: Pending.START}
-"""What is to be done about a run in its state; nothing about those in the others."""
+"""Work that is left on a run, by its state; none in the other states."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class MissedTimes:
 
 @dataclass(frozen=True, slots=True)
 class FiringPlan:
-    """What is due, and when the next time is."""
+    """The times that are due, and the next one."""
 
     run_at: float | None  # the time that runs now
     missed: MissedTimes | None

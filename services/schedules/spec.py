@@ -25,7 +25,7 @@ def results_scope(schedule: int) -> str:
 
 
 class BandsSpec(SpecPart):
-    """How far a run may differ from the schedule's last good runs before it counts as degraded."""
+    """Bands within which a run may differ from the schedule's last good runs before it counts as degraded."""
 
     items: float = Field(0.5, ge=0, le=1, description="share of the records that are missing, or are there besides")
     completed: float = Field(0.1, ge=0, le=1, description="points by which the share of completed items falls")

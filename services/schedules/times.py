@@ -54,7 +54,7 @@ Times = Cron | Interval
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What has come by a moment of the times from one on."""
+    """The times of a schedule from one on that have passed by a moment."""
 
     last: float
     before: float  # the last one that was counted before that; `last` where there is none

@@ -24,10 +24,10 @@ from shoal.services.private import make_folder, opener
 from shoal.services.secrets.sites import SecretSite, parse_sites
 
 BINDING = ".domains"
-"""What the name of a secret's binding ends with."""
+"""Suffix of the name of a secret's binding."""
 
 NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]*"
-"""How secrets are called. Names that begin with a dot are Kubernetes' own and files that are being written."""
+"""Pattern of the names of secrets. Names that begin with a dot are Kubernetes' own and files that are being written."""
 _NAME = re.compile(NAME)
 TENANT = re.compile(r"[^./\\\0][^/\\\0]*\Z")
 
@@ -44,7 +44,7 @@ _MOST_READS = 5
 
 
 class FolderState(StrEnum):
-    """What can be done with the folder of secrets."""
+    """States of the folder of secrets."""
 
     WRITABLE = "writable"
     READ_ONLY = "read_only"

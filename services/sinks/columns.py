@@ -24,7 +24,7 @@ _INT64 = 2**63
 
 
 class Kind(StrEnum):
-    """What the values of a column are."""
+    """Types of a column's values."""
 
     BOOLEAN = "boolean"
     INTEGER = "integer"  # of 64 bits

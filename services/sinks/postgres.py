@@ -50,7 +50,7 @@ _KINDS = {
     **dict.fromkeys(("text", "varchar", "bpchar"), Kind.TEXT),
     "jsonb": Kind.JSON,
 }
-"""What the columns of a table that is there can take."""
+"""Types that the columns of an existing table take."""
 _WIDTHS = {"int2": 15, "int4": 31}
 _OWN: tuple[tuple[str, LiteralString], ...] = (
     ("shoal_job", "text"),
@@ -59,7 +59,9 @@ _OWN: tuple[tuple[str, LiteralString], ...] = (
     ("shoal_at", "text"),
     ("shoal_more", "jsonb"),
 )
-"""Where each row is from, and what of its record stands in no column: the table has none, or one of another type."""
+"""Columns for each row's origin, and for the values of its record that stand in no column: the table has none, or one
+of another type.
+"""
 
 Connection = psycopg.AsyncConnection[TupleRow]
 

@@ -1,4 +1,4 @@
-"""What a sink is written from: the job that has ended, and its records in batches."""
+"""The source of a sink: the job that has ended, and its records in batches."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class SinkRun:
 
 @dataclass(frozen=True, slots=True)
 class SinkProgress:
-    """How far the records of a job are written: the cursor that the store keeps."""
+    """Progress of writing the records of a job: the cursor that the store keeps."""
 
     mark: str  # of this writing of all records: what is sent again has the same
     columns: tuple[TableColumn, ...]
@@ -71,7 +71,7 @@ class SinkProgress:
 
 
 class SinkTarget(Protocol):
-    """Where records are written. Each method may be called again for the same, and then changes nothing.
+    """The place that records are written to. Each method may be called again for the same, and then changes nothing.
 
     Every method raises SinkFault where it cannot do its work.
     """

@@ -16,7 +16,7 @@ from shoal.services.webhooks.checked_http import CheckedHttp, HttpAnswer, NotRea
 
 _CALL_S = 120.0
 _SIGNED_S = 900
-"""How long a signature holds."""
+"""Seconds that a signature holds."""
 _LATEST_BYTES = 8 << 20
 _CODE = re.compile(rb"<Code>([A-Za-z0-9]{1,64})</Code>")
 _REMEDIES = {

@@ -42,7 +42,7 @@ Line = Mapping[str, Json]
 Lines = Callable[[JobRow], Awaitable[AsyncIterator[Line]]]
 """A job's result lines from the first one on."""
 Targets = Callable[[SinkRow, JobRow, SinkRun], Awaitable[SinkTarget]]
-"""What writes to a sink. Raises SinkFault."""
+"""The function that opens the target of a sink. Raises SinkFault."""
 
 
 class SinkWriter(OutboxLoop[SinkRow]):

@@ -16,11 +16,11 @@ from shoal.services.store.read.reading import when
 from shoal.services.store.records import ApiKey
 
 USED_S = 60.0
-"""How exactly the time of a key's last use is kept."""
+"""Seconds within which the time of a key's last use is exact."""
 PERSON = "person:"
 """Begins what stands in place of a key's hash where the row is a person's: no key hashes to it."""
 _LONGER_S = 3600.0
-"""How much longer ended logins are kept: a gateway whose clock is behind takes a login for so much longer."""
+"""Seconds that ended logins are kept longer: a gateway whose clock is behind takes a login for so much longer."""
 
 
 def create_key(

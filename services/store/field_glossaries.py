@@ -17,7 +17,9 @@ ASK_S = 180.0
 """A session that was told to ask a model and is silent for so long is dead: the next one that asks is told."""
 KEEP_S = 30 * 24 * 3600.0
 NONE_KEEP_S = 600.0
-"""How long it holds that there is none: a later reply may be usable. For a silent model it is the longest time."""
+"""Seconds for which a missing glossary is remembered: a later reply may be usable. For a silent model it is the longest
+time.
+"""
 AGAIN_S = 1.0
 """When to ask again while another session does."""
 _PRUNED = 100

@@ -1,5 +1,4 @@
-"""What the store keeps and gives back: frozen records. Ids are integers here; `shoal.services.store.ids` prints
-them."""
+"""Frozen records that the store keeps and gives back. Ids are integers here; `shoal.services.store.ids` prints them."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from shoal.agent.worker_messages import JobLimits, Work
 from shoal.services.store.waiting_causes import WaitingCause
 
 UnsureAnswer = Literal["done", "retry"]
-"""What the owner of an unsure session says: its action was done, or the session is to be tried again."""
+"""Answers of an unsure session's owner: its action was done, or the session is to be tried again."""
 
 
 DRAIN = "drain/"
@@ -38,7 +37,7 @@ class NewJob:
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """What became of one submission."""
+    """The result of one submission."""
 
     job: int
     created: bool  # False: the idempotency key was known, `job` is the earlier one
@@ -46,7 +45,7 @@ class Submitted:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How a job's items stand. An item that fans out stops counting; its children count instead."""
+    """Counts of a job's items by state. An item that fans out stops counting; its children count instead."""
 
     expected: int = 0
     completed: int = 0
@@ -105,7 +104,7 @@ class JobRow:
 
 @dataclass(frozen=True, slots=True)
 class JobChanges:
-    """What an owner changes about a job while it runs; only what `given` names counts."""
+    """An owner's changes of a job while it runs; only the fields that `given` names count."""
 
     given: frozenset[str]
     priority: int = 0
@@ -211,7 +210,7 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
-    """How many sessions to claim from one partition."""
+    """A request for sessions of one partition."""
 
     job: int
     domain: int
@@ -253,7 +252,7 @@ class Unclaimable:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What a claim gave."""
+    """The result of a claim."""
 
     sessions: Sequence[Claimed]
     held: Mapping[tuple[int, int], ClaimRefusal]  # by (job, domain); a partition that is not here had no more to give
@@ -262,7 +261,7 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class JobControl:
-    """What holds now for the running sessions of a job."""
+    """The present orders for the running sessions of a job."""
 
     wanted: bool  # False: they are to be stopped, since it is paused, canceled or over
     limits: JobLimits  # `spent`: by attempts that are over
@@ -289,7 +288,7 @@ class Finish:
 
 @dataclass(frozen=True, slots=True)
 class CommitResult:
-    """What a group commit did."""
+    """The result of a group commit."""
 
     accepted: frozenset[int]  # sessions whose report counted
     late: frozenset[int]  # sessions whose lease was another's by now: nothing was written
@@ -302,7 +301,7 @@ class CommitResult:
 
 @dataclass(frozen=True, slots=True)
 class MaterializedChildren:
-    """What one piece of a long loop gave."""
+    """The result of one piece of a long loop."""
 
     stored: int  # children that are rows now
     ready: tuple[Partition, ...]  # partitions that have ready sessions by them
@@ -311,7 +310,7 @@ class MaterializedChildren:
 
 @dataclass(frozen=True, slots=True)
 class BulkProgress:
-    """What one slice of a command to a long job or loop did."""
+    """The result of one slice of a command to a long job or loop."""
 
     changed: int  # sessions that are over now, were held back, or may begin
     ready: tuple[Partition, ...]  # partitions that have ready sessions by it
@@ -330,7 +329,7 @@ class ExpiredLease:
 
 @dataclass(frozen=True, slots=True)
 class ExpiredLeases:
-    """What became of leases that ended without a report."""
+    """The outcome of leases that ended without a report."""
 
     sessions: tuple[ExpiredLease, ...]
     ready: tuple[Partition, ...]  # partitions that have ready sessions by it
@@ -338,7 +337,7 @@ class ExpiredLeases:
 
 @dataclass(frozen=True, slots=True)
 class ChangedPartitions:
-    """What others did that makes sessions ready."""
+    """Partitions whose sessions others have made ready."""
 
     seq: int  # the event up to which this goes
     ready: tuple[Partition, ...]
@@ -347,7 +346,7 @@ class ChangedPartitions:
 
 @dataclass(frozen=True, slots=True)
 class DropSlice:
-    """What the next slice of an archived job's end will remove."""
+    """The sessions and artifacts that the next slice of an archived job's end will remove."""
 
     sessions: tuple[int, ...]
     artifacts: tuple[ArtifactRow, ...]  # without another reference to their content: it is removed first
@@ -381,7 +380,7 @@ class JobFilter:
 
 @dataclass(frozen=True, slots=True)
 class ActivitySpan:
-    """What ended in a span of time. Items and costs count in the span in which their job ended."""
+    """The jobs and items that ended in a span of time. Items and costs count in the span in which their job ended."""
 
     since: datetime
     jobs: int
@@ -420,7 +419,7 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class SiteRow:
-    """How a site is treated by all dispatchers together."""
+    """The treatment of a site by all dispatchers together."""
 
     host: str
     running: int  # sessions there now, of all tenants
@@ -436,7 +435,7 @@ class SiteRow:
 
 @dataclass(frozen=True, slots=True)
 class SiteChanges:
-    """What an operator changes about a site; only the `named` fields count."""
+    """An operator's changes to a site; only the `named` fields count."""
 
     named: frozenset[str]
     most: int | None = None  # sessions at once; None: as the setting says
@@ -484,7 +483,7 @@ class AuditFilter:
 
 
 class DeliveryState(StrEnum):
-    """Where a webhook's delivery stands. Never reorder: the column holds the position."""
+    """States of a webhook's delivery. Never reorder: the column holds the position."""
 
     WAITING = "waiting"
     """For its next attempt."""
@@ -516,7 +515,7 @@ class DeliveryRow:
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """How one attempt to deliver went."""
+    """The outcome of one attempt to deliver."""
 
     id: int
     attempts: int  # of the row that was claimed: guards against a report that comes after another attempt began

@@ -1,4 +1,4 @@
-"""How often a part of the cluster has ended by itself, and the pause before it is started again. Pure."""
+"""Ends of a part of the cluster by itself, and the pause before it is started again. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sessions wait for: the one list of causes that the store, the dispatchers and the gateways share.
+"""Causes for which sessions wait: the one list that the store, the dispatchers and the gateways share.
 
 Values cross every seam: dispatchers write them into their snapshots, the API and the metrics show them as they are.
 Words are made from them by the gateway alone (`shoal.services.web.cluster_state.waiting_words`).
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class WaitingCause(StrEnum):
-    """What a session waits for. The values are part of the API: never change one."""
+    """Causes for which a session waits. The values are part of the API: never change one."""
 
     PAUSED = "paused"
     """Its owner paused the job."""

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 INLINE_BYTES = 1 << 14
-"""What is longer is read in a thread, while others are served: a loop of 50,000 links takes half a second."""
+"""Bytes from which a text is read in a thread, while others are served: a loop of 50,000 links takes half a second."""
 _READERS = ThreadPoolExecutor(2, thread_name_prefix="aside")
 """Few, and none of those that other work waits for: more would only share the same interpreter."""
 

@@ -1,4 +1,4 @@
-"""What a gateway is given: all of it by value, so that two can live in one process."""
+"""The dependencies of a gateway: all of them by value, so that two can live in one process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from shoal.services.webhooks.mail import MailServer
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What tokens cost, in a currency; None: not said."""
+    """Prices of tokens, in a currency; None: not said."""
 
     prompt: float | None = None  # of a million tokens of prompts, cached ones included
     completion: float | None = None  # of a million tokens of replies
@@ -60,7 +60,7 @@ class GatewayOptions:
     webhook_secrets: tuple[str, ...] = field(default=(), repr=False)
     """The cluster's own, newest first; none: the one that the store keeps."""
     help_token: str = field(default="", repr=False)
-    """What workers show that ask people; none: no worker does."""
+    """The token that workers show that ask people; none: no worker does."""
     live_url: str = ""  # this gateway, as workers reach it that show sessions to people; "": none can
     proxy: TrustedProxy = TrustedProxy()  # what lets people in to the pages, beside keys
     openid: OpenId = OpenId()  # where people may log in, beside keys and that
@@ -88,7 +88,7 @@ def new_metrics() -> Metrics:
 
 @dataclass(frozen=True, slots=True)
 class GatewayDeps:
-    """What the gateway works with. It closes none of them."""
+    """The services and values that the gateway works with. It closes none of them."""
 
     store: Store
     artifacts: ArtifactStore

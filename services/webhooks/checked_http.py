@@ -18,7 +18,7 @@ from shoal.services.names import HostNames
 from shoal.services.trust import authorities
 
 _TOLD_BYTES = 200
-"""How much of an invalid address's fault is told."""
+"""Bytes of an invalid address's fault that are told."""
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -44,7 +44,7 @@ class NotReached(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """What a server answered."""
+    """A server's answer."""
 
     status_code: int
     body: bytes  # its beginning; empty where it cannot be read

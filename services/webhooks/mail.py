@@ -22,7 +22,7 @@ _LASTING = 500
 
 @dataclass(frozen=True, slots=True)
 class MailServer:
-    """Where letters are handed in."""
+    """The server that letters are handed in at."""
 
     host: str
     port: int

@@ -14,7 +14,9 @@ _CHAT_CHARS = 1_900
 """Discord takes 2,000 characters of a message."""
 _NAME_CHARS = 80
 _BRACKET = re.compile(r"[\[\]\\]")
-"""What a link with words of its own is made of, in Discord's Markdown, and what would take the backslash away."""
+"""Signs that a link with words of its own is made of, in Discord's Markdown, and the one that would take the backslash
+away.
+"""
 
 _VERBS = {
     "job.finished": "ended",

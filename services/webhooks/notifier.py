@@ -18,7 +18,7 @@ from shoal.services.webhooks.sender import Sender
 
 @dataclass(frozen=True, slots=True)
 class Notifier:
-    """What notices need."""
+    """The services that notices need."""
 
     sender: Sender  # holds the operator's rules for addresses
     mail: MailServer | None = None  # None: none is configured

@@ -26,7 +26,7 @@ _AGAIN_S = 1.0
 
 
 class OfTenant(Protocol):
-    """What an outbox holds."""
+    """An entry of an outbox, with its tenant."""
 
     @property
     def tenant(self) -> str: ...

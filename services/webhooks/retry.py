@@ -16,7 +16,7 @@ _GONE = 410
 
 @dataclass(frozen=True, slots=True)
 class DeliveryAnswer:
-    """How one attempt went."""
+    """The outcome of one attempt."""
 
     status_code: int | None = None  # None: no answer
     error: str = ""  # "": it was taken

@@ -1,4 +1,4 @@
-"""What of a running session's steps is told to a gateway: the newest ones, as many as one message holds. Pure."""
+"""The part of a running session's steps that a gateway is told: the newest ones, as many as one message holds. Pure."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a browser may open: egress proxy, addresses, robots.txt."""
+"""Network rules of a browser: egress proxy, addresses, robots.txt."""

@@ -51,7 +51,7 @@ REFUSED_REASON = "Refused by Shoal"
 """The reason phrase of a refusal: all that clients see of the answer to a CONNECT."""
 
 CHROMIUM_FLAGS = ("--force-webrtc-ip-handling-policy=disable_non_proxied_udp",)
-"""What Chromium needs besides the proxy: WebRTC would send UDP straight to any address that a page names."""
+"""Chromium's flags besides the proxy: WebRTC would send UDP straight to any address that a page names."""
 
 _CHUNK = 64 * 1024
 _BATCH_DELAY_S = 1.0
@@ -78,7 +78,7 @@ class EgressRefused(Exception):
 
 
 class _BadRequest(Exception):
-    """What came in is no proxy request."""
+    """The bytes that came in are no proxy request."""
 
 
 class EgressProxy:
@@ -91,7 +91,7 @@ class EgressProxy:
         self._listeners = ProxyListeners(self._listen, limits.session_bytes, most=_MOST_DOORS)
         self._open: dict[asyncio.Task[None], str] = {}  # connections, with their owners
         self.outcomes: Counter[str] = Counter()
-        """How many requests were `passed`, `refused`, `unreachable`, `timeout`, `invalid`."""
+        """Counts of requests by outcome: `passed`, `refused`, `unreachable`, `timeout`, `invalid`."""
 
     @property
     def url(self) -> str:
@@ -285,7 +285,7 @@ class EgressProxy:
 
 @dataclass(frozen=True, slots=True)
 class _ProxyRequest:
-    """What a browser wants from its proxy."""
+    """A browser's request to its proxy."""
 
     method: bytes
     host: str

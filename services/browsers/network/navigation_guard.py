@@ -1,4 +1,4 @@
-"""What is asked before a session opens a page by address: may it, and is it time?"""
+"""The check before a session opens a page by address: it may, and it is time."""
 
 from __future__ import annotations
 

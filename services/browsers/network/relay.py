@@ -1,4 +1,4 @@
-"""How the egress proxy passes on what a site and a browser say to each other: bounded in memory, and with an end."""
+"""Relay of the egress proxy between a site and a browser: bounded in memory, and with an end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NOT_PASSED = frozenset(
 
 
 class BadAnswer(Exception):
-    """What a site sent is no answer; the text says why."""
+    """The bytes that a site sent are no answer; the text says why."""
 
 
 def reset(writer: asyncio.StreamWriter) -> None:
@@ -36,7 +36,7 @@ def reset(writer: asyncio.StreamWriter) -> None:
 
 @dataclass(slots=True)
 class Bound:
-    """What may come over one connection."""
+    """The limit on bytes over one connection."""
 
     most_bytes: int
     also: Callable[[int], None] = lambda _: None  # hears of each piece before it is passed on; raises to end it

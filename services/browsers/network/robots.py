@@ -29,7 +29,7 @@ _MOST_SHARED_BYTES = 128 * 1024
 
 
 class Shared(Protocol):
-    """What the cluster knows of robots.txt; `shoal.services.browsers.reports.outbox` asks for it."""
+    """The cluster's copies of robots.txt; `shoal.services.browsers.reports.outbox` asks for them."""
 
     async def robots(self, origin: str) -> RobotsAnswer | None: ...
 
@@ -38,7 +38,7 @@ class Shared(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """What one origin says; neither rules nor failure: everything is allowed."""
+    """The rules of one origin; neither rules nor failure: everything is allowed."""
 
     keep_s: float
     parsed: Protego | None = None

@@ -19,7 +19,7 @@ class WorkerLost(ServiceError):
 
 @dataclass(frozen=True, slots=True)
 class WorkerStats:
-    """How one worker stands."""
+    """The state of one worker."""
 
     name: str
     slots: int

@@ -1,1 +1,1 @@
-"""What a worker sends: reports and artifacts."""
+"""Reports and artifacts that a worker sends."""

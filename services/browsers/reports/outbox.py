@@ -25,13 +25,14 @@ from shoal.services.browsers.reports.report_batch import REPORT_BATCH_BYTES, Rep
 _LEAST_BATCH_DELAY_S = 0.004
 _MOST_BATCH_DELAY_S = 0.25
 _BATCH_DELAY_SHARE = 0.5
-"""How long a pull waits for company once there is something to give, as a share of what a session takes. Groups are
-what makes Ray calls and commits cheap; a worker that has more work queued loses nothing by them."""
+"""Seconds that a pull waits for company once there is something to give, as a share of the seconds that a session
+takes. Groups are what makes Ray calls and commits cheap; a worker that has more work queued loses nothing by them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class _Ack:
-    """What became of a report that somebody waits for."""
+    """The acknowledgement of a report that somebody waits for."""
 
     taken: bool  # False: the store refused it
     answer: Answer | None  # where it asked
@@ -153,7 +154,7 @@ async def _within(seconds: float, event: asyncio.Event) -> bool:
 
 
 class SessionJournal:
-    """Where one session writes its checkpoints and asks for what its pages need."""
+    """The journal that one session writes its checkpoints to and asks for its pages' needs."""
 
     def __init__(self, outbox: Outbox, session: int, fence: int, job: int) -> None:
         self._outbox = outbox

@@ -1,1 +1,1 @@
-"""What a worker supplies to a session."""
+"""Parts that a worker supplies to a session."""

@@ -20,10 +20,10 @@ from shoal.services.metrics_delta import MetricsDelta
 log = structlog.get_logger()
 
 _LOOK_EVERY_S = 5.0
-"""How often memory, age and idleness are looked at."""
+"""Seconds between two looks at memory, age and idleness."""
 
 _RESTRAIN_EVERY_S = 2.0
-"""How often pages are held to their memory: a page may take a gibibyte in a second."""
+"""Seconds between two checks of pages' memory: a page may take a gibibyte in a second."""
 
 _BOUNDLESS = 1.5
 """Times the memory at which a browser is replaced: one that holds so much is ended with its sessions. What pages store

@@ -19,7 +19,7 @@ _WITHOUT = "read without a field glossary: "
 _UNUSABLE = "an earlier session asked the model, whose reply could not be used"
 _SILENT = "an earlier session asked the model, which did not answer"
 _SILENT_S = 60.0
-"""How long no other session waits for a model that has not answered."""
+"""Seconds for which no other session waits for a model that has not answered."""
 _ANSWER_S = 5.0
 """Patience with the dispatcher, whose answer takes some hundredths of a second."""
 _MODEL_S = 60.0
@@ -31,7 +31,7 @@ _LEFT_OUT = 10
 
 
 class SharedGlossaries(Protocol):
-    """What the cluster knows of field glossaries; `shoal.services.browsers.reports.outbox` asks for it."""
+    """The cluster's field glossaries; `shoal.services.browsers.reports.outbox` asks for them."""
 
     async def glossary(self, key: str) -> GlossaryAnswer | None: ...
 

@@ -47,7 +47,7 @@ _SANDBOX: dict[str, Literal["auto", "yes", "no"]] = {"auto": "auto", "on": "yes"
 
 
 class RealParts:
-    """What one worker owns besides its sessions; `close` ends all of it in reverse order."""
+    """The parts that one worker owns besides its sessions; `close` ends all of them in reverse order."""
 
     def __init__(self, name: str, config: WorkerConfig) -> None:
         self._config = config

@@ -22,10 +22,10 @@ _ASK_AGAIN_S = 3.0
 _LONGEST_PAUSE_S = 60.0
 _CONNECT_S = 10.0
 _AWAY = frozenset({"unreachable", "timeout"})
-"""What the egress proxy says of a webhook that is away for a moment, where it speaks plain http."""
+"""Outcomes by which the egress proxy tells that a webhook in plain http is away for a moment."""
 _ANSWER_CHARS = 10_000
 ANSWER_BYTES = 128 * 1024
-"""What a webhook's answer may have: JSON writes a character with up to 12 bytes."""
+"""Bytes of a webhook's answer at most: JSON writes a character with up to 12 bytes."""
 
 
 class WebhookHelper:

@@ -26,7 +26,7 @@ from shoal.services.store.store import Store
 log = structlog.get_logger()
 
 _LAST_S = 5.0
-"""How long the last reports may take to be written when the dispatcher stops."""
+"""Seconds that the last reports may take to be written when the dispatcher stops."""
 
 _EXCUSED = 10_000
 """Sessions of which is remembered how many of their attempts did not count."""
@@ -34,7 +34,7 @@ _EXCUSED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Uncommitted:
-    """What a committer holds."""
+    """The reports that a committer holds."""
 
     reports: int  # that wait
     bytes: int  # of these, and of those that are being written

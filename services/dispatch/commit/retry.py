@@ -1,4 +1,4 @@
-"""What becomes of a failed attempt: a pure decision, by the table of `shoal.agent.fault_table`."""
+"""Retry or end of a failed attempt: a pure decision, by the table of `shoal.agent.fault_table`."""
 
 from __future__ import annotations
 

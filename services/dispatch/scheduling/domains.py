@@ -1,4 +1,4 @@
-"""What one dispatcher believes about domains, so that it does not ask the store for what it would refuse.
+"""One dispatcher's estimate of domains, so that it does not ask the store for sessions that it would refuse.
 
 The store decides (`shoal.services.store.throttle.domain_throttle`), for all dispatchers together. This is a cheap guess
 in memory: the sessions that this dispatcher has running, and what the store said when it last refused. A guess that is
@@ -25,7 +25,7 @@ from shoal.services.store.waiting_causes import WaitingCause
 _MOST_READ = 1_000
 _SMOOTHING = 0.1
 _LEAST_SHARE = 0.5
-"""Where fewer items than that are read from documents, each item gets a slot."""
+"""Share of items read from documents below which each item gets a slot."""
 
 
 @dataclass(slots=True)
@@ -219,7 +219,7 @@ class _DocumentReading:
 
 
 class DocumentPartitions:
-    """What one dispatcher knows of them, by job and domain. A worker that is lost is known no more."""
+    """One dispatcher's state of document partitions, by job and domain. A worker that is lost is known no more."""
 
     def __init__(self, domains: Domains) -> None:
         self._domains = domains  # which know their pauses

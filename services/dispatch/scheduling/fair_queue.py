@@ -24,14 +24,16 @@ _DEBTS = 1_000
 _AWAY = 1_000
 """Tenants without ready sessions that are remembered before it is looked which of them matter."""
 _SCARCE = -1
-"""Where partitions are parked that wait for something other than their domain (whose ids are positive)."""
+"""The key under which partitions are parked that wait for something other than their domain (whose ids are
+positive).
+"""
 
 _SMOOTHING = 0.1
 """Weight of the newest session in what those of its job take."""
 _LEAST_S = 0.1
-"""What a session is charged at least: one that ends at once has its price, too."""
+"""Seconds that a session is charged at least: one that ends at once has its price, too."""
 _UNKNOWN_S = 1.0
-"""What it is charged while no session has ended."""
+"""Seconds that it is charged while no session has ended."""
 
 Room = Callable[[Partition], int]
 
@@ -52,7 +54,7 @@ class Scarce:
 
 @dataclass(slots=True)
 class Shares:
-    """How many sessions each tenant holds, of which one tenant may hold so many at once."""
+    """Sessions held by each tenant, of which one tenant may hold so many at once."""
 
     most: int
     held: Counter[str]  # by tenant; counts up while sessions are chosen
@@ -63,7 +65,7 @@ class Shares:
 
 @dataclass(slots=True)
 class _Typical:
-    """What some sessions take of a slot's time, smoothed; None: none has ended yet."""
+    """Seconds of a slot that some sessions take, smoothed; None: none has ended yet."""
 
     seconds: float | None = None
 
@@ -98,7 +100,7 @@ class _TenantQueue:
 
 @dataclass(slots=True)
 class _Picked:
-    """What one choice has given out so far."""
+    """The sessions that one choice has given out so far."""
 
     room: Room
     wanted: dict[tuple[int, int], int] = field(default_factory=dict)

@@ -19,8 +19,9 @@ _LEARNED_AT_ONCE = 500
 
 
 class ModelBound:
-    """What the dispatcher knows of its jobs' policies. Partitions do not carry them: they are looked up once per
-    job."""
+    """The dispatcher's knowledge of its jobs' policies. Partitions do not carry them: they are looked up
+    once per job.
+    """
 
     def __init__(self, admission: ModelAdmission, store: Store) -> None:
         self._admission = admission

@@ -1,5 +1,4 @@
-"""What a dispatcher knows of the partitions is kept in step with the store: all of them seldom, what others did at
-once."""
+"""Keeping a dispatcher's partitions in step with the store: all of them seldom, the changes of others at once."""
 
 from __future__ import annotations
 
@@ -10,10 +9,11 @@ from shoal.services.store.store import Store
 _SHARE = 20
 """Nothing is read for so many times as long as it should take to read all partitions."""
 _PARTITION_S = 30e-6
-"""What a partition should take: ten thousand took a tenth of a second. More is not the partitions' fault: a database
-that was slow once is asked again soon."""
+"""Seconds that reading a partition should take: ten thousand took a tenth of a second. More is not the partitions'
+fault: a database that was slow once is asked again soon.
+"""
 _READ_S = 0.003
-"""What a reading should take at most beyond that."""
+"""Seconds that a reading should take at most beyond that."""
 _LONGEST_REST_S = 30.0
 """By then all partitions are read again, however many there are. Changes are a hint; this reading is complete."""
 

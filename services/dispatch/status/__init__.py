@@ -1,1 +1,1 @@
-"""What a dispatcher reports about itself."""
+"""A dispatcher's report about itself."""

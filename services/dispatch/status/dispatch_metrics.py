@@ -1,4 +1,4 @@
-"""What a dispatcher counts for the metrics: how attempts ended, what they cost."""
+"""A dispatcher's counts for the metrics: ends of attempts by kind, and their cost."""
 
 from __future__ import annotations
 

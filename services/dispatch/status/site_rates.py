@@ -1,4 +1,4 @@
-"""What became of the sessions of each site lately, at one dispatcher. In memory: a new dispatcher begins at nothing."""
+"""Outcomes of the sessions of each site lately, at one dispatcher. In memory: a new dispatcher begins at nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shoal.agent.status import Status
 from shoal.agent.types import Outcome
 
 SPAN_S = 300.0
-"""What "lately" is."""
+"""Seconds that "lately" covers."""
 _PART_S = 15.0
 """A part of it is forgotten as a whole."""
 _MOST_SITES = 100

@@ -1,4 +1,4 @@
-"""What a dispatcher says about itself: the snapshot that `/v1/status`, the metrics and the dashboard read."""
+"""A dispatcher's report about itself: the snapshot that `/v1/status`, the metrics and the dashboard read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much memory of this machine further browser workers may take."""
+"""Memory of this machine that further browser workers may take."""
 
 from __future__ import annotations
 

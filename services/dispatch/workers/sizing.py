@@ -1,4 +1,4 @@
-"""How many browser workers there should be: a pure function of the load."""
+"""Number of browser workers to run: a pure function of the load."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What there is to do, and what there is to do it with."""
+    """The work to do, and the means to do it with."""
 
     ready: int  # sessions that could start now if there were slots: their domains have room
     running: int  # leased sessions
@@ -22,7 +22,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class SizingBounds:
-    """What the operator allows."""
+    """The operator's bounds on the number of workers."""
 
     least: int = 1  # workers
     most: int = 1
@@ -32,7 +32,7 @@ class SizingBounds:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How many workers there should be, and what bounds it."""
+    """The number of workers to run, and the cause that bounds it."""
 
     workers: int
     why: str

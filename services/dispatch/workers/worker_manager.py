@@ -21,7 +21,7 @@ from shoal.services.store.restarts import Restarts
 log = structlog.get_logger()
 
 _LAST_REPORTS_S = 5.0
-"""How long the last reports of a drained worker may take to arrive."""
+"""Seconds that the last reports of a drained worker may take to arrive."""
 
 _STATS_S = 5.0
 """Patience with a worker that is asked how it is: the housekeeper, who renews all leases, waits for the answer."""
@@ -36,9 +36,9 @@ _PULLS = 5
 """So many pulls in a row that fail, for whatever reason, are a worker's end."""
 
 _MARGIN_S = 15.0
-"""What a worker keeps of its node's last time for its reports and its own end."""
+"""Seconds of its node's last time that a worker keeps for its reports and its own end."""
 _LONGEST_WAY_S = 600.0
-"""How long sessions get to end on a node whose end has no date."""
+"""Seconds that sessions get to end on a node whose end has no date."""
 
 
 class WorkerManager:

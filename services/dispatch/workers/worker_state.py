@@ -19,7 +19,7 @@ _SMOOTHING = 0.1
 
 @dataclass(slots=True)
 class WorkerState:
-    """What it holds, may take and has said."""
+    """The state of a worker: the sessions that it holds and may take, and its last reports."""
 
     handle: WorkerHandle
     config: DispatchConfig

@@ -1,4 +1,4 @@
-"""What a process remembers of what never changes: specs of jobs, token limits in them, ids of host names."""
+"""A process's cache of data that never change: specs of jobs, token limits in them, ids of host names."""
 
 from __future__ import annotations
 

@@ -17,11 +17,11 @@ from shoal.services.events import LogEvent
 log = logging.getLogger(__name__)
 
 _LOOK_S = 0.05
-"""How often SQLite's file is looked at for writes of other processes."""
+"""Seconds between two looks at SQLite's file for writes of other processes."""
 _SAME_TICK_S = 0.02
 """Two writes so near each other may leave a file with one time: the clock of files ticks every few milliseconds."""
 _LISTEN_S = 0.2
-"""How long the listener sleeps before it looks whether the store was closed."""
+"""Seconds that the listener sleeps before it looks whether the store was closed."""
 _RECONNECT_S = 1.0
 
 

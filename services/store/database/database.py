@@ -33,7 +33,7 @@ T = TypeVar("T")
 Clock = Callable[[], float]
 
 _BUSY_TIMEOUT_MS = 15_000
-"""How long SQLite waits for another process that writes."""
+"""Milliseconds that SQLite waits for another process that writes."""
 _READERS = 4
 _CONNECTIONS = 8
 """PostgreSQL connections of one process: a gateway's short reads beside a dispatcher's claim and commit."""
@@ -43,10 +43,11 @@ _PLANNING = (
     "enable_seqscan=off",
     "enable_bitmapscan=off",
 )
-"""What is asked often has its index, and each statement is planned anew (none is prepared). A plan kept from when the
-table of sessions was nearly empty read a million sessions for each of its partitions: until PostgreSQL counts its rows
-anew, a minute later, it does not know how full a table has become. Bitmaps read again and again what has left an index
-since the last vacuum; a plain scan marks it as dead, and reads it once."""
+"""Options of PostgreSQL's planner: each frequent query has its index, and each statement is planned anew (none is
+prepared). A plan kept from when the table of sessions was nearly empty read a million sessions for each of its
+partitions: until PostgreSQL counts its rows anew, a minute later, it does not know how full a table has become. Bitmaps
+read again and again what has left an index since the last vacuum; a plain scan marks it as dead, and reads it once.
+"""
 _SILENT_S = 15.0
 """For how long a transaction may ask for nothing; between two statements are milliseconds. By TCP a server notices only
 after two hours that a machine was cut off, and until then the rows that it has locked stay locked."""
@@ -59,7 +60,7 @@ _PROBE = "store/probe"
 _MOVED = "the database {where} was moved or removed while it was open: end Shoal, and put it back"
 _FULL = "the disk of {where} is full: make room there; what runs keeps its outcomes until then"
 _CLOCK_AGE_S = 60.0
-"""How old a comparison with PostgreSQL's clock may be."""
+"""Seconds that a comparison with PostgreSQL's clock may be old."""
 
 
 class Database:

@@ -1,4 +1,4 @@
-"""How the session table spells statuses, and the two kinds of `queued` that cannot be claimed yet."""
+"""The session table's states for statuses, and the two kinds of `queued` that cannot be claimed yet."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _ALL_ROWS = "%(rows)s"
 
 
 class Operation(Protocol[T_co]):
-    """What is done in a transaction. It may run again after a deadlock, so it changes nothing but the database."""
+    """The work of a transaction. It may run again after a deadlock, so it changes nothing but the database."""
 
     def __call__(self, tx: Tx) -> T_co: ...
 

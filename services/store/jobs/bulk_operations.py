@@ -1,4 +1,4 @@
-"""What is left of commands to long jobs and loops: found by any dispatcher, and done slice by slice."""
+"""The rest of commands to long jobs and loops: found by any dispatcher, and done slice by slice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOTHING = BulkProgress(changed=0, ready=(), more=False)
 
 
 class BulkKind(Enum):
-    """What is being done."""
+    """Kinds of bulk operations."""
 
     END = "end"  # a job
     REOPEN = "reopen"  # a job

@@ -1,4 +1,4 @@
-"""What an owner changes about a job while it runs: concurrency, deadline, token limit, priority."""
+"""An owner's changes of a job while it runs: concurrency, deadline, token limit, priority."""
 
 from __future__ import annotations
 

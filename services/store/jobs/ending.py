@@ -1,4 +1,4 @@
-"""What ends by slices: the open sessions of a job that is canceled or late, and of a loop that is stopped.
+"""Ending by slices: the open sessions of a job that is canceled or late, and of a loop that is stopped.
 
 A loop of a million items would be a transaction of half a minute. So the process that ends one marks it, ends the
 first slice, and leaves the rest to any dispatcher (`shoal.services.store.jobs.bulk_operations`). Between two slices
@@ -30,7 +30,7 @@ every other writer, waits."""
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What becomes of sessions that are ended."""
+    """The end that sessions get."""
 
     state: State
     outcome: str | None = None  # as its column holds it; None: what their last attempt said stays

@@ -26,7 +26,7 @@ _ABOVE_ALL = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Reopened:
-    """What a slice did."""
+    """The result of a slice."""
 
     sessions: int  # failed, terminated and canceled ones that are open again
     resumed: int  # parents whose children had ended again before all were reopened: they go on

@@ -208,7 +208,7 @@ def _remembered(tx: Tx, jobs: Collection[int]) -> tuple[dict[int, JobSpec], list
 
 @dataclass(frozen=True, slots=True)
 class Leased:
-    """How many sessions of a job workers hold."""
+    """The sessions of a job that workers hold."""
 
     sessions: int = 0
     items: int = 0

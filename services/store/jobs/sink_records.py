@@ -1,4 +1,4 @@
-"""What the store tells of the sinks of jobs."""
+"""The store's records of the sinks of jobs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class SinkState(StrEnum):
-    """Where the writing of a job's records to one sink stands."""
+    """States of writing a job's records to one sink."""
 
     WAITING = "waiting"
     """For its next attempt, or one is under way."""
@@ -47,7 +47,7 @@ class SinkRow:
 
 @dataclass(frozen=True, slots=True)
 class SinkEnd:
-    """How one attempt to write ended."""
+    """The end of one attempt to write."""
 
     state: SinkState  # WAITING: again in `again_in_s`
     again_in_s: float = 0.0

@@ -38,14 +38,14 @@ TenantPeople: TypeAlias = Mapping[str, tuple[NotifySpec, ...]]
 _OF_TENANT = "notify:"
 _PEOPLE = TypeAdapter(tuple[NotifySpec, ...])
 _GATHER_S = 20.0
-"""What happens so soon after the first of it is told with it: a job's end comes with what is known of it then."""
+"""Seconds for which events after the first are told with it: a job's end comes with all that is known of it then."""
 _MOST_EVENTS = 50
 """The last of so many are told of, and how many there were before."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookMessage:
-    """What a job's owner may want to be told."""
+    """A message that a job's owner may want to get."""
 
     job: int
     tenant: str

@@ -30,7 +30,7 @@ from shoal.services.store.workflows import keeping, moves
 from shoal.services.store.workflows.records import WorkflowRow
 
 _REPAIR_S = 600.0
-"""How long a repair keeps others from beginning one; it has ended long before, unless its job was paused."""
+"""Seconds that a repair keeps others from beginning one; it has ended long before, unless its job was paused."""
 _KEPT_PAGES = 24
 """So many kept pages is a repair tested on: the last ones."""
 _USUAL_ITEMS = "_usual_items"

@@ -107,7 +107,7 @@ def frozen(row: WorkflowRow, version: VersionRow) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What a loop has learned, as its items are given it."""
+    """The learned part of a loop, as its items are given it."""
 
     spec: JobSpec  # of the job, with the workflow where there is one
     phase: Phase
@@ -194,7 +194,7 @@ class EndedItem:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """What ended items mean for their loops."""
+    """The consequences of ended items for their loops."""
 
     open: bool  # something may have to be decided of one of them
     doubtful: Mapping[int, Sequence[int]]  # completed items by loop that a version has read which is known to err

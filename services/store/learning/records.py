@@ -1,4 +1,4 @@
-"""What the store tells of loops that learn."""
+"""The store's records of loops that learn."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LearningDue:
 
 @dataclass(frozen=True, slots=True)
 class KeptPageKeys:
-    """Where a page lies that a session has kept to learn from."""
+    """The keys of a page that a session has kept to learn from."""
 
     id: str  # of its artifact
     page: str  # artifact key
@@ -44,7 +44,7 @@ REPAIR_IS_OVER: tuple[RepairOutcome, ...] = ("proved", "given_up")
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What a decision means for the repair of a loop's version."""
+    """The consequence of a decision for the repair of a loop's version."""
 
     outcome: RepairOutcome
     calls: int = 0  # of a repair that is over: model calls of the items that ended in it
@@ -53,7 +53,7 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class LearningDecided:
-    """What became of a decision."""
+    """The outcome of a decision."""
 
     written: bool  # False: the lease was another's by then, and nothing was changed
     ready: tuple[Partition, ...] = ()  # whose items may begin by it
@@ -62,7 +62,7 @@ class LearningDecided:
 
 @dataclass(frozen=True, slots=True)
 class LearningRow:
-    """How far one loop of a job has learned."""
+    """The learning of one loop of a job."""
 
     loop: int  # session id
     phase: Phase

@@ -21,7 +21,7 @@ from shoal.services.store.sessions.partitions import Ready
 
 @dataclass(frozen=True, slots=True)
 class ConcurrencyChange:
-    """What a slice did."""
+    """The result of a slice."""
 
     held: int  # children that are held back now
     ready: Sequence[Ready]  # children that can be claimed by it

@@ -1,4 +1,4 @@
-"""What parents are told of their loops when these are over."""
+"""Summaries of finished loops for their parents."""
 
 from __future__ import annotations
 

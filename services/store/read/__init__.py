@@ -1,1 +1,1 @@
-"""What callers read."""
+"""Reads for callers."""

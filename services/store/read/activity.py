@@ -1,4 +1,4 @@
-"""How many jobs ended of late, with their items and what they cost, by spans of time."""
+"""Jobs that ended of late, with their items and cost, by spans of time."""
 
 from __future__ import annotations
 

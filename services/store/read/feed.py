@@ -15,7 +15,7 @@ from shoal.services.store.records import EventRow
 
 @dataclass(frozen=True, slots=True)
 class FeedPage:
-    """What happened to some jobs since an event."""
+    """Events of some jobs since an event."""
 
     events: tuple[EventRow, ...]
     seq: int  # the event up to which the feed was looked through

@@ -1,4 +1,4 @@
-"""How each item of a job stands, in item order, as cheaply as a map of 100,000 cells needs it."""
+"""States of a job's items, in item order, as cheaply as a map of 100,000 cells needs them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shoal.services.store.read.reading import job_row
 
 _ORDER = tuple(Status)
 _FIRST_LETTER = ord("A")
-"""What the statement adds to each state."""
+"""Offset that the statement adds to each state."""
 
 
 def item_states(tx: Tx, job: int, tenant: str | None) -> bytes:

@@ -1,4 +1,4 @@
-"""How many items of a job ended of late."""
+"""Items of a job that ended of late."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from shoal.services.store.read.reading import job_row
 from shoal.services.store.records import Counts
 
 RECENT_S = 300.0
-"""How far back a rate looks: long enough for slow items, short enough to follow what a site or the cluster does now."""
+"""Seconds that a rate looks back: long enough for slow items, short enough to follow changes of a site or
+the cluster.
+"""
 _ANEW = (JobEvent.SUBMITTED, JobEvent.STARTED, JobEvent.RESUMED, JobEvent.RETRIED)
-"""What was before says nothing of now: nothing ran, or items were opened again."""
+"""Events after which earlier figures say nothing of now: nothing ran, or items were opened again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """What ended in a time."""
+    """Items that ended in a time."""
 
     seconds: float  # the time that was looked at
     ended: int  # items; less than 0 where some were opened again meanwhile

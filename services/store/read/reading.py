@@ -1,4 +1,4 @@
-"""What callers read: jobs, sessions, results, events, artifacts."""
+"""Reads for callers: jobs, sessions, results, events, artifacts."""
 
 from __future__ import annotations
 
@@ -305,7 +305,7 @@ def result_page(tx: Tx, job: int, after: str | None, limit: int) -> list[ResultR
 
 @dataclass(frozen=True, slots=True)
 class ResultPlace:
-    """How far a job's results were read, and in what steps to go on."""
+    """The place that the reading of a job's results has reached, and the size of its next steps."""
 
     path: str = ""  # of the session that was read last
     given: int | None = 0  # lines of that session that were given; None: all

@@ -1,4 +1,4 @@
-"""What callers ask of the store: commands to their jobs, and what they read of them."""
+"""The store's interface for callers: commands to their jobs, and reads of them."""
 
 from __future__ import annotations
 

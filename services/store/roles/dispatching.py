@@ -1,4 +1,4 @@
-"""What dispatchers ask of the store."""
+"""The store's interface for dispatchers."""
 
 from __future__ import annotations
 

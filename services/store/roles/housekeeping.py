@@ -1,4 +1,4 @@
-"""What operators and the processes themselves keep."""
+"""The store's interface for operators and for the processes themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every role of the store has."""
+"""The common part of every role of the store."""
 
 from __future__ import annotations
 

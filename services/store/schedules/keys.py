@@ -22,7 +22,7 @@ _DAY_S = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class NewScheduleKey:
-    """What is kept of a key, and by what it is made."""
+    """The kept values of a new key, and the hash of the key that makes it."""
 
     name: str
     key_hash: str

@@ -1,4 +1,4 @@
-"""What the store is told, and tells, of schedules."""
+"""The store's records of schedules."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class RunVerdict:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """What became of one of a schedule's times, or of several that were missed in a row."""
+    """The outcome of one of a schedule's times, or of several that were missed in a row."""
 
     schedule: int
     at: datetime  # the time, or the first of them
@@ -72,7 +72,7 @@ class DueSchedule:
 
 @dataclass(frozen=True, slots=True)
 class Firing:
-    """What a gateway has found out about a schedule that is due: it holds where nothing has changed meanwhile."""
+    """A gateway's findings about a schedule that is due: they hold where nothing has changed meanwhile."""
 
     due: DueSchedule
     plan: FiringPlan
@@ -91,7 +91,7 @@ class QueuedRun:
 
 @dataclass(frozen=True, slots=True)
 class QueuedStart:
-    """What a gateway has found out about a run whose turn has come."""
+    """A gateway's findings about a run whose turn has come."""
 
     run: QueuedRun
     job: NewJob | None
@@ -100,7 +100,7 @@ class QueuedStart:
 
 @dataclass(frozen=True, slots=True)
 class Fired:
-    """What was written of a schedule's times."""
+    """The written outcome of a schedule's times."""
 
     schedule: int
     tenant: str
@@ -121,7 +121,7 @@ class RunOfJob:
 
 @dataclass(frozen=True, slots=True)
 class RunDifference:
-    """How many records of a run are unlike those of an earlier one."""
+    """Counts of a run's records that are unlike those of an earlier one."""
 
     since: int  # the earlier run's job
     counts: Mapping[str, int]  # those that appeared, went and changed, and those of which that is unclear

@@ -196,7 +196,7 @@ def _loop_states(tx: Tx, parents: set[int]) -> dict[int, Checkpoint]:
 
 @dataclass(frozen=True, slots=True)
 class _Common:
-    """What the works of one job at one depth have in common."""
+    """The common part of the works of one job at one depth."""
 
     tenant: str
     spec: JobSpec

@@ -1,4 +1,4 @@
-"""What an earlier run of the same work read from the pages of items: records that may be carried over."""
+"""Readings of items' pages by an earlier run of the same work: records that may be carried over."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ from shoal.services.store.workflows.moves import note_replays
 _SHOWN_SESSIONS = 50
 """Sessions that one progress event names."""
 _STOPPING = (Status.FAILED, Status.TERMINATED, Status.UNSURE)
-"""What a child must have become to stop a loop with `on_error: stop`."""
+"""Final states of a child that stop a loop with `on_error: stop`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from shoal.services.store.throttle.site_limits import FOREVER_S
 _WORKER = "its worker was lost"
 _LEASE = "its lease was not renewed"
 _DEADLINE = "the job's deadline passed"
-"""How a lease ended without a report. Of a lease that ran out it is unknown whether the worker died."""
+"""Reasons for the end of a lease without a report. Of a lease that ran out it is unknown whether the worker died."""
 
 MOST_LOSSES = 10
 """Attempts of a session that may end with their worker or lease before it fails."""

@@ -1,4 +1,4 @@
-"""What an owner decides about a session that is `unsure`: it was done, or it is to be tried again."""
+"""An owner's decision about a session that is `unsure`: it was done, or it is to be tried again."""
 
 from __future__ import annotations
 

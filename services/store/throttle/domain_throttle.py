@@ -1,5 +1,5 @@
-"""How gently each domain is treated, by all dispatchers together: sessions at once, pauses, delays, slowing down, and
-the distance between its pages.
+"""Throttling of each domain by all dispatchers together: sessions at once, pauses, delays, slowing down, and the
+distance between its pages.
 
 The decisions are pure functions of one row, `DomainThrottle`. Claims ask `DomainThrottles` how many sessions of each
 partition may start; the rows of their domains are locked until the claim is committed, so that two dispatchers cannot
@@ -28,14 +28,15 @@ from shoal.services.store.waiting_causes import WaitingCause
 RECOVER_AFTER = 20
 """Good answers in a row after which a domain that was slowed down gets one more session at once."""
 PAUSE_S = 5.0
-"""How long a domain rests that answered 429 or 503 without saying for how long."""
+"""Seconds that a domain rests that answered 429 or 503 without saying for how long."""
 LONGEST_PAUSE_S = 3600.0
 """A site may ask for any pause; longer ones are cut so that a slip of a digit does not park a domain for a year."""
 LONGEST_DELAY_S = 60.0
 """The same for the crawl-delay of robots.txt."""
 LONGEST_LINE_S = 120.0
-"""How far ahead a page gets its place; a session further back asks again later. A place that lies ahead holds up
-all others, also when its session ends before: one job that wants an hour between pages would close the site to them."""
+"""Seconds ahead that a page gets its place; a session further back asks again later. A place that lies ahead holds up
+all others, also when its session ends before: one job that wants an hour between pages would close the site to them.
+"""
 LEAST_AGAIN_S = 1.0
 """The least time until it asks again."""
 LONG_LINE_S = 10.0
@@ -174,7 +175,7 @@ class RunOnDomain:
 
 
 class DomainThrottles:
-    """What a claim may take from each partition, by the places that are taken and the pauses that run."""
+    """The sessions that a claim may take from each partition, by the places that are taken and the pauses that run."""
 
     def __init__(self, tx: Tx, takes: Sequence[ClaimRequest], per_domain: int) -> None:
         self._tx = tx

@@ -1,4 +1,4 @@
-"""How far the store's clock was set back since a dispatcher last looked at the leases."""
+"""Seconds that the store's clock was set back since a dispatcher last looked at the leases."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from shoal.services.store.database.transaction import Tx
 LOOK = "leases/seen"
 """Name of the row that says when a dispatcher last looked at the leases."""
 ROUND_S = 4.0
-"""What passes between two looks of a dispatcher at work, twice over."""
+"""Twice the seconds between two looks of a dispatcher at work."""
 
 
 def set_back_s(tx: Tx) -> float:

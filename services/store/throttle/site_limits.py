@@ -20,7 +20,7 @@ FOREVER_S = 253_370_764_800.0
 
 @dataclass(frozen=True, slots=True)
 class SiteLimits:
-    """What is set for one site; None: nothing."""
+    """The limits set for one site; None: nothing."""
 
     most: int | None = None  # sessions at once
     delay_s: float | None = None  # between session starts

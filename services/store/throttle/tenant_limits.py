@@ -1,4 +1,4 @@
-"""What operators set for single tenants while the cluster runs: a quota of waiting sessions, and a weight.
+"""Operators' settings for single tenants while the cluster runs: a quota of waiting sessions, and a weight.
 
 Each value is a row of its own, so that two changes of one tenant do not undo each other.
 """
@@ -21,7 +21,7 @@ _PREFIXES = {"quota": "tenant_quota/", "weight": "tenant_weight/"}
 
 @dataclass(frozen=True, slots=True)
 class TenantLimits:
-    """What is set, by tenant; for those that are not named the settings hold."""
+    """The settings by tenant; for those that are not named the installation's settings hold."""
 
     quotas: Mapping[str, int]  # sessions that may wait; 0: as many as the tenant likes
     weights: Mapping[str, float]

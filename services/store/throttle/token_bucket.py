@@ -1,4 +1,4 @@
-"""How often each tenant may ask, by all gateways together: a token bucket."""
+"""The rate at which each tenant may ask, by all gateways together: a token bucket."""
 
 from __future__ import annotations
 

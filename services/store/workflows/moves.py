@@ -1,4 +1,4 @@
-"""How far versions are trusted, what they did, and who may repair them."""
+"""States of versions, their counts, and the lease on their repair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the store tells of workflows."""
+"""The store's records of workflows."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def usable(row: WorkflowRow, number: int | None) -> VersionRow | None:
 
 @dataclass(frozen=True, slots=True)
 class RepairLease:
-    """Whether one repair may run now."""
+    """The permission for one repair to run now."""
 
     given: bool
     why: str = ""  # why not, in words

@@ -27,7 +27,7 @@ PATCH_TYPES = (*JSON_TYPES, "application/merge-patch+json")
 
 
 class JobPatch(BaseModel):
-    """What is to change about a running job; what is left out stays. null takes a limit away."""
+    """Changes to a running job; a field that is left out stays."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -42,7 +42,7 @@ class JobPatch(BaseModel):
 
 
 class SettleBody(BaseModel):
-    """What became of the action that an unsure session had begun."""
+    """The outcome of the action that an unsure session had begun."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

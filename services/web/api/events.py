@@ -27,7 +27,7 @@ OVER_S = 30.0
 """A stream to which nothing came for so long asks whether its job is over."""
 RECONNECT_MS = 2000
 Holds = Callable[[], Awaitable[bool]]
-"""Whether the key or login that a stream was opened with still opens it."""
+"""A test that the key or login that a stream was opened with still opens it."""
 _MAX_SEQ = 2**63 - 1
 
 

@@ -158,7 +158,7 @@ CONTROLS: Mapping[Verb, str] = {
     "resume": "Let a paused job go on",
     "retry": "Queue failed, terminated and canceled items again",
 }
-"""What an owner can do to a job, with a sentence for the documentation."""
+"""Commands of an owner to a job, with a sentence for the documentation."""
 
 LOCATION = {"Location": {"description": "where it is", "required": True, "schema": {"type": "string"}}}
 

@@ -35,14 +35,14 @@ _LINES = "application/x-ndjson"
 
 
 class TakeoverView(View):
-    """What became of it."""
+    """The state of a takeover."""
 
     lease: str = Field(description="names this takeover; it ends when nothing is said for 20 seconds")
     url: str = Field(description="of the page afterwards, where it was acted on")
 
 
 class ProgressView(View):
-    """What a running session has done so far. Nothing of it is stored before its attempt ends."""
+    """The steps of a running session so far. Nothing of it is stored before its attempt ends."""
 
     running: bool = Field(description="false: what the session did is in its attempts")
     tasks: list[TaskView] = Field(description="the last one may be under way")

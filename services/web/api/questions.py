@@ -34,7 +34,7 @@ _QUESTION, _ANSWER = "question:", "answer:"
 
 
 class Asked(BaseModel):
-    """What a worker asks for one of its sessions."""
+    """A worker's question for one of its sessions."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -48,7 +48,7 @@ class Asked(BaseModel):
 
 
 class AnswerBody(BaseModel):
-    """What a person says."""
+    """A person's answer."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

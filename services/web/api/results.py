@@ -28,7 +28,7 @@ from shoal.services.web.results.table import CHANGES_LEADING, CHANGES_TRAILING, 
 
 
 class Format(StrEnum):
-    """How results are written."""
+    """Formats of results."""
 
     JSONL = "jsonl"
     CSV = "csv"

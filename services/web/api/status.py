@@ -27,7 +27,7 @@ CHECK_TIMEOUT_S = 5.0
 
 
 class CapacityView(View):
-    """What the cluster has."""
+    """The capacity of the cluster."""
 
     dispatchers: int
     workers: int
@@ -37,7 +37,7 @@ class CapacityView(View):
 
 
 class RestartsView(View):
-    """How often the gateway that answers has ended by itself and was started again, since `shoal up` began."""
+    """Ends of the gateway that answers by itself, each followed by a new start, since `shoal up` began."""
 
     restarts: int
     why: str = Field(description="how it ended the last time, such as `signal 11 (SIGSEGV)`")
@@ -46,7 +46,7 @@ class RestartsView(View):
 
 
 class StatusView(View):
-    """How the cluster stands."""
+    """The state of the cluster."""
 
     capacity: CapacityView
     gateway: RestartsView
@@ -61,7 +61,7 @@ class StatusView(View):
 
 
 class HealthView(View):
-    """Whether a part works; `ok`, or what is wrong."""
+    """The health of a part; `ok`, or the fault."""
 
     status: str
     checks: dict[str, str] = Field(default_factory=dict)

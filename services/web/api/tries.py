@@ -16,7 +16,7 @@ from shoal.services.web.tries.views import TryView
 DEFAULT_ITEMS = 3
 LONGEST_S = 300
 GONE = 499
-"""What servers note for a caller that has closed the connection; no caller sees it."""
+"""The status that servers note for a caller that has closed the connection; no caller sees it."""
 
 
 def try_routes(deps: GatewayDeps, authenticator: Authenticator, trier: Trier) -> APIRouter:

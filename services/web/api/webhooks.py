@@ -24,13 +24,13 @@ from shoal.services.webhooks.signature import tenant_secret
 
 
 class ResentView(View):
-    """How many messages are sent again."""
+    """The number of messages that are sent again."""
 
     resent: int
 
 
 class SecretView(View):
-    """What a tenant's receivers check signatures with."""
+    """The secrets that a tenant's receivers check signatures with."""
 
     tenant: str
     secrets: list[str] = Field(description="each message is signed with all of them, the newest first")

@@ -1,4 +1,4 @@
-"""What differs between two versions of a workflow, part by part. Parts are told apart by name, not by order."""
+"""The differences between two versions of a workflow, part by part. Parts are told apart by name, not by order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shoal.services.web.api.views.workflows import ChangeView
 _NAMES = ("id", "name", "field")
 """Keys by which the entries of a list are told apart."""
 _OWN = frozenset({"number", "parent", "state", "at", "by"})
-"""What a version says of itself. It differs in any two."""
+"""Fields of a version about itself. It differs in any two."""
 
 
 def changes(before: Mapping[str, Json], after: Mapping[str, Json]) -> list[ChangeView]:

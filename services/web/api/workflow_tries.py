@@ -28,7 +28,7 @@ Address = Annotated[str, Field(pattern=r"^[hH][tT][tT][pP][sS]?://[^\s]+$", max_
 
 
 class VersionTryBody(BaseModel):
-    """What a version is run on."""
+    """The pages and data that a version is tried on."""
 
     model_config = ConfigDict(extra="forbid")
 

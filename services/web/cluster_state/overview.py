@@ -22,7 +22,7 @@ FORGOTTEN_S = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What one dispatcher last said about itself."""
+    """The last report of one dispatcher about itself."""
 
     data: Mapping[str, Json]
     age_s: float
@@ -71,7 +71,7 @@ def told_uploads(count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """How the cluster stands, as far as one caller may know."""
+    """The state of the cluster, as far as one caller may know."""
 
     sessions: Mapping[Status, int]  # of the caller's tenant; of all for admins
     dispatchers: Mapping[str, Snapshot]  # by name
@@ -183,7 +183,9 @@ def overview_of(counts: Mapping[tuple[str, Status], int], every: Mapping[str, Sn
 _OF_THE_CLUSTER = frozenset(
     ("workers", "slots", "busy", "leases", "uncommitted", "lanes_waiting", "rate", "size", "queue_age_s")
 )
-"""What a snapshot says of the cluster and of no tenant. What is shown is named: a new field is hidden by default."""
+"""Fields of a snapshot that tell of the cluster and of no tenant. What is shown is named: a new field is hidden by
+default.
+"""
 
 
 def _for_tenant(snapshot: Snapshot, tenant: str) -> Snapshot:

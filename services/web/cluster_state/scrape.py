@@ -27,12 +27,12 @@ Family = CounterMetricFamily | GaugeMetricFamily | HistogramMetricFamily
 
 _TENANTS = 20
 _OTHERS = "(others)"
-"""What stands for all tenants but the largest; no tenant can be called so."""
+"""The name for all tenants but the largest; no tenant can be called so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What one scrape read."""
+    """The figures of one scrape."""
 
     seen: Overview
     counted: Sequence[Snapshot]  # of every dispatcher that ever spoke: a count must not fall when one is silent

@@ -1,4 +1,6 @@
-"""What a session waits for, and about how long: from its row, its job, and what the dispatchers last said. Pure."""
+"""The cause for which a session waits, and the likely time: from its row, its job, and the last reports of the
+dispatchers. Pure.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ MEASURED_ITEMS = 5
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What one session waits for."""
+    """The cause for which one session waits, and the likely time."""
 
     cause: WaitingCause
     words: str  # follow "waiting for"
@@ -28,7 +30,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class WaitContext:
-    """What the explanation is drawn from, besides the session itself."""
+    """The facts that the explanation is drawn from, besides the session itself."""
 
     job: JobRow
     live: Sequence[Snapshot]  # of dispatchers that are running

@@ -1,4 +1,4 @@
-"""How many sessions of the whole cluster wait, and for what. Pure."""
+"""Counts of the whole cluster's waiting sessions, by cause. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shoal.services.store.waiting_causes import WaitingCause
 from shoal.services.web.cluster_state.overview import Overview
 
 COUNTED: tuple[WaitingCause, ...] = tuple(cause for cause in WaitingCause if cause is not WaitingCause.CANCELED)
-"""What is told, with 0 where nothing waits for it: a series must not come and go."""
+"""The causes that are counted, with 0 where nothing waits for them: a series must not come and go."""
 
 Queue = tuple[int, int]
 """Job and domain."""

@@ -11,7 +11,7 @@ from shoal.services.store.waiting_causes import WaitingCause
 
 @dataclass(frozen=True, slots=True)
 class CauseText:
-    """How one cause is told."""
+    """The texts for one cause."""
 
     words: str  # follow "waiting for"
     meaning: str  # one sentence
@@ -110,11 +110,11 @@ TEXTS: Mapping[WaitingCause, CauseText] = {
 }
 
 QUEUE_CAUSES: tuple[WaitingCause, ...] = tuple(cause for cause, text in TEXTS.items() if text.queue)
-"""What a queue (one job on one site) can wait for."""
+"""Causes for which a queue (one job on one site) can wait."""
 
 _BY_CODE: Mapping[str, WaitingCause] = {str(cause): cause for cause in WaitingCause}
 _OLD_WORDS: Mapping[str, WaitingCause] = {TEXTS[cause].queue: cause for cause in QUEUE_CAUSES}
-"""How dispatchers of earlier versions wrote causes into their snapshots."""
+"""Causes by the words that dispatchers of earlier versions wrote into their snapshots."""
 
 
 def queue_label(cause: WaitingCause) -> str:

@@ -1,1 +1,1 @@
-"""What holds for every request: callers, limits, bodies, problems."""
+"""Handling of every request: callers, limits, bodies, problems."""

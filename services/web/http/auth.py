@@ -22,10 +22,10 @@ from shoal.services.web.http.rate_limit import RateLimit
 log = structlog.get_logger()
 
 KNOWN_FOR_S = 5.0
-"""How long a key that was found is not looked up again; a revoked key works at most this much longer."""
+"""Seconds for which a key that was found is not looked up again; a revoked key works at most this much longer."""
 KNOWN_KEYS = 10_000
 USE_NOTED_S = 60.0
-"""How often the store is told that a key is in use."""
+"""Seconds between two notes to the store that a key is in use."""
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 

@@ -1,4 +1,4 @@
-"""What Prometheus scrapes, and the app that tells it on a port of its own."""
+"""The metrics that Prometheus scrapes, and the app that serves them on a port of its own."""
 
 from __future__ import annotations
 

@@ -34,11 +34,11 @@ STATUS: Mapping[type[errors.ServiceError], int] = {
     errors.ArtifactStoreAway: 503,
     errors.ArtifactWaiting: 503,
 }
-"""What each error of ours becomes. One that is missing here is a bug and answers 500."""
+"""HTTP statuses of our errors. One that is missing here is a bug and answers 500."""
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 5
-"""What callers are told to wait while a store is away."""
+"""Seconds that callers are told to wait while a store is away."""
 
 
 def problem(

@@ -1,4 +1,4 @@
-"""How much of one tenant's work may wait."""
+"""The quota of one tenant's waiting work."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from shoal.services.store.records import NewJob
 from shoal.services.store.store import Store
 
 COUNTED_FOR_S = 1.0
-"""How long one count of the queue, and what is set for tenants, is used. What this gateway takes in meanwhile is added
-to it; by what others take in, a tenant may overshoot."""
+"""Seconds for which one count of the queue, and the tenants' limits, are used. What this gateway takes in meanwhile is
+added to it; by what others take in, a tenant may overshoot.
+"""
 RETRY_AFTER_S = 30
 
 

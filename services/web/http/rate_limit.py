@@ -1,4 +1,4 @@
-"""How often one tenant may ask, whichever gateways it asks."""
+"""The rate limit of one tenant over all gateways."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shoal.services.errors import QuotaExceeded
 from shoal.services.store.store import Store
 
 _BURST_S = 2.0
-"""What may come at once: as much as in so many seconds."""
+"""Seconds whose requests may come at once."""
 _UNTOLD_S = 0.2
 """A gateway tells the store of a tenant's requests when they are as many as in this time: at 50 a second each tenth
 waits for the store. By what is not told yet a burst at several gateways may be larger; the rate stays what it is."""

@@ -1,4 +1,4 @@
-"""What holds for every request: its id, its line in the metrics, its headers."""
+"""Middleware for every request: its id, its line in the metrics, its headers."""
 
 from __future__ import annotations
 

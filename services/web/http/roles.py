@@ -12,7 +12,7 @@ ROLES: Mapping[str, tuple[Scope, ...]] = {
     "operator": ("read", "submit", "control"),
     "admin": ("read", "submit", "control", "admin"),
 }
-"""What each may do, the least first."""
+"""Scopes of each role, the least first."""
 
 
 def role_of(scopes: Collection[str]) -> str:

@@ -1,4 +1,4 @@
-"""What a person who has taken over a session's page may say, and what it means for the worker."""
+"""Orders of a person who has taken over a session's page, and their meaning for the worker."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shoal.services.live_messages import Act, DialogReply, HandBack, Keep, Order
 
 Verb = Literal["take", "keep", "click", "type", "key", "scroll", "open", "back", "answer", "hand_back"]
 LOGGED = frozenset({"take", "hand_back"})
-"""What the audit log has; the rest are steps of the session."""
+"""Orders that the audit log has; the rest are steps of the session."""
 _NEEDED: dict[str, tuple[str, ...]] = {
     "click": ("x", "y"),
     "type": ("text",),

@@ -1,4 +1,4 @@
-"""What a running session has done so far, asked of its worker while people look at one of its pages."""
+"""The steps of a running session so far, asked of its worker while people look at one of its pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shoal.services.web.live.rooms import LiveRooms
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a running session has done so far. Nothing of it is stored before the attempt ends."""
+    """The steps of a running session so far. Nothing of it is stored before the attempt ends."""
 
     tasks: tuple[Task, ...] = ()  # the last one may be under way; without what they gave
     left_out: int = 0  # earlier steps that are not among them

@@ -38,9 +38,9 @@ MOST_VIEWERS = 10
 MOST_ROOMS = 50
 """Sessions that people of one tenant look at at one gateway."""
 LINK_S = 8.0
-"""How long an order waits for the worker: a dispatcher looks for requests every second."""
+"""Seconds that an order waits for the worker: a dispatcher looks for requests every second."""
 ANSWER_S = 180.0
-"""How long an order may take; a dialog of the page that waits for the person is in it."""
+"""Seconds that an order may take; a dialog of the page that waits for the person is in it."""
 FRESH_S = 5.0
 """A picture that is no older shows the page as it is now."""
 _ORDERS = 32

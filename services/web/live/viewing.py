@@ -1,4 +1,4 @@
-"""What people who look at a session get: its pictures and how it stands, as server-sent events."""
+"""The stream for people who look at a session: its pictures and its state, as server-sent events."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LOOK_S = 2.0
 """A session that no worker shows is looked at in the store that often; so is the key of the person who looks."""
 _RECONNECT_MS = 2000
 Holds = Callable[[], Awaitable[bool]]
-"""Whether the key or login that a stream was opened with still opens it."""
+"""A test that the key or login that a stream was opened with still opens it."""
 
 
 async def live_stream(
@@ -51,7 +51,7 @@ async def live_stream(
 
 @dataclass(frozen=True, slots=True)
 class LiveView:
-    """What one person looks at."""
+    """The session that one person looks at."""
 
     session: int
     tenant: str  # whose session it is

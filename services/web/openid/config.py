@@ -1,4 +1,4 @@
-"""What the operator sets for logins by OpenID Connect."""
+"""The operator's settings for logins by OpenID Connect."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 LEEWAY_S = 60
 """By which the provider's clock may differ."""
 _KNOWN_FOR_S = 3600.0
-"""How long the provider's own description and keys are used; unknown keys are asked for at once."""
+"""Seconds for which the provider's own description and keys are used; unknown keys are asked for at once."""
 _ANSWER_BYTES = 1 << 20
 _TIMEOUT_S = 10.0
 """Of one request, to the end of its answer."""
@@ -40,7 +40,7 @@ _TIMEOUT_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What the provider says of itself."""
+    """The provider's description of itself."""
 
     authorization_endpoint: str
     token_endpoint: str
@@ -52,7 +52,7 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class LoginAttempt:
-    """What one login is known by, from the way there to the way back."""
+    """The values by which one login is known, from the way there to the way back."""
 
     state: str
     nonce: str

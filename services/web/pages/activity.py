@@ -1,4 +1,4 @@
-"""What ended of late: throughput, success and cost by hour, day or week, as charts."""
+"""Jobs and items that ended of late: throughput, success and cost by hour, day or week, as charts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEIGHT, STEP, BAR = 100, 10, 8
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """How far back a page looks, and in which steps."""
+    """The time that a page looks back, and its steps."""
 
     name: str  # in addresses
     title: str

@@ -1,4 +1,4 @@
-"""What needs a person: questions of running sessions, unsure sessions, and webhooks that no receiver took."""
+"""Cases that need a person: questions of running sessions, unsure sessions, and webhooks that no receiver took."""
 
 from __future__ import annotations
 

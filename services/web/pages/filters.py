@@ -1,4 +1,4 @@
-"""How the pages write figures, times and values: the filters of the templates."""
+"""The templates' filters, by which the pages write figures, times and values."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ COOKIE = "shoal_login"
 VALID_FOR_S = 12 * 3600
 _ATTEMPT_COOKIE = "shoal_openid"
 _ATTEMPT_S = 600
-"""How long a person may take at the provider."""
+"""Seconds that a person may take at the provider."""
 
 
 class LoginNeeded(Unauthenticated):

@@ -1,4 +1,4 @@
-"""What the addresses of pages carry, as the API's own records."""
+"""The queries in the addresses of pages, as the API's own records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people keep under a name for their tenant: filters of the list of jobs, and jobs to begin with."""
+"""Entries that people keep under a name for their tenant: filters of the list of jobs, and jobs to begin with."""
 
 from __future__ import annotations
 

@@ -30,9 +30,10 @@ _POLICY = (
     "font-src 'self' data:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; frame-src 'self' data:; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
-"""What pages of the viewer may do beyond other pages: styles in attributes, frames with snapshots (`data:` is the empty
-one), a service worker that reads traces of this origin. Snapshots of sites run no script: Playwright sends them with a
-policy of their own, and the guard adds to it."""
+"""The policy for pages of the viewer, beyond that of other pages: styles in attributes, frames with snapshots (`data:`
+is the empty one), a service worker that reads traces of this origin. Snapshots of sites run no script: Playwright sends
+them with a policy of their own, and the guard adds to it.
+"""
 _WORKER = "sw.bundle.js"
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 

@@ -1,4 +1,4 @@
-"""Where the results of a job lie once its rows are dropped: compressed files of JSON lines, read one after another.
+"""The archive of a job's results once its rows are dropped: compressed files of JSON lines, read one after another.
 
 A part is packed and unpacked bit by bit, so that only its compressed bytes ever lie in memory as a whole.
 """

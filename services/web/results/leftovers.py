@@ -37,12 +37,13 @@ _PAUSE_S = 0.1
 """Between two pages of keys: others use the artifact store, too."""
 _OF_NO_JOB_S = _DAY_S
 _OF_A_JOB_S = 7 * _DAY_S
-"""How old a key without a row must be: the row comes with the end of the attempt, which waits for a database that is
-away. Behind a job that is gone no row comes."""
+"""Seconds that a key without a row must be old: the row comes with the end of the attempt, which waits for a database
+that is away. Behind a job that is gone no row comes.
+"""
 
 _STATE = "leftovers"
 _KEY = re.compile(r"[^/]+/(\d{1,18})/\d{1,18}/\d+-[0-9a-f]{32}\.[^/]+")
-"""What `shoal.services.browsers.reports.artifact_sink` makes; nothing else is touched."""
+"""Keys that `shoal.services.browsers.reports.artifact_sink` makes; nothing else is touched."""
 
 
 class Leftovers:

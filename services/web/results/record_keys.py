@@ -1,4 +1,5 @@
-"""What tells the records of a run apart, and finds the same one in another run: a field, several, an item, an address.
+"""Record keys, which tell the records of a run apart and find the same one in another run: a field, several, an item,
+an address.
 
 A job declares its key by `x-key` in the schema of a record. For one that does not, the key is found: it has to be
 given in each record, be no other record's, and name records of both runs.

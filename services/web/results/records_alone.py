@@ -17,7 +17,7 @@ class Columns(StrEnum):
 
 
 class Lists(StrEnum):
-    """What becomes of a list in a record, in a table of the records alone."""
+    """Shapes of a record's lists, in a table of the records alone."""
 
     JSON = "json"
     JOINED = "joined"

@@ -28,7 +28,7 @@ _ARCHIVE_CURSOR = re.compile(r"archive-([0-9]{1,5})-([0-9]{1,9})", re.ASCII)
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Place:
-    """How far an archive was read."""
+    """The place that the reading of an archive has reached."""
 
     part: int = 0
     lines: int = 0  # of this part

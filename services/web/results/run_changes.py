@@ -1,4 +1,4 @@
-"""What changed between two runs: records that appeared, went or differ, and those of which that cannot be told.
+"""Changes between two runs: records that appeared, went or differ, and those of which that cannot be told.
 
 Nothing is told to have gone, or to be new, where a run may simply not have read it: its item gave no record, or the run
 did not read all. Such records are `unclear`, with the reason.
@@ -30,12 +30,12 @@ Change = Literal["appeared", "went", "changed", "unclear", "same"]
 
 _IN_MEMORY = 1 << 20
 _THIS, _OTHER = ("earlier", "later"), ("later", "earlier")
-"""What a run, and the other one, are called, by `WhichRun`."""
+"""Names of a run and of the other one, by `WhichRun`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeCounts:
-    """How many records of two runs changed how."""
+    """Counts of two runs' records by change."""
 
     appeared: int = 0
     went: int = 0

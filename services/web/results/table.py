@@ -50,7 +50,7 @@ _TEXT_FIELDS = ("sources", "candidates", "rests_on")
 GROUP_ROWS = 5_000
 """Rows of one Parquet row group."""
 _COMPUTED = re.compile(r"(?![+-][0-9][0-9.,]*$)[=+\-@\t\r\n＝＋－＠]")  # which spreadsheets take for these
-"""How a text begins that a spreadsheet takes for a formula; numbers with a sign are none."""
+"""The beginning of a text that a spreadsheet takes for a formula; numbers with a sign are none."""
 _AT_ONCE = 500
 """Lines that are taken in together."""
 IN_MEMORY = 8 << 20

@@ -1,4 +1,5 @@
-"""What no browser could take of a job spec, said when a job is submitted rather than by each of its sessions.
+"""Checks of a job spec for values that no browser could take, made when a job is submitted rather than by each of its
+sessions.
 
 Not in the spec itself: jobs that were stored before stay readable, and time zones differ from machine to machine.
 """

@@ -1,4 +1,6 @@
-"""What no writer could do of a job's sinks: refused when the job is submitted, with the field."""
+"""Checks of a job's sinks for orders that no writer could carry out: refused when the job is submitted,
+with the field.
+"""
 
 from __future__ import annotations
 

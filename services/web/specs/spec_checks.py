@@ -1,4 +1,4 @@
-"""What no policy could do of a job spec: refused when a job is submitted, with the field.
+"""Checks of a job spec for orders that no policy could carry out: refused when a job is submitted, with the field.
 
 Not in the spec itself: jobs that were stored before stay readable.
 """

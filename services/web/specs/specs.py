@@ -64,7 +64,7 @@ items. A job of 100,000 items may name as many."""
 
 @dataclass(frozen=True, slots=True)
 class SpecRules:
-    """What the operator allows a job to ask for."""
+    """The operator's rules on job specs."""
 
     reach: Reach = Reach()
     max_attempts: int = 10  # largest `max_attempts` of a job

@@ -1,4 +1,4 @@
-"""What a finished sample says: its sessions, told as the answer to a try. Pure."""
+"""The report of a finished sample: its sessions, told as the answer to a try. Pure."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def _wanted(spec: JobSpec) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Proposed:
-    """What one page of the sample proposes."""
+    """The places that one page of the sample proposes."""
 
     given: frozenset[str]  # fields that its records have
     fields: Mapping[str, Sequence[Mapping[str, Json]]]  # places that give them, best first

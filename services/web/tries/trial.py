@@ -23,7 +23,7 @@ _LOOK_S = 2.0
 _ATTEMPTS = 2
 """Of one session: the second is for what passes, such as a login that ran out."""
 _ENDING_S = 10.0
-"""How long sessions may take to end that are told to: then the job is left to its own deadline."""
+"""Seconds that sessions may take to end that are told to: then the job is left to its own deadline."""
 _PRIORITY = 20
 """A person waits for it: four times the share of the tenant's other jobs."""
 _MOST_SESSIONS = 200
@@ -31,7 +31,7 @@ _MOST_SESSIONS = 200
 
 V = TypeVar("V")
 Listens = Callable[[], Awaitable[bool]]
-"""Whether the caller still waits for the answer."""
+"""A test that the caller still waits for the answer."""
 
 
 def sample_of(job: NewJob, *, items: int, timeout_s: float, pictured: bool = False) -> NewJob:

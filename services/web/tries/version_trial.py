@@ -26,7 +26,7 @@ MOST_PAGES = 10
 
 @dataclass(frozen=True, slots=True)
 class VersionTry:
-    """What is run, and on what."""
+    """The version that is tried, and the pages that it is tried on."""
 
     name: str
     scope: Scope

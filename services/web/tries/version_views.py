@@ -1,4 +1,4 @@
-"""What a try of a workflow's version answers, page by page."""
+"""The API's answer to a try of a workflow's version, page by page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PageEnd = Literal["read", "done", "miss", "stopped", "failed", "unfinished"]
 
 
 class TriedChannel(View):
-    """What one channel of a field read."""
+    """The reading of one channel of a field."""
 
     family: str
     place: str = Field(description="kind and query, such as `select p.price`")
@@ -40,7 +40,7 @@ class TriedMiss(View):
 
 
 class TriedCount(View):
-    """How many elements one locator of a node, or one channel of a field, finds on one page."""
+    """The number of elements on one page that one locator of a node, or one channel of a field, finds."""
 
     of: str = Field(description="the node, or the branch and its field, such as `product.price`")
     family: str

@@ -1,4 +1,6 @@
-"""What a try answers: the items of its list, some records with the place of each value, and what the whole may take."""
+"""The API's answer to a try: the items of its list, some records with the place of each value, and an estimate of the
+whole.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,7 @@ class TriedField(View):
 
 
 class TriedCandidate(CandidateView):
-    """What the page may state for a field that was not given."""
+    """A value that the page may state for a field that was not given."""
 
     place: dict[str, Json] | None = Field(
         description="for `extract.fields`: it gave this very value; null: no place is known that does"
@@ -76,7 +78,7 @@ class TriedRecord(View):
 
 
 class TriedEstimate(View):
-    """What the whole job may take, by what the sample took."""
+    """An estimate of the whole job, from the sample."""
 
     items: int = Field(description="of the loop, as far as is known; 1 without a loop")
     exact: bool = Field(description="false: there are more items than that, or their number is not known")

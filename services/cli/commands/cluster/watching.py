@@ -39,7 +39,7 @@ Check = Callable[[], Awaitable[None]]
 
 LOOK_EVERY_S = 1.0
 CHECK_EVERY_S = 5.0
-"""How often it is tried whether the stores can be written."""
+"""Seconds between two tests that the stores can be written."""
 _READ = 100
 """Open jobs that are looked at; the newest. Of a longer backlog those that are pushed out of view are forgotten."""
 _SHOWN = 10

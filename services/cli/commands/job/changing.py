@@ -17,7 +17,7 @@ from shoal.services.cli.options import AsJson, Gateway, JobArgument
 from shoal.services.cli.running import finish, settings_of_process
 
 _NONE = "none"
-"""What takes a limit away."""
+"""The word that takes a limit away."""
 
 
 def add_to(app: typer.Typer) -> None:

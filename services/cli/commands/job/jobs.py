@@ -31,7 +31,7 @@ from shoal.services.cli.tables import print_table
 
 
 class Form(StrEnum):
-    """How results are written."""
+    """Formats of results."""
 
     JSONL = "jsonl"
     CSV = "csv"
@@ -44,7 +44,7 @@ BINARY = (Form.PARQUET, Form.ARROW, Form.XLSX)
 
 
 class ListShape(StrEnum):
-    """What becomes of the lists of a record in a table."""
+    """Shapes of a record's lists in a table."""
 
     JSON = "json"
     JOINED = "joined"

@@ -1,4 +1,4 @@
-"""What `shoal learn` does: a finished job's evidence, compiled into a workflow."""
+"""`shoal learn`: a finished job's evidence, compiled into a workflow."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LOOKED_AT = 4
 
 @dataclass(frozen=True, slots=True)
 class LearnReport:
-    """What became of a job's evidence."""
+    """The result of compiling a job's evidence."""
 
     workflow: bytes | None  # to be imported; None: nothing was learned
     runs: int  # items that it was learned from

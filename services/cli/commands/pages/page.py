@@ -21,7 +21,7 @@ Headed = Annotated[bool, typer.Option("--headed", help="Show the browser's windo
 
 
 class ObservationOptions(StrEnum):
-    """How an observation is written."""
+    """Formats of an observation."""
 
     TEXT = "text"
     JSON = "json"

@@ -32,13 +32,13 @@ from shoal.services.cli.ending import BadUsage, tell
 from shoal.services.settings import Settings
 
 _SCHEMES = (*WEB, "data", "file")
-"""What a person may open on their own machine by their own word."""
+"""Schemes that a person may open on their own machine by their own word."""
 _WITH_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|about:|data:")
 
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """How the page is opened and written."""
+    """Options for opening and writing a page."""
 
     settings: Settings
     headed: bool

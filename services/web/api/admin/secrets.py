@@ -98,7 +98,7 @@ def secret_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
 
 
 class SecretKeeper:
-    """What callers may see and change of the folder of secrets; changes are told to the audit log, without values."""
+    """Access of callers to the folder of secrets; changes are told to the audit log, without values."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = None if folder is None else SecretFolder(folder)

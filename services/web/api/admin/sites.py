@@ -58,7 +58,7 @@ class SitePage(View):
 
 
 class SitePatch(BaseModel):
-    """What is to change about a site; what is left out stays. null takes a limit away."""
+    """Changes to a site; a field that is left out stays."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

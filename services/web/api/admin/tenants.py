@@ -44,7 +44,7 @@ class TenantPage(View):
 
 
 class TenantPatch(BaseModel):
-    """What is to change about a tenant; what is left out stays. null: the settings hold again."""
+    """Changes to a tenant; a field that is left out stays."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

@@ -24,7 +24,7 @@ from shoal.services.web.specs.specs import told_of
 
 
 class ScheduleKeyBody(BaseModel):
-    """What a key is made for."""
+    """The name and the lifetime of a new key."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -31,7 +31,7 @@ VERBS: dict[Verb, str] = {
     "fire": "Let a schedule run now; its times stay what they are",
     "accept": "Take the newest run as the measure of later ones, and its mark away",
 }
-"""What an operator can do to a schedule, with a sentence for the documentation."""
+"""Commands of an operator to a schedule, with a sentence for the documentation."""
 
 
 def schedule_routes(deps: GatewayDeps, authenticator: Authenticator, checker: SpecChecker) -> APIRouter:

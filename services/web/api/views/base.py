@@ -1,4 +1,4 @@
-"""What all views of the API share, and the small parts that several of them have."""
+"""The common base of all views of the API, and the small parts that several of them have."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ErrorView(View):
 
 
 class CountsView(View):
-    """How a job's items stand."""
+    """Counts of a job's items by state."""
 
     expected: int
     completed: int
@@ -54,7 +54,7 @@ class CountsView(View):
 
 
 class UsageView(View):
-    """What was spent."""
+    """The model calls, tokens and pages that were spent."""
 
     model_calls: int
     prompt_tokens: int

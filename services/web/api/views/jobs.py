@@ -1,4 +1,4 @@
-"""What the API shows of a job."""
+"""The API's views of a job."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class JobSummary(View):
 
 
 class LearningView(View):
-    """How far one loop of a job has learned from its first items."""
+    """The learning of one loop of a job from its first items."""
 
     session: SessionId = Field(description="that opened the loop")
     phase: Literal["items", "shadow", "replay", "off"] = Field(
@@ -113,7 +113,7 @@ class LearningView(View):
 
 @dataclass(frozen=True, slots=True)
 class JobEnd:
-    """How a job ended, by its root session."""
+    """The end of a job, by its root session."""
 
     reason: str = ""  # in words
     answer: str = ""
@@ -209,7 +209,7 @@ class LineErrorView(View):
 
 
 class SubmittedView(View):
-    """What became of one line of a batch."""
+    """The result of one line of a batch."""
 
     line: int = Field(description="of the body, from 1")
     job: str | None = None

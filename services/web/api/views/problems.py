@@ -1,4 +1,4 @@
-"""What the API answers where a request is refused."""
+"""The API's answer to a request that is refused."""
 
 from __future__ import annotations
 

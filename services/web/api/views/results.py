@@ -1,4 +1,4 @@
-"""What the API shows of a record, and of a result line."""
+"""The API's views of a record, and of a result line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BoxView(View):
 
 
 class SourceView(View):
-    """Where a field's value came from."""
+    """The source of a field's value."""
 
     how: str
     where: str
@@ -56,7 +56,7 @@ class CandidateView(View):
 
 
 class CarriedOverView(View):
-    """Where a record is from that was not read anew, since its page had not changed."""
+    """The source of a record that was not read anew, since its page had not changed."""
 
     session: SessionId = Field(description="that read it; `at` says when")
     by: Literal["not_modified", "same_content", "sitemap"] = Field(
@@ -93,7 +93,7 @@ class ComputationView(View):
 
 
 class BasisView(View):
-    """What an answer rests on."""
+    """The evidence that an answer rests on."""
 
     quotations: tuple[QuotationView, ...]
     records: tuple[int, ...] = Field(description="positions among the session's records, from 0")
@@ -101,7 +101,7 @@ class BasisView(View):
 
 
 class SpentView(View):
-    """What one line of the results cost in model calls."""
+    """The model calls and tokens of one line of the results."""
 
     model_calls: int
     prompt_tokens: int
@@ -150,7 +150,7 @@ class ChangedFieldView(View):
 
 
 class SeenView(View):
-    """Where and when a record was read in one of the runs."""
+    """The place and the time of reading a record in one of the runs."""
 
     session: SessionId
     item: str | None = Field(description="value of the loop's item; null: the record is of no item")
@@ -159,7 +159,7 @@ class SeenView(View):
 
 
 class RecordChangeView(View):
-    """What became of one record from one run to a later one."""
+    """The change of one record from one run to a later one."""
 
     change: Literal["appeared", "went", "changed", "unclear"]
     key: str | None = Field(description="what names the record in both runs; of several fields a JSON list")

@@ -1,4 +1,4 @@
-"""What the API shows of schedules and their runs."""
+"""The API's views of schedules and their runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DeviationView(View):
 
 
 class ScheduleRunView(View):
-    """What became of one of a schedule's times, or of several that were missed in a row."""
+    """The outcome of one of a schedule's times, or of several that were missed in a row."""
 
     at: Time = Field(description="the time, or the first of them")
     until: Time = Field(description="the last of them")

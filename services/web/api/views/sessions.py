@@ -1,4 +1,4 @@
-"""What the API shows of a session."""
+"""The API's views of a session."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shoal.services.web.cluster_state.waiting_words import TEXTS
 
 
 class WaitView(View):
-    """What a session waits for."""
+    """The cause for which a session waits."""
 
     cause: WaitingCause
     for_s: float | None = Field(description="about how long, in seconds; null: unknown")
@@ -109,7 +109,7 @@ class ActionView(View):
 
 
 class EffectView(View):
-    """What an action changed."""
+    """The effect of an action."""
 
     url: str | None
     new_tab: bool
@@ -186,7 +186,7 @@ class ArtifactView(View):
 
 
 class EvidenceView(View):
-    """What is known of an unsure session: enough for a person to find out what became of it."""
+    """The evidence of an unsure session: enough for a person to find out the outcome of its action."""
 
     action: str = Field(description="the action that must not be repeated, begun and not confirmed")
     url: str = Field(description="the page that it was on")

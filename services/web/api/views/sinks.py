@@ -1,4 +1,4 @@
-"""What the API shows of a sink of a job that has ended."""
+"""The API's view of a sink of a job that has ended."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shoal.services.web.api.views.base import Time, View
 
 
 class SinkView(View):
-    """How far a job's records are written to one of its sinks."""
+    """The progress of writing a job's records to one of its sinks."""
 
     sink: int = Field(description="its place among the job's `sinks`, from 0")
     kind: str = Field(description="`s3`, `postgres`, `folder`, `sheets` or `http`")

@@ -1,4 +1,4 @@
-"""What the API shows of a webhook message."""
+"""The API's views of a webhook message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the API shows of workflows."""
+"""The API's views of workflows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shoal.services.web.api.views.base import Time, View
 
 
 class WorkflowScopeView(View):
-    """Where a workflow applies."""
+    """The pages and jobs that a workflow applies to."""
 
     site: str
     goal: str = Field(description="hash of the job's goal; empty: of none")
@@ -21,7 +21,7 @@ class WorkflowScopeView(View):
 
 
 class DecisionView(View):
-    """What stayed with the model, and why."""
+    """A decision that was left to the model, with its reason."""
 
     what: str = Field(description="the pages, the step or the value")
     why: str
@@ -79,7 +79,7 @@ class ExportedView(View):
 
 
 class FieldsView(View):
-    """What a version reads, as a job's own `extract`."""
+    """The fields that a version reads, as a job's own `extract`."""
 
     fields: dict[str, Json] = Field(description="as `extract.fields` of a job")
     record_schema: dict[str, Json] | None = Field(
@@ -104,7 +104,7 @@ class ChangeView(View):
 
 
 class DifferenceView(View):
-    """What differs between two versions of a workflow."""
+    """The differences between two versions of a workflow."""
 
     before: int
     after: int

@@ -1,4 +1,4 @@
-"""What forms of the administration share: texts to numbers, and fields to a change of the API."""
+"""The common parts of the administration's forms: texts to numbers, and fields to a change of the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people type into the dashboard's forms, as the API's own records."""
+"""The entries of the dashboard's forms, as the API's own records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shoal.services.web.api.changes import JobPatch, job_changes
 from shoal.services.web.specs.specs import told
 
 NONE = "none"
-"""What takes a limit away."""
+"""The word that takes a limit away."""
 
 
 def changes_of(given: Mapping[str, str]) -> JobChanges:

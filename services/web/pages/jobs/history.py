@@ -1,4 +1,4 @@
-"""What became of a job: its plan as a tree, and its events."""
+"""The history of a job: its plan as a tree, and its events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages show, made ready for their templates."""
+"""The contents of the pages, made ready for their templates."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ _ADDRESS = re.compile(r"https?://\S+?(?=[:,;]?(\s|$))")
 
 @dataclass(frozen=True, slots=True)
 class FailedPage:
-    """Where a session ended without reaching its goal."""
+    """The page on which a session ended without reaching its goal."""
 
     session: int
     url: str  # of the page, or the item in words where none was opened

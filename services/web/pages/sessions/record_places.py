@@ -1,4 +1,4 @@
-"""Where the fields of one record stand on the picture of the page that it was read from."""
+"""Places of one record's fields on the picture of the page that it was read from."""
 
 from __future__ import annotations
 

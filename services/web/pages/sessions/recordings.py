@@ -28,8 +28,10 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-"""What is drawn of a site stands in a frame without scripts (rrweb's `sandbox`), which has this policy too: styles that
-it brings along, pictures that stand in it, and nothing from anywhere. So the page's own styles stand in it as well."""
+"""Headers of a site's recording, which is drawn in a frame without scripts (rrweb's `sandbox`) and has this policy too:
+styles that it brings along, pictures that stand in it, and nothing from anywhere. So the page's own styles stand in it
+as well.
+"""
 _STYLES = ("shoal.css", "replay.css", "rrweb-replay.css")
 
 

@@ -28,7 +28,7 @@ _DOWNLOADS = frozenset({"download", "download_text"})
 
 @dataclass(frozen=True, slots=True)
 class ActedMark:
-    """Where an action took place on a picture, in CSS pixels from its top left corner."""
+    """The place of an action on a picture, in CSS pixels from its top left corner."""
 
     number: int  # of the action within its step, from 1
     action: Action
@@ -83,7 +83,7 @@ class SaidReply:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What a model was asked, and what it said."""
+    """The messages to a model, and its replies."""
 
     messages: Sequence[SaidMessage]
     replies: Sequence[SaidReply]

@@ -33,7 +33,7 @@ class Draft:
 
 
 class Inputs:
-    """What a form sent: one or several texts by name."""
+    """The texts of a form: one or several by name."""
 
     def __init__(self, pairs: Sequence[tuple[str, str]], size: int = 0) -> None:
         self.size = size  # bytes of the body

@@ -43,7 +43,7 @@ TRIED_ITEMS, TRY_S = 3, 90.0
 AS_JSON, FROM, KEY = "#json", "#from", "#draft"
 """Inputs that are no field: the job as JSON, which then counts alone; the job that it began as; a key of this form."""
 KEPT = "preset "
-"""How the origin of a draft begins that is no job."""
+"""Prefix of the origin of a draft that is no job."""
 TOKEN_HEADER = "x-shoal-form"
 
 

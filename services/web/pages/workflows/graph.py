@@ -15,12 +15,12 @@ _BESIDE, _BELOW, _MARGIN = 44, 40, 64
 _ON_MISS = "on a miss"
 """The label of the way that a node takes when it misses."""
 _BOW = 36
-"""How far a line that passes other nodes keeps beside them."""
+"""Distance that a line that passes other nodes keeps beside them."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeBox:
-    """Where one node stands."""
+    """The place of one node."""
 
     id: str
     x: int

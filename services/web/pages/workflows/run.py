@@ -34,7 +34,7 @@ FORM_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class RunForm:
-    """What the form of a run holds."""
+    """The contents of the form of a run."""
 
     workflow: str
     version: int

@@ -1,4 +1,4 @@
-"""What a run of a workflow is given: an input for each part of its details, read from a form or a file. Pure."""
+"""The inputs of a run of a workflow: one for each part of its details, read from a form or a file. Pure."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _TRY_S = 90.0
 
 @dataclass(frozen=True, slots=True)
 class CountLine:
-    """How many elements one locator, or one channel, finds on each page of a try."""
+    """The number of elements that one locator, or one channel, finds on each page of a try."""
 
     of: str  # the node, or the branch and its field
     family: str

@@ -1,4 +1,4 @@
-"""What models said that pages may call the fields of schemas.
+"""Glossaries: models' names for the fields of schemas on pages.
 
 Revision: 0035
 """

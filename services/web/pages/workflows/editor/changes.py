@@ -1,4 +1,4 @@
-"""What the editor does with nodes: insert, delete, move, rename. On plain JSON, which may be faulty."""
+"""The editor's changes to nodes: insert, delete, move, rename. On plain JSON, which may be faulty."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NEW: dict[str, Object] = {
     "guard": {"holds": [{"kind": "text"}]},
     "branch": {"cases": []},
 }
-"""What a new node of a kind begins with. Some of it is missing, and said to be, until a person gives it."""
+"""The first contents of a new node, by kind. Some of it is missing, and said to be, until a person gives it."""
 
 
 def nodes_of(version: Object) -> list[Object]:

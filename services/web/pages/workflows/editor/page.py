@@ -50,7 +50,7 @@ FORM_BYTES = 4
 _DEEPEST = 60
 """Levels of objects and lists in a version, its schema included."""
 _OWN = ("number", "parent", "state", "by", "at")
-"""What the store and not a person says of a version."""
+"""Fields of a version that the store sets and not a person."""
 _CONDITIONS = ("url", "text", "no_text", "visible", "hidden", "value")
 
 
