@@ -50,12 +50,13 @@ _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """For clients on loopback. Else each look at the cluster would read the machine's certificates: 50 ms of CPU."""
 _HTTP_S = 20.0
 _END_S = 8.0
-"""What a part gets to end in order."""
+"""Seconds that a part gets to end in order."""
 _GONE_S = 90.0
-"""What processes get to end by themselves once what they belong to has gone. A Ray worker that is just starting tries
-20 times to find its head before it looks for its raylet: 26 s on a quiet machine."""
+"""Seconds that processes get to end by themselves once the part that they belong to has gone. A Ray worker that is just
+starting tries 20 times to find its head before it looks for its raylet: 26 s on a quiet machine.
+"""
 _ON_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
-"""What makes Ray use, and listen on, the loopback address only."""
+"""Variables that make Ray use, and listen on, the loopback address only."""
 _HEALTH_CHECKS = {
     "RAY_health_check_initial_delay_ms": "1000",
     "RAY_health_check_period_ms": "1000",
@@ -70,7 +71,7 @@ _ROOT = _HERE.parent
 Hindrance = Literal["cut", "slow", "lag"]
 """Of a node's link to the cluster."""
 SPILL_MIB = 8
-"""Where it is a disk of its own: of uploads that wait while the S3 server is away."""
+"""Room for uploads that wait while the S3 server is away, where it is a disk of its own."""
 _MARKS = (_HERE / "_chaos_marks.sql").read_text()
 _WORKER_LOGS = "*/session_2*/logs/worker-*.err"
 _CLIENT_LOGS = "*/session_2*/logs/ray_client_server*.err"

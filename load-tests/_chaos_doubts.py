@@ -1,4 +1,6 @@
-"""Whether each item that is `unsure` was inside its action when something was killed that could break it off. Pure."""
+"""The test that each item that is `unsure` was inside its action when something was killed that could break it off.
+Pure.
+"""
 
 from __future__ import annotations
 

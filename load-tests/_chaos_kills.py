@@ -1,4 +1,4 @@
-"""What can be killed or broken in a chaos cluster, how, and how often beside the others."""
+"""Parts of a chaos cluster that can be killed or broken, the means, and their weights beside each other."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ CLUSTER = "10.77.255.1"
 SITES = "10.78.255.1"
 _INSIDE = "CHAOS_INSIDE"
 LAG_S = 0.1
-"""What a packet takes each way over a link that lags: 200 ms there and back."""
+"""Seconds that a packet takes each way over a link that lags: 200 ms there and back."""
 LOST = 0.01
 """Share of its packets that never arrive, each way."""
 _LAG = Path(__file__).with_name("_chaos_lag.py")

@@ -66,7 +66,7 @@ _LOOK_S = 0.1
 
 @dataclass
 class Storm:
-    """What was killed when, and how many items were final when."""
+    """The log of a storm: kills with their times, and counts of final items with theirs."""
 
     began: float = field(default_factory=time.monotonic)
     ended: float = 0.0

@@ -54,9 +54,9 @@ FULL = 0.9
 BUSY = 0.8
 """The dispatcher's part of the time from which on it is what slots wait for: the rest are its turns with the store."""
 LOOK_S = 2.0
-"""How often, in virtual seconds, the cluster is looked at."""
+"""Virtual seconds between two looks at the cluster."""
 TELL_S = 20.0
-"""How often, in real seconds, somebody who waits is told how far it is."""
+"""Real seconds between two reports of progress to a person who waits."""
 
 
 # --- time --------------------------------------------------------------------------------------------
@@ -284,7 +284,7 @@ def some_links(n: int, domains: int, dice: random.Random) -> Iterator[LoopItem]:
 
 @dataclass
 class Seen:
-    """What the looks saw."""
+    """The figures that the looks saw."""
 
     waiting: Counter[str] = field(default_factory=Counter)  # partition-looks by cause
     fairness: list[float] = field(default_factory=list)  # Jain's index over tenants that wait for slots

@@ -42,7 +42,7 @@ MEANING = {
     "services/webhooks": "signs and sends what the outbox holds",
     "shoal": "the way in for Python programs: clients, `run`, `open_page` ([reference](python.md))",
 }
-"""What each package is. A package that is missing here stops the script."""
+"""The meaning of each package. A package that is missing here stops the script."""
 
 
 def files() -> dict[str, Path]:

@@ -1,4 +1,4 @@
-"""What the chart's values may be, beyond what their defaults say.
+"""Rules for the chart's values, beyond those that their defaults tell.
 
 Keys are paths; `*.name` holds wherever that name stands.
 """

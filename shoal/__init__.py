@@ -135,7 +135,7 @@ PLACES: dict[str, tuple[str, ...]] = {
         "VersionTrial",
     ),
 }
-"""Where each public name lives. A unit test holds it to the imports above, which type checkers read."""
+"""Modules of the public names. A unit test holds it to the imports above, which type checkers read."""
 
 _MODULES = {name: module for module, names in PLACES.items() for name in names}
 

@@ -27,7 +27,7 @@ TIMEOUT = httpx.Timeout(30.0, connect=5.0)
 STREAM_TIMEOUT = httpx.Timeout(60.0, connect=5.0)  # the gateway pings open event streams each 15 s
 CHANGES_TIMEOUT = httpx.Timeout(1800.0, connect=5.0)  # the gateway reads both runs before it answers
 TRY_S = 90.0
-"""How long a sample of a job takes at most, where the caller says nothing else: the gateway's own default."""
+"""Seconds that a sample of a job takes at most, where the caller says nothing else: the gateway's own default."""
 TRY_MARGIN_S = 30.0
 """Beyond that, for the gateway to end what still runs."""
 TRIES = 5

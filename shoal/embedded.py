@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 Tell = Callable[[str], None]
 
 _OWN_BODY_KIB = 256 * 1024
-"""What a cluster for one job takes from the program that started it: some million addresses."""
+"""KiB of a request that a cluster for one job takes from the program that started it: some million addresses."""
 _CANCEL_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a job gave."""
+    """The results of a job."""
 
     job: Job  # as it ended
     results: tuple[Result, ...]  # its result lines, in item order

@@ -24,7 +24,7 @@ class GatewayUnreachable(ShoalError):
 
 
 class AnswerUnreadable(ShoalError):
-    """What stands at the gateway's address answers without an end, or in a way that no gateway does."""
+    """The server at the gateway's address answers without an end, or in a way that no gateway does."""
 
 
 class MissingDependency(ShoalError, ImportError):

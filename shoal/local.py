@@ -1,4 +1,4 @@
-"""What a session needs of a cluster, for sessions of one process: nothing is stored, pages wait for each other here."""
+"""Stand-ins for a cluster in sessions of one process: nothing is stored, pages wait for each other here."""
 
 from __future__ import annotations
 

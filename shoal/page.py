@@ -268,7 +268,7 @@ async def opened(
 
 @dataclass(slots=True)
 class _Parts:
-    """What the page's calls share: a worker's parts, and what sessions here get in place of a cluster."""
+    """The common parts of the page's calls: a worker's parts, and the stand-ins for a cluster."""
 
     real: RealParts
     config: WorkerConfig

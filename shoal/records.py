@@ -1,4 +1,4 @@
-"""What a gateway answers, as frozen records. Fields that a newer gateway adds are ignored."""
+"""Frozen records of a gateway's answers. Fields that a newer gateway adds are ignored."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Reply(BaseModel):
 
 
 class Counts(Reply):
-    """How the items of a job stand."""
+    """Counts of a job's items by state."""
 
     expected: int
     completed: int
@@ -50,7 +50,7 @@ class Counts(Reply):
 
 
 class Usage(Reply):
-    """What a job or session has spent."""
+    """The model calls, tokens and pages of a job or session."""
 
     model_calls: int
     prompt_tokens: int
@@ -88,7 +88,7 @@ class PageBox(Reply):
 
 
 class Source(Reply):
-    """Where a field's value came from."""
+    """The source of a field's value."""
 
     how: str = Field(description="json-ld, microdata, rdfa, meta, table, label, selector, request, model, …")
     where: str = Field(description="selector of the element, or the text that was found")
@@ -104,7 +104,7 @@ class Source(Reply):
 
 
 class CarriedOver(Reply):
-    """Where a record is from that was not read anew, since its page had not changed."""
+    """The source of a record that was not read anew, since its page had not changed."""
 
     session: str = Field(description="that read it; `at` says when")
     by: Literal["not_modified", "same_content", "sitemap"] = Field(
@@ -124,7 +124,7 @@ class Candidate(Reply):
 
 
 class Wait(Reply):
-    """What a session waits for."""
+    """The cause for which a session waits."""
 
     cause: str
     for_s: float | None = Field(description="estimate in seconds; None: unknown")
@@ -167,7 +167,7 @@ class LineError(Reply):
 
 
 class BatchLine(Reply):
-    """What became of one job of a batch: `job` or `error` is set."""
+    """The result of one job of a batch: `job` or `error` is set."""
 
     line: int = Field(description="position in the batch, from 1")
     job: str | None = None
@@ -233,7 +233,7 @@ class Computation(Reply):
 
 
 class Basis(Reply):
-    """What an answer rests on."""
+    """The evidence that an answer rests on."""
 
     quotations: tuple[Quotation, ...] = ()
     records: tuple[int, ...] = Field((), description="positions among the session's records, from 0")
@@ -241,7 +241,7 @@ class Basis(Reply):
 
 
 class Learning(Reply):
-    """How far one loop of a job has learned from its first items."""
+    """The learning of one loop of a job from its first items."""
 
     session: str
     phase: str = Field(
@@ -264,7 +264,7 @@ class Deviation(Reply):
 
 
 class Sink(Reply):
-    """How far a job's records are written to one of its sinks."""
+    """The progress of writing a job's records to one of its sinks."""
 
     sink: int = Field(description="its place among the job's `sinks`, from 0")
     kind: str = Field(description="s3, postgres, folder, sheets or http")
@@ -436,7 +436,7 @@ class ChangedField(Reply):
 
 
 class Seen(Reply):
-    """Where and when a record was read in one of two runs."""
+    """The place and the time of reading a record in one of two runs."""
 
     session: str
     item: str | None = Field(description="value of the loop's item; None: the record is of no item")
@@ -445,7 +445,7 @@ class Seen(Reply):
 
 
 class RecordChange(Reply):
-    """What became of one record from one run to a later one."""
+    """The change of one record from one run to a later one."""
 
     change: Literal["appeared", "went", "changed", "unclear"]
     key: str | None = Field(description="what names the record in both runs; of several fields a JSON list")
@@ -457,7 +457,7 @@ class RecordChange(Reply):
 
 
 class Question(Reply):
-    """What a running session needs to be told by a person."""
+    """A running session's question for a person."""
 
     id: str
     kind: Literal["code", "question", "captcha"]

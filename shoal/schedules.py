@@ -18,7 +18,7 @@ _ALL = 1_000_000
 
 
 class ScheduleRun(Reply):
-    """What became of one of a schedule's times, or of several that were missed in a row."""
+    """The outcome of one of a schedule's times, or of several that were missed in a row."""
 
     at: datetime
     until: datetime

@@ -1,4 +1,4 @@
-"""What a gateway answers to a try, as frozen records."""
+"""A gateway's answer to a try, as frozen records."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TriedField(Reply):
 
 
 class TriedCandidate(Candidate):
-    """What the page may state for a field that was not given."""
+    """A value that the page may state for a field that was not given."""
 
     place: Mapping[str, Json] | None = Field(
         description="for `extract.fields`: it gave this very value; None: no place is known that does"
@@ -75,7 +75,7 @@ class TriedRecord(Reply):
 
 
 class TriedEstimate(Reply):
-    """What the whole job may take, by what the sample took."""
+    """An estimate of the whole job, from the sample."""
 
     items: int = Field(description="of the loop, as far as is known; 1 without a loop")
     exact: bool = Field(description="False: there are more items than that, or their number is not known")

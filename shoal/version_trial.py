@@ -1,4 +1,4 @@
-"""What a gateway answers to a try of a workflow's version, as frozen records."""
+"""A gateway's answer to a try of a workflow's version, as frozen records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shoal.records import Failure, Reply, Usage
 
 
 class TriedChannel(Reply):
-    """What one channel of a field read."""
+    """The reading of one channel of a field."""
 
     family: str
     place: str = Field(description="kind and query, such as `select p.price`")
@@ -39,7 +39,7 @@ class TriedMiss(Reply):
 
 
 class TriedCount(Reply):
-    """How many elements one locator of a node, or one channel of a field, finds on one page."""
+    """The number of elements on one page that one locator of a node, or one channel of a field, finds."""
 
     of: str = Field(description="the node, or the branch and its field, such as `product.price`")
     family: str

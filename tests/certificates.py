@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 _SSL_REQUEST, _GSS_REQUEST = 80877103, 80877104
-"""What a client of PostgreSQL asks for before it says anything else (the manual's "Message Formats")."""
+"""Codes of a PostgreSQL client's requests before it says anything else (the manual's "Message Formats")."""
 
 
 @dataclass(frozen=True, slots=True)

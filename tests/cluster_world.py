@@ -75,7 +75,7 @@ class OpenGate:
 
 @dataclass
 class FakeParts:
-    """What the workers of this world are made of."""
+    """The parts of this world's workers."""
 
     browsers: list[FakeBrowser]
     make: Callable[[], FakeBrowser]

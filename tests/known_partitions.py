@@ -1,4 +1,4 @@
-"""What a dispatcher would know of the partitions that never reads them all."""
+"""Partitions as a dispatcher would know them that never reads them all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOLD = {
 
 
 class KnownPartitions:
-    """What a dispatcher knows that never reads all partitions: what calls of its own and news have told it."""
+    """Partitions as a dispatcher knows them that never reads all of them: from its own calls and from news."""
 
     def __init__(self) -> None:
         self.cursors: dict[tuple[int, int], int] = {}  # by job and domain

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 _LOOK_S = 0.02
-"""How soon it sees that it is to end."""
+"""Seconds until it sees that it is to end."""
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from shoal.services.webhooks.mail import MailServer
 
 @dataclass
 class Letters:
-    """What a mail server does with letters: takes them, but for the address that it does not know."""
+    """The letters of a mail server that takes all of them, but for the address that it does not know."""
 
     got: list[EmailMessage] = field(default_factory=list)
     to: list[str] = field(default_factory=list)

@@ -16,7 +16,7 @@ from fastapi.responses import JSONResponse
 from shoal.agent.support.json_value import Json
 
 Behaviour = Callable[["ModelServer", dict[str, Json]], "Response | None"]
-"""What happens to one request: an HTTP response, or None for the script's next answer."""
+"""The treatment of one request: an HTTP response, or None for the script's next answer."""
 
 
 class ModelServer:

@@ -26,7 +26,7 @@ Claims = dict[str, Any]
 
 @dataclass
 class FaultyProvider:
-    """What it will answer; a test changes it. Codes are for one use, and need the verifier of their challenge."""
+    """The provider's answers; a test changes them. Codes are for one use, and need the verifier of their challenge."""
 
     issuer: str = ""
     key: RSAKey = field(default_factory=lambda: RSAKey.generate_key(2048, {"kid": "k1", "use": "sig"}))

@@ -12,7 +12,7 @@ from shoal.agent.chromium.process.find import find_chromium
 
 PATIENCE_S = 120.0
 PATIENT = ContextOptions(action_timeout_s=PATIENCE_S, navigation_timeout_s=PATIENCE_S)
-"""How contexts of tests are opened that are not about limits."""
+"""Options of contexts in tests that are not about limits."""
 
 
 @asynccontextmanager

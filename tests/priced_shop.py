@@ -11,7 +11,7 @@ from tests.loopback import served
 
 _PAGE = '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title></head><body>{}</body></html>'
 FIELDS = {"name": {"select": "h1"}, "price": {"select": ".price", "reader": "price"}}
-"""Where a product's fields are, while the layout is the usual one."""
+"""Places of a product's fields, while the layout is the usual one."""
 
 
 class PricedShop:

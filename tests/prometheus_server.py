@@ -23,7 +23,7 @@ _FASTER = {
     **{"[15m]": "[60s]", "[5m]": "[15s]", "offset 1h": "offset 30s"},
     **{"}) > 900": "}) > 9", "}) > 600": "}) > 6"},
 }
-"""What rules look back to and wait for, in tests: minutes become seconds, all other thresholds stay."""
+"""Times that rules look back to and wait for, in tests: minutes become seconds, all other thresholds stay."""
 
 
 RELEASE = {"namespace": "shoal", "release": "shoal"}

@@ -21,15 +21,15 @@ ANSWER_S = 1.0
 PAUSE_S = 0.25
 """Both in processor time: a machine that others use makes late by the clock what has done little."""
 _CLOCK_S = 20.0
-"""What an answer may take by the clock, beyond which it has waited for something."""
+"""Seconds by the clock that an answer may take; beyond them it has waited for something."""
 _SCHEDULED = Path("/proc/thread-self/schedstat")
 _AGAIN = 3
-"""What was slow is asked again: an import is the fault of no input."""
+"""Requests for an input that was slow: an import is the fault of no input."""
 
 
 @dataclass(frozen=True)
 class Moment:
-    """What has been used until a look of the event loop, in seconds."""
+    """Seconds used until a look of the event loop."""
 
     process_s: float  # processor time, of all threads together
     clock_s: float
@@ -55,7 +55,7 @@ def queued_s() -> float:
 
 @dataclass
 class Pauses:
-    """How much the process does while the event loop cannot look around, as it does every 5 ms.
+    """The longest work of the process while the event loop cannot look around, as it does every 5 ms.
 
     The loop itself is busy, or another thread keeps the interpreter. A collection of all garbage is left out: it comes
     by chance, and takes as long as there are objects in the process, which is full of tests.

@@ -38,7 +38,7 @@ DELAY_S = 10.0
 
 @dataclass
 class Session:
-    """What the model knows of a session."""
+    """The model's state of a session."""
 
     job: int
     parent: int | None

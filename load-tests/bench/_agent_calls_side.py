@@ -35,7 +35,7 @@ from shoal.agent.worker_messages import Work
 
 
 class Around:
-    """What a session needs around it, kept in memory."""
+    """The surroundings of a session, kept in memory."""
 
     def __init__(self) -> None:
         self.later: list[LoopItem] = []

@@ -1,4 +1,4 @@
-"""What browser-use shows a model of the same pages, run by the Python of a virtual environment that has it.
+"""browser-use's texts of the same pages for a model, made by the Python of a virtual environment that has it.
 
 Reads one JSON object from standard input, writes one to standard output: per page the characters of its text of the
 window, and of the window with the 1,000 pixels above and below that it shows by default; how many elements it lists.

@@ -1,4 +1,6 @@
-"""What benches of prompts put in place of a page and of a model: one shows, the other asks only what a prompt costs."""
+"""Stand-ins for a page and a model in benches of prompts: one shows a page, the other only counts the tokens of a
+prompt.
+"""
 
 from __future__ import annotations
 

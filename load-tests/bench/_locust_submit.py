@@ -1,4 +1,4 @@
-"""What each locust user of `submit.py` does: hand in one job after another, each with a spec of its own."""
+"""The locust user of `submit.py`: it hands in one job after another, each with a spec of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What processes take of the machine."""
+"""CPU seconds and memory of processes."""
 
 from __future__ import annotations
 

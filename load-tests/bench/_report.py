@@ -1,4 +1,4 @@
-"""What every benchmark here shares: rounds, medians with ranges, one table, one JSON object."""
+"""The common parts of every benchmark here: rounds, medians with ranges, one table, one JSON object."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from shoal.services import logs
 
 @dataclass(frozen=True)
 class Target:
-    """What a figure has to reach."""
+    """The bound that a figure has to reach."""
 
     bound: float
     at_least: bool = True  # False: at most

@@ -153,7 +153,7 @@ class Task:
 
 @dataclass
 class Counted:
-    """What the requests of one task were."""
+    """Counts of the requests of one task."""
 
     calls: int = 0
     prompt: int = 0  # characters

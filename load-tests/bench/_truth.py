@@ -1,4 +1,4 @@
-"""What a page reacts to, by its own account: beside it, lists of elements get recall and precision."""
+"""Targets of a page by its own account: beside them, lists of elements get recall and precision."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Box = tuple[float, float, float, float]  # left, top, width, height in the tab's
 
 @dataclass(frozen=True)
 class Wanted:
-    """Where a page's targets are."""
+    """The places of a page's targets."""
 
     must: list[Box]  # native controls, widgets by role, focusable and editable elements that can be seen
     holders: list[Box]  # what listens for pointers, for itself or for what is inside

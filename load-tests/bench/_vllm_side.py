@@ -1,4 +1,4 @@
-"""What only .venv-vllm can tell, run by its Python: tokens by a real tokenizer, and what grammars cost to compile.
+"""Figures that need .venv-vllm, made by its Python: tokens by a real tokenizer, and the cost of compiling grammars.
 
 Reads one JSON object from standard input, writes one to standard output. The tokenizer is Tekken, 131,072 entries, from
 the `mistral_common` package: it needs no download, and its size is that of the models' that matter here.

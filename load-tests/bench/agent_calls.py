@@ -1,4 +1,4 @@
-"""How many model calls and tokens thirty tasks take, beside an earlier state of the agent.
+"""Model calls and tokens of thirty tasks, beside an earlier state of the agent.
 
 Twelve tasks of MiniWoB++, seven of the demo shop, eight of two applications from PyPI (Flask-Admin, Datasette), three
 of Python's manual. The model is a deterministic program behind a real HTTP server that speaks the protocol of the model

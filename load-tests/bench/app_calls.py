@@ -1,5 +1,4 @@
-"""How many model calls jobs on applications take, beside the perfect number: what an agent needs that looks at no page
-in vain.
+"""Model calls of jobs on applications, beside the perfect number: the calls of an agent that looks at no page in vain.
 
 The applications come from PyPI and npm (the folder `apps` has a file for each). They are installed once, seeded by
 their own interfaces, and served on the loopback address. Each task is solved by a program that reads the prompt

@@ -1,4 +1,4 @@
-"""What an owner's command to one long loop takes: until it answers, until all of it is done, and its longest slice.
+"""Seconds of an owner's command to one long loop: until it answers, until all of it is done, and its longest slice.
 
 All rows of the loop are stored. A dispatcher's sweeper does the slices; nothing else runs.
 """

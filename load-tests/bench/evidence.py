@@ -1,4 +1,4 @@
-"""What keeping evidence for learning costs a session: forms are sent and pages are read, with evidence and without.
+"""The cost of keeping evidence for learning: forms are sent and pages are read, with evidence and without.
 
 Both run in turns in one browser, by a model that knows the truth and answers at once. So the share of a step's time
 is the largest that there can be: with a model that thinks for a second it is a fraction of that.
@@ -46,7 +46,7 @@ FORM, PAGE = "a form", "a page"
 
 
 class Surroundings:
-    """What a session is lent; artifacts are files, as a worker without an object store keeps them."""
+    """The services that a session is lent; artifacts are files, as a worker without an object store keeps them."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -146,7 +146,7 @@ async def at_once(url: str, model: Model, sessions: int, options: Any, report: R
 
 @dataclass(frozen=True)
 class CardRates:
-    """What a card can do at most, in 8 bits without sparsity."""
+    """Peak rates of a card, in 8 bits without sparsity."""
 
     operations_per_s: float
     bytes_per_s: float

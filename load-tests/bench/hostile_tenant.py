@@ -1,4 +1,4 @@
-"""How long a tenant's sessions take while another tenant attacks the installation, beside how long they take alone.
+"""Seconds of a tenant's sessions while another tenant attacks the installation, beside those of the tenant alone.
 
 One embedded cluster with API keys. The good tenant loops over products of the demo shop, two at a time, all the while.
 For the second half a hostile tenant does everything it may, over and over: jobs on hosts whose names resolve slowly,
@@ -139,7 +139,7 @@ async def hostile(client: httpx.AsyncClient, site: str, answers: Counter[int]) -
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What is measured."""
+    """The installation that is measured."""
 
     slots: int
     share: float  # of the slots that one tenant may hold

@@ -37,7 +37,7 @@ AX_ROLES = frozenset(
     )
 )
 RESTLESS_S = 1.5
-"""How long a page is watched for what it does by itself."""
+"""Seconds for which a page is watched for changes that it makes by itself."""
 DRAWN = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 10)))"
 
 

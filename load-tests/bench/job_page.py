@@ -1,4 +1,4 @@
-"""How long the page of a job with a loop of 100,000 takes to open, and how smoothly it scrolls, in a real Chromium.
+"""Seconds to open the page of a job with a loop of 100,000, and the smoothness of its scrolling, in a real Chromium.
 
 Opened: from the navigation to the map of all items drawn, and the parts of it that the gateway answers. Scrolled: the
 page goes from its top to its end by steps, one for each frame; told is how long the frames took. Half of the items are

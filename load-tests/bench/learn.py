@@ -1,4 +1,4 @@
-"""What loops cost once it is known how their pages are read, and what it costs to learn that from a model.
+"""The cost of loops once it is known how their pages are read, and the cost of learning that from a model.
 
 A loop of like pages learns from a model that knows the truth: model calls per item, and every record compared with the
 truth. The same loop is run over a site that is redesigned in its middle, and with a model that misreads a number on 5 %

@@ -1,4 +1,4 @@
-"""What a live view costs, and how soon a person's click is on the page.
+"""The cost of a live view, and the delay of a person's click on the page.
 
 A gateway, a dispatcher and a worker with a real Chromium run in this process. The page is drawn anew with every frame
 of the browser, which is the worst case for a view. Its cost is the processor time of this process and all below it,
@@ -77,7 +77,7 @@ class WaitingParts(RealParts):
 
 @dataclass
 class Served:
-    """What is measured."""
+    """The served session that is measured."""
 
     url: str
     session: str

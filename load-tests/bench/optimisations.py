@@ -1,4 +1,4 @@
-"""What each optimisation of the product saves, with it and without it in turns. Ends with 1 where one saves too little.
+"""Savings of each optimisation of the product, with it and without it in turns. Ends with 1 where one saves too little.
 
 Docs/architecture.md names them ("Faster than simple"). One that is below its bound here goes, or has its bound
 explained anew. Costs are CPU seconds of all processes where it is about CPU: they bear a busy machine.

@@ -1,4 +1,4 @@
-"""What prompts cost: tokens that stay and tokens per step, what the prefix cache serves, what grammars cost to compile.
+"""Costs of prompts: tokens that stay and tokens per step, hits of the prefix cache, time to compile grammars.
 
 Loops over products of the demo shop, looked at by a real Chromium: `reading` asks for one record per item; `working`
 plans, takes two steps and reads, with a screenshot each but for the reading; `walking` takes a step on each page, ten

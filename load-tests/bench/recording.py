@@ -1,4 +1,4 @@
-"""What the recording of a page costs the page: the same visits with and without, in turns.
+"""The cost of the recording of a page to the page: the same visits with and without, in turns.
 
 A visit opens the page, waits until it has been quiet for 0.3 s, observes it and hovers over an element, in a context of
 its own. Wall time is that of the visit, less the 0.3 s; processor time is that of the browser and all below it. The

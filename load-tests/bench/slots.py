@@ -1,4 +1,4 @@
-"""What one browser with 1, 2, 4, 8 and 16 slots takes: memory, CPU, and the pages that come of it.
+"""Memory, CPU and pages of one browser with 1, 2, 4, 8 and 16 slots.
 
 A loop over the demo shop's products with every default of a job (screenshots, emptied contexts), through the whole
 cluster. Memory is the proportional set size (what processes share is split among them) of the worker's process,

@@ -1,4 +1,4 @@
-"""What event streams cost the gateway: 200 are open while jobs go on, beside the same without streams.
+"""The cost of event streams to the gateway: 200 are open while jobs go on, beside the same without streams.
 
 The gateway is a process of its own. The jobs' sessions are ended by this process, in the same store, as a dispatcher
 does it: each turn ends one session of each job. Streams are read here, so that they take part in the load, not in the
@@ -137,7 +137,7 @@ async def measured(store: Store, sessions: dict[int, list[Work]], process: psuti
 
 
 class Options:
-    """What the command line says."""
+    """Options of the command line."""
 
     streams: int
     jobs: int

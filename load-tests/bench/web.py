@@ -83,7 +83,7 @@ Row = Mapping[str, Any]
 
 @dataclass
 class Reading:
-    """What was read of one page."""
+    """The reading of one page."""
 
     record: dict[str, Any] = field(default_factory=dict)  # by field: what is certain or likely
     sources: dict[str, FieldSource] = field(default_factory=dict)  # by field, of all that was found
@@ -115,7 +115,7 @@ def _read(task: tuple[Path, Row, Mapping[str, Any]]) -> Reading:
 
 @dataclass
 class Figures:
-    """What all pages of a kind gave."""
+    """Figures of all pages of a kind."""
 
     pages: int = 0
     seconds: list[float] = field(default_factory=list)

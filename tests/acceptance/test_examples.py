@@ -25,7 +25,7 @@ SAYS = {
     "to_pandas": r"mean price of [2-5] products: [\d.]+$",
     "watch_events": r"^job\.submitted: 0 of \d\n(.+\n)*job\.finished: 4 of 4\ncompleted$",
 }
-"""What each prints, as a pattern. A product that the shop no longer sells is a failed item."""
+"""The output of each example, as a pattern. A product that the shop no longer sells is a failed item."""
 
 
 def test_every_example_is_run() -> None:

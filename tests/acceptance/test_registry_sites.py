@@ -22,7 +22,7 @@ pytestmark = pytest.mark.timeout(600)
 
 @dataclass(frozen=True)
 class Floor:
-    """What a site's jobs have to reach. It is raised with each class of fault that is mended, and never lowered."""
+    """The least results of a site's jobs. It is raised with each class of fault that is mended, and never lowered."""
 
     stated: int  # values that the truth holds, at least: a truth that shrank would let anything pass
     right: float  # share of them that is given and right, at least

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.timeout(600)  # three nodes have to start
 
 NAME = {"schema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}
 DRAIN_S = 40
-"""What a node gets to end in order, of which its workers keep 15 s for themselves."""
+"""Seconds that a node gets to end in order, of which its workers keep 15 s for themselves."""
 
 
 @pytest.fixture(scope="module")

@@ -44,7 +44,7 @@ class NotThere(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """Where the programs of a control plane are."""
+    """The places of a control plane's programs."""
 
     etcd: Path
     api_server: Path

@@ -1,4 +1,4 @@
-"""What each service account of a rendering may ask of Kubernetes, as a list of questions with their answers."""
+"""Rights of each service account of a rendering at Kubernetes, as a list of questions with their answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.deploy.objects import of_kind
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Whether an account may do something, and whether it should."""
+    """A question about an account's right to do something, and the expected answer."""
 
     account: str
     attributes: Json  # resourceAttributes of a SubjectAccessReview

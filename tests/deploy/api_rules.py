@@ -1,4 +1,5 @@
-"""What an API server refuses although the schemas allow it: networks, names, labels, amounts, lists with keys.
+"""Rules by which an API server refuses objects although the schemas allow them: networks, names, labels, amounts, lists
+with keys.
 
 `problems` tells every such fault of a rendering, so that rendering alone shows what an installation would have met.
 """
@@ -20,7 +21,7 @@ _LABEL_VALUE = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?")
 _DATA_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}")
 
 _REVISION = "-" + "0" * 10
-"""What the controller adds to a StatefulSet's name for the label `controller-revision-hash` of its pods."""
+"""Suffix that the controller adds to a StatefulSet's name for the label `controller-revision-hash` of its pods."""
 
 _LONGEST = {"Service": 63, "Job": 63, "StatefulSet": 63 - len(_REVISION), "RayCluster": 53}
 """Characters of names. Job: the label `job-name`. RayCluster: KubeRay's own bound."""

@@ -30,7 +30,7 @@ _LISTS = {helm.plural(kind): kind for kinds in helm.KINDS.values() for kind in k
 _PROTOBUF = "application/vnd.kubernetes.protobuf"
 _MISSING = object()
 _GROUP_DEFAULTS = {"numOfHosts": 1, "replicas": 0, "minReplicas": 0}
-"""What KubeRay's definition says a group has that names none."""
+"""Defaults of KubeRay's definition for a group that names none."""
 
 
 class Conflict(Exception):

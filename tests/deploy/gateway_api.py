@@ -1,4 +1,4 @@
-"""What the Gateway API's HTTPRoute v1 accepts, as far as the chart uses it: its names, limits and patterns."""
+"""The schema of the Gateway API's HTTPRoute v1, as far as the chart uses it: its names, limits and patterns."""
 
 from __future__ import annotations
 

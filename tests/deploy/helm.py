@@ -46,7 +46,7 @@ KINDS = {
     "scheduling.k8s.io/v1": "PriorityClass",
     "security-profiles-operator.x-k8s.io/v1beta1": "SeccompProfile",
 }
-"""What the API server says that it has: all kinds that the chart may make or look at."""
+"""Kinds that the API server has: all that the chart may make or look at."""
 
 CLUSTER_WIDE = {"Namespace", "PriorityClass", "SeccompProfile"}
 

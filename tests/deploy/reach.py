@@ -1,4 +1,4 @@
-"""What the chart's NetworkPolicies let one Ray pod reach of another."""
+"""Connections that the chart's NetworkPolicies let one Ray pod make to another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Kubernetes and its operators accept: their own schemas, unknown fields refused."""
+"""Schemas of Kubernetes and its operators: their own ones, unknown fields refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Security Profiles Operator's SeccompProfile accepts, from 0.8.4 to 1.0.0, as far as the chart uses it."""
+"""The schema of the Security Profiles Operator's SeccompProfile, from 0.8.4 to 1.0.0, as far as the chart uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a real API server refused: each kind of fault is looked for in every rendering, without a server."""
+"""Objects that a real API server refused: each kind of fault is looked for in every rendering, without a server."""
 
 from __future__ import annotations
 

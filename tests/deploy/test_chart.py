@@ -1,4 +1,4 @@
-"""What every installation of the chart must hold to, whatever its values."""
+"""Rules that every installation of the chart must hold to, whatever its values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 _COOKIES: dict[str, Json] = {"gateway": {"existingCookieSecret": "cookies"}}
 
 _MADE_BY_OTHERS = {("ConfigMap", "kube-root-ca.crt")}
-"""What Kubernetes puts into every namespace."""
+"""Objects that Kubernetes puts into every namespace."""
 
 
 @every_case
@@ -380,7 +380,7 @@ def test_the_same_values_give_the_same_objects() -> None:
 
 
 class _Blind(helm.Api):
-    """What `helm template` knows of the cluster."""
+    """`helm template`, which sees nothing of the cluster."""
 
     sees = False
 

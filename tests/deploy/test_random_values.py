@@ -42,7 +42,7 @@ _SENTENCES = (
     "configMap and existingSecret are both set",
     *("minItems: got 0, want 1", "minLength: got 0, want 1", "asks for more"),
 )
-"""What the chart says of values that do not go together; any other refusal is a fault of the chart or its schema."""
+"""Refusals of the chart for values that do not go together; any other refusal is a fault of the chart or its schema."""
 
 _TOLERATIONS = [
     [],

@@ -28,7 +28,7 @@ _REDIS = {
 }
 _FINALIZER = "ray.io/gcs-ft-redis-cleanup-finalizer"
 _NEEDED = {"ServiceAccount", "NetworkPolicy", "PriorityClass", "Secret", "Role", "RoleBinding"}
-"""What draining pods, and KubeRay's Job that empties the Redis, still use."""
+"""Kinds of objects that draining pods, and KubeRay's Job that empties the Redis, still use."""
 
 
 @dataclass

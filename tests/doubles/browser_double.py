@@ -36,7 +36,7 @@ _PIXEL = bytes.fromhex(
 
 @dataclass(frozen=True, slots=True)
 class FakePage:
-    """What one address answers."""
+    """The answer of one address."""
 
     title: str = ""
     status: int = 200

@@ -42,7 +42,7 @@ _FORM = (
 )
 
 Does = Callable[[Element, Element], Sequence[Action]]
-"""What is done to the elements of a page that are called "It" and "Other"."""
+"""Actions on the elements of a page that are called "It" and "Other"."""
 
 
 @dataclass(frozen=True)

@@ -240,7 +240,7 @@ def _core(name: str, spelled: str) -> str:
 
 @dataclass(frozen=True)
 class Attacked:
-    """How one attack went."""
+    """The result of one attack."""
 
     name: str
     status: str  # of the job

@@ -1,4 +1,4 @@
-"""What pages may give as files: from the web, so many, and so much."""
+"""Files that pages may give: from the web, so many, and so much."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ HOSTILE = {
     "depth": DEEP,
     "digits": "1" * (BYTES - 1_000),
 }
-"""What a body holds, as JSON."""
+"""Contents of a body, as JSON."""
 FORM = "application/x-www-form-urlencoded"
 
 

@@ -18,7 +18,9 @@ _CHARS = 5_000
 _MOST_S = 0.1
 """Of processor time. The square takes 0.15 s and more here, and an hour for a megabyte; what is linear 0.005 s."""
 _AGAIN = 5
-"""What took longer is measured again: a machine with much to do needs more of that time for the same, now and then."""
+"""Measurements of a text that took longer: a machine with much to do needs more of that time for the same, now and
+then.
+"""
 _PIECES = (
     *("a", "A", "1", "0", " ", "-", ".", ",", "@", "/", "(", "((", "[", "{", '"', "'", "“", "<", "&", "#", "*", "\\"),
     *("a.", "a ", "a-", "a@", "a/", "a1", "1a", "1.", "1,", "1 ", " 000", ".000", ",000", "1-", "ab ", "in ", "x@y."),

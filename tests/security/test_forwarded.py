@@ -20,7 +20,7 @@ FORGED = {
     "X-Real-IP": "10.9.0.1",
 }
 OUTSIDE, INSIDE = "127.0.0.2", "127.0.0.1"
-"""Where a caller calls from; a proxy beside the gateway calls from the second."""
+"""Addresses that a caller calls from; a proxy beside the gateway calls from the second."""
 
 
 async def told(scope: Any, receive: Any, send: Any) -> None:

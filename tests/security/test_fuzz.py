@@ -24,7 +24,7 @@ from tests.served_gateway import Served, served_gateway
 
 INPUTS = int(os.environ.get("SHOAL_FUZZ_INPUTS", "240"))
 _MODES = list(GenerationMode) if INPUTS >= 1000 else [GenerationMode.POSITIVE]
-"""How requests to the whole document are made: what is wrong about each of its routes takes a minute to invent."""
+"""Ways of making requests to the whole document: faulty ones take a minute to invent for each of its routes."""
 
 
 @pytest.fixture(scope="module")

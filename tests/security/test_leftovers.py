@@ -148,7 +148,7 @@ async def test_the_folder_goes_before_the_row_that_says_whose_it_is(monkeypatch:
 
 
 class Time:
-    """What artifact store and sweep take for the time."""
+    """The clock of the artifact store and its clean-up."""
 
     def __init__(self) -> None:
         self.now = time.time()

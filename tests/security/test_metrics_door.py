@@ -1,4 +1,4 @@
-"""What `/metrics` tells, tenants' names among it, only a scraper and an operator hear."""
+"""Tenants' names and all else in `/metrics`, which only a scraper and an operator get."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a gateway gives of a job has no stored secret in it: real store, dispatcher, worker, gateway, and no browser."""
+"""Answers of a gateway about a job hold no stored secret: real store, dispatcher, worker, gateway, and no browser."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ SLOTS = 4
 
 @dataclass(frozen=True)
 class Answer:
-    """What the site says to a request."""
+    """The site's answer to a request."""
 
     body: bytes | str = b""
     status: int = 200

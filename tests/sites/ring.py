@@ -1,4 +1,4 @@
-"""What `make test-sites` runs beyond `make test`: sweeps that take minutes."""
+"""Sweeps that take minutes, which `make test-sites` runs beyond `make test`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ import os
 import pytest
 
 EVERYTHING = os.environ.get("REGISTRY_SITES") == "all"
-"""Whether the sweeps are asked for. `make test` proves each behaviour once."""
+"""True: the sweeps are asked for. `make test` proves each behaviour once."""
 sweep = pytest.mark.skipif(not EVERYTHING, reason="takes minutes: make test-sites")
 """A test that only `make test-sites` runs."""

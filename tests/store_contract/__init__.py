@@ -1,4 +1,4 @@
-"""What every store does; `tests/unit/store` runs it on SQLite, `tests/integration/store` on PostgreSQL.
+"""The contract of every store; `tests/unit/store` runs it on SQLite, `tests/integration/store` on PostgreSQL.
 
 A module that imports these tests brings a fixture `store_url`: the URL of an empty database.
 """

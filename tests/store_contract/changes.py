@@ -1,4 +1,4 @@
-"""What an owner changes while a job runs."""
+"""An owner's changes of a job while it runs."""
 
 from __future__ import annotations
 

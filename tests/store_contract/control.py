@@ -1,4 +1,4 @@
-"""What a job's owner does to it: cancel, pause, resume, retry, delete."""
+"""An owner's commands to a job: cancel, pause, resume, retry, delete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the run before read from the pages of items is given to the next run where nothing of it is in doubt."""
+"""Readings of items' pages by the run before, given to the next run where nothing of them is in doubt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of the contract share."""
+"""Fixtures that the tests of the contract share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lists, maps and charts read: jobs by their words, items by their place, what ended by spans of time."""
+"""Reads for lists, maps and charts: jobs by their words, items by their place, ended jobs by spans of time."""
 
 from __future__ import annotations
 

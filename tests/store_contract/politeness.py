@@ -1,4 +1,4 @@
-"""How gently domains are treated, by all dispatchers together."""
+"""Throttling of domains by all dispatchers together."""
 
 from __future__ import annotations
 

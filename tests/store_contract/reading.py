@@ -1,4 +1,4 @@
-"""What callers read: results, sessions, jobs, events."""
+"""Reads for callers: results, sessions, jobs, events."""
 
 from __future__ import annotations
 

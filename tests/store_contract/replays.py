@@ -1,4 +1,4 @@
-"""What replays come to in the figures of their version, and which versions may not begin to replay."""
+"""Replays in the figures of their version, and versions that may not begin to replay."""
 
 from __future__ import annotations
 

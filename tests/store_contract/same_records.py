@@ -1,4 +1,4 @@
-"""What the records of a loop say together: items with one and the same record, and drift over the batch."""
+"""Comparison of a loop's records: items with one and the same record, and drift over the batch."""
 
 from __future__ import annotations
 

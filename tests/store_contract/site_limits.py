@@ -1,4 +1,4 @@
-"""What operators set for single sites holds for all jobs and dispatchers, from the next claim on."""
+"""Operators' limits for single sites hold for all jobs and dispatchers, from the next claim on."""
 
 from __future__ import annotations
 

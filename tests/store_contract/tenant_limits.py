@@ -1,4 +1,4 @@
-"""What operators set for single tenants is kept, value by value."""
+"""Operators' limits for single tenants are kept, value by value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests without a browser, Ray or database server share, and which of them are the second ring."""
+"""Fixtures of the tests without a browser, Ray or database server, and the choice of those that are the second ring."""
 
 from __future__ import annotations
 

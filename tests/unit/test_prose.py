@@ -1,4 +1,4 @@
-"""How the pages and the code are written: what a script can see of it."""
+"""Rules of writing for the pages and the code, as far as a script can check them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ RETIRED = {
 ROOMS = ("agent", "services", "shoal", "scripts", "load-tests", "tests")
 THIS = Path(__file__).resolve()
 DEMO_PAGES = ROOT / "load-tests" / "site" / "shop" / "templates"
-"""What a shop says to its customers, as shops do."""
+"""Texts of a shop to its customers, which read as shops write."""
 QUESTION = re.compile(r"(?:What|Whether|How|Where)\b")
 """Words that begin a question, not a statement of what is there."""
 _FREE = re.compile(r"\b(?:whoever|whomever)\b", re.IGNORECASE)
@@ -159,18 +159,6 @@ def test_words_that_were_given_up_do_not_come_back() -> None:
     assert found == []
 
 
-def test_functions_say_what_they_do() -> None:
-    """A function's first word is what it does ("Return", "Check") or a noun."""
-    odd = []
-    for path in tracked("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                text = ast.get_docstring(node) or ""
-                if QUESTION.match(text):
-                    odd.append(f"{path.relative_to(ROOT)}:{node.lineno}: {text.splitlines()[0]}")
-    assert not odd, "\n".join(odd)
-
-
 def test_sentences_name_who_acts() -> None:
     hidden = [
         f"{path.relative_to(ROOT)}:{number}"
@@ -180,3 +168,25 @@ def test_sentences_name_who_acts() -> None:
         if _FREE.search(line)
     ]
     assert hidden == []
+
+
+def docstrings(tree: ast.AST) -> Iterator[ast.Constant]:
+    """Yield the docstrings of the modules, classes, functions, constants and attributes of a file."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Assign, ast.AnnAssign)
+    for node in ast.walk(tree):
+        for _, body in ast.iter_fields(node):
+            statements = body if isinstance(body, list) else []
+            for before, statement in zip([node, *statements], statements, strict=False):
+                match statement:
+                    case ast.Expr(value=ast.Constant(value=str()) as text) if isinstance(before, documented):
+                        yield text
+
+
+def test_docstrings_begin_with_a_noun_or_with_what_a_function_does() -> None:
+    odd = [
+        f"{path.relative_to(ROOT)}:{text.lineno}: {str(text.value).splitlines()[0]}"
+        for path in tracked("*.py")
+        for text in docstrings(ast.parse(path.read_text()))
+        if QUESTION.match(str(text.value).lstrip())
+    ]
+    assert not odd, "\n".join(odd)

@@ -1,4 +1,4 @@
-"""What is declared in one place reaches the place of its effect: settings, jobs, results, metrics, actions, errors."""
+"""Declarations in one place that reach the place of their effect: settings, jobs, results, metrics, actions, errors."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ BUILDERS: tuple[Callable[[Settings], object], ...] = (
     vllm_options,
     Settings.artifact_options,
 )
-"""What turns settings into what a part has to know."""
+"""Functions that turn settings into the configuration of a part."""
 
 BASE: Mapping[str, Any] = {
     **{"model_url": "http://model.example/v1", "model": "m", "traces_url": "http://traces.example/v1/traces"},

@@ -15,7 +15,7 @@ from scripts.generated import wrapped
 ROOT = Path(__file__).resolve().parents[2]
 
 EVERYWHERE = {"shoal.agent.support.json_value"}
-"""What any module may import: it imports nothing itself."""
+"""Modules that any module may import: they import nothing themselves."""
 
 MAY = {
     "shoal.agent": {"shoal.agent", "shoal.prompts"},
@@ -286,7 +286,7 @@ MAY = {
     },
     "shoal.services": set[str](),
 }
-"""What each room may import of ours."""
+"""Packages of ours that each room may import."""
 
 ROOMS: Mapping[str, Mapping[str, str]] = {
     "shoal.agent": {
@@ -413,7 +413,7 @@ ONLY = {
     "sqlalchemy": ("services/store/",),
     "openai": ("agent/models/",),
 }
-"""Where a library may be imported."""
+"""Files that may import a library."""
 
 
 MOST_FILES = 16

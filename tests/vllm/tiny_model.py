@@ -21,7 +21,7 @@ CONTEXT = 65_536
 UNLIKELY = -400.0
 LIKELY = 60.0
 CLOSING = ('"', '",', '","', '"}', '"]', "}", "]", "]}", "}]", "}]}", ",", "},")
-"""What ends a text, a number, a list or an object: without a push a random model would go on until its limit."""
+"""Texts that end a text, a number, a list or an object: without a push a random model would go on until its limit."""
 
 END, PAD = "<|im_end|>", "<|endoftext|>"
 VISION_START, VISION_END = "<|vision_start|>", "<|vision_end|>"

@@ -1,4 +1,4 @@
-"""What tasks on applications share: the jobs, and questions to an application's own interface."""
+"""The common parts of tasks on applications: the jobs, and questions to an application's own interface."""
 
 from __future__ import annotations
 

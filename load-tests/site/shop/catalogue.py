@@ -30,7 +30,7 @@ SLOW_PER_CATEGORY = 1
 
 
 class Stock(Enum):
-    """Whether a product can be ordered; `writing.py` knows the words for each."""
+    """States of a product's stock; `writing.py` knows the words for each."""
 
     IN_STOCK = "in_stock"  # on the shelf
     SHIPS_LATER = "ships_later"  # can be ordered, leaves in some days
@@ -72,7 +72,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Review:
-    """What a customer wrote."""
+    """A customer's review."""
 
     author: str
     title: str

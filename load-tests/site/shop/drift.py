@@ -28,7 +28,7 @@ START = 10
 """The first item whose page has drifted, unless the kind says otherwise."""
 ITEMS = 40
 REDESIGN_AT = 500
-"""Where the redesign comes in a long loop (`long_redesign`)."""
+"""Number of the item of a long loop at which the redesign comes in (`long_redesign`)."""
 HYDRATION_MS = 350
 RECORD_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -42,11 +42,11 @@ RECORD_SCHEMA: dict[str, Any] = {
         "available": {"type": "boolean"},
     },
 }
-"""What a job asks of each item: a JSON Schema of the record that `truth` gives."""
+"""JSON Schema of the record that a job asks of each item, and that `truth` gives."""
 
 
 class Drift(StrEnum):
-    """What changes. Each has its own address, so that one test can look at one of them."""
+    """Changes of the pages. Each has its own address, so that one test can look at one of them."""
 
     NONE = "none"
     PLAIN = "plain"  # nothing drifts, and the page has no structured data
@@ -83,7 +83,7 @@ _BY_TOKEN = (Drift.XHR_TOKEN, Drift.DATA_TOKEN)
 
 @dataclass(frozen=True)
 class Article:
-    """What one item's page states."""
+    """The data that one item's page states."""
 
     number: int
     name: str
@@ -150,7 +150,7 @@ def _money(price: float, *, sign: str = "€", german: bool = False) -> str:
 
 @dataclass(frozen=True)
 class _Look:
-    """How one page is drawn."""
+    """The drawing of one page."""
 
     one: Article
     seed: int

@@ -25,7 +25,7 @@ SLOW_AT_MOST_MS = 60_000
 
 
 class Fault(Enum):
-    """What goes wrong with the first request for a product page."""
+    """Faults of the first request for a product page."""
 
     SERVER_ERROR = "500"
     TOO_MANY = "429"

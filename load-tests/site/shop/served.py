@@ -1,4 +1,4 @@
-"""What the site served: every request and every accepted form, counted per path, host and client.
+"""The log of the site: every request and every accepted form, counted per path, host and client.
 
 Tests ask it over `/_log/...` (see `admin.py`), for example how many requests at once a host saw or whether a form
 was sent exactly once. The routes below `/_` are not recorded.
@@ -53,7 +53,7 @@ class Entry:
 
 @dataclass
 class Gauge:
-    """How many requests run now, and how many ran at once at most."""
+    """Counts of requests: those that run now, and the most that ran at once."""
 
     requests: int = 0
     now: int = 0

@@ -1,4 +1,4 @@
-"""What one running shop holds: the catalogue, the log, the visitors' sessions, the unfinished quote requests."""
+"""The state of one running shop: the catalogue, the log, the visitors' sessions, the unfinished quote requests."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What one category's products are made of."""
+    """The words that one category's products are made of."""
 
     brands: tuple[str, ...]
     series: tuple[str, ...]  # names of product lines; a model number may follow

@@ -1,4 +1,4 @@
-"""How prices, stock and ratings are written, style by style. Pure functions from figures to words."""
+"""Notations of prices, stock and ratings, style by style. Pure functions from figures to words."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def _time_ns() -> int:
 
 
 class _Like(type):
-    """What counts as an instance of the true class counts as one of this, and the other way round."""
+    """A metaclass: an instance of the true class counts as one of this class, and the other way round."""
 
     def __instancecheck__(cls, one: object) -> bool:
         return isinstance(one, cls.__mro__[1])

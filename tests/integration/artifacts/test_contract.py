@@ -1,4 +1,4 @@
-"""What every artifact store does: files, memory, S3, Azure."""
+"""The contract of every artifact store: files, memory, S3, Azure."""
 
 from __future__ import annotations
 

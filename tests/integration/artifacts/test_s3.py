@@ -1,4 +1,4 @@
-"""What only S3 has: signed addresses, and the many ways in which it can be away."""
+"""Behaviour of S3 alone: signed addresses, and the many ways in which it can be away."""
 
 from __future__ import annotations
 

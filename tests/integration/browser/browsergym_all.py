@@ -1,4 +1,4 @@
-"""What BrowserGym's core tests ask of an environment, asked of ours and read by BrowserGym's own functions.
+"""The questions of BrowserGym's core tests to an environment, asked of ours and read by BrowserGym's own functions.
 
 Its tests import its modules, so they cannot be run on another environment as they are. Each test here is named for one
 of them or for some, does what it does on a page of the same kind, and reads the observation by `flatten_dom_to_str` and
@@ -336,7 +336,7 @@ _FORM = """<h1>Simple form</h1><p>Text in a paragraph.</p>
 _ALL = dict.fromkeys(
     ("with_visible", "with_clickable", "with_center_coords", "with_bounding_box_coords", "with_som"), True
 )
-"""What BrowserGym's texts of a page can say of each element."""
+"""Properties of each element that BrowserGym's texts of a page can tell."""
 
 
 def test_the_accessibility_tree_is_read(tmp_path: Path, reader: Reader) -> None:

@@ -26,7 +26,7 @@ SITES = Path(__file__).resolve().parents[2] / "sites"
 
 
 class Site:
-    """Where the pages are, under two hosts, so that one can be a stranger to the other."""
+    """The addresses of the pages, under two hosts, so that one can be a stranger to the other."""
 
     def __init__(self, port: int) -> None:
         self.port = port

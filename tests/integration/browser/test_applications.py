@@ -1,5 +1,6 @@
-"""What pages of applications show: rows without native controls, bars over the content, menus that are closed, states
-that only a style tells."""
+"""Pages of applications: rows without native controls, bars over the content, menus that are closed, states that only a
+style tells.
+"""
 
 from __future__ import annotations
 

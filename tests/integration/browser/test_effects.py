@@ -1,4 +1,4 @@
-"""What an action tells about the page that it changed, or did not change."""
+"""The effect that an action tells of the page that it changed, or did not change."""
 
 from __future__ import annotations
 

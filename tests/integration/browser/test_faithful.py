@@ -1,4 +1,4 @@
-"""What a page shows is what its text says: columns, prices, rows, options and places are told apart."""
+"""Texts of pages that are true to their look: columns, prices, rows, options and places are told apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `gym.make` takes with BrowserGym's names, and what an observation tells in its terms."""
+"""Options of `gym.make` by BrowserGym's names, and observations in its terms."""
 
 from __future__ import annotations
 

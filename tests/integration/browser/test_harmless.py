@@ -1,4 +1,4 @@
-"""What an action provably does not send, on a real page with real listeners."""
+"""Actions that provably send nothing, on a real page with real listeners."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pages do that once led to a second click, the wrong element, or an observation that never came."""
+"""Behaviour of pages that once led to a second click, the wrong element, or an observation that never came."""
 
 from __future__ import annotations
 

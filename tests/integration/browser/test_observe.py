@@ -1,4 +1,4 @@
-"""What an observation shows of real pages, and that pages notice nothing of it."""
+"""Observations of real pages, of which pages notice nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an action reaches on real pages of two sites, and forms that scripts and redirects would send to the other."""
+"""Targets of an action on real pages of two sites, and forms that scripts and redirects would send to the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Playwright records of a context in the browser's folder: it goes with the context, and has a bound."""
+"""Playwright's raw trace of a context in the browser's folder: it goes with the context, and has a bound."""
 
 from __future__ import annotations
 

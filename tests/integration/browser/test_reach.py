@@ -1,4 +1,4 @@
-"""What only dragging, pointing and keys reach, pictures of parts, effects in frames, and the wait after an action."""
+"""Dragging, pointing and keys, pictures of parts, effects in frames, and the wait after an action."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every browser behind the seam must do: one contract for the real one and for doubles."""
+"""The contract of every browser behind the seam: one for the real one and for doubles."""
 
 from __future__ import annotations
 

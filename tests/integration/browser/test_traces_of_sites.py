@@ -27,7 +27,7 @@ PASSWORD = "correct horse 7"
 TYPED = "a note that was typed"
 TOKENS = "() => [...document.querySelectorAll('[name=csrfmiddlewaretoken]')].map(field => field.value)"
 ENTRY = {"startedDateTime", "time", "request", "response", "cache", "timings"}
-"""What HAR 1.2 requires of an entry, beside the members of its request and response."""
+"""Members that HAR 1.2 requires of an entry, beside the members of its request and response."""
 REQUEST = {"method", "url", "httpVersion", "cookies", "headers", "queryString", "headersSize", "bodySize"}
 RESPONSE = {"status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL"}
 

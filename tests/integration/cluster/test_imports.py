@@ -1,4 +1,4 @@
-"""What a process of the cluster imports before it does anything."""
+"""Modules that a process of the cluster imports before it does anything."""
 
 from __future__ import annotations
 

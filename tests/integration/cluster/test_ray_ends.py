@@ -1,4 +1,6 @@
-"""What holds the embedded cluster together ends: the command says so and ends, instead of taking jobs for nobody."""
+"""The end of a part that holds the embedded cluster together: the command says so and ends, instead of taking jobs for
+nobody.
+"""
 
 from __future__ import annotations
 

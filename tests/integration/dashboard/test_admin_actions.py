@@ -1,4 +1,4 @@
-"""What operators press in a real browser: tenants, webhooks that are sent again, the audit log, workers."""
+"""Buttons of operators in a real browser: tenants, webhooks that are sent again, the audit log, workers."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ LOGIN = """<!doctype html><title>Log in</title><h1>Welcome</h1>
 SHOP = """<!doctype html><title>Shop</title><h1 class=name>Kettle</h1>
 <a href="javascript:top.document.title='owned'">a link</a><p>A page of the shop</p>"""
 VIEWERS_OWN = {"aria-valid-attr-value", "color-contrast", "scrollable-region-focusable"}
-"""What axe-core finds in Playwright's viewer, which is shipped as it is: docs/how-to/watch.md tells of it."""
+"""Findings of axe-core in Playwright's viewer, which is shipped as it is: docs/how-to/watch.md tells of it."""
 JOB: dict[str, Any] = {
     "goal": None,
     "policy": "rules",

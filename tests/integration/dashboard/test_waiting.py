@@ -1,4 +1,4 @@
-"""What waits for a person, in a real browser: an open page shows what a session asks, and takes the answer."""
+"""Questions for a person, in a real browser: an open page shows a session's question, and takes the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a job gives the place of is read there, or an error says what is there instead."""
+"""Fields with a given place are read there, or an error says what is there instead."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ _BUG = Outcome(Status.FAILED, error=Unexpected("no rule foresaw this").info(), s
 
 @dataclass
 class Played:
-    """What the dispatcher that is played says, besides its counts."""
+    """The snapshot of the dispatcher that is played, besides its counts."""
 
     restarts: int = 0
     leases_expired: int = 0

@@ -42,7 +42,7 @@ PLACES = {
     "white on white": "<p style='color:#fff;background:#fff'>{}</p>",
     "off screen": "<p style='position:absolute;left:-9999px'>{}</p>",
 }
-"""Where a page's words may reach the prompt, and then only between its fences."""
+"""Parts of a page whose words may reach the prompt, and then only between its fences."""
 
 UNSEEN = {
     "comment": "<!-- {} -->",
@@ -53,7 +53,7 @@ UNSEEN = {
     "template": "<template><p>{}</p></template>",
     "noscript": "<noscript>{}</noscript>",
 }
-"""What no person sees, and no model reads."""
+"""Texts that no person sees, and no model reads."""
 
 
 @dataclass

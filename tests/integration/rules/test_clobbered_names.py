@@ -39,7 +39,7 @@ FORM = """<label>Your name <input name=customer required></label>
 <button type=submit>Send</button>"""
 OURS = ("shoalOwn", *page_names.GLOBALS)
 GLOBALS = "".join(f"<a id={name}></a><form name={name} hidden></form>" for name in OURS)
-"""What is called as our scripts call their own things: a window gives its elements by their names, too."""
+"""Elements that are called as our scripts call their own things: a window gives its elements by their names, too."""
 PAGE = """<!doctype html><html lang=en><title>Things</title>
 <form id=quote method=post action=/send><h1>Things for sale</h1><table><thead><tr><th>Name<th>Price<th></thead>
 <tbody>{rows}</tbody></table>{form}<a href="/things?page=2" rel=next>Next</a>{fields}</form>{pictures}"""
@@ -157,7 +157,7 @@ SCRIPTS = [path for path in (Path(__file__).parents[3] / "agent").rglob("*.js") 
 _PROTOTYPES = """() => [Node, Element, HTMLElement, HTMLFormElement, Document, ShadowRoot].flatMap(
   kind => Object.getOwnPropertyNames(kind.prototype))"""
 _OF_OTHERS = {"length", "host", "mode"}
-"""What arrays and shadow roots are asked for; no script asks a form or a document for it."""
+"""Names that are read of arrays and shadow roots; no script reads them of a form or a document."""
 
 
 async def test_all_that_scripts_ask_of_elements_is_asked_by_names_of_our_own(page: Context, site: Site) -> None:

@@ -1,4 +1,6 @@
-"""What only a browser shows: content that scripts bring late, tables that styles lay out, lists without a record."""
+"""Pages that only a browser shows whole: content that scripts bring late, tables that styles lay out, lists without a
+record.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a list: no record is no success, and a list that goes on, shifts or breaks off is not complete."""
+"""Verdicts on a list: no record is no success, and a list that goes on, shifts or breaks off is not complete."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class RealParts(FakeParts):
 
 @dataclass
 class Accounts:
-    """What the site knows of its visitors."""
+    """The site's accounts of its visitors."""
 
     url: str = ""
     valid: set[str] = field(default_factory=set)  # session cookies

@@ -12,7 +12,7 @@ _PIECE = 1 << 16
 
 @dataclass
 class Relay:
-    """What goes through the port."""
+    """The connections through the port."""
 
     port: int = 0
     accepts: bool = True

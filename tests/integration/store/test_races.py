@@ -22,7 +22,7 @@ CLAIM = """update session set state = 1, fence = fence + 1, attempt = attempt + 
 where id = any(array(
     select id from session where job = %s and state = 0 order by id limit 5 for update skip locked))
 returning id"""
-"""What a claim does, held open at its last moment: the first five run from then on."""
+"""The statement of a claim, held open at its last moment: the first five run from then on."""
 
 
 @asynccontextmanager

@@ -1,4 +1,6 @@
-"""What is wrong with a SQLite file is said: where, and what to do; and what no waiting mends is told from the rest."""
+"""Faults of a SQLite file are told with the place and the remedy, and those that no waiting mends are told from the
+rest.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person does in Django's admin becomes a workflow that does the same with other data."""
+"""A person's work in Django's admin becomes a workflow that does the same with other data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was learned is right or a miss on every page of the drift site, and misses nothing where nothing drifts."""
+"""Learned places give the right record or a miss on every page of the drift site, and no miss where nothing drifts."""
 
 from __future__ import annotations
 

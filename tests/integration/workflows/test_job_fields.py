@@ -1,4 +1,4 @@
-"""What was learned, written as `extract.fields`, reads the same in a job of its own."""
+"""Learned fields, written as `extract.fields`, read the same in a job of their own."""
 
 from __future__ import annotations
 

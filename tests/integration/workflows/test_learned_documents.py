@@ -36,7 +36,7 @@ class NoAudits(random.Random):
 
 @dataclass
 class Known:
-    """What the pages of one seed teach before any drift, and what is known of their documents."""
+    """The branch that the pages of one seed teach before any drift, and the trust in their documents."""
 
     branch: Branch
     trust: DocumentTrust = field(default_factory=lambda: DocumentTrust(NoAudits()))

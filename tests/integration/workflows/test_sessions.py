@@ -47,7 +47,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 @dataclass
 class Surroundings:
-    """What a session is lent, in memory; the artifacts are kept."""
+    """The services that a session is lent, in memory; the artifacts are kept."""
 
     artifacts: dict[str, list[bytes]] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""What stood on a page before a form was sent is no sign that the form was taken."""
+"""Texts that stood on a page before a form was sent are no sign that the form was taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sites are made of, installed once into a folder outside the repository.
+"""Installation of the packages that sites are made of, once, into a folder outside the repository.
 
 Debian packages are unpacked and not installed, so no root is needed. Each application from PyPI has a virtual
 environment of its own. A registry that cannot be reached is `Unreachable`, which names it and says why.

@@ -14,7 +14,7 @@ from tests.sites.registry.case import Case, Either
 
 @dataclass(frozen=True)
 class Answer:
-    """What a finished job gave, as the API tells it."""
+    """The result of a finished job, as the API tells it."""
 
     job: Mapping[str, Json]
     rows: Sequence[Mapping[str, Json]]  # the result lines

@@ -1,4 +1,4 @@
-"""What an answer's headers say about coming back."""
+"""Headers of an answer about coming back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a job may say of its login."""
+"""The login in a job spec."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What refusals and failures say: the place, and what to do next."""
+"""Messages of refusals and failures: the place, and the next thing to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What is kept of a recording: what pages showed, and nothing that was typed, runs, loads or leads elsewhere."""
+"""The kept part of a recording: pages as they were shown, and nothing that was typed, runs, loads or leads
+elsewhere.
+"""
 
 from __future__ import annotations
 

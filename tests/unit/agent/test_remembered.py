@@ -1,4 +1,4 @@
-"""What functions of texts remember."""
+"""Functions of texts that remember their answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of a trace of Playwright's: enough to be looked at, and no secret."""
+"""The kept part of a trace of Playwright's: enough to be looked at, and no secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How artifacts are offered, and where they are kept."""
+"""Serving of artifacts, and the places where they are kept."""
 
 from __future__ import annotations
 

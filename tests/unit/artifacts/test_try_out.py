@@ -1,4 +1,4 @@
-"""How a store is tried out before it is used."""
+"""The trial of a store before it is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a benchmark prints: with --json, its object and nothing else."""
+"""The output of a benchmark: with --json, its object and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a browser's fence comes from, and what is said where there is none."""
+"""The source of a browser's fence, and the reason that is told where there is none."""
 
 from __future__ import annotations
 

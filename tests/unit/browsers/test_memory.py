@@ -1,4 +1,4 @@
-"""What a browser is said to hold is what the machine has given it, however many processes it is made of."""
+"""Memory of a browser: the memory that the machine has given it, however many processes it is made of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session's page has to wait for before it is opened by address."""
+"""Waiting of a session's page before it is opened by address."""
 
 from __future__ import annotations
 

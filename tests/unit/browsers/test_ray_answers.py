@@ -1,4 +1,4 @@
-"""What Ray's errors say about a worker; no cluster is needed to raise them."""
+"""The meaning of Ray's errors for a worker; no cluster is needed to raise them."""
 
 from __future__ import annotations
 

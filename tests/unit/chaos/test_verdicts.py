@@ -1,4 +1,4 @@
-"""What a storm's verdict on forms is: none is doubled, none is lost, and none that was received is told as failed."""
+"""A storm's verdict on forms: none is doubled, none is lost, and none that was received is told as failed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `make demo` says about records and failures."""
+"""The report of `make demo` about records and failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a command ends that is asked to."""
+"""The end of a command that is asked to end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `shoal try` makes of a gateway's answer."""
+"""The report of `shoal try`, from a gateway's answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `shoal up` shows of its jobs."""
+"""The view of `shoal up` of its jobs."""
 
 from __future__ import annotations
 

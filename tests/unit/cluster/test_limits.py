@@ -1,4 +1,4 @@
-"""How long a start may take, and what is advised where it took longer."""
+"""Seconds that a start may take, and the advice where it took longer."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tests.cluster_world import world
 
 @dataclass
 class Room:
-    """What a claim looks at of a worker."""
+    """The fields of a worker that a claim looks at."""
 
     name: str
     free: int

@@ -1,4 +1,4 @@
-"""What a dispatcher believes about domains between two answers of the store."""
+"""A dispatcher's estimate of domains between two answers of the store."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ async def test_no_model_is_asked_where_the_schema_has_a_glossary_of_its_own_or_i
 
 
 class Silent:
-    """What a session is told of the cluster's glossaries: it waits for the dispatcher, the store or another session."""
+    """The cluster's glossaries for a session that waits for the dispatcher, the store or another session."""
 
     def __init__(self, *, answer: GlossaryAnswer | None = None, hangs: bool = False) -> None:
         self.answer = answer

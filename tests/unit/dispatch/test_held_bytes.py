@@ -1,4 +1,4 @@
-"""What a dispatcher holds back while it cannot write is bounded in bytes, and nothing of it is lost."""
+"""Bounds in bytes on the reports that a dispatcher holds back while it cannot write; nothing of them is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a dispatcher asks the store to know which partitions need the model server."""
+"""Queries of a dispatcher to the store for the partitions that need the model server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often a dispatcher reads all partitions anew."""
+"""Times at which a dispatcher reads all partitions anew."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a failed attempt."""
+"""Retry or end of a failed attempt."""
 
 from __future__ import annotations
 

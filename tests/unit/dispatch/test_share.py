@@ -1,4 +1,4 @@
-"""How many slots one tenant may hold."""
+"""The number of slots that one tenant may hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many workers there should be."""
+"""The number of workers to run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong between dispatcher, store and workers, and must cost neither a session nor its worker's place."""
+"""Troubles between dispatcher, store and workers that must cost neither a session nor its worker's place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long queues wait to be served."""
+"""Seconds for which queues wait to be served."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the doctor says about a machine that lacks something: the fault, and what to do about it."""
+"""The doctor's findings on a machine that lacks something: the fault, and the remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fetches documents without a browser reaches no address that the egress rules refuse, however it is spelled."""
+"""Fetching documents without a browser reaches no address that the egress rules refuse, however it is spelled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the gateway tells of a session comes back as what the session did."""
+"""The gateway's account of a session comes back as the steps that the session did."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands at a gateway's address may send anything: clients take in so much of it and no more."""
+"""Servers at a gateway's address that send anything: clients take in so much of it and no more."""
 
 from __future__ import annotations
 

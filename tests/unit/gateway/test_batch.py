@@ -36,7 +36,7 @@ async def send(here: World, body: Any, **headers: str) -> list[dict[str, Any]]:
 
 
 class Overlap:
-    """How many calls of a function were under way at once, at most."""
+    """The most calls of a function that were under way at once."""
 
     def __init__(self) -> None:
         self.most = 0

@@ -1,4 +1,4 @@
-"""What cannot be shown is a page that says so, and programs get their problem documents as before."""
+"""Pages for errors: each says what cannot be shown, and programs get their problem documents as before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people do on the dashboard: change limits, settle, answer questions, send webhooks again."""
+"""Forms of the dashboard: change limits, settle, answer questions, send webhooks again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of a tenant's work may wait, and what takes no room."""
+"""The quota of a tenant's waiting work, and the work that takes no room."""
 
 from __future__ import annotations
 

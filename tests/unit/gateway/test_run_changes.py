@@ -1,4 +1,4 @@
-"""What changed between two runs: exact, told by a plain comparison of two dicts, and never guessed."""
+"""Changes between two runs: exact, told by a plain comparison of two dicts, and never guessed."""
 
 from __future__ import annotations
 

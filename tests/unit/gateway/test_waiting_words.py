@@ -25,7 +25,7 @@ LABELS = {
     "site_paused": "an operator paused the site",
     "model": "the model server",
 }
-"""What `shoal_queues_waiting` is labelled with. Labels never change: dashboards of operators name these."""
+"""Labels of `shoal_queues_waiting`. Labels never change: dashboards of operators name these."""
 
 
 def compared_texts(path: Path) -> Iterator[str]:

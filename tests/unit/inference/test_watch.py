@@ -70,7 +70,7 @@ def test_metrics_are_beside_the_api(url: str, root: str) -> None:
 
 
 class Servers:
-    """What each server answers, by host; None: nothing at all."""
+    """The answers of each server, by host; None: nothing at all."""
 
     def __init__(self, **answers: str | int | None) -> None:
         self.answers = answers

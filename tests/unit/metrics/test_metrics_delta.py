@@ -67,7 +67,7 @@ LOOPS = (
     {"ended": 400, "replays": 390, "provisional": 4, "audits": 300, "audits_right": 300},
     {"ended": 70, "replays": 60, "provisional": 60},
 )
-"""What items came to in loops that run."""
+"""Outcomes of items in loops that run."""
 
 
 def _scraped(counting: DispatchMetrics) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:

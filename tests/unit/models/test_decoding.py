@@ -1,4 +1,4 @@
-"""What decoders are sent of a caller's schema, and what comes back."""
+"""The schema that decoders are sent for a caller's one, and the values that come back."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def sites() -> Iterator[Mapping[str, str]]:
 
 
 _BEGIN = "document.querySelector('#sync-task-cover')?.click()"
-"""What begins a task of MiniWoB++."""
+"""The script that begins a task of MiniWoB++."""
 
 
 async def read_anew() -> None:

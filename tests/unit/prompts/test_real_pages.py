@@ -1,4 +1,4 @@
-"""What models are asked on ten real pages, in review."""
+"""Prompts of models on ten real pages, in review."""
 
 from __future__ import annotations
 

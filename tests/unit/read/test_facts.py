@@ -1,4 +1,4 @@
-"""What a page states, read from its tree."""
+"""Facts that a page states, read from its tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""How sure a kind of value may be: what was measured, what follows of it, and that the documentation shows it."""
+"""The sureness of each kind of value: the measured figures, the level that follows of them, and the documentation that
+shows it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counts as degraded: each kind of deviation, and what is usual."""
+"""Degraded runs: each kind of deviation, and the usual run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many times a session asks its model: no more than the work takes, and never fewer than the truth takes."""
+"""Requests of a session to its model: no more than the work takes, and never fewer than the truth takes."""
 
 from __future__ import annotations
 

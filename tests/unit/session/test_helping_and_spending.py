@@ -1,4 +1,4 @@
-"""What a session adds to what its policy decides: codes, budgets, error codes, records once, secrets out of sight."""
+"""The session's part beside its policy's decisions: codes, budgets, error codes, records once, secrets out of sight."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session may take of its job's time and tokens, while both change."""
+"""The time and tokens that a session may take of its job's, while both change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known to be missing from a session's list."""
+"""Records that are known to be missing from a session's list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session has done so far is known while it runs: finished tasks, and the steps of the one under way."""
+"""The steps of a session are known while it runs: finished tasks, and the steps of the one under way."""
 
 from __future__ import annotations
 

@@ -110,4 +110,4 @@ async def test_a_gateway_that_is_started_with_every_setting_in_the_environment_h
 
 
 NOT_SET = {"restarts", "announced", "dashboard", "auth"}
-"""What a gateway is told that no setting says; and `auth`, whose `on` is the default of what it is told."""
+"""Options of a gateway that no setting gives; and `auth`, whose `on` is the option's own default."""

@@ -1,4 +1,4 @@
-"""What visitors and crawlers see: lists that lead on, product pages that say what the truth says."""
+"""Pages as visitors and crawlers see them: lists that lead on, product pages that say what the truth says."""
 
 from __future__ import annotations
 

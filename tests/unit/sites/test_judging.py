@@ -1,4 +1,4 @@
-"""What counts as right, wrong, invented, missing and honest, beside a truth from a registry's site."""
+"""Judgement of results as right, wrong, invented, missing and honest, beside a truth from a registry's site."""
 
 from __future__ import annotations
 

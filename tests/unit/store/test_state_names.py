@@ -16,7 +16,7 @@ STATES = {
     **{"QUEUED": 0, "RUNNING": 1, "WAITING": 2, "PAUSED": 3, "COMPLETED": 4, "TERMINATED": 5},
     **{"FAILED": 6, "UNSURE": 7, "CANCELED": 8, "DELAYED": 9, "HELD": 10},
 }
-"""What databases in use hold."""
+"""Numbers of states in databases in use."""
 
 
 def test_the_numbers_of_states_never_change() -> None:

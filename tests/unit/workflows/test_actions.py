@@ -1,4 +1,4 @@
-"""Where values came from, which element locators agree on, and what becomes of runs that did the same."""
+"""Origins of values, element locators that agree, and the outcome of runs that did the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person showed once becomes a draft: parameters in place of what they typed, and nothing that they typed."""
+"""A person's demonstration becomes a draft: parameters in place of what they typed, and nothing that they typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a loop that learns does next: more items, a version in the shadow, replay, or nothing of that."""
+"""The next step of a loop that learns: more items, a version in the shadow, replay, or nothing of that."""
 
 from __future__ import annotations
 

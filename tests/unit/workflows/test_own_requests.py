@@ -1,4 +1,4 @@
-"""What a page requests itself: traced to the item or not learned, and read in the page's stead right or not at all."""
+"""Requests of a page itself: traced to the item or not learned, and read in the page's stead right or not at all."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ FIRST = 11
 SHELL = "<!doctype html><html lang=en><main><h1>Loading</h1></main><script>draw()</script></html>"
 
 Answers = Callable[[int], tuple[str, Json]]
-"""What the page of an item requests, and the answer."""
+"""The request of an item's page, and the answer."""
 
 
 def url_of(n: int) -> str:

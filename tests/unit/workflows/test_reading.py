@@ -1,4 +1,4 @@
-"""What a view of a page gives: a record that everything bears out, or the reason for a miss."""
+"""The result of reading a view of a page: a record that everything bears out, or the reason for a miss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an action changed, in words."""
+"""The effect of an action, in words."""
 
 from __future__ import annotations
 

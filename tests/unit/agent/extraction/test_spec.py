@@ -1,4 +1,4 @@
-"""What a job may say of places, and what it is told where they do not go together."""
+"""Places in a job spec, and the refusals of those that do not go together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an answer may rest on: what pages say, each in its own name, and not what the session wrote there itself."""
+"""Evidence for an answer: texts of pages, each in its own name, and not the session's own entries there."""
 
 from __future__ import annotations
 

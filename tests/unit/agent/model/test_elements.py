@@ -1,4 +1,4 @@
-"""What a model may act on, how it is named, and how long pages are cut."""
+"""Elements that a model may act on, their names, and the cutting of long pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pages of a loop repeat: told once, never lost, and nothing that a page could forge."""
+"""Lines that pages of a loop repeat: told once, never lost, and nothing that a page could forge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was done, as prompts tell it: its newest part, within bounds, whatever a session went through."""
+"""The history in prompts: its newest part, within bounds, whatever a session went through."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What bears out a value that a model read: its own neighbourhood, a text around a picture, a currency's own sign."""
+"""Evidence for a value that a model read: its own neighbourhood, a text around a picture, a currency's own sign."""
 
 from __future__ import annotations
 

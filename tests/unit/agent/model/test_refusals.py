@@ -1,4 +1,4 @@
-"""What a model is told of a reply that does not fit: which part of it, and what may be meant."""
+"""Refusals of a model's reply that does not fit: the faulty part of it, and its likely meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model is shown beside the page as it is: the last k pages, several pictures."""
+"""Pictures and earlier pages that a model is shown beside the page as it is: the last k pages, several pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model that reads a page is told of its structured data, and which values rules bear out by what they know."""
+"""Structured data for a model that reads a page, and values that rules bear out by their knowledge."""
 
 from __future__ import annotations
 

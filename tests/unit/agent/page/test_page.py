@@ -1,4 +1,4 @@
-"""What a page tells of its elements, shown on raw HTML."""
+"""Elements of a page, shown on raw HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What JSON, CSV and plain text state, as tables, pairs and lines."""
+"""JSON, CSV and plain text as tables, pairs and lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What needs a person: unsure sessions with what is known of them, settled on the page; each tenant sees its own."""
+"""Cases that need a person: unsure sessions with their evidence, settled on the page; each tenant sees its own."""
 
 from __future__ import annotations
 
