@@ -215,9 +215,8 @@ Tier = Literal["", "http", "page", "session"]
 """`http`: read without a browser; `page`: a page that was only read; `session`: one that was acted on; "": unknown."""
 
 Audited = Literal["", "right", "wrong", "unclear", "not_done"]
-"""Result of comparing a model's readings of the same page with a replayed record: `wrong`, two of them agree on another
-one; `unclear`, all of them differ; `not_done`, the model did not answer; "", none was asked for.
-"""
+"""Result of comparing a model's readings of a page with a replayed record: `wrong`, two of them agree on another one;
+`unclear`, all of them differ; `not_done`, the model did not answer; "", none was asked for."""
 
 Sureness = Literal["certain", "likely", "weak"]
 """Levels of a value's sureness, best first."""
