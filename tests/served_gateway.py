@@ -53,6 +53,22 @@ def queued_s() -> float:
         return 0.0
 
 
+@dataclass(frozen=True)
+class Garbage:
+    """The processor time that collections of garbage have taken, in seconds.
+
+    The loop may look while one is under way: its thread gives the interpreter away before it can say that it has ended.
+    """
+
+    spent_s: float  # by those that have ended
+    clock: int | None = None  # that of the thread with one under way
+    began_s: float = 0.0  # what it showed then
+
+    def until_now_s(self) -> float:
+        """What they have taken until now."""
+        return self.spent_s if self.clock is None else self.spent_s + time.clock_gettime(self.clock) - self.began_s
+
+
 @dataclass
 class Pauses:
     """The longest work of the process while the event loop cannot look around, as it does every 5 ms.
@@ -62,30 +78,29 @@ class Pauses:
     """
 
     longest_s: float = 0.0
-    _collecting_s: float = 0.0  # processor time spent on garbage
+    _garbage: Garbage = field(default_factory=lambda: Garbage(0.0))
 
     async def watch(self) -> None:
         """Looks until it is canceled."""
-        began = 0.0
-
-        def collects(phase: str, _: dict[str, int]) -> None:
-            nonlocal began
-            if phase == "start":
-                began = time.thread_time()
-            else:
-                self._collecting_s += time.thread_time() - began
-
-        gc.callbacks.append(collects)
+        gc.callbacks.append(self._collects)
         try:
             while True:
                 before = self._now()
                 await asyncio.sleep(_EVERY_S)
                 self.longest_s = max(self.longest_s, self._now().pause_s(before))
         finally:
-            gc.callbacks.remove(collects)
+            gc.callbacks.remove(self._collects)
+
+    def _collects(self, phase: str, _: dict[str, int]) -> None:
+        spent_s = self._garbage.until_now_s()
+        if phase == "start":
+            self._garbage = Garbage(spent_s, time.pthread_getcpuclockid(threading.get_ident()), time.thread_time())
+        else:
+            self._garbage = Garbage(spent_s)
 
     def _now(self) -> Moment:
-        return Moment(time.process_time() - self._collecting_s, time.monotonic() - self._collecting_s, queued_s())
+        spent_s = self._garbage.until_now_s()
+        return Moment(time.process_time() - spent_s, time.monotonic() - spent_s, queued_s())
 
     def reset(self) -> None:
         """Forgets what was."""

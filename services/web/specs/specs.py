@@ -197,8 +197,7 @@ class SpecChecker:
         if self._rules.reach.allow_private:
             return []
         count = len(spec.loop.values or ()) if spec.loop else 0
-        places = await aside(count * _BYTES_OF_PLACE, _places, spec)
-        hosts = list(dict.fromkeys(parts.hostname or "" for _, parts in places))[:_LOOKED_UP]
+        places, hosts = await aside(count * _BYTES_OF_PLACE, _places, spec)
         if len(hosts) == 1:  # as most jobs have it: not worth a task
             addresses = {hosts[0]: await self._names.addresses(hosts[0], tenant)}
         else:
@@ -218,8 +217,11 @@ class SpecChecker:
         return faults
 
 
-def _places(spec: JobSpec) -> list[Place]:
-    return [(field, urlsplit(url)) for field, url in _urls(spec)]
+def _places(spec: JobSpec) -> tuple[list[Place], list[str]]:
+    """The addresses that a job names, and the hosts of them that are looked up."""
+    places = [(field, urlsplit(url)) for field, url in _urls(spec)]
+    hosts = dict.fromkeys(parts.hostname or "" for _, parts in places)
+    return places, list(hosts)[:_LOOKED_UP]
 
 
 def parse_spec(body: bytes, *, idempotency_key: str | None = None) -> JobSpec:
