@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -34,6 +33,7 @@ from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.store.records import JobRow, NewJob
 from shoal.services.store.store import Store, open_store
 from tests.doubles import FakeBrowser, FakePage
+from tests.patience import soon
 
 
 class PlainPolicy:
@@ -140,7 +140,7 @@ class World:
     async def until(self, job: int, met: Callable[[JobRow], bool]) -> JobRow:
         """The job, as soon as `met` holds for it."""
         seen: int | None = None
-        async with asyncio.timeout(28):  # what is noticed only by leases, or by half a minute's silence, is too late
+        async with soon(28):  # what is noticed only by leases, or by half a minute's silence, is too late
             while not met(row := await self.store.job(job)):
                 seen = await self.store.changed(0.2, since=seen)
         return row

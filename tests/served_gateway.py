@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import uvicorn
 
 from tests.gateway_world import World, world
+from tests.patience import queued_s
 
 _EVERY_S = 0.005
 ANSWER_S = 1.0
@@ -22,7 +22,6 @@ PAUSE_S = 0.25
 """Both in processor time: a machine that others use makes late by the clock what has done little."""
 _CLOCK_S = 20.0
 """Seconds by the clock that an answer may take; beyond them it has waited for something."""
-_SCHEDULED = Path("/proc/thread-self/schedstat")
 _AGAIN = 3
 """Requests for an input that was slow: an import is the fault of no input."""
 
@@ -45,14 +44,6 @@ class Moment:
         return max(0.0, min(self.process_s - before.process_s, there_s))
 
 
-def queued_s() -> float:
-    """Return how long this thread has waited for a core since it began. Linux says so."""
-    try:
-        return int(_SCHEDULED.read_text().split()[1]) / 1e9
-    except FileNotFoundError:
-        return 0.0
-
-
 @dataclass(frozen=True)
 class Garbage:
     """The processor time that collections of garbage have taken, in seconds.
@@ -65,7 +56,7 @@ class Garbage:
     began_s: float = 0.0  # what it showed then
 
     def until_now_s(self) -> float:
-        """What they have taken until now."""
+        """Return what they have taken until now."""
         return self.spent_s if self.clock is None else self.spent_s + time.clock_gettime(self.clock) - self.began_s
 
 

@@ -21,6 +21,7 @@ from shoal.services.web.pages.login import COOKIE
 from tests.gateway_world import World, world
 from tests.openid_provider import CLIENT, faulty_provider
 from tests.openid_provider import SECRET as CLIENT_SECRET
+from tests.patience import soon
 
 SECRET = b"s" * 32
 PUBLIC = "http://127.0.0.1:8700"
@@ -88,7 +89,7 @@ async def test_an_event_stream_ends_with_the_login_that_opened_it(gateways: Gate
     spec = {"url": "https://shop.example/", "goal": "look"}
     made = await gateways.world.client.post("/v1/jobs", json=spec, headers={"Authorization": f"Bearer {key}"})
     stream = asyncio.create_task(gateways.at(gateways.second, f"/jobs/{made.json()['id']}/events"))
-    async with asyncio.timeout(30):
+    async with soon(30):
         while not gateways.world.deps.streams.taken("acme"):
             await asyncio.sleep(0.01)
     await gateways.log_out()

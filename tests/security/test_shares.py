@@ -13,6 +13,7 @@ from shoal.services.live_messages import PREFIX
 from shoal.services.web import deps
 from shoal.services.web.live import rooms
 from tests.gateway_world import World, world
+from tests.patience import soon
 
 STREAMS, ROOMS = 6, 3
 
@@ -47,7 +48,7 @@ class Tenant:
         self._open += [
             asyncio.create_task(self._here.client.get(path, headers=self.headers, timeout=None)) for path in paths
         ]
-        async with asyncio.timeout(30):
+        async with soon(30):
             while self._here.deps.streams.taken(self.name) < before + len(paths):
                 await asyncio.sleep(0.01)
 
@@ -74,7 +75,7 @@ async def tenants(here: World) -> AsyncIterator[tuple[Tenant, Tenant]]:
 
 
 async def in_rooms(here: World, most: int) -> None:
-    async with asyncio.timeout(30):
+    async with soon(30):
         while len(await here.store.states(PREFIX)) < most:
             await asyncio.sleep(0.01)
 
@@ -158,7 +159,7 @@ async def test_streams_that_are_opened_at_once_take_no_more_than_the_share(
     job, _ = await mallory.submit()
     path, most = f"/v1/jobs/{job}/events", 0
     tasks = [asyncio.create_task(here.client.get(path, headers=mallory.headers)) for _ in range(4 * STREAMS)]
-    async with asyncio.timeout(30):
+    async with soon(30):
         while sum(task.done() for task in tasks) < 3 * STREAMS:
             most = max(most, here.deps.streams.taken("mallory"))
             await asyncio.sleep(0)

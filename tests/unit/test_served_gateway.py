@@ -5,19 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-import hashlib
-import os
-import threading
 import time
 from collections.abc import Callable
 
 import pytest
 
-from tests.patience import PATIENCE_S
-from tests.served_gateway import PAUSE_S, Moment, Pauses, queued_s
+from tests.served_gateway import PAUSE_S, Moment, Pauses
 
 _BUSY_S = 4 * PAUSE_S
-_LARGE = bytes(1 << 20)
 
 
 def _in_python() -> None:
@@ -83,30 +78,3 @@ async def test_a_collection_of_garbage_is_none() -> None:
 )
 def test_a_wait_for_a_core_is_none(now: Moment, pause_s: float) -> None:
     assert now.pause_s(Moment(0.0, 0.0)) == pytest.approx(pause_s)
-
-
-def test_the_wait_for_a_core_is_told_by_linux() -> None:
-    """A thread beside others on its core: what it neither ran nor slept it has waited."""
-    cores = os.sched_getaffinity(0)
-    ended = threading.Event()
-
-    def rival() -> None:
-        os.sched_setaffinity(0, one)
-        while not ended.is_set():
-            hashlib.sha256(_LARGE)  # without the interpreter
-
-    def busy() -> None:
-        os.sched_setaffinity(0, one)
-        nonlocal waited_s
-        before, until = queued_s(), time.monotonic() + PATIENCE_S
-        while (waited_s := queued_s() - before) < 0.05 and time.monotonic() < until:
-            hashlib.sha256(_LARGE)
-
-    waited_s, one = 0.0, {min(cores)}
-    threads = [threading.Thread(target=rival), threading.Thread(target=busy)]
-    for thread in threads:
-        thread.start()
-    threads[1].join()
-    ended.set()
-    threads[0].join()
-    assert waited_s >= 0.05

@@ -23,6 +23,7 @@ from shoal.agent.support.sites.sites import sites_of
 from shoal.agent.types import Action
 from tests.loopback import served
 from tests.model_server import until
+from tests.patience import soon
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -198,7 +199,7 @@ async def test_a_form_is_kept_from_the_other_site_whoever_sends_it_there(kept: C
     await kept.settle()
     result = await kept.act(Action("click", {"bid": (await ids(kept))["Go"]}))
     if sending:  # by the window itself, once it is there: told at the next action
-        async with asyncio.timeout(30):
+        async with soon(30):
             while result.error is None:
                 result = await kept.act(Action("scroll", {"dx": 0, "dy": 1}))
     assert result.error is not None and result.error.code == SiteNotSentTo.code, result
@@ -256,5 +257,5 @@ async def test_a_page_loads_while_the_last_watched_context_is_left(kept: Context
             await asyncio.sleep(after_s)
             browser.form_guard.leave(forms)
 
-        async with asyncio.timeout(10):
+        async with soon(10):
             await asyncio.gather(kept.goto(f"{page}?{number}"), leave(number * 0.0002))

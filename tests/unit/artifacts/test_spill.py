@@ -11,6 +11,7 @@ import pytest
 from shoal.services.artifacts.memory import MemoryArtifacts
 from shoal.services.artifacts.spill import SpillingArtifacts, longest_s
 from shoal.services.errors import ArtifactMissing, ArtifactStoreAway
+from tests.patience import soon
 
 
 def spilling(behind: MemoryArtifacts, folder: Path, limit_bytes: int = 10_000) -> SpillingArtifacts:
@@ -18,7 +19,7 @@ def spilling(behind: MemoryArtifacts, folder: Path, limit_bytes: int = 10_000) -
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(28):
+    async with soon(28):
         while not condition():
             await asyncio.sleep(0.005)
 

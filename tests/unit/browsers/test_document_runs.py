@@ -18,6 +18,7 @@ from shoal.services.browsers.worker import DocumentRuns, Worker
 from tests.cluster_world import EXTRACT, FakeParts
 from tests.doubles import FakeBrowser, FakePage
 from tests.doubles.browser_double import FakeContext
+from tests.patience import soon
 
 SPEC = JobSpec.model_validate({"url": "http://shop.example/", "extract": EXTRACT})
 
@@ -56,7 +57,7 @@ async def test_a_session_that_waits_for_a_slot_lets_others_of_its_run_to_the_sit
     assert not first.done(), "it has its slot, and the site has one place"
     runs.ended(1)
     assert list(runs.begin()) == [], "the place is for the one that has waited"
-    async with asyncio.timeout(18):
+    async with soon(18):
         await first
     assert (slots.busy, runs.under_way, len(runs)) == (1, 1, 1)
     runs.ended(1)
@@ -92,7 +93,7 @@ async def test_a_slot_goes_to_who_waits_in_line_and_none_is_lost_with_a_waiter_t
     slots.give_back()
     first.cancel()  # it was given the slot a moment ago
     await asyncio.gather(first, return_exceptions=True)
-    async with asyncio.timeout(18):
+    async with soon(18):
         await second
     assert slots.busy == 1 and not slots.take()
     slots.give_back()
@@ -111,7 +112,7 @@ class CountedBrowser(FakeBrowser):
 async def outcomes(worker: Worker, n: int) -> dict[int, Status]:
     ended: dict[int, Status] = {}
     seen = 0
-    async with asyncio.timeout(18):
+    async with soon(18):
         while len(ended) < n:
             for report in (await worker.pull(seen, 0)).reports():
                 seen = report.serial

@@ -14,6 +14,7 @@ from shoal.agent.worker_messages import RateSlot, RateSlotRequest, Report
 from shoal.services.browsers.network.navigation_guard import LONGEST_CRAWL_DELAY_S, PoliteNavigationGuard
 from shoal.services.browsers.network.robots import Robots, Shared
 from shoal.services.browsers.reports.outbox import Outbox, SessionJournal
+from tests.patience import soon
 
 URL = "http://Shop.Example:8080/1"
 
@@ -36,14 +37,14 @@ async def asked(outbox: Outbox, seen: int = 0) -> Report:
 
 async def test_a_page_without_a_delay_asks_nobody() -> None:
     outbox = Outbox()
-    async with asyncio.timeout(28), guard(outbox) as passes:
+    async with soon(28), guard(outbox) as passes:
         await passes(URL)
     assert len(outbox) == 0
 
 
 async def test_an_address_without_a_host_asks_nobody() -> None:
     outbox = Outbox()
-    async with asyncio.timeout(28), guard(outbox, delay_s=2) as passes:
+    async with soon(28), guard(outbox, delay_s=2) as passes:
         await passes("about:blank")
     assert len(outbox) == 0
 
@@ -62,7 +63,7 @@ async def test_an_address_without_a_host_asks_nobody() -> None:
 )
 async def test_only_the_web_passes(address: str) -> None:
     outbox = Outbox()
-    async with asyncio.timeout(28), guard(outbox, delay_s=2) as passes:
+    async with soon(28), guard(outbox, delay_s=2) as passes:
         with pytest.raises(AddressForbidden):
             await passes(address)
     assert len(outbox) == 0
@@ -70,7 +71,7 @@ async def test_only_the_web_passes(address: str) -> None:
 
 async def test_a_page_is_opened_when_its_turn_has_come() -> None:
     outbox = Outbox()
-    async with asyncio.timeout(28), guard(outbox, delay_s=2) as passes:
+    async with soon(28), guard(outbox, delay_s=2) as passes:
         passing = asyncio.ensure_future(passes(URL))
         report = await asked(outbox)
         began = asyncio.get_running_loop().time()
@@ -82,7 +83,7 @@ async def test_a_page_is_opened_when_its_turn_has_come() -> None:
 
 async def test_a_page_that_stands_too_far_back_asks_again() -> None:
     outbox = Outbox()
-    async with asyncio.timeout(28), guard(outbox, delay_s=2) as passes:
+    async with soon(28), guard(outbox, delay_s=2) as passes:
         passing = asyncio.ensure_future(passes(URL))
         first = await asked(outbox)
         outbox.confirm(first.serial, frozenset(), {first.serial: RateSlot(0.01, given=False)})
@@ -94,7 +95,7 @@ async def test_a_page_that_stands_too_far_back_asks_again() -> None:
 
 async def test_a_turn_that_cannot_be_given_ends_the_wait_with_an_error() -> None:
     outbox = Outbox()
-    async with asyncio.timeout(28), guard(outbox, delay_s=2) as passes:
+    async with soon(28), guard(outbox, delay_s=2) as passes:
         passing = asyncio.ensure_future(passes(URL))
         report = await asked(outbox)
         outbox.confirm(report.serial, frozenset({report.serial}))
@@ -104,7 +105,7 @@ async def test_a_turn_that_cannot_be_given_ends_the_wait_with_an_error() -> None
 
 async def test_a_successor_is_asked_for_the_turn_that_its_predecessor_did_not_tell() -> None:
     outbox = Outbox()
-    async with asyncio.timeout(28), guard(outbox, delay_s=2) as passes:
+    async with soon(28), guard(outbox, delay_s=2) as passes:
         passing = asyncio.ensure_future(passes(URL))
         report = await asked(outbox)
         again = await asked(outbox)  # a new dispatcher, that knows nothing
@@ -115,7 +116,7 @@ async def test_a_successor_is_asked_for_the_turn_that_its_predecessor_did_not_te
 
 async def test_a_session_that_is_stopped_while_it_waits_leaves_no_question_behind() -> None:
     outbox = Outbox()
-    async with asyncio.timeout(28), guard(outbox, delay_s=2) as passes:
+    async with soon(28), guard(outbox, delay_s=2) as passes:
         waiting, other = (asyncio.ensure_future(passes(URL)) for _ in range(2))
         while len(outbox) < 2:
             await asyncio.sleep(0)
@@ -154,7 +155,7 @@ async def test_the_job_s_distance_and_the_site_s_are_asked_for_each_by_itself(
     outbox = Outbox()
     spec = PolitenessSpec.model_validate({"delay_s": delay_s})
     passes = PoliteNavigationGuard(spec, Asks(crawl_delay_s), SessionJournal(outbox, 1, 1, 7), "test", None)
-    async with asyncio.timeout(28):
+    async with soon(28):
         passing = asyncio.ensure_future(passes(URL))
         (report,) = (await outbox.pull(0, 5)).reports()
         assert report.page == wish

@@ -18,6 +18,7 @@ from shoal.services.events import LogEvent
 from shoal.services.metrics_delta import MetricsDelta
 from tests.doubles import FakeBrowser
 from tests.doubles.browser_double import FakeContext
+from tests.patience import soon
 
 
 class Launches:
@@ -132,7 +133,7 @@ async def test_a_browser_that_hangs_is_ended_under_its_sessions_and_replaced() -
     async with owner.lend() as browser:
         made[0].hung = True
         await owner.suspect(browser)
-        async with owner.lend() as other, asyncio.timeout(14):
+        async with owner.lend() as other, soon(14):
             assert other is made[1]
             while made[0].alive:
                 await asyncio.sleep(0.005)
@@ -147,7 +148,7 @@ async def test_a_dead_browser_that_nobody_uses_is_counted_too(monkeypatch: pytes
     async with owner.lend():
         pass
     launches.made[0].kill()
-    async with asyncio.timeout(14):
+    async with soon(14):
         while owner.running:
             await asyncio.sleep(0.005)
     assert (owner.restarts, metrics_delta.counts["shoal_browser_restarts",]) == (1, 1)
@@ -160,7 +161,7 @@ async def test_a_browser_that_holds_much_is_replaced_and_one_that_takes_all_is_e
     monkeypatch.setattr(owner_module, "_LOOK_EVERY_S", 0.01)
     launches = Launches()
     owner = BrowserOwner(launches, BrowserLimits(max_rss_bytes=1000))
-    async with owner.lend(), asyncio.timeout(14):
+    async with owner.lend(), soon(14):
         (first,) = launches.made
         first.rss_bytes = 1200
         while not owner._old:
@@ -181,7 +182,7 @@ async def test_pages_of_every_browser_that_runs_are_held_to_their_bounds(monkeyp
     monkeypatch.setattr(owner_module, "_RESTRAIN_EVERY_S", 0.01)
     launches = Launches()
     owner = BrowserOwner(launches, BrowserLimits(max_sessions=1, page_bytes=77))
-    async with owner.lend(), owner.lend(), asyncio.timeout(14):
+    async with owner.lend(), owner.lend(), soon(14):
         while not all(one.restrained for one in launches.made):
             await asyncio.sleep(0.005)
     assert [set(one.restrained) for one in launches.made] == [{77}, {77}]
@@ -194,7 +195,7 @@ async def test_an_idle_browser_is_closed(monkeypatch: pytest.MonkeyPatch) -> Non
     owner = BrowserOwner(launches, BrowserLimits(idle_s=0.02))
     async with owner.lend():
         pass
-    async with asyncio.timeout(14):
+    async with soon(14):
         while launches.made[0].alive:
             await asyncio.sleep(0.005)
     assert owner.running == 0
@@ -222,7 +223,7 @@ async def test_browsers_are_still_replaced_after_one_could_not_be_tidied_up(monk
         for one in made:
             async with owner.lend() as browser:
                 assert browser is one
-            async with asyncio.timeout(14):
+            async with soon(14):
                 while one.alive or owner.running:
                     await asyncio.sleep(0.005)
     failures = [line for line in logs if line["event"] == LogEvent.LOOP_FAILED]

@@ -18,6 +18,7 @@ from shoal.services.browsers.worker import Worker, dependencies_of
 from tests.cluster_world import EXTRACT, FakeParts, form
 from tests.doubles import FakeBrowser, FakePage
 from tests.doubles.browser_double import FakeContext
+from tests.patience import soon
 
 URL = "http://shop.example/"
 
@@ -29,7 +30,7 @@ async def test_a_session_that_lost_its_lease_and_comes_back_runs_once_and_frees_
     worker = Worker("w", config, parts)
     spec = JobSpec.model_validate({"url": URL, "extract": EXTRACT})
     first = Work(1, 1, 1, "t", 1, 0, spec, None, None, None, None)
-    async with asyncio.timeout(18):
+    async with soon(18):
         await worker.submit([first])
         while not parts.browsers or not parts.browsers[0].visits:
             await asyncio.sleep(0.01)
@@ -57,7 +58,7 @@ async def test_a_session_that_is_stopped_before_its_first_step_reports_and_frees
     spec = JobSpec.model_validate({"url": URL, "extract": EXTRACT})
     await worker.submit([Work(1, 1, 1, "t", 1, 0, spec, None, None, None, None)])
     await worker.cancel([1])
-    async with asyncio.timeout(18):
+    async with soon(18):
         (report,) = (await worker.pull(0, 0)).reports()
         assert report.outcome is not None
         assert report.outcome.status is Status.CANCELED
@@ -76,7 +77,7 @@ async def test_a_session_that_is_told_to_stop_again_and_again_ends_its_page_in_p
     config = WorkerConfig(slots=1, artifacts_url="memory:")
     worker = Worker("w", config, FakeParts([], lambda: browser, config))
     spec = JobSpec.model_validate({"url": URL, "extract": EXTRACT})
-    async with asyncio.timeout(18):
+    async with soon(18):
         await worker.submit([Work(1, 1, 1, "t", 1, 0, spec, None, None, None, None)])
         while not browser.visits:
             await asyncio.sleep(0.01)
@@ -144,7 +145,7 @@ async def test_a_worker_that_ends_gives_back_what_it_is_still_handed() -> None:
     worker = Worker("w", config, FakeParts([], lambda: browser, config))
     spec = JobSpec.model_validate({"url": URL, "extract": EXTRACT})
     late = Work(2, 5, 1, "t", 1, 0, spec, None, Checkpoint(), None, None)
-    async with asyncio.timeout(18):
+    async with soon(18):
         await worker.submit([Work(1, 1, 1, "t", 1, 0, spec, None, None, None, None)])
         while not browser.visits:
             await asyncio.sleep(0.01)
@@ -167,7 +168,7 @@ async def test_a_browser_that_was_lost_inside_an_action_is_replaced_though_the_s
     parts = FakeParts([], lambda: FakeBrowser(form(act_seconds=0.2)), config)
     worker = Worker("w", config, parts)
     spec = JobSpec.model_validate({"url": URL, "goal": "send", "data": {"a": 1}})
-    async with asyncio.timeout(18):
+    async with soon(18):
         await worker.submit([Work(1, 1, 1, "t", 1, 0, spec, None, None, None, None)])
         (mark,) = (await worker.pull(0, 0)).reports()
         await worker.confirm(mark.serial, frozenset(), {})
@@ -195,7 +196,7 @@ async def test_a_session_whose_pages_were_cut_off_says_so_however_it_ends() -> N
     await worker.submit([Work(n, 1, n, "t", 1, 0, spec, None, None, None, None) for n, spec in ((1, good), (2, bad))])
     told: dict[int, Outcome] = {}
     seen = 0
-    async with asyncio.timeout(18):
+    async with soon(18):
         while len(told) < 2:
             for report in (await worker.pull(seen, 0)).reports():
                 seen = report.serial

@@ -12,6 +12,7 @@ from shoal.agent.support.moments import loop_time
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.store.records import CommitResult, Finish
 from tests.cluster_world import LOOP, shop, world
+from tests.patience import soon
 
 ITEMS = 60
 
@@ -38,7 +39,7 @@ async def test_a_claimer_without_room_waits_whatever_pauses_are_over(monkeypatch
         monkeypatch.setattr(w.store, "finish", finish)
         monkeypatch.setattr(claimer, "claim_once", claim_once)
         job = await w.submit(loop=LOOP, extract={"schema": {"type": "object", "properties": {}}})
-        async with asyncio.timeout(28):
+        async with soon(28):
             while state.signals.takes_reports:
                 await asyncio.sleep(0.01)
             state.domains.started(7_777, 7_777, 0.01, loop_time())

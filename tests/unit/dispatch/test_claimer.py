@@ -11,6 +11,7 @@ from shoal.services.dispatch.dispatch_state import DispatchState
 from shoal.services.dispatch.scheduling.claimer import places_of
 from shoal.services.store.records import ClaimRequest, Claims, Partition
 from tests.cluster_world import world
+from tests.patience import soon
 
 
 @dataclass
@@ -47,7 +48,7 @@ async def test_a_session_that_becomes_ready_while_a_claim_finds_nothing_is_claim
 
         w.store.claim = claim  # type: ignore[method-assign]
         state.ready([_partition(30)])
-        async with asyncio.timeout(28):
+        async with soon(28):
             while len(requests) < 2:
                 await asyncio.sleep(0.01)
         assert [request.after for request in requests[:2]] == [30, 10]

@@ -16,6 +16,7 @@ from shoal.services.store.records import ClaimRefusal, ClaimRequest, Claims, Par
 from shoal.services.store.throttle.site_limits import SiteLimits
 from shoal.services.store.waiting_causes import WaitingCause
 from tests.cluster_world import EXTRACT, LOOP, shop, world
+from tests.patience import soon
 
 FIELDS = {"url": "http://shop.example/", "extract": EXTRACT, "loop": LOOP}
 READ = Outcome(Status.COMPLETED, records=(Record({"n": 1}, tier="http"),))
@@ -67,7 +68,7 @@ async def test_the_claimer_notes_a_pause_that_held_a_run_back_where_an_operator_
 async def test_a_run_that_a_pause_held_back_is_asked_for_once_a_pause_while_no_slot_is_free() -> None:
     async with world(shop(1)) as w:
         state, claimer = w.dispatcher._state, w.dispatcher._claimer
-        async with asyncio.timeout(28):
+        async with soon(28):
             while not w.dispatcher._manager.workers:
                 await asyncio.sleep(0.01)
         (worker,) = w.dispatcher._manager.workers.values()
@@ -88,7 +89,7 @@ async def test_a_run_that_a_pause_held_back_is_asked_for_once_a_pause_while_no_s
         claimer.claim_once = counted  # type: ignore[method-assign]
         state.documents.note(work(), 3, worker.name, READ)
         state.ready([Partition(7, "t", 3, "shop.example", 0, 0)])
-        async with asyncio.timeout(28):
+        async with soon(28):
             while asked < 4:
                 await asyncio.sleep(0.01)
         assert looks < 20

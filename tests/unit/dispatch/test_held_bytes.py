@@ -14,6 +14,7 @@ from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.store.records import CommitResult, Finish
 from tests.cluster_world import LOOP, shop, world
 from tests.doubles import FakePage
+from tests.patience import soon
 
 RECORD_BYTES = 50_000
 ITEMS = 200
@@ -45,7 +46,7 @@ async def test_large_outcomes_stop_the_pullers_before_memory_is_full(monkeypatch
         async def finish(group: Sequence[Finish], *, per_domain: int | None = None) -> CommitResult:
             while any(one.outcome.records for one in group) and not writing:
                 # What may still come in has come in: all of it, or so much that nobody pulls any more.
-                async with asyncio.timeout(28):
+                async with soon(28):
                     while (
                         w.dispatcher._state.signals.takes_reports and len(group) + committer.uncommitted.reports < ITEMS
                     ):

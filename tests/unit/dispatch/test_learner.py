@@ -13,6 +13,7 @@ from shoal.services.dispatch.learner import Learner
 from shoal.services.store.learning.records import LearningDue
 from shoal.services.store.store import open_store
 from shoal.services.store.workflows import keeping
+from tests.patience import soon
 from tests.store_contract.learning import FOR, SHADOW, VERSION, end_all, learning_loop
 from tests.store_contract.workflows import learned
 from tests.store_world import Clock, World
@@ -37,7 +38,7 @@ async def test_a_version_that_the_store_does_not_keep_leaves_the_items_to_the_mo
     monkeypatch.setattr(learner, "_next", computed)
     running = asyncio.create_task(learner.run())
     try:
-        async with asyncio.timeout(28):
+        async with soon(28):
             while (told := (await store.learning.of_job(job))[0]).phase is not Phase.OFF:
                 assert not running.done(), running
                 await asyncio.sleep(0.01)

@@ -22,6 +22,7 @@ from shoal.services.dispatch.workers.worker_state import claiming
 from shoal.services.store.records import DRAIN, Claims
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, World, shop, world
 from tests.doubles import FakeBrowser
+from tests.patience import soon
 
 
 @pytest.fixture(autouse=True)
@@ -30,14 +31,14 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def until(met: Callable[[], bool]) -> None:
-    async with asyncio.timeout(28):
+    async with soon(28):
         while not met():
             await asyncio.sleep(0.01)
 
 
 async def told(w: World, workers: int) -> None:
     """Until the housekeeper has said that there are so many workers."""
-    async with asyncio.timeout(28):
+    async with soon(28):
         while True:
             said = (await w.store.states("dispatcher/")).get("dispatcher/main")
             if said is not None and len(said[0]["workers"]) == workers:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from shoal.services.dispatch import dispatcher as module
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.workers.free_memory import free_bytes
 from tests.cluster_world import EXTRACT, LOOP, shop, world
+from tests.patience import soon
 
 
 def test_a_container_s_limit_counts_and_a_tenth_is_left(tmp_path: Path) -> None:
@@ -48,6 +48,6 @@ async def test_workers_of_one_machine_are_no_more_than_it_has_memory_for(
 
     monkeypatch.setattr(LocalWorker, "stats", told)
     config = DispatchConfig(workers=1, most_workers=10, per_domain=50, one_machine=True)
-    async with world(shop(100, seconds=0.05), slots=2, dispatch=config) as w, asyncio.timeout(28):
+    async with world(shop(100, seconds=0.05), slots=2, dispatch=config) as w, soon(28):
         assert (await w.final(await w.submit(loop=LOOP, extract=EXTRACT))).counts.completed == 100
         assert len(w.pool.workers) == 2, "the backlog is worth ten, the memory two"

@@ -26,6 +26,7 @@ from shoal.services.dispatch.scheduling import partition_reader
 from shoal.services.errors import StoreAway
 from tests.cluster_world import EXTRACT, FakeParts, PlainPolicy, World, world
 from tests.doubles import FakeBrowser, FakePage
+from tests.patience import soon
 from tests.unit.dispatch.test_succession import succession
 
 URL = "http://shop.example/"
@@ -93,7 +94,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 async def walking(w: World, **fields: Any) -> int:
     """A job whose session has opened its first page."""
     job = await w.submit(extract=EXTRACT, **fields)
-    async with asyncio.timeout(28):
+    async with soon(28):
         while not any(parts.walker.opened for parts in ALL):
             await w.store.changed(0.02)
     return job
@@ -196,7 +197,7 @@ async def test_a_turn_that_could_not_be_told_is_told_with_the_next_one(monkeypat
         monkeypatch.setattr(worker, "confirm", confirm)
         polite = {"robots": False, "delay_s": 0.02}
         first = await w.submit(extract=EXTRACT, politeness=polite)
-        async with asyncio.timeout(28):
+        async with soon(28):
             while not told:
                 await w.store.changed(0.02)
         second = await w.submit(extract=EXTRACT, politeness=polite)
@@ -216,7 +217,7 @@ async def test_a_session_that_waits_for_its_turn_goes_on_under_a_successor(monke
         with monkeypatch.context() as broken:
             broken.setattr(w.store, "rate_slots", rate_slots)
             job = await w.submit(extract=EXTRACT, politeness={"robots": False, "delay_s": 0.02}, max_attempts=1)
-            async with asyncio.timeout(28):
+            async with soon(28):
                 await asked.wait()
         async with succession(w, DispatchConfig()):
             assert (await w.final(job)).status is Status.COMPLETED

@@ -15,6 +15,7 @@ from shoal.services.dispatch.actor import counted_start
 from shoal.services.store.restarts import Restarts
 from shoal.services.store.store import open_store
 from tests.cluster_world import EXTRACT, LOOP, shop, world
+from tests.patience import soon
 
 
 async def test_a_dispatcher_that_dies_again_and_again_starts_more_slowly_each_time(
@@ -62,7 +63,7 @@ async def test_a_worker_that_dies_at_its_start_is_not_started_without_end(
         assert done.counts.completed == 3
         monkeypatch.setattr(LocalPool, "start", start)
         await w.pool.workers[0].lose()  # it had worked: the next one comes at once
-        async with asyncio.timeout(28):
+        async with soon(28):
             while len(begun) < 4:
                 await asyncio.sleep(0.01)
         pauses = [later - earlier for earlier, later in pairwise(begun)]

@@ -26,6 +26,7 @@ from tests import store_world
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, shop, world
 from tests.doubles import FakeBrowser, FakePage
 from tests.doubles.browser_double import FakeContext
+from tests.patience import soon
 from tests.store_world import BROKEN, DONE, links, loop
 
 
@@ -67,7 +68,7 @@ async def test_the_pool_grows_with_the_backlog_and_shrinks_when_it_is_done(monke
     config = DispatchConfig(workers=1, most_workers=3, idle_worker_s=0.1, per_domain=50)
     async with world(shop(60, seconds=0.05), slots=2, dispatch=config) as w:
         job = await w.submit(loop=LOOP, extract=EXTRACT)
-        async with asyncio.timeout(28):
+        async with soon(28):
             while len(w.dispatcher.workers) < 3:
                 await asyncio.sleep(0.01)
             assert (await w.final(job)).counts.completed == 60
@@ -114,7 +115,7 @@ async def test_two_dispatchers_do_not_both_ask_for_workers_for_the_whole_backlog
         monkeypatch.setattr(w.store, "claim", claim)
         await second.start()
         try:
-            async with asyncio.timeout(28):
+            async with soon(28):
                 while len(await sizes()) < 2:
                     await asyncio.sleep(0.01)
                 jobs = [await w.submit(extract=EXTRACT, url="http://shop.example/0") for _ in range(12)]
@@ -151,7 +152,7 @@ async def test_a_lost_worker_is_replaced_once_though_the_pool_is_sized_meanwhile
         monkeypatch.setattr(w.pool, "start", start)
         monkeypatch.setattr(w.pool, "expect", expect)
         await w.pool.workers[0].lose()
-        async with asyncio.timeout(28):
+        async with soon(28):
             while len(w.pool.workers) < 3:
                 await asyncio.sleep(0.01)
 
@@ -172,7 +173,7 @@ async def test_sessions_claimed_for_a_worker_that_is_lost_meanwhile_go_on_elsewh
         async def lose(name: str) -> None:
             lost.append(name)
             await next(worker for worker in w.pool.workers if worker.name == name).lose()
-            async with asyncio.timeout(28):
+            async with soon(28):
                 while name in w.dispatcher.workers:
                     await asyncio.sleep(0.01)
 
@@ -203,7 +204,7 @@ async def test_a_worker_that_does_not_answer_keeps_no_other_from_work(monkeypatc
 
         monkeypatch.setattr(silent, "submit", submit)
         jobs = [await w.submit(extract=EXTRACT, url="http://shop.example/3") for _ in range(30)]
-        async with asyncio.timeout(28):
+        async with soon(28):
             await asked.wait()
             while len([job for job in jobs if (await w.store.job(job)).finished_at]) < 15:  # more than one claim gives
                 await asyncio.sleep(0.01)

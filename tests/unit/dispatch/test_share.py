@@ -8,6 +8,7 @@ from collections import Counter
 from shoal.agent.status import Status
 from shoal.services.dispatch.config import DispatchConfig
 from tests.cluster_world import EXTRACT, LOOP, World, shop, world
+from tests.patience import soon
 
 SHARED = DispatchConfig(tenant_share=0.5, drain_s=0.1)
 
@@ -39,7 +40,7 @@ async def test_another_tenant_begins_at_once_whatever_the_first_has_taken() -> N
         hogs = await w.submit(tenant="big", loop=LOOP, extract=EXTRACT)
         await w.running(hogs, 2)
         quick = await w.submit(tenant="small", url="http://quick.example/", extract=EXTRACT)
-        async with asyncio.timeout(28):
+        async with soon(28):
             assert (await w.final(quick)).status is Status.COMPLETED
         assert (await w.store.job(hogs)).counts.running == 2
 
@@ -49,7 +50,7 @@ async def test_a_weight_that_an_operator_sets_reaches_the_dispatcher_that_runs()
     async with world(shop(1), dispatch=config) as w:
 
         async def told(weights: dict[str, float]) -> None:
-            async with asyncio.timeout(28):
+            async with soon(28):
                 while [data["weights"] for data, _ in (await w.store.states("dispatcher/")).values()] != [weights]:
                     await asyncio.sleep(0.05)
 
@@ -64,7 +65,7 @@ async def test_the_snapshot_names_tenants_at_their_share() -> None:
     async with world(shop(12, seconds=300.0), dispatch=SHARED) as w:
         job = await w.submit(tenant="big", loop=LOOP, extract=EXTRACT)
         await w.running(job, 2)
-        async with asyncio.timeout(28):
+        async with soon(28):
             while True:
                 told = [data for data, _ in (await w.store.states("dispatcher/")).values() if data.get("at_share")]
                 if told:

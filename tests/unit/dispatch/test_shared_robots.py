@@ -20,6 +20,7 @@ from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, world
 from tests.doubles import FakeBrowser, FakePage
+from tests.patience import soon
 from tests.robots_site import RULES, Site, serving
 from tests.unit.dispatch.test_succession import succession
 
@@ -97,7 +98,7 @@ async def test_a_session_whose_dispatcher_dies_before_it_answers_goes_on(monkeyp
         with monkeypatch.context() as broken:
             broken.setattr(w.store, "robots", robots)
             job = await w.submit(url=f"{site.url}/item/0", extract=EXTRACT, max_attempts=1)
-            async with asyncio.timeout(28):
+            async with soon(28):
                 await asked.wait()
                 while not site.asked:
                     await w.store.changed(0.02)

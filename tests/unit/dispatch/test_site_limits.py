@@ -10,6 +10,7 @@ from shoal.services.dispatch.status.site_rates import SPAN_S, SiteRates
 from shoal.services.store.records import SiteChanges
 from shoal.services.store.waiting_causes import WaitingCause
 from tests.cluster_world import EXTRACT, LOOP, shop, world
+from tests.patience import soon
 from tests.store_world import BROKEN, DONE
 
 SITE = "shop.example"
@@ -28,7 +29,7 @@ async def test_a_pause_is_kept_told_and_lifted() -> None:
             state = await w.store.states("dispatcher/")
             return [cause for snapshot, _ in state.values() for cause in snapshot["lanes_waiting"]]
 
-        async with asyncio.timeout(28):
+        async with soon(28):
             while WaitingCause.SITE_PAUSED not in await told():
                 await asyncio.sleep(0.1)
         assert (await w.store.job(job)).started_at is None

@@ -16,6 +16,7 @@ from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
 from tests.cluster_world import COMPLETED, EXTRACT, LOOP, World, shop, world
 from tests.doubles import FakeBrowser, FakePage
+from tests.patience import soon
 
 URL = "http://shop.example/"
 
@@ -70,7 +71,7 @@ async def test_a_worker_that_cannot_be_started_does_not_hold_up_the_others(monke
         return await started(pool)
 
     monkeypatch.setattr(LocalPool, "start", start)
-    async with asyncio.timeout(28), world(shop(5), dispatch=DispatchConfig(workers=3)) as w:
+    async with soon(28), world(shop(5), dispatch=DispatchConfig(workers=3)) as w:
         job = await w.final(await w.submit(loop=LOOP, extract=EXTRACT))
         assert job.counts.completed == 5
         assert len(w.dispatcher.workers) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,6 +20,7 @@ from shoal.services.errors import StoreAway
 from shoal.services.store.records import CommitResult, ExpiredLeases, Finish, Renewal
 from tests.cluster_world import EXTRACT, LOOP, World, form, shop, world
 from tests.doubles import FakePage
+from tests.patience import soon
 
 URL = "http://shop.example/"
 ONE = {URL: FakePage(read={"n": 1})}
@@ -40,7 +40,7 @@ async def begun(w: World, **fields: Any) -> int:
 
 async def counted(w: World, metric: str) -> float:
     """Return what the dispatcher has counted, as soon as its snapshot says it."""
-    async with asyncio.timeout(28):
+    async with soon(28):
         while True:
             for snapshot, _ in (await w.store.states("dispatcher/")).values():
                 counts = {row[0]: row[-1] for row in snapshot["figures"]["counts"]}

@@ -17,6 +17,7 @@ from shoal.services.errors import WrongState
 from shoal.services.live_messages import PREFIX, Act, Done, Keep
 from shoal.services.web.live import rooms, viewing
 from tests.gateway_world import World, completed, world
+from tests.patience import soon
 
 TOKEN = "installation-token"
 JPEG = base64.b64encode(b"\xff\xd8picture").decode()
@@ -54,7 +55,7 @@ class Worker:
 
     async def link(self) -> None:
         """Finds the request that the gateway keeps in the store, and follows it."""
-        async with asyncio.timeout(7.5):
+        async with soon(7.5):
             while not (requests := await self._here.store.states(PREFIX)):
                 await asyncio.sleep(0.01)
         ((request, _),) = requests.values()
@@ -205,7 +206,7 @@ async def test_pictures_are_streamed_until_the_key_ends(here: World, monkeypatch
     await worker.link()
     assert (await worker.say(**STANDING)).status_code == 204
     assert (await worker.say(kind="frame", jpeg=JPEG, width=1280, height=720)).status_code == 204
-    async with asyncio.timeout(7.5):
+    async with soon(7.5):
         while "frame" not in dict(told):
             await asyncio.sleep(0.01)
     assert dict(told)["frame"] == {"jpeg": JPEG, "width": 1280.0, "height": 720.0}
@@ -216,7 +217,7 @@ async def test_pictures_are_streamed_until_the_key_ends(here: World, monkeypatch
     good = False
     await asyncio.wait_for(looking, 7.5)
     assert room.viewers == 0
-    async with asyncio.timeout(7.5):
+    async with soon(7.5):
         while worker.told[-1] != {"kind": "watch", "on": False}:
             await asyncio.sleep(0.01)
     assert await here.store.states(PREFIX) == {}, "no page asks any more"
@@ -252,7 +253,7 @@ async def test_a_running_session_s_page_shows_what_its_worker_tells(monkeypatch:
                 await asyncio.sleep(0.05)
 
         async def until(met: Callable[[], bool]) -> None:
-            async with asyncio.timeout(30):
+            async with soon(30):
                 while not met():
                     await asyncio.sleep(0.01)
 
@@ -289,7 +290,7 @@ async def test_one_picture_of_a_session_s_page_is_had_and_none_of_a_secret() -> 
         asking = asyncio.create_task(here.client.get("/sessions/s1/live/picture"))
         worker = Worker(here)
         await worker.link()
-        async with asyncio.timeout(30):
+        async with soon(30):
             while {"kind": "watch", "on": True} not in worker.told:
                 await asyncio.sleep(0.01)
         await worker.say(kind="frame", jpeg=JPEG, width=10, height=10)

@@ -14,6 +14,7 @@ from shoal.agent.worker_messages import RobotsAnswer, RobotsWish
 from shoal.services.browsers.network import robots as module
 from shoal.services.browsers.network.robots import Robots
 from shoal.services.store.throttle.shared_robots import FETCH_S
+from tests.patience import soon
 from tests.robots_site import RULES, Site
 from tests.store_world import Clock, World, world
 
@@ -57,7 +58,7 @@ async def workers(clock: Clock, w: World) -> AsyncIterator[list[tuple[Robots, As
 async def all_ask(workers: list[tuple[Robots, Asking]], url: str) -> list[bool | BaseException]:
     """Return whether each may open a page; or why it cannot know."""
     asking = (robots.allowed(url, "Shoal", shared) for robots, shared in workers)
-    async with asyncio.timeout(40):
+    async with soon(40):
         return await asyncio.gather(*asking, return_exceptions=True)
 
 
@@ -131,7 +132,7 @@ async def test_a_worker_that_dies_while_it_fetches_is_replaced(
     site.body = RULES
     site.open.clear()
     dying = asyncio.ensure_future(all_ask(workers[:1], f"{site.url}/private"))
-    async with asyncio.timeout(40):
+    async with soon(40):
         while not site.asked:
             await asyncio.sleep(0.005)
     others = asyncio.ensure_future(all_ask(workers[1:], f"{site.url}/private"))
@@ -160,7 +161,7 @@ async def test_a_worker_whose_dispatcher_does_not_answer_fetches_itself(
 
     site.body = RULES
     robots = Robots()
-    async with asyncio.timeout(40):
+    async with soon(40):
         assert await robots.allowed(f"{site.url}/private", "Shoal", Silent()) is False
     await robots.close()
     assert site.asked == ["/robots.txt"]

@@ -29,6 +29,7 @@ from shoal.agent.status import Status
 from shoal.agent.types import Action, Outcome, Step
 from tests.cluster_world import EXTRACT, PlainPolicy
 from tests.doubles import FakeBrowser, FakePage
+from tests.patience import soon
 from tests.unit.session.test_session import URL, Notes, deps, work
 
 CLICK = Action("mouse_click", {"x": 5, "y": 6, "button": "left"})
@@ -50,7 +51,7 @@ PAGES = {
 
 
 async def until(met: Callable[[], bool]) -> None:
-    async with asyncio.timeout(18):
+    async with soon(18):
         while not met():
             await asyncio.sleep(0.001)
 

@@ -22,6 +22,7 @@ from shoal.services.webhooks.notifier import Notifier
 from shoal.services.webhooks.sender import Sender
 from tests.gateway_world import FixedNames, World, completed, world
 from tests.mail_server import mail_server
+from tests.patience import soon
 from tests.unit.webhooks.test_sending import NAMES, receiving
 
 HERE = Reach(exceptions=("127.0.0.0/8",))
@@ -47,7 +48,7 @@ async def _ended(w: World, *people: dict[str, Any], reach: Reach = HERE, **parts
     sender = Sender(reach, FixedNames(NAMES))
     task = asyncio.create_task(Deliverer(w.store, Notifier(sender, **parts), ("m" * 32,), seed=1).run())
     try:
-        async with asyncio.timeout(28):
+        async with soon(28):
             while True:
                 rows = await w.store.deliveries(DeliveryFilter())
                 if all(row.state is not DeliveryState.WAITING or row.error for row in rows):

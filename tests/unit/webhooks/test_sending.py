@@ -22,6 +22,7 @@ from shoal.services.webhooks.retry import PAUSES_S, DeliveryAnswer, delivery_aft
 from shoal.services.webhooks.sender import Sender
 from shoal.services.webhooks.signature import signed_headers, tenant_secret, verify
 from tests.gateway_world import FixedNames, World, completed, world
+from tests.patience import soon
 from tests.receiver import Receiver, receiving
 
 MASTER = "m" * 32
@@ -42,7 +43,7 @@ async def delivering(w: World, reach: Reach | None = None) -> AsyncIterator[None
 
 
 async def until(w: World, state: DeliveryState, n: int = 1) -> None:
-    async with asyncio.timeout(28):
+    async with soon(28):
         while len(await w.store.deliveries(DeliveryFilter(states=(state,)))) < n:
             await asyncio.sleep(0.01)
 
@@ -189,7 +190,7 @@ async def _tell(w: World, tenant: str, receiver: Receiver, jobs: int) -> None:
 
 
 async def _reached(receiver: Receiver, messages: int) -> None:
-    async with asyncio.timeout(28):
+    async with soon(28):
         while len(receiver.got) < messages:
             await asyncio.sleep(0.01)
 
