@@ -49,13 +49,15 @@ class PlacedValue:
 
 
 def columns_of(run: Run) -> list[Column]:
-    """The columns of a run."""
-    collector = _Collector(run)
-    for place, pieces in enumerate(collector.records):
-        collector.take(place, pieces)
-    collector.join_places()
-    columns = [*collector.place_columns(), *collector.link_columns(), *collector.columns_around()]
-    return [*columns, *attribute_columns(run)] if columns else []
+    """The columns of a run, which are made once."""
+    if run.columns is None:
+        collector = _Collector(run)
+        for place, pieces in enumerate(collector.records):
+            collector.take(place, pieces)
+        collector.join_places()
+        columns = [*collector.place_columns(), *collector.link_columns(), *collector.columns_around()]
+        run.columns = [*columns, *attribute_columns(run)] if columns else []
+    return run.columns
 
 
 @dataclass(slots=True)
@@ -306,15 +308,14 @@ class _Collector:
             first = pieces[0] if pieces else None
             place = self._column(key, cells, first)
             place.in_cells = first is not None and bool(cell_step(first.path[self.run.depth :]))
-            place.part = self._part(place)
-            made = typed_columns(place)
-            made += addresses(place)
+            place.first, place.unsteady = first, self._unsteady(key, cells)
+            if place.stretches:
+                place.place = median(self._place(record, each.first) for record, each in place.stretches.items())
+            sizes = self._sizes_of_cells(place)
+            place.part = _part(place, sizes)
+            made = [*typed_columns(place), *addresses(place)]
             for column in made:
-                column.first = first
-                column.part = self._part(column)
-                column.unsteady = self._unsteady(key, cells)
-                if column.stretches:
-                    column.place = median(self._place(record, each.first) for record, each in column.stretches.items())
+                column.part = _part(column, sizes)
             columns += made
         return columns
 
@@ -378,16 +379,15 @@ class _Collector:
         linked = sum(cell.link is not None and cell.link is self._first_links[record] for record, cell in cells.items())
         return max(begun, linked) > _MOSTLY * len(cells)
 
-    def _part(self, column: Column) -> float:
-        """The share of the cells' text that the column's values are; 1 outside of cells."""
-        said = whole = 0
-        for record, stretch in column.stretches.items():
-            cell = cell_step(self.page.pieces[stretch.first].path[self.run.depth :])
-            value = column.values[record]
-            if cell and isinstance(value, str):
-                said += len(value)
-                whole += max(len(value), self._cell_sizes.get((record, cell), 0))
-        return said / whole if whole else 1.0
+    def _sizes_of_cells(self, column: Column) -> dict[int, int]:
+        """The characters of the cell that each value stands in, by record."""
+        if not self._columns:
+            return {}
+        steps = {
+            record: cell_step(self.page.pieces[stretch.first].path[self.run.depth :])
+            for record, stretch in column.stretches.items()
+        }
+        return {record: self._cell_sizes.get((record, step), 0) for record, step in steps.items() if step}
 
     def _unsteady(self, key: Key, cells: Mapping[int, PlacedValue]) -> float:
         counted = self._numbers.get(str(key[0]))
@@ -458,6 +458,14 @@ def _join(group: dict[Key, dict[int, PlacedValue]] | dict[Key, dict[int, _Link]]
         for key in keys[1:]:
             if group[keys[0]].keys().isdisjoint(group[key]):
                 group[keys[0]].update(group.pop(key))  # type: ignore[arg-type]
+
+
+def _part(column: Column, sizes: Mapping[int, int]) -> float:
+    """The share of the cells' text that the column's values are; 1 outside of cells."""
+    values = ((column.values[record], size) for record, size in sizes.items())
+    lengths = [(len(value), max(len(value), size)) for value, size in values if isinstance(value, str)]
+    whole = sum(size for _, size in lengths)
+    return sum(length for length, _ in lengths) / whole if whole else 1.0
 
 
 def _prefix_of(text: str) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal
 
 from shoal.agent.read.field import Field
-from shoal.agent.read.lists.column import Column
+from shoal.agent.read.lists.column import Column, ColumnKind
 from shoal.agent.read.lists.paths import tags_of
 from shoal.agent.read.lists.typed_columns import is_counted
 from shoal.agent.read.lists.words import (
@@ -42,6 +42,19 @@ _MOSTLY, _FORMED = 0.8, 0.7
 """Share of a column's values that must have the form, and the score of a column that its form names."""
 _TITLES = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _HEADINGS = _TITLES | {"strong", "b", "dt"}
+
+_KINDS_OF_COLUMNS: Mapping[ListKind, Collection[ColumnKind]] = {
+    "day": ("day",),
+    "link": ("link",),
+    "image": ("image",),
+    "money": ("money", "text", "identifier"),
+    "number": ("money", "text", "identifier"),
+    "identifier": ("text", "identifier"),
+    "name": ("text",),
+    "long": ("text",),
+    "short": ("text", "day"),
+}
+"""The kinds of columns that a field may stand in."""
 
 LEAST_FIT = {"name": 0.85, "identifier": 0.8, "day": 0.5, "link": 0.7}
 """The fit from which a column may be what a field asks for, by kind."""
@@ -223,7 +236,7 @@ def fit_of_column(asked: ListField, column: Column, records: int) -> float:
     """Return how well a column fits a field; 0 or below: not at all."""
     if column.count < 2 and records > 2:
         return 0.0
-    if is_counted(column) and not asked.asked.is_number:
+    if column.kind not in _KINDS_OF_COLUMNS[asked.kind] or (is_counted(column) and not asked.asked.is_number):
         return 0.0
     named = asked.likeness(column.label_words) or 0.5 * asked.hinted(column.hint_words)
     if (column.names or column.loose_names) and asked.is_called(column):
@@ -233,24 +246,22 @@ def fit_of_column(asked: ListField, column: Column, records: int) -> float:
     heading = column.source[0] == "heading"
     match asked.kind:
         case "day":
-            return _fit_of_days(column, named, heading) if column.kind == "day" else 0.0
+            return _fit_of_days(column, named, heading)
         case "link":
-            return _fit_of_links(asked, column, named) if column.kind == "link" else 0.0
+            return _fit_of_links(asked, column, named)
         case "image":
-            return _fit_of_pictures(column, named) if column.kind == "image" else 0.0
+            return _fit_of_pictures(column, named)
         case "money" | "number":
             return _fit_of_amounts(asked, column, named)
-    if column.kind == "day" and column.whole and asked.kind == "short" and not heading:
-        return column.cover * (0.5 + named) if named > 0.3 else 0.0
-    if heading or column.kind not in ("text", "identifier"):
+    if heading:
         return 0.0
+    if column.kind == "day":
+        return column.cover * (0.5 + named) if column.whole and named > 0.3 else 0.0
     cut = 0.0
     if asked.is_called(column):
         cut = _CUT * (1 - column.part) + _CUT_LITTLE * (not column.whole and column.part > _NEARLY_ALL)
     if asked.kind == "identifier":
         return _fit_of_identifiers(column, named) - cut
-    if column.kind == "identifier":
-        return 0.0
     if asked.kind == "name":
         return _fit_of_names(asked, column, named, records) - cut
     if asked.leads and not named:
@@ -298,7 +309,7 @@ def _fit_of_amounts(asked: ListField, column: Column, named: float) -> float:
         if asked.kind != "money" and named < _NAMED_MONEY:
             return 0.0  # 40 m² beside 900 €
         return column.cover * (1.0 + 0.3 * (asked.kind == "money") + named)
-    if not column.whole or column.kind not in ("text", "identifier"):
+    if not column.whole:
         return 0.0
     numbers = sum(bool(_NUMBER.fullmatch(text)) for text in column.texts)
     share = numbers / max(1, column.count)
@@ -373,15 +384,16 @@ class Assignment:
 def assign(fields: Sequence[ListField], columns: Sequence[Column], records: int) -> Assignment:
     """The best joint choice of a column for each field; no two fields take one stretch of text."""
     options = {asked.name: _options(asked, columns, records) for asked in fields}
+    clashing, linked = cache(clash), cache(is_linked)  # each pair is met in many of the choices
     beam: list[tuple[float, dict[str, int]]] = [(0.0, {})]
     for asked in sorted(fields, key=lambda asked: _turn(asked, options)):
         grown = list(beam)
         for score, taken in beam:
             for fitness, place in options[asked.name]:
-                if any(clash(columns[place], columns[other]) for other in taken.values()):
-                    continue
-                linked = link_worth(asked, columns[place], {name: columns[at] for name, at in taken.items()}, fields)
-                grown.append((score + fitness + linked, {**taken, asked.name: place}))
+                others = {name: columns[at] for name, at in taken.items()}
+                if not any(clashing(columns[place], other) for other in others.values()):
+                    worth = link_worth(asked, columns[place], others, fields, linked)
+                    grown.append((score + fitness + worth, {**taken, asked.name: place}))
         beam = sorted(grown, key=lambda each: -each[0])[:_BEAM]
     score, taken = beam[0]
     return Assignment(
@@ -419,24 +431,30 @@ def _turn(asked: ListField, options: dict[str, list[tuple[float, int]]]) -> tupl
     return asked.kind == "link", asked.kind == "short", -best
 
 
-def link_worth(asked: ListField, link: Column, taken: Mapping[str, Column], fields: Sequence[ListField]) -> float:
-    """Return what a column of links gains for a field by the values of other fields that are its text."""
-    if asked.kind != "link":
-        return 0.0
-    of = [
-        each
-        for each in fields
-        if each.name in taken and taken[each.name].kind in ("text", "identifier") and is_linked(taken[each.name], link)
-    ]
-    return max((_LINKED if each.kind == "name" or each is fields[0] else _LINKED_ASIDE for each in of), default=0.0)
-
-
 def is_linked(text: Column, link: Column) -> bool:
     """True when the texts of a column stand in the links of another."""
     if not text.links or not link.links:
         return False
     pairs = zip(text.links, link.links, strict=True)
     return sum(mine is not None and mine is its for mine, its in pairs) > 0.6 * max(1, link.count)
+
+
+def link_worth(
+    asked: ListField,
+    link: Column,
+    taken: Mapping[str, Column],
+    fields: Sequence[ListField],
+    linked: Callable[[Column, Column], bool] = is_linked,
+) -> float:
+    """Return what a column of links gains for a field by the values of other fields that are its text."""
+    if asked.kind != "link":
+        return 0.0
+    of = [
+        each
+        for each in fields
+        if each.name in taken and taken[each.name].kind in ("text", "identifier") and linked(taken[each.name], link)
+    ]
+    return max((_LINKED if each.kind == "name" or each is fields[0] else _LINKED_ASIDE for each in of), default=0.0)
 
 
 def clash(first: Column, second: Column) -> bool:

@@ -129,8 +129,13 @@ def _ranked(runs: Sequence[Run], fields: Sequence[ListField]) -> list[_Trial]:
     """The trials of the runs, best first: all by a few records, and the best of these by more."""
     first = [trial for run in runs if (trial := _try(run.sample(_FEW), fields)) is not None]
     first.sort(key=lambda trial: -trial.score)
-    better = [_try((trial.run.whole or trial.run).sample(_SAMPLE), fields) or trial for trial in first[:_MOST_TRIED]]
+    better = [_by_more(trial, fields) for trial in first[:_MOST_TRIED]]
     return [*sorted(better, key=lambda trial: -trial.score), *first[_MOST_TRIED:]]
+
+
+def _by_more(trial: _Trial, fields: Sequence[ListField]) -> _Trial:
+    whole = trial.run.whole
+    return trial if whole is None else _try(whole.sample(_SAMPLE), fields) or trial
 
 
 # --- the best run -------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from statistics import median, mode
 
 from lxml.html import HtmlElement
 
+from shoal.agent.read.lists.column import Column
 from shoal.agent.read.lists.elements import attribute_number, is_cell, is_head, is_row, is_table, line_of
 from shoal.agent.read.lists.paths import LOOKS, Path, without_columns
 from shoal.agent.read.lists.pieces import PagePieces, Part, Piece, words_in_line
@@ -53,6 +54,8 @@ class Run:
     size: int = 0  # characters
     headers: dict[str, str] = field(default_factory=dict)  # texts of a table's header by the step of the cells below
     whole: Run | None = None  # of a sample: the run that it is taken of
+    samples: dict[int, Run] = field(default_factory=dict)  # by the most records that they may have
+    columns: list[Column] | None = None  # once they were asked for
 
     def records(self) -> list[list[Piece]]:
         """The pieces of each record."""
@@ -62,7 +65,10 @@ class Run:
         """The run, or its first records where it has more."""
         if len(self.spans) <= most:
             return self
-        return Run(self.page, self.how, self.spans[:most], self.depth, self.roots[:most], self.size, self.headers, self)
+        if most not in self.samples:
+            spans, roots = self.spans[:most], self.roots[:most]
+            self.samples[most] = Run(self.page, self.how, spans, self.depth, roots, self.size, self.headers, self)
+        return self.samples[most]
 
     def of(self, spans: Sequence[Span]) -> Run:
         """A run of other stretches of the same page."""
