@@ -110,7 +110,7 @@ class PagePieces:
         self.span: dict[HtmlElement, tuple[int, int]] = {}
         self.path: dict[HtmlElement, Path] = {}
         self.parts: dict[HtmlElement, list[Part]] = {}
-        self.menus: set[HtmlElement] = set()
+        self.menus: set[HtmlElement] = set()  # blocks that are named as navigation, and all elements in them
         self.laid: dict[HtmlElement, int] = {}  # columns of tables that are laid out by style
         self.laid_rows: dict[HtmlElement, HtmlElement] = {}  # the row that heads them, by row of such a table
         self._laid_at: dict[HtmlElement, int] = {}  # column, by cell of such a table
@@ -147,7 +147,7 @@ class PagePieces:
 
     def in_menu(self, piece: Piece) -> bool:
         """True when the piece stands in a block that is named as navigation."""
-        return any(el in self.menus for el in (piece.el, *piece.el.iterancestors()))
+        return piece.el in self.menus
 
     def mentioned(self, piece: Piece) -> bool:
         """True for code within a sentence: it mentions something, and what the record is called stands elsewhere."""

@@ -126,11 +126,21 @@ def _loosely(fields: Sequence[ListField]) -> list[ListField]:
 
 
 def _ranked(runs: Sequence[Run], fields: Sequence[ListField]) -> list[_Trial]:
-    """The trials of the runs, best first: all by a few records, and the best of these by more."""
-    first = [trial for run in runs if (trial := _try(run.sample(_FEW), fields)) is not None]
+    """The trials of the runs, best first: all by a few records, and the best of these by more.
+
+    Runs in menus are tried where no other run states all fields.
+    """
+    menus = [run for run in runs if _in_menu(run)]
+    first = _first_trials([run for run in runs if run not in menus], fields)
+    if not any(len(trial.taken.columns) == len(fields) for trial in first):
+        first += _first_trials(menus, fields)
     first.sort(key=lambda trial: -trial.score)
     better = [_by_more(trial, fields) for trial in first[:_MOST_TRIED]]
     return [*sorted(better, key=lambda trial: -trial.score), *first[_MOST_TRIED:]]
+
+
+def _first_trials(runs: Sequence[Run], fields: Sequence[ListField]) -> list[_Trial]:
+    return [trial for run in runs if (trial := _try(run.sample(_FEW), fields)) is not None]
 
 
 def _by_more(trial: _Trial, fields: Sequence[ListField]) -> _Trial:
