@@ -32,6 +32,8 @@ from shoal.agent.read.values.text_values import days_in
 
 _LONGEST_BADGE = 40
 _MOSTLY = 0.7
+_MOST_ALIKE = 20
+"""Pieces, lines or links of a record at one path that are places: further ones are a long text's, or a list's."""
 _CONTROL_LEVELS = 4
 _MEANS = re.compile(r"[-–—:]\s+(\S.*)$")
 _PREFIX = re.compile(r"([^:]{2,32}):\s+(\S.*)$")
@@ -106,7 +108,7 @@ class _Collector:
             path = piece.path[self.run.depth :]
             step = cell_step(path)
             header = self.run.headers.get(step, "")
-            if not self.page.mentioned(piece):
+            if numbers[path] < _MOST_ALIKE and not self.page.mentioned(piece):
                 within = within_named(pieces, place)
                 named = header or named_before(pieces, place)
                 self._put(("piece", path, numbers[path]), record, joined(within), within, named, piece.link)
@@ -116,7 +118,8 @@ class _Collector:
                 cells[step].append(piece)
             if piece.link is not None and piece.link not in seen:
                 seen.add(piece.link)
-                self._take_link(record, piece, path, linked[path], header)
+                if linked[path] < _MOST_ALIKE:
+                    self._take_link(record, piece, path, linked[path], header)
                 linked[path] += 1
         self._numbers["piece"][record] = numbers
         self._take_labelled(record, list(lines.values()))
@@ -220,7 +223,7 @@ class _Collector:
             path = block_of(line[0].path[self.run.depth :])
             key = ("line", path, numbers[path])
             numbers[path] += 1
-            if self.page.mentioned(line[0]) and len(line) == 1:
+            if key[2] >= _MOST_ALIKE or (self.page.mentioned(line[0]) and len(line) == 1):
                 continue
             step = cell_step(path)
             if not step or len(line) < len(cells[step]):
