@@ -15,7 +15,7 @@ from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.reading.page_view import VIEW_JS
-from shoal.agent.workflows.told import NothingTold, told_by
+from shoal.agent.workflows.script_answer import NoScriptAnswer, script_answer
 
 _FACTS = ("title", "headings", "present", "visible", "busy")
 """Facts that guards go by. The text of a page is not among them: a document states none."""
@@ -52,9 +52,9 @@ class DocumentQuestion:
     def view(self, said: Json) -> Mapping[str, Any]:
         """Return what the script said, as a document's view says it; empty where it said nothing."""
         try:
-            told = told_by(said)
-            return {**told_by(told["places"]), "facts": told_by(told["facts"])} if self.asks_facts else told
-        except NothingTold:
+            told = script_answer(said)
+            return {**script_answer(told["places"]), "facts": script_answer(told["facts"])} if self.asks_facts else told
+        except NoScriptAnswer:
             return {}
 
     def found(self, view: Mapping[str, Any]) -> dict[str, list[Place]]:

@@ -13,7 +13,7 @@ from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.policies.rules.fields.extraction import extract_page
 from shoal.agent.policies.rules.lists.empty_list import asked_words
 from shoal.agent.policies.rules.lists.following import doubted, goes_on, read_whole_list
-from shoal.agent.read.by_place.given import GivenPage, GivenRecord, read_given, wait_for
+from shoal.agent.read.by_place.reading import PageReading, RecordReading, read_by_places, wait_for
 from shoal.agent.read.drawn.page_tree import drawn_page
 from shoal.agent.read.facts.facts import facts_of
 from shoal.agent.read.grounding.claims import stated_count, texts_of
@@ -79,7 +79,7 @@ async def _page(policy: Policy, extract_spec: ExtractSpec, state: SessionState) 
     if not extract_spec.fields and extract_spec.records is None:
         return await _unplaced(policy, state)
     locale = state.spec.browser.locale or ""
-    given = await read_given(state.page, extract_spec, locale, asked_words(state))
+    given = await read_by_places(state.page, extract_spec, locale, asked_words(state))
     if extract_spec.many:
         return await _list(state, given, extract_spec)
     rest = _rest(extract_spec)
@@ -131,7 +131,9 @@ def _asking(state: SessionState, extract: ExtractSpec) -> Iterator[None]:
         state.spec = state.spec.model_copy(update={"extract": own.extract})
 
 
-def _record(page: GivenPage, given: GivenRecord, beside: Extraction | None, extract_spec: ExtractSpec) -> Extraction:
+def _record(
+    page: PageReading, given: RecordReading, beside: Extraction | None, extract_spec: ExtractSpec
+) -> Extraction:
     """One record of both; what the job gives the place of wins."""
     other = beside.records[0] if beside is not None and beside.records else Record({})
     values = {**_object(other.value), **given.value}
@@ -157,7 +159,7 @@ def _place_of(name: str, order: list[str]) -> int:
 # --- a list -------------------------------------------------------------------------------------------
 
 
-async def _list(state: SessionState, page: GivenPage, extract_spec: ExtractSpec) -> Extraction:
+async def _list(state: SessionState, page: PageReading, extract_spec: ExtractSpec) -> Extraction:
     """The records that the job names, with what stands in each of them for the fields without a place."""
     properties = properties_of(extract_spec.record_schema or {})
     beside = await _read_beside(state, page, [prop for prop in properties if prop.name not in extract_spec.fields])
@@ -185,7 +187,7 @@ async def _list(state: SessionState, page: GivenPage, extract_spec: ExtractSpec)
 
 
 async def _read_beside(
-    state: SessionState, page: GivenPage, properties: Sequence[Property]
+    state: SessionState, page: PageReading, properties: Sequence[Property]
 ) -> Mapping[int, ReadRecord]:
     """Return what each record's element states of `properties`.
 

@@ -197,7 +197,7 @@ class Attempt:
         self.attendance.begin(self.page, self.state.hidden, closed_to=closed_to, tasks=self.tasks_so_far)
         self.evidence = Evidence(deps.artifact_sink, self.state, self.page)
         taught = partial(teaches, work, deps.policy)
-        self.lessons = LearningEvidence(self.state, self.evidence.keep, taught, exact=deps.policy.instant)
+        self.learning_evidence = LearningEvidence(self.state, self.evidence.keep, taught, exact=deps.policy.instant)
         self.budget = deps.budget or SessionBudget(JobLimits.of(work))
         self.budget.spent = lambda: tokens(self.state.usage)
         self.budget.told = self._note_limits

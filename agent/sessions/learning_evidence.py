@@ -23,7 +23,7 @@ from shoal.agent.workflows.learning.evidence import (
 )
 from shoal.agent.workflows.learning.origin import Sources
 from shoal.agent.workflows.learning.page_sample import look_at
-from shoal.agent.workflows.told import NothingTold
+from shoal.agent.workflows.script_answer import NoScriptAnswer
 
 Keep = Callable[[ArtifactKind, bytes, str], Awaitable[str]]
 """Stores an artifact (kind, data, content type) and says its id."""
@@ -99,7 +99,7 @@ class LearningEvidence:
         try:
             look = await look_at(state.page, value if isinstance(value, dict) else {})
             fetched = () if several else await self._fetched()
-        except (AgentError, NothingTold) as error:
+        except (AgentError, NoScriptAnswer) as error:
             self._book.lost.append(f"page {state.page.url}: {error}")
             return
         finally:
@@ -132,7 +132,7 @@ class LearningEvidence:
         await self._kept(KIND, await asyncio.to_thread(book.packed))
 
     async def _kept(self, kind: ArtifactKind, data: bytes) -> str:
-        """The artifact's id; "" where the store is away. What was done is done: only the lesson is lost."""
+        """The artifact's id; "" where the store is away. What was done is done: only its evidence is lost."""
         try:
             return await self._keep(kind, data, _COMPRESSED)
         except ArtifactsAway as away:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from shoal.agent.browser import Context, ObserveOptions
 from shoal.agent.errors import LoginFailed
-from shoal.agent.read.by_place.given import wait_for
+from shoal.agent.read.by_place.reading import wait_for
 from shoal.agent.spec import LoginStep
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, ActionResult

@@ -26,7 +26,7 @@ from shoal.agent.workflows.format.node import ActionNode
 from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.learning.proposals import PROPOSE_JS, places_of_leaf
 from shoal.agent.workflows.reading.page_view import place_key, places_of, view_of
-from shoal.agent.workflows.told import NothingTold, told_by
+from shoal.agent.workflows.script_answer import NoScriptAnswer, script_answer
 
 _MOST_FIELDS, _MOST_ELEMENTS = 600, 250
 _MOST_WAYS = 6
@@ -59,7 +59,7 @@ async def looked_back(outcome: Outcome, attempt: Attempt, policy: Policy) -> Out
                 return replace(outcome, reason="; ".join(filter(None, (outcome.reason, why))))
             if spec.artifacts.screenshots != "none":
                 await _keep(page, spec.extract, attempt.evidence, hidden)
-    except (AgentError, NothingTold, TimeoutError) as lost:
+    except (AgentError, NoScriptAnswer, TimeoutError) as lost:
         why = f"no picture to choose on: {lost or f'it was not ready within {_LOOK_S:g} s'}"
         return replace(outcome, reason="; ".join(filter(None, (outcome.reason, why))))
     return outcome
@@ -97,9 +97,9 @@ async def _keep(page: Context, extract: ExtractSpec | None, evidence: Evidence, 
     many = extract is not None and extract.many
     records = extract.records if extract is not None and not (extract.records or "").startswith("$") else None
     asked = {"texts": [], "most": _MOST_FIELDS, "many": many, "records": records}
-    said = told_by(await page.read(PROPOSE_JS, asked))
+    said = script_answer(await page.read(PROPOSE_JS, asked))
     if "leaves" not in said:
-        raise NothingTold("the page told nothing of what stands on it")
+        raise NoScriptAnswer("the page told nothing of what stands on it")
     labels = await _labels_that_lead(page, said["leaves"])
     fields = [_field(leaf, labels) for leaf in said["leaves"]]
     elements = [_element(known) for known in await describe_all(page, _MOST_ELEMENTS)]
@@ -123,7 +123,7 @@ async def _labels_that_lead(page: Context, leaves: Sequence[Mapping[str, Json]])
     names = sorted({str(label) for leaf in leaves for label in leaf["labels"]})
     fields = {name: {"kind": "label", "query": name, "attribute": None} for name in names}
     asked = {"fields": fields, "records": None, "many": False, "near": False, "json": False}
-    looked = PlacesPage.of(told_by(await page.read(PLACES_JS, asked)))
+    looked = PlacesPage.of(script_answer(await page.read(PLACES_JS, asked)))
     places = looked.records[0].places if looked.records else {}
     texts = {name: {_squashed(place.text) for place in several if place.visible} for name, several in places.items()}
     return {(name, next(iter(said))) for name, said in texts.items() if len(said) == 1}

@@ -82,7 +82,7 @@ async def _lived(attempt: Attempt, session_s: float, started: float) -> Outcome:
             outcome = await _live(attempt)
             await attempt.evidence.keep_downloads()  # those of the last page
             if outcome.status is Status.COMPLETED and not attempt.by_hand:
-                await attempt.lessons.keep()
+                await attempt.learning_evidence.keep()
     except TimeoutError:
         allowed = "" if deadline_s is None else f"; the job was given {deadline_s:g} s in all"
         ran_s = time.monotonic() - started

@@ -78,19 +78,19 @@ def _pictures_first(page: Sequence[Message]) -> Sequence[Message]:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LayoutOption:
     """One way to lay a prompt out."""
 
     layout: Layout
     frames: bool = False  # whether lines that pages repeat are told once
 
 
-LAYOUTS: dict[str, Told] = {
-    "ours": Told(ours, frames=True),
-    "ours, pages whole": Told(ours),
-    "ours, history before page": Told(history_before_page, frames=True),
-    "own heads, history, page": Told(own_heads),
-    "time and history first": Told(history_first),
+LAYOUTS: dict[str, LayoutOption] = {
+    "ours": LayoutOption(ours, frames=True),
+    "ours, pages whole": LayoutOption(ours),
+    "ours, history before page": LayoutOption(history_before_page, frames=True),
+    "own heads, history, page": LayoutOption(own_heads),
+    "time and history first": LayoutOption(history_first),
 }
 
 
@@ -98,7 +98,7 @@ LAYOUTS: dict[str, Told] = {
 class Counting:
     """Counts each prompt, on a server where there is one, and keeps it for the block model."""
 
-    told: Told
+    told: LayoutOption
     grid: ImageGrid
     model: Model | None = None
     usages: list[Usage] = field(default_factory=list)

@@ -30,7 +30,7 @@ def learned_step(known: LearningDue, evidence: Sequence[bytes]) -> LearningStep:
             runs.append(unpacked(kept))
         except ValueError as error:
             log.warning(LogEvent.EVIDENCE_UNREAD, loop=known.loop, error=str(error))
-    return next_step(_lessons(known, runs))
+    return next_step(_loop_learning(known, runs))
 
 
 def checked_step(known: LearningDue, step: LearningStep, kept: Iterable[tuple[str, bytes, bytes]]) -> LearningStep:
@@ -42,11 +42,11 @@ def checked_step(known: LearningDue, step: LearningStep, kept: Iterable[tuple[st
     assert known.version is not None and step.version is not None  # one is repaired by the other
     test = checked(known.version, step.version, kept_pages(kept), known.record_schema)
     if test.wrong:
-        return refused(_lessons(known, ()), f"of kept pages, {test.wrong[0]}")
+        return refused(_loop_learning(known, ()), f"of kept pages, {test.wrong[0]}")
     return replace(step, why=f"{step.why}; {test}")
 
 
-def _lessons(known: LearningDue, runs: Sequence[SessionEvidence]) -> LoopLearning:
+def _loop_learning(known: LearningDue, runs: Sequence[SessionEvidence]) -> LoopLearning:
     return LoopLearning(
         phase=known.phase,
         runs=runs,

@@ -101,7 +101,7 @@ class Learner:
 async def _evidence(artifacts: ArtifactStore, known: LearningDue) -> list[bytes]:
     """The evidence of a loop's last items. Evidence that is gone teaches nothing."""
     kept = []
-    for key in known.lessons:
+    for key in known.evidence_keys:
         try:
             kept.append(await artifacts.get(key))
         except ArtifactMissing as error:

@@ -42,7 +42,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class UsualRun:
+class BaselineRun:
     """The run that the history lets expect."""
 
     records: float
@@ -52,13 +52,13 @@ class UsualRun:
     varied: frozenset[str]  # fields that had several values
 
 
-def expectation(history: Sequence[RunFigures], bands: BandsSpec) -> UsualRun | None:
+def expectation(history: Sequence[RunFigures], bands: BandsSpec) -> BaselineRun | None:
     """Return what is expected after these runs; None where there is none."""
     if not history:
         return None
     paths = {path for run in history for path in run.fields}
     with_records = [run for run in history if run.records]
-    return UsualRun(
+    return BaselineRun(
         records=median(run.records for run in history),
         completed=median(_completed(run) for run in history),
         given={path: median(_given(run, path) for run in with_records) for path in paths},
@@ -113,7 +113,7 @@ class OutsideCounter:
                 self.examples.setdefault(path, value)
 
 
-def judge(run: RunFigures, expected: UsualRun, outside: OutsideCounter, bands: BandsSpec) -> tuple[Deviation, ...]:
+def judge(run: RunFigures, expected: BaselineRun, outside: OutsideCounter, bands: BandsSpec) -> tuple[Deviation, ...]:
     """Why a run is degraded, what concerns all of it first; empty where it is not."""
     reasons = [*_of_run(run, expected, bands)]
     if run.records:
@@ -122,7 +122,7 @@ def judge(run: RunFigures, expected: UsualRun, outside: OutsideCounter, bands: B
     return tuple(reasons)
 
 
-def _of_run(run: RunFigures, expected: UsualRun, bands: BandsSpec) -> Iterable[Deviation]:
+def _of_run(run: RunFigures, expected: BaselineRun, bands: BandsSpec) -> Iterable[Deviation]:
     fewest = expected.records * (1 - bands.items)
     most = expected.records / (1 - bands.items) if bands.items < 1 else float("inf")
     if not fewest <= run.records <= max(most, fewest):
@@ -135,7 +135,7 @@ def _of_run(run: RunFigures, expected: UsualRun, bands: BandsSpec) -> Iterable[D
         )
 
 
-def _of_fields(run: RunFigures, expected: UsualRun, bands: BandsSpec) -> Iterable[Deviation]:
+def _of_fields(run: RunFigures, expected: BaselineRun, bands: BandsSpec) -> Iterable[Deviation]:
     for path in sorted(expected.given):
         share = _given(run, path)
         if share < expected.given[path] - bands.given:
@@ -146,7 +146,7 @@ def _of_fields(run: RunFigures, expected: UsualRun, bands: BandsSpec) -> Iterabl
             yield Deviation("constant", f"{path}: all {figures.given:,} records have one value", path)
 
 
-def _of_numbers(expected: UsualRun, outside: OutsideCounter, bands: BandsSpec) -> Iterable[Deviation]:
+def _of_numbers(expected: BaselineRun, outside: OutsideCounter, bands: BandsSpec) -> Iterable[Deviation]:
     for path, n in sorted(outside.outside.items()):
         if n > bands.outside * outside.numbers[path]:
             bounds, example = expected.bounds[path], outside.examples[path]

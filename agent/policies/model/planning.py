@@ -8,9 +8,9 @@ from urllib.parse import urljoin, urlsplit
 
 from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.models.reply import ReplyDoubt, ReplyProblem
-from shoal.agent.policies.model.checks.addresses import Given
+from shoal.agent.policies.model.checks.addresses import AllowedTargets
 from shoal.agent.policies.model.checks.data_used import data_used
-from shoal.agent.policies.model.checks.evidence import GivenValues, quotes
+from shoal.agent.policies.model.checks.evidence import AllowedValues, quotes
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.status import Status
@@ -110,7 +110,7 @@ def task_types(state: SessionState) -> tuple[TaskType, ...]:
     return ("navigate", "extract", *loop, "answer")
 
 
-def sound(plan: Plan, url: str, state: SessionState, *, page: PageText, given: Given) -> Plan:
+def sound(plan: Plan, url: str, state: SessionState, *, page: PageText, given: AllowedTargets) -> Plan:
     """`plan` where it is consistent and can be carried out.
 
     Args:
@@ -146,7 +146,7 @@ def sound(plan: Plan, url: str, state: SessionState, *, page: PageText, given: G
     return _sound_loop(plan, url, state, given)
 
 
-def check_loop_values(plan: Plan, known: Callable[[], GivenValues]) -> None:
+def check_loop_values(plan: Plan, known: Callable[[], AllowedValues]) -> None:
     """Check that the values that a plan loops over were given by somebody.
 
     Each becomes a session that takes its value for granted. Addresses are held to more (`sound`).
@@ -169,7 +169,7 @@ def check_loop_values(plan: Plan, known: Callable[[], GivenValues]) -> None:
         )
 
 
-def _sound_loop(plan: Plan, url: str, state: SessionState, given: Given) -> Plan:
+def _sound_loop(plan: Plan, url: str, state: SessionState, given: AllowedTargets) -> Plan:
     if state.loop is not None:
         return replace(plan, loop_values=None)  # the job says over what: it is collected, not invented
     values = plan.loop_values

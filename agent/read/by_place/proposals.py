@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
 from shoal.agent.read.by_place.cell_labels import cell_labels
-from shoal.agent.read.by_place.given import values_at_places
+from shoal.agent.read.by_place.reading import values_at_places
 from shoal.agent.read.drawn.page_tree import drawn_page, page_on
 from shoal.agent.read.facts.facts import Facts, facts_of
 from shoal.agent.spec import ExtractSpec, FieldPlace

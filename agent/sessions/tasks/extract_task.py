@@ -40,7 +40,7 @@ async def do_extract(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None
         await refuse_other_page(attempt.page, item)
     attempt.uncertain = await _uncertain(attempt, extracted.records)
     checked = await _check(attempt, extracted)
-    await attempt.lessons.read(checked.records, attempt.work.spec.extract)
+    await attempt.learning_evidence.read(checked.records, attempt.work.spec.extract)
     tier, (workflow, audit) = attempt.page.tier, replayed_by(attempt.deps.policy)
     unmoved = attempt.page.moves == moves
     read = await attempt.evidence.keep_source(checked.records, unmoved=unmoved)

@@ -56,7 +56,7 @@ async def take_step(
     if any(action.submits for action in decision.actions):
         await attempt.evidence.note_page(has_picture=shot is not None)
     begun = Step(len(steps), url, decision.thought, (), shot, prompt, before=decision.before, at=utc_now())
-    attempt.lessons.begin(begun.index, shot)
+    attempt.learning_evidence.begin(begun.index, shot)
     done, final = await _act(attempt, decision.actions, steps, begun)
     results = [replace(result, box=places.boxes.get(acted_bid(result.action))) for result in done]
     await attempt.evidence.keep_downloads()
@@ -126,7 +126,7 @@ async def perform(attempt: Attempt, action: Action, *, once: bool) -> ActionResu
         attempt.state.hidden.learn(action.args[name], value)
     attempt.state.pages.note_typed(typed_by(action))
     attempt.sites.note(resolved)
-    noted = await attempt.lessons.before(action)
+    noted = await attempt.learning_evidence.before(action)
     secret = any(value != action.args[name] for name, value in resolved.items())
     with attempt.attendance.filling(secret, in_frame=str(action.args.get("bid", ""))[:1].isalpha()):
         done = await attempt.page.act(replace(action, args=_addressed(attempt, action, resolved)))
@@ -134,7 +134,7 @@ async def perform(attempt: Attempt, action: Action, *, once: bool) -> ActionResu
     if result.error is not None and result.error.code == SiteNotSentTo.code:
         attempt.kept_off = SiteNotSentTo(result.error.message)
     attempt.note_move(result)
-    attempt.lessons.after(result, noted)
+    attempt.learning_evidence.after(result, noted)
     if result.error is not None and result.error.code in NOTHING_DONE:
         await lift_mark(attempt)
     if result.error is not None and result.error.code == HelpMissing.code:

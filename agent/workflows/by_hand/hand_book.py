@@ -22,7 +22,7 @@ from shoal.agent.workflows.elements.describing import LOCATORS_JS, Described, de
 from shoal.agent.workflows.learning.evidence import ActionEvidence, SessionEvidence, said_on
 from shoal.agent.workflows.learning.one_run import address_of_all_runs
 from shoal.agent.workflows.learning.origin import Origin
-from shoal.agent.workflows.told import NothingTold, told_by
+from shoal.agent.workflows.script_answer import NoScriptAnswer, script_answer
 
 _POINTED_JS = (Path(__file__).parent / "pointed.js").read_text(encoding="utf-8")
 _CLICKS = {"mouse_click": "click", "mouse_dblclick": "dblclick"}
@@ -79,9 +79,9 @@ class HandBook:
                 return Pointed(page.url, said=said, lost="" if action.name in _KEYS else "there is no element")
             if told["kind"] == "lost":
                 return Pointed(page.url, lost=str(told["why"]), said=said)
-            element = described(told_by(await page.read(LOCATORS_JS, {"describe": told["path"]})))
+            element = described(script_answer(await page.read(LOCATORS_JS, {"describe": told["path"]})))
             return Pointed(page.url, told, element, sends=await _sends(page, action, told), said=said)
-        except (AgentError, NothingTold) as error:
+        except (AgentError, NoScriptAnswer) as error:
             return Pointed(page.url, lost=str(error))
 
     async def after(self, page: Context, result: ActionResult, pointed: Pointed | None) -> None:

@@ -14,7 +14,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
 from shoal.agent.types import Box
 from shoal.agent.workflows.format.target import Locator, Target
-from shoal.agent.workflows.told import told_by
+from shoal.agent.workflows.script_answer import script_answer
 
 _ORIGIN_JS = "() => self.origin"
 _LOCATORS = (Path(__file__).parent / "locators.js").read_text(encoding="utf-8")
@@ -45,7 +45,7 @@ async def describe(page: Context, bid: str) -> Described | str:
 
     Raises:
         BrowserError: the page could not be asked.
-        NothingTold: it is no document.
+        NoScriptAnswer: it is no document.
     """
     path = await page.element_path(bid)
     if path is None:
@@ -86,7 +86,7 @@ async def describe(page: Context, bid: str) -> Described | str:
 
 async def _described(document: PageDocument, css: str, hosts: Sequence[str] = ()) -> Described | None:
     told = await document.read(LOCATORS_JS, {"describe": css, "hosts": list(hosts)})
-    return described(told_by(told)) if told is not None else None
+    return described(script_answer(told)) if told is not None else None
 
 
 def _own_selector(element: Described | None) -> str:
@@ -105,9 +105,9 @@ async def describe_all(page: Context, most: int) -> list[Described]:
 
     Raises:
         BrowserError: the page could not be asked.
-        NothingTold: it is no document.
+        NoScriptAnswer: it is no document.
     """
-    told = told_by(await page.read(LOCATORS_JS, {"most": most}))
+    told = script_answer(await page.read(LOCATORS_JS, {"most": most}))
     return [known for said in told["elements"] if (known := described(said)) is not None]
 
 

@@ -35,7 +35,7 @@ _MOST_ACTED = 3
 
 
 @dataclass(slots=True)
-class Usual:
+class FieldBaseline:
     """The teacher's values of one field."""
 
     given: int = 0  # records that have a value
@@ -61,7 +61,7 @@ class Batch:
     """The values that the items of one loop came to, field by field."""
 
     taught: int = 0  # records of the teacher
-    usual: dict[str, Usual] = field(default_factory=dict)
+    usual: dict[str, FieldBaseline] = field(default_factory=dict)
     read: int = 0  # replayed records of the window
     fields: dict[str, Replayed] = field(default_factory=dict)
     equal: int = 0  # pairs of items that the teacher read to one record
@@ -73,7 +73,7 @@ class Batch:
     def of(cls, text: str) -> Batch:
         """The batch that `text` says."""
         said = json.loads(text)
-        usual = {name: Usual(**counts) for name, counts in said.pop("usual", {}).items()}
+        usual = {name: FieldBaseline(**counts) for name, counts in said.pop("usual", {}).items()}
         fields = {name: Replayed(**counts) for name, counts in said.pop("fields", {}).items()}
         return cls(usual=usual, fields=fields, **said)
 
@@ -103,7 +103,7 @@ class Batch:
         for name, part in value.items():
             if part is None or (name not in self.usual and len(self.usual) >= _MOST_FIELDS):
                 continue
-            usual, key = self.usual.setdefault(name, Usual()), _key(part)
+            usual, key = self.usual.setdefault(name, FieldBaseline()), _key(part)
             usual.given += 1
             usual.repeated = usual.repeated or key in usual.values
             if len(usual.values) < _MOST_VALUES:
@@ -138,7 +138,7 @@ class Batch:
             return ""
         return next(filter(None, (self._field_drift(name, usual) for name, usual in self.usual.items())), "")
 
-    def _field_drift(self, name: str, usual: Usual) -> str:
+    def _field_drift(self, name: str, usual: FieldBaseline) -> str:
         read = self.fields.get(name, Replayed())
         lacking, before = 1 - read.given / self.read, 1 - usual.given / self.taught
         if lacking > before + _RISE:

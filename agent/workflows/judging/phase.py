@@ -9,7 +9,7 @@ from shoal.agent.workflows.format.version import State, Version
 
 FIRST_ITEMS = 3
 """Items that the teacher works out before a version is compiled of them."""
-MOST_LESSONS = 12
+MOST_SAMPLES = 12
 """Items that a version is compiled from at most: the last ones."""
 
 

@@ -25,7 +25,7 @@ from shoal.agent.workflows.format.target import Target
 from shoal.agent.workflows.learning.origin import Origin, Sources, origin_of
 from shoal.agent.workflows.learning.page_sample import PageLook, PageSample, sample_page
 from shoal.agent.workflows.learning.proposals import json_leaves
-from shoal.agent.workflows.told import NothingTold
+from shoal.agent.workflows.script_answer import NoScriptAnswer
 
 KIND: Final = "evidence"
 """Of the artifact that holds it: zlib-compressed JSON."""
@@ -142,7 +142,7 @@ class EvidenceBook:
             return NotedBefore(page.url, element, lost, origins, text if may_send else "")
         except BrowserError:
             raise
-        except (AgentError, NothingTold) as error:
+        except (AgentError, NoScriptAnswer) as error:
             self.lost.append(f"{action.name}: {error}")
             return NotedBefore(page.url, lost=f"the page could not be asked: {error}" if isinstance(bid, str) else "")
         finally:
@@ -218,7 +218,7 @@ class EvidenceBook:
             self.pages.append(sample.model_copy(update={"snapshot": snapshot}))
         except BrowserError:
             raise
-        except (AgentError, NothingTold) as error:
+        except (AgentError, NoScriptAnswer) as error:
             self.lost.append(f"page {page.url}: {error}")
         finally:
             self.seconds += time.monotonic() - began

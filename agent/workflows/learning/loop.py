@@ -12,7 +12,7 @@ from shoal.agent.errors import WorkflowInvalid
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.node import ActionNode
 from shoal.agent.workflows.format.version import Decision, Version
-from shoal.agent.workflows.judging.phase import FIRST_ITEMS, MOST_LESSONS, LearningStep, Phase
+from shoal.agent.workflows.judging.phase import FIRST_ITEMS, MOST_SAMPLES, LearningStep, Phase
 from shoal.agent.workflows.judging.promotion import SHADOW_ITEMS, VersionFigures, next_state
 from shoal.agent.workflows.judging.repair import LEAST_MISSES, weakened, with_branch
 from shoal.agent.workflows.learning.compile_version import compile_version
@@ -69,13 +69,13 @@ def _compiled(known: LoopLearning) -> LearningStep:
         told = f"{n} items are completed and left evidence, and {FIRST_ITEMS} are needed"
         return _more(known, FIRST_ITEMS - n, told)
     try:
-        compiled = compile_version(known.runs[-MOST_LESSONS:], known.record_schema, at=known.at)
+        compiled = compile_version(known.runs[-MOST_SAMPLES:], known.record_schema, at=known.at)
     except WorkflowInvalid as error:
         return _more(known, _MORE_ITEMS, error.message)
     made = compiled.version
     if made is None:
         return _more(known, _MORE_ITEMS, _words(compiled.open))
-    lacking = _lacked_once(known.runs[-MOST_LESSONS:])
+    lacking = _lacked_once(known.runs[-MOST_SAMPLES:])
     if lacking and known.ended < _MOST_ITEMS:
         told = f"one page lacks {', '.join(lacking)}, and two teach what a page without it looks like"
         return _more(known, _MORE_ITEMS, told)

@@ -45,7 +45,7 @@ from shoal.agent.workflows.reading.own_answer import (
 from shoal.agent.workflows.reading.page_guards import item_signs
 from shoal.agent.workflows.reading.page_view import PageView, place_key, view_of
 from shoal.agent.workflows.reading.shapes import raw_text, shape_at
-from shoal.agent.workflows.told import told_by
+from shoal.agent.workflows.script_answer import script_answer
 
 _MOST_SNAPSHOT = 4_000_000
 """Characters of a document that is kept."""
@@ -122,14 +122,14 @@ async def look_at(page: Context, record: Mapping[str, Json]) -> PageLook:
 
     Raises:
         BrowserError: the page could not be asked.
-        NothingTold: it is no document.
+        NoScriptAnswer: it is no document.
     """
     places: dict[str, Json] = {"fields": {}, "records": None, "many": False, "near": False, "json": True}
     asked = {"places": places, "offered": {"texts": texts_of(_stated(record))}, "most": _MOST_SNAPSHOT}
-    told = told_by(await page.read(_LOOK_JS, asked))
-    texts = PlacesPage.of(told_by(told["places"])).json
+    told = script_answer(await page.read(_LOOK_JS, asked))
+    texts = PlacesPage.of(script_answer(told["places"])).json
     documents = tuple((text.kind, document.value) for text in texts for document in documents_of([text]))
-    return PageLook(str(told["html"]), documents, told_by(told["offered"]))
+    return PageLook(str(told["html"]), documents, script_answer(told["offered"]))
 
 
 def _stated(record: Mapping[str, Json]) -> dict[str, Json]:
@@ -158,7 +158,7 @@ async def sample_page(
 
     Raises:
         BrowserError: the page could not be asked.
-        NothingTold: it is no document.
+        NoScriptAnswer: it is no document.
     """
     properties = {prop.name: prop for prop in properties_of(schema or {})}
     look = look or await look_at(page, record)

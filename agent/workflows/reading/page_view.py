@@ -19,7 +19,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.support.once_each import once_each
 from shoal.agent.workflows.format.branch import Branch
 from shoal.agent.workflows.reading.shapes import shape_of
-from shoal.agent.workflows.told import told_by
+from shoal.agent.workflows.script_answer import script_answer
 
 FACTS_JS = (Path(__file__).parent / "facts.js").read_text(encoding="utf-8")
 _SHORT = 24
@@ -123,11 +123,11 @@ async def view_of(
         texts: all texts are told that can be seen. Only a browser tells them.
 
     Raises:
-        NothingTold: the page answered something else.
+        NoScriptAnswer: the page answered something else.
     """
     answer = await page.read(VIEW_JS, asked_of(places, selectors, rendered=rendered, texts=texts))
-    told = told_by(answer)
-    return view_from(told_by(told.get("places")), told_by(told.get("facts")), places)
+    told = script_answer(answer)
+    return view_from(script_answer(told.get("places")), script_answer(told.get("facts")), places)
 
 
 def view_from(told: Mapping[str, Json], facts: Mapping[str, Json], places: Sequence[FieldPlace]) -> PageView:

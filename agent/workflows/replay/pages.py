@@ -15,7 +15,7 @@ from shoal.agent.workflows.format.branch import Branch
 from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.reading.branch_reader import read_page
 from shoal.agent.workflows.reading.page_view import PageView, needs_texts, places_of, selectors_of, view_of
-from shoal.agent.workflows.told import NothingTold
+from shoal.agent.workflows.script_answer import NoScriptAnswer
 from shoal.agent.workflows.verdict import PageRead
 
 _QUIET_S = 0.25
@@ -56,7 +56,7 @@ async def replay_page(
             if read.record is not None:
                 return read
             view = await look(rendered=True)
-    except NothingTold as error:
+    except NoScriptAnswer as error:
         return _told_nothing(error)
     if view.scripts:
         await page.settle(quiet_s=_QUIET_S, budget_s=_BUDGET_S)
@@ -89,7 +89,7 @@ async def read_document(
     """
     try:
         view = await view_of(page, *_asked(branches))
-    except NothingTold:
+    except NoScriptAnswer:
         return None
     return _read(view, branches, item, schema, locale) if view.document else None
 
@@ -110,7 +110,7 @@ async def read_rendered(
     try:
         places, selectors = _asked(branches)
         view = await view_of(page, places, selectors, rendered=True, texts=needs_texts(branches))
-    except NothingTold as error:
+    except NoScriptAnswer as error:
         return _told_nothing(error)
     return _read(view, branches, item, schema, locale)
 
@@ -121,7 +121,7 @@ def _asked(branches: Sequence[Branch]) -> tuple[tuple[FieldPlace, ...], tuple[st
     return places_of(branches), selectors_of(branches)
 
 
-def _told_nothing(error: NothingTold) -> PageRead:
+def _told_nothing(error: NoScriptAnswer) -> PageRead:
     return PageRead(None, misses=(Miss(MissReason.SIGNATURE, "page", str(error)),))
 
 

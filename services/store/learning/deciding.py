@@ -59,11 +59,11 @@ def lend(tx: Tx, loop: int, owner: str, lasts_s: float) -> LearningDue | None:
     tx.run("lease_learning", loop=loop, owner=owner, until=tx.now + lasts_s)
     figures, before = json.loads(row.figures), json.loads(row.before)
     extract = specs_of(tx, [job.id])[job.id].extract
-    lessons = tx.rows("lessons", job=row.job, ids=tx.many(json.loads(row.lessons)))
+    samples = tx.rows("evidence_keys", job=row.job, ids=tx.many(json.loads(row.lessons)))
     return LearningDue(
         loop=loop,
         phase=Phase(row.phase),
-        lessons=tuple(lesson.key for lesson in lessons),
+        evidence_keys=tuple(sample.key for sample in samples),
         ended=_taught(figures) - _taught(before),
         figures=_version_figures(Phase(row.phase), figures, before),
         rounds=row.rounds,
@@ -156,7 +156,7 @@ def decide(tx: Tx, loop: int, owner: str, step: LearningStep) -> LearningDecided
         rounds=row.rounds + anew,
         figures=json.dumps(figures),
         before=row.figures if new_phase or refused or _window_is_over(row) else row.before,
-        lessons=json.dumps(_kept_lessons(row, step)),
+        lessons=json.dumps(_kept_samples(row, step)),
         batch=batch.text(),
     )
     if over:
@@ -221,13 +221,13 @@ def _window_is_over(row: Row[Any]) -> bool:
     return row.phase == Phase.REPLAY and figures.items >= CANARY_ITEMS
 
 
-def _kept_lessons(row: Row[Any], step: LearningStep) -> list[int]:
+def _kept_samples(row: Row[Any], step: LearningStep) -> list[int]:
     """The sessions that teach from now on: a version is repaired with the items that it missed."""
-    lessons: list[int] = json.loads(row.lessons)
+    samples: list[int] = json.loads(row.lessons)
     if step.phase is not Phase.ITEMS or row.phase != Phase.REPLAY:
-        return lessons
+        return samples
     figures = _version_figures(Phase.REPLAY, json.loads(row.figures), json.loads(row.before))
-    return lessons[-figures.misses :] if figures.misses else []
+    return samples[-figures.misses :] if figures.misses else []
 
 
 def _keep(tx: Tx, tenant: str, row: Row[Any], version: Version) -> WorkflowRow:

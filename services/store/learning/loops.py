@@ -18,7 +18,7 @@ from shoal.agent.worker_messages import LearnedUse
 from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.format.workflow import Scope, Workflow, write_workflow
 from shoal.agent.workflows.judging.batch import Batch
-from shoal.agent.workflows.judging.phase import FIRST_ITEMS, MOST_LESSONS, Phase
+from shoal.agent.workflows.judging.phase import FIRST_ITEMS, MOST_SAMPLES, Phase
 from shoal.agent.workflows.judging.promotion import CANARY_ITEMS, SHADOW_ITEMS
 from shoal.agent.workflows.judging.sampling import is_audited
 from shoal.services.errors import NotFound
@@ -215,7 +215,7 @@ def note_items(tx: Tx, ended: Sequence[EndedItem], closing: Set[int]) -> Noted:
     doubtful: dict[int, Sequence[int]] = {}
     for row in rows:
         figures, before = Counter(json.loads(row.figures)), json.loads(row.before)
-        lessons: list[int] = json.loads(row.lessons)
+        samples: list[int] = json.loads(row.lessons)
         batch = Batch.of(row.batch)
         was_wrong = _wrong(figures, batch)
         items = by_loop[row.loop]
@@ -223,7 +223,7 @@ def note_items(tx: Tx, ended: Sequence[EndedItem], closing: Set[int]) -> Noted:
             uniform = _is_uniform(tx, row, item)
             figures.update(_counted(item.outcome, again=item.session in batch.again, uniform=uniform))
             note_calls(figures, item.outcome)
-            lessons += [item.session] if _teaches(item) else []
+            samples += [item.session] if _teaches(item) else []
         note_ends(figures, (item.outcome for item in items))
         opened: list[int] | None = None if row.loop in closing else []
         if _wrong(figures, batch) > was_wrong:
@@ -238,7 +238,7 @@ def note_items(tx: Tx, ended: Sequence[EndedItem], closing: Set[int]) -> Noted:
             "note_learning",
             loop=row.loop,
             figures=json.dumps(figures),
-            lessons=json.dumps(lessons[-MOST_LESSONS:]),
+            lessons=json.dumps(samples[-MOST_SAMPLES:]),
             batch=batch.text(),
             due=bool(due or row.due),
         )

@@ -19,7 +19,7 @@ class LearningDue:
 
     loop: int  # session id
     phase: Phase
-    lessons: tuple[str, ...]  # artifact keys of the evidence of the last items that a model worked out, oldest first
+    evidence_keys: tuple[str, ...]  # of the last items that a model worked out, in the artifact store, oldest first
     ended: int  # items that ended since the phase began, without those that a workflow did alone
     figures: VersionFigures  # of the version, since the phase began
     rounds: int  # how often the loop has begun to learn anew

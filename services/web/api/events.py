@@ -19,7 +19,7 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.lazy_route import LazyRoute
-from shoal.services.web.live.event_feed import PAGE, EventFeed, ToldEvent, told
+from shoal.services.web.live.event_feed import PAGE, EventFeed, StreamedEvent, told
 from shoal.services.web.live.shares import SharedStream
 
 PING_S = 15
@@ -97,7 +97,7 @@ async def event_stream(
     return SharedStream(_counted(deps.metrics, events), deps.streams.one(tenant), ping=PING_S)
 
 
-async def _counted(metrics: Metrics, events: AsyncGenerator[Sequence[ToldEvent], None]) -> AsyncIterator[bytes]:
+async def _counted(metrics: Metrics, events: AsyncGenerator[Sequence[StreamedEvent], None]) -> AsyncIterator[bytes]:
     """The bytes of the stream. A store that is away ends it: the client comes back with the last id that it saw."""
     metrics.event_streams.inc()
     try:
@@ -111,7 +111,7 @@ async def _counted(metrics: Metrics, events: AsyncGenerator[Sequence[ToldEvent],
         metrics.event_streams.dec()
 
 
-async def _there(store: Store, job: int, after: int, holds: Holds) -> AsyncGenerator[Sequence[ToldEvent], None]:
+async def _there(store: Store, job: int, after: int, holds: Holds) -> AsyncGenerator[Sequence[StreamedEvent], None]:
     """Yield what the store has behind an event."""
     while await holds():
         page = [told(row) for row in await store.events(job=job, after=after, limit=PAGE)]
@@ -124,7 +124,7 @@ async def _there(store: Store, job: int, after: int, holds: Holds) -> AsyncGener
 
 async def _followed(
     store: Store, feed: EventFeed, job: int, after: int, holds: Holds
-) -> AsyncGenerator[Sequence[ToldEvent], None]:
+) -> AsyncGenerator[Sequence[StreamedEvent], None]:
     """Yield what the store has behind an event, and then what comes, until the job is over."""
     async with feed.following(job) as follower:
         while True:

@@ -30,7 +30,7 @@ _MOST_PENDING = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class ToldEvent:
+class StreamedEvent:
     """One event as streams send it."""
 
     seq: int
@@ -38,22 +38,22 @@ class ToldEvent:
     data: bytes
 
 
-def told(row: EventRow) -> ToldEvent:
+def told(row: EventRow) -> StreamedEvent:
     """The event as streams send it."""
     text = orjson.dumps(event_data(row)).decode()
-    return ToldEvent(row.seq, row.name, ServerSentEvent(text, event=row.name, id=str(row.seq)).encode())
+    return StreamedEvent(row.seq, row.name, ServerSentEvent(text, event=row.name, id=str(row.seq)).encode())
 
 
 @dataclass(slots=True, eq=False)
 class Follower:
     """One stream that waits for events of one job."""
 
-    pending: list[ToldEvent] = field(default_factory=list)
+    pending: list[StreamedEvent] = field(default_factory=list)
     overrun: bool = False  # more came than it may keep: it has to read the store again
     ended: bool = False  # the feed can be read no more
     woken: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def tell(self, events: Sequence[ToldEvent]) -> None:
+    def tell(self, events: Sequence[StreamedEvent]) -> None:
         """Keeps what came."""
         if len(self.pending) + len(events) > _MOST_PENDING:
             self.pending, self.overrun = [], True
@@ -61,7 +61,7 @@ class Follower:
             self.pending += events
         self.woken.set()
 
-    async def next(self, timeout_s: float) -> list[ToldEvent]:
+    async def next(self, timeout_s: float) -> list[StreamedEvent]:
         """Return what came since the last call, as soon as there is something; nothing after `timeout_s`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
@@ -132,7 +132,7 @@ class EventFeed:
         async with self._looking:
             page = await self._store.feed(self._at, tuple(self._followers), limit=PAGE)
             self._at = page.seq
-            by_job: dict[int, list[ToldEvent]] = {}
+            by_job: dict[int, list[StreamedEvent]] = {}
             for row in page.events:
                 by_job.setdefault(row.job, []).append(told(row))
             for job, events in by_job.items():

@@ -286,7 +286,7 @@ async def test_late_content_is_waited_for(page: Context, site: str) -> None:
 async def test_what_never_comes_is_said_and_may_be_tried_again(
     page: Context, site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.agent.read.by_place.given._AWAIT_S", 0.5)
+    monkeypatch.setattr("shoal.agent.read.by_place.reading._AWAIT_S", 0.5)
     with pytest.raises(PlaceMissing, match=r"`extract.wait_for`: .never did not appear") as late:
         await read(page, f"{site}/facts", fields={"it": {"select": "h1"}}, wait_for=".never")
     assert late.value.retryable

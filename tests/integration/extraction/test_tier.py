@@ -16,7 +16,7 @@ from shoal.agent.browser import Browser, ContextOptions
 from shoal.agent.documents.context import DocumentBrowser, DocumentContext, DocumentReading
 from shoal.agent.documents.trust import DocumentTrust
 from shoal.agent.errors import AgentError, ServerBusy
-from shoal.agent.read.by_place.given import read_given
+from shoal.agent.read.by_place.reading import read_by_places
 from shoal.agent.spec import JobSpec
 from shoal.services.addresses import Reach
 from shoal.services.browsers.network.documents import Documents
@@ -157,7 +157,7 @@ class Tier:
             if landing.status != 200:
                 return str(landing.status), False
             assert self.spec.extract is not None
-            found = await read_given(context, self.spec.extract)
+            found = await read_by_places(context, self.spec.extract)
             return str(found.records[0].value["price"]), context.document is not None
         except AgentError as error:
             return type(error).__name__, False

@@ -6,7 +6,7 @@ import pytest
 from shop.drift import RECORD_SCHEMA, Drift, truth
 
 from shoal.agent.browser import Context
-from shoal.agent.read.by_place.given import values_at_places
+from shoal.agent.read.by_place.reading import values_at_places
 from shoal.agent.spec import JobSpec
 from shoal.agent.workflows.exchange.job_fields import job_fields
 from shoal.agent.workflows.format.node import ExtractNode

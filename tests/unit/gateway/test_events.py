@@ -15,7 +15,7 @@ from shoal.services.store import ids
 from shoal.services.store.read.feed import FeedPage
 from shoal.services.store.store import Store
 from shoal.services.web.live import event_feed
-from shoal.services.web.live.event_feed import EventFeed, Follower, ToldEvent
+from shoal.services.web.live.event_feed import EventFeed, Follower, StreamedEvent
 from tests.gateway_world import World, api_world, completed, failed, loop_of
 
 
@@ -140,8 +140,8 @@ async def test_a_slow_reader_reads_again_what_it_could_not_keep(here: World, mon
                 await asyncio.sleep(0.01)
         assert follower.pending == []
     follower = Follower()
-    follower.tell([ToldEvent(1, "a", b""), ToldEvent(2, "b", b"")])
-    follower.tell([ToldEvent(3, "c", b"")])
+    follower.tell([StreamedEvent(1, "a", b""), StreamedEvent(2, "b", b"")])
+    follower.tell([StreamedEvent(3, "c", b"")])
     assert follower.overrun
     assert await follower.next(1) == []
     following = asyncio.create_task(read(here, job))

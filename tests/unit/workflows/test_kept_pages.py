@@ -83,7 +83,7 @@ def kept(n: int, html: str, *, said: str = "", head: str = "") -> tuple[str, byt
         "only a browser tells",
     ],
 )
-def test_a_repair_is_tested_on_pages_that_its_version_and_its_own_lessons_have_kept(
+def test_a_repair_is_tested_on_pages_that_its_version_and_its_own_samples_have_kept(
     added: Branch, pages: list[tuple[str, bytes, bytes]], right: int, wrong: str
 ) -> None:
     test = checked(FIRST, with_branch(FIRST, added), kept_pages(pages), SCHEMA)

@@ -18,7 +18,7 @@ from shoal.agent.types import Observation
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class AllowedTargets:
     """The addresses, files and words that the job and the page give."""
 
     sites: Sites  # where any address may be opened
@@ -51,7 +51,7 @@ class Given:
             raise ReplyProblem("no file of that name is given by the job's goal or data", repr(reference[:80]))
 
 
-def given(state: SessionState, seen: Observation) -> Given:
+def given(state: SessionState, seen: Observation) -> AllowedTargets:
     """Return what a decision on the page `seen` may name."""
     spec, item = state.spec, state.item
     words = spec.words(item)
@@ -63,4 +63,4 @@ def given(state: SessionState, seen: Observation) -> Given:
         reference for file in seen.downloads for reference in (file.path, file.artifact, file.url) if reference
     }
     named = named_addresses(words)
-    return Given(sites, named, frozenset(link for link in links if link), words, frozenset(downloads))
+    return AllowedTargets(sites, named, frozenset(link for link in links if link), words, frozenset(downloads))

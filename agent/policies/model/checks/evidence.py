@@ -53,7 +53,7 @@ _COMMON = frozenset(
 
 
 @dataclass(frozen=True)
-class GivenValues:
+class AllowedValues:
     """The words and figures that a session may type: those of its job, and those that it has seen."""
 
     whole: str  # all of it, in lower case
@@ -119,7 +119,7 @@ def _left(text: str, found_in: Callable[[str], Iterator[Written[T]]], known: fro
     return text
 
 
-def known(state: SessionState, page: PageText, steps: Sequence[Step] = ()) -> GivenValues:
+def known(state: SessionState, page: PageText, steps: Sequence[Step] = ()) -> AllowedValues:
     """Return what the job gives, what this session has read and seen so far,
     and what `page` says.
 
@@ -133,7 +133,7 @@ def known(state: SessionState, page: PageText, steps: Sequence[Step] = ()) -> Gi
     read += [*_given_by_calls(state, steps)]
     read += state.pages.typed  # it was given, or asked about, when it was typed
     # What one text ends with and the next begins with is no value: a mark stands between them.
-    return GivenValues("\n;\n".join([*_texts([given, read]), *state.pages.texts, page.whole]).casefold())
+    return AllowedValues("\n;\n".join([*_texts([given, read]), *state.pages.texts, page.whole]).casefold())
 
 
 def given_words(state: SessionState, steps: Sequence[Step] = ()) -> str:

@@ -10,9 +10,9 @@ from shoal.agent.errors import ActionInvalid
 from shoal.agent.models.decisions.step import TYPED, StepDecision, names_element, primitive_of, typed_by
 from shoal.agent.models.refusals import unknown_id
 from shoal.agent.models.reply import PartAgain, ReplyDoubt, ReplyProblem
-from shoal.agent.policies.model.checks.addresses import Given
+from shoal.agent.policies.model.checks.addresses import AllowedTargets
 from shoal.agent.policies.model.checks.codes import code_field
-from shoal.agent.policies.model.checks.evidence import GivenValues, quotes
+from shoal.agent.policies.model.checks.evidence import AllowedValues, quotes
 from shoal.agent.policies.model.requests.elements import Offered, describe, walk
 from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.support.json_value import Json
@@ -34,7 +34,7 @@ def actions_of(
     reply: Json,
     offered: Offered,
     *,
-    given: Given | None = None,
+    given: AllowedTargets | None = None,
     page: PageText | None = None,
 ) -> tuple[Action, ...]:
     """The actions of a reply that are to run, in order, with bids for ids.
@@ -74,7 +74,7 @@ def _check_evidence(reason: str, page: PageText | None) -> None:
         raise ReplyProblem("giving up needs, in its reason, a quotation of what the page says: else go on")
 
 
-def _check_given(action: Action, given: Given, base: str) -> None:
+def _check_given(action: Action, given: AllowedTargets, base: str) -> None:
     address, file = action.args.get("url"), action.args.get("file")
     if isinstance(address, str):
         given.check_address(address, base)
@@ -83,7 +83,7 @@ def _check_given(action: Action, given: Given, base: str) -> None:
             given.check_file(reference)
 
 
-def check_values(decision: StepDecision, reply: Json, known: Callable[[], GivenValues]) -> None:
+def check_values(decision: StepDecision, reply: Json, known: Callable[[], AllowedValues]) -> None:
     """Check that what is typed was given by somebody.
 
     Args:

@@ -125,7 +125,7 @@ select id, outcome from session where id >= :first and id < :below and parent = 
   and state = {COMPLETED} and outcome like :holds
 order by id desc limit :n
 
--- name: lessons
+-- name: evidence_keys
 -- Where the evidence of some sessions lies.
 select session, key from artifact where job = :job and session in many(:ids, bigint) and kind = 'evidence'
 order by session

@@ -62,7 +62,7 @@ class PlacedStep:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidMessage:
+class PromptMessage:
     """One message to a model."""
 
     role: str
@@ -71,7 +71,7 @@ class SaidMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidReply:
+class ModelReply:
     """One reply of a model."""
 
     text: str
@@ -85,8 +85,8 @@ class SaidReply:
 class Exchange:
     """The messages to a model, and its replies."""
 
-    messages: Sequence[SaidMessage]
-    replies: Sequence[SaidReply]
+    messages: Sequence[PromptMessage]
+    replies: Sequence[ModelReply]
 
 
 def add_steps(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
@@ -166,17 +166,17 @@ def exchanges_of(stored: Json) -> Iterator[Exchange]:
             yield from exchanges_of(part)
     elif isinstance(stored, Mapping):
         messages = [
-            SaidMessage(str(message.get("role", "")), str(message.get("text", "")), len(message.get("images") or ()))
+            PromptMessage(str(message.get("role", "")), str(message.get("text", "")), len(message.get("images") or ()))
             for message in stored.get("messages") or ()
         ]
         yield Exchange(messages, [_reply(reply) for reply in stored.get("replies") or ()])
 
 
-def _reply(reply: Mapping[str, Json]) -> SaidReply:
+def _reply(reply: Mapping[str, Json]) -> ModelReply:
     text = str(reply.get("text", ""))
     with contextlib.suppress(ValueError):  # a reply that is no JSON is shown as it came
         text = json.dumps(json.loads(text), indent=2, ensure_ascii=False)
-    return SaidReply(
+    return ModelReply(
         text,
         float(reply.get("seconds") or 0.0),
         reply.get("prompt_tokens"),

@@ -38,7 +38,7 @@ _LOOK_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class GivenRecord:
+class RecordReading:
     """The values at the given places for one record."""
 
     where: str  # selector of its element; "" for the page as a whole
@@ -48,11 +48,11 @@ class GivenRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenPage:
+class PageReading:
     """One reading of a page."""
 
     url: str
-    records: tuple[GivenRecord, ...]
+    records: tuple[RecordReading, ...]
     text: str = ""  # what a page with a list says, for its own words on how long the list is
     cut: bool = False  # the page has more records than one reading takes
     empty: bool = False  # the page says that its list has nothing in it
@@ -68,7 +68,7 @@ class _Reading:
     reading: ValueHints
     documents: Sequence[Document] = ()  # the page's own JSON
     fetched: Sequence[Document] = ()  # the JSON that its scripts fetched
-    records: list[GivenRecord] = field(default_factory=list)
+    records: list[RecordReading] = field(default_factory=list)
     present: set[str] = field(default_factory=set)  # fields whose place is on the page, whatever it says
 
     @property
@@ -110,9 +110,9 @@ async def wait_for(page: Context, selector: str) -> None:
         await asyncio.sleep(_LOOK_S)
 
 
-async def read_given(
+async def read_by_places(
     page: Context, extract: ExtractSpec, locale: str = "", asked: frozenset[str] = frozenset()
-) -> GivenPage:
+) -> PageReading:
     """The records that the places of `extract` give; one for a schema of one record.
 
     Where scripts may still bring what is not there, the page is looked at again for some seconds.
@@ -134,9 +134,9 @@ async def read_given(
         read = await _read(page, extract, locale)
     lacks_records = extract.many and not read.records
     if lacks_records and (_empty_in_json(read) or (await read_empty_page(page)).told(asked)):
-        return GivenPage(read.page.url, (), read.page.text, empty=True)
+        return PageReading(read.page.url, (), read.page.text, empty=True)
     _check_there(read)
-    return GivenPage(read.page.url, tuple(read.records), read.page.text, read.page.cut)
+    return PageReading(read.page.url, tuple(read.records), read.page.text, read.page.cut)
 
 
 async def values_at_places(
@@ -315,7 +315,7 @@ def _add(read: _Reading, where: str, places: Mapping[str, Sequence[Place]]) -> N
         lacking[name] = said.fault or (f"{said.place.where} is empty" if said.place else f"{place.query} finds nothing")
         if prop.nullable and not said.fault:
             values[name] = None
-    read.records.append(GivenRecord(where, values, sources, lacking))
+    read.records.append(RecordReading(where, values, sources, lacking))
 
 
 def _ambiguous(name: str, field_place: FieldPlace, said: StatedByPlaces, where: str, url: str) -> PlaceAmbiguous:

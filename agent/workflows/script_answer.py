@@ -8,20 +8,20 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
 
 
-class NothingTold(Exception):
+class NoScriptAnswer(Exception):
     """The page, which may be no document, told nothing that can be learned from or replayed on."""
 
 
-def told_by(answer: Json) -> Mapping[str, Json]:
+def script_answer(answer: Json) -> Mapping[str, Json]:
     """Return what the script said.
 
     Raises:
-        NothingTold: it said something else.
+        NoScriptAnswer: it said something else.
     """
     try:
         said = readable_json(answer) if isinstance(answer, str) else answer
     except ValueError as error:
-        raise NothingTold(f"the page answered no JSON: {error}") from None
+        raise NoScriptAnswer(f"the page answered no JSON: {error}") from None
     if not isinstance(said, Mapping):
-        raise NothingTold("the page, which may be no document, told nothing of itself")
+        raise NoScriptAnswer("the page, which may be no document, told nothing of itself")
     return said
