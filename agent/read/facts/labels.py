@@ -392,12 +392,12 @@ class Labels:
 
     def _asks(self, form: HtmlElement) -> bool:
         """True for a form that searches or orders."""
-        fields = [
+        fields = (
             el
             for el in form.iterdescendants(*_CONTROL_TAGS)
             if (el.get("type") or "").lower() not in _NO_VALUE and self._page.shown(el)
-        ]
-        return len(fields) < 2 or form.get("role") == "search"
+        )
+        return form.get("role") == "search" or len(list(itertools.islice(fields, 2))) < 2
 
     def _labels(self, el: HtmlElement, type_: str) -> list[str]:
         labels = [_outside(label, el) for label in self._label_of.get(el, ())]
