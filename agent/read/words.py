@@ -75,9 +75,9 @@ def likeness_of_texts(text: str, other: str) -> float:
     return 2 * sum((first & second).values()) / max(1, sum(first.values()) + sum(second.values()))
 
 
-def _runs(text: str, length: int = 4) -> Counter[tuple[str, ...]]:
+def _runs(text: str) -> Counter[tuple[str, ...]]:
     words = re.findall(r"\w+", text.casefold())
-    return Counter(tuple(words[at : at + length]) for at in range(max(1, len(words) - length + 1)))
+    return Counter(zip(words, words[1:], words[2:], words[3:], strict=False)) or Counter([tuple(words)])
 
 
 def same_texts(first: str, second: str) -> bool:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import htmldate
 import trafilatura
 
 from shoal.agent.read.record.main_matter import MainMatter
+from shoal.agent.read.words import folded, likeness_of_texts
 
 _PARAGRAPH = 40
 """Characters from which a paragraph counts as main text."""
+NEARLY = 0.8
+"""Likeness from which two readings of a main text agree."""
+_WHOLLY = 0.97
+"""Likeness from which no other reading is asked for."""
 _PARTS = ("p", "li", "h2", "h3", "h4", "blockquote", "pre")
 
 
@@ -26,25 +32,54 @@ class MainText:
     text: str = ""
 
 
-def read_main_text(view: MainMatter) -> MainText:
-    """The page's main text and what stands around it.
+class MainTexts:
+    """Readings of a page's main text, each made once where it is asked for.
 
     Libraries are given the whole tree: of shown parts alone they read worse.
     """
-    said = _extracted(view, with_metadata=True)
-    if not said:
-        return MainText()
-    return MainText(
-        title=said.get("title") or "",
-        author=(said.get("author") or "").replace("; ", ", "),
-        day=said.get("date") or "",
-        text=said.get("text") or "",
-    )
+
+    def __init__(self, view: MainMatter) -> None:
+        self._view = view
+
+    @cached_property
+    def main(self) -> MainText:
+        """The main text and what stands around it, as the library reads them."""
+        said = _extracted(self._view, with_metadata=True)
+        return MainText(
+            title=said.get("title") or "",
+            author=(said.get("author") or "").replace("; ", ", "),
+            day=said.get("date") or "",
+            text=said.get("text") or "",
+        )
+
+    @cached_property
+    def strict(self) -> str:
+        """The main text by the same library, which leaves out more of what may not belong to it; "" for none."""
+        return _extracted(self._view, favor_precision=True).get("text") or ""
+
+    @cached_property
+    def longest(self) -> str:
+        """The text of the block whose own paragraphs hold most of it: it shares nothing with the library's reading."""
+        return _longest_text(self._view)
+
+    @cached_property
+    def text(self) -> str:
+        """Of the library's readings the one that the longest block bears out best; its first where it bears out none.
+
+        They differ by what stands before and after a text: notices, menus, other articles.
+        """
+        first = self.main.text
+        likeness = likeness_of_texts(first, self.longest) if first and self.longest else 1.0
+        if likeness >= _WHOLLY:
+            return first
+        others = (_without_apart(first, self._view), self.strict)
+        best, other = max(((likeness_of_texts(text, self.longest), text) for text in others), key=lambda each: each[0])
+        return other if best > max(likeness, NEARLY) else first
 
 
-def read_strictly(view: MainMatter) -> str:
-    """The main text by the same library, which leaves out more of what may not belong to it; "" for none."""
-    return _extracted(view, favor_precision=True).get("text") or ""
+def _without_apart(text: str, view: MainMatter) -> str:
+    """A text without the lines that the page's main matter does not show."""
+    return "\n".join(line for line in text.split("\n") if folded(line) in view.main_folded)
 
 
 def _extracted(view: MainMatter, *, with_metadata: bool = False, favor_precision: bool = False) -> dict[str, Any]:
@@ -66,8 +101,7 @@ def read_stated_day(view: MainMatter) -> str:
     return htmldate.find_date(view.page.copy(), url=view.page.url, original_date=True, extensive_search=False) or ""
 
 
-def longest_text(view: MainMatter) -> str:
-    """The text of the block whose own paragraphs hold most of it: a reading that shares nothing with the library's."""
+def _longest_text(view: MainMatter) -> str:
     weights: Counter[int] = Counter()
     page = view.page
     for el in view.main_elements("p"):

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 
 from shoal.agent.read.field import Field
 from shoal.agent.read.record.main_matter import MainMatter
-from shoal.agent.read.record.main_text import longest_text, read_strictly
+from shoal.agent.read.record.main_text import NEARLY
 from shoal.agent.read.record.shown_rows import ShownRows, row_words, shown_entry
 from shoal.agent.read.record.value_kinds import CODES
 from shoal.agent.read.record.witnesses import Testimony, Witness, WitnessKind, same
@@ -44,8 +44,6 @@ _ALIKE = 0.75
 """Likeness from which two texts are one entry."""
 _TELLING = 3
 """Characters of a title that another one holds by more than chance."""
-_NEARLY = 0.8
-"""Likeness from which two readings of a main text agree."""
 
 
 @dataclass
@@ -300,13 +298,12 @@ def _rows_say_more(entries: Sequence[str], rows: ShownRows) -> bool:
 def _sure_of_body(best: Claim, testimony: Testimony) -> tuple[Sureness, Reason]:
     if "main" not in best.kinds:
         return "weak", Reason.ONE_PLACE
-    text = str(best.value)
-    longest = longest_text(testimony.view)
-    if likeness_of_texts(text, longest) > _NEARLY:
+    text, texts = str(best.value), testimony.texts
+    if likeness_of_texts(text, texts.longest) > NEARLY:
         return "likely", Reason.AGREED
-    if len(longest) > len(text):  # the page shows a longer text beside it
+    if len(texts.longest) > len(text):  # the page shows a longer text beside it
         return "weak", Reason.CONTRADICTED
-    if likeness_of_texts(text, read_strictly(testimony.view)) > _NEARLY:
+    if likeness_of_texts(text, texts.strict) > NEARLY:
         return "likely", Reason.AGREED
     return "weak", Reason.ONE_PLACE
 

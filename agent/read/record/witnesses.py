@@ -11,7 +11,7 @@ from shoal.agent.read.field import Field
 from shoal.agent.read.names import META_NAMES
 from shoal.agent.read.record.casting import Casting
 from shoal.agent.read.record.main_matter import MainMatter
-from shoal.agent.read.record.main_text import read_main_text, read_stated_day
+from shoal.agent.read.record.main_text import MainTexts, read_stated_day
 from shoal.agent.read.record.node_values import ScoredNode, scored_nodes, stated_in, total_of_durations
 from shoal.agent.read.record.nodes import FoundNode, nodes_of, property_of, types_of, values_of
 from shoal.agent.read.record.shown_rows import ShownRows
@@ -56,6 +56,7 @@ class Testimony:
     casting: Casting
     view: MainMatter
     rows: ShownRows
+    texts: MainTexts
     crowded: bool = False  # other nodes of the same type state as much: the record is one of several
     bodies: frozenset[str] = frozenset()  # fields that ask for the main text
 
@@ -65,7 +66,7 @@ def gather(view: MainMatter, fields: Sequence[Field]) -> Testimony:
     types = types_for(tuple(each.asked for each in fields))
     nodes = nodes_of(view, types)
     casting = Casting(nodes, view.base, view.lang, frozenset(map(folded, view.titles)))
-    testimony = Testimony(defaultdict(list), types, casting, view, ShownRows(view))
+    testimony = Testimony(defaultdict(list), types, casting, view, ShownRows(view), MainTexts(view))
     gatherer = _Gatherer(testimony, fields)
     gatherer.from_nodes(scored_nodes(fields, casting, types, nodes.typed))
     gatherer.from_metas()
@@ -173,13 +174,13 @@ class _Gatherer:
 
     def _from_reader(self, of_work: Sequence[Field]) -> None:
         testimony = self.testimony
-        main = read_main_text(testimony.view)
+        main = testimony.texts.main
         for asked in of_work:
             for part, props in _MAIN_PARTS:
                 fitness, said = self.best_fit(asked, props), getattr(main, part)
                 if fitness < 0.9 or (part == "text" and asked.name not in testimony.bodies):
                     continue
-                value = said if part == "text" else testimony.casting.cast(said, asked, props[0])
+                value = testimony.texts.text if part == "text" else testimony.casting.cast(said, asked, props[0])
                 self.add(asked.name, Witness(value, "main", fitness, f"main text reader, {part}", props[0]))
                 if part == "day":
                     self._from_days(asked, fitness)
