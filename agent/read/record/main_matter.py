@@ -22,7 +22,8 @@ _APART = re.compile(
 """Words by which pages name blocks that are about something else than the page."""
 _APART_TAGS = frozenset({"nav", "footer", "aside", "form"})
 _WHOLE_TAGS = frozenset({"html", "body", "main", "article"})
-_PARTING = " "
+_PARTING = "\x1e"
+"""What stands between the texts of blocks: white space to all that reads a line."""
 
 
 class MainMatter:
@@ -110,6 +111,12 @@ class MainMatter:
     def shown_text(self) -> str:
         """All shown text on one line."""
         return one_line("".join(self._pieces))
+
+    @cached_property
+    def shown_lines(self) -> tuple[str, ...]:
+        """The shown text of each block, or of what stands beside blocks in one."""
+        lines = "".join(self._pieces).split(_PARTING)
+        return tuple(line for text in lines if (line := one_line(text)))
 
     @cached_property
     def shown_folded(self) -> str:

@@ -18,7 +18,7 @@ from shoal.agent.read.record.shown_rows import ShownRows, row_words, shown_entry
 from shoal.agent.read.record.value_kinds import CODES
 from shoal.agent.read.record.witnesses import Testimony, Witness, WitnessKind, same
 from shoal.agent.read.values.codes import has_check_digit
-from shoal.agent.read.values.days import day_is_shown
+from shoal.agent.read.values.days import day_is_shown, may_be_one_moment
 from shoal.agent.read.words import entry_key, folded, letters, likeness_of_texts
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
@@ -42,6 +42,8 @@ _NOT_SHOWN = 0.2
 """Share of a list's entries that a page shows by chance."""
 _ALIKE = 0.75
 """Likeness from which two texts are one entry."""
+_BYLINE = 100
+"""Characters of a line that may say when a page was published."""
 _TELLING = 3
 """Characters of a title that another one holds by more than chance."""
 
@@ -54,6 +56,7 @@ class Claim:
     witnesses: list[Witness] = field(default_factory=list)
     score: float = 0.0
     shown: bool = False  # the page's main matter shows it
+    in_passing: bool = False  # a day that the page shows within longer texts alone
 
     @property
     def kinds(self) -> frozenset[WitnessKind]:
@@ -132,9 +135,9 @@ def settle(asked: Field, name: str, testimony: Testimony, told: Json) -> Settled
     claims = _claims(asked, name, testimony, is_body)
     if not claims:
         return None
-    best, strong = claims[0], "node" in claims[0].kinds and not testimony.crowded
     if asked.kind == "day":
-        best.shown = day_is_shown(str(best.value), testimony.view.shown_text.lower(), testimony.view.lang)
+        claims = _days_of_moments(claims, testimony.view)
+    best, strong = claims[0], "node" in claims[0].kinds and not testimony.crowded
     best.shown = best.shown or (told is not None and best.agrees(told))
     rivals = tuple(
         claim
@@ -175,6 +178,25 @@ def _claims(asked: Field, name: str, testimony: Testimony, is_body: bool) -> lis
         # A node's other name is no rival: a headline beside a name.
         claims[1:] = [claim for claim in claims[1:] if not (claim.is_title and "node" in claim.kinds)]
     return claims
+
+
+def _days_of_moments(claims: Sequence[Claim], view: MainMatter) -> list[Claim]:
+    """The days stated, without those that may be the moment of another one in a zone that the page does not show."""
+    best = claims[0]
+    one = [best, *(claim for claim in claims[1:] if may_be_one_moment(str(best.value), str(claim.value)))]
+    for claim in one:
+        _look_for_day(claim, view)
+    best = next((claim for claim in one if claim.shown and not claim.in_passing), best)
+    others = one if best.shown else [best]
+    return [best, *(claim for claim in claims if claim not in others)]
+
+
+def _look_for_day(claim: Claim, view: MainMatter) -> None:
+    def shows(text: str) -> bool:
+        return day_is_shown(str(claim.value), text.lower(), view.lang)
+
+    claim.shown = shows(view.shown_text)
+    claim.in_passing = claim.shown and not any(shows(line) for line in view.shown_lines if len(line) <= _BYLINE)
 
 
 def _score(claim: Claim, asked: Field, view: MainMatter, titles: Sequence[str], is_body: bool) -> float:
@@ -333,7 +355,8 @@ def _sure_of_scalar(best: Claim, rivals: Sequence[Claim], strong: bool, asked: F
     if "sum" in kinds or (best.is_title and "meta" in kinds):
         return "likely", Reason.ONE_PLACE
     if asked.kind == "day" and "main" in kinds and (best.shown or "strict" in kinds):
-        return "likely", seen
+        # The readers of days look for one in the texts of a page: what a sentence mentions is none of its own.
+        return ("weak", Reason.ONE_PLACE) if best.in_passing and not stated else ("likely", seen)
     telling = bool(kinds & {"meta", "twin", "node-other", "url"})
     if best.fit >= _GOOD and (support >= 3 or (support >= 2 and telling)):
         return "likely", seen

@@ -7,11 +7,11 @@ record win that the page bears out, and are not confirmed; else the value is dou
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date, timedelta
 
 from shoal.agent.read.field import Field
 from shoal.agent.read.record.settling import Settled
 from shoal.agent.read.shown.choosing import MOST_CANDIDATES, SURENESS_ORDER, FieldAnswer
+from shoal.agent.read.values.days import may_be_one_moment
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
 
@@ -30,7 +30,7 @@ def weighed(told: FieldAnswer, settled: Settled | None, asked: Field) -> FieldAn
         return FieldAnswer(value, source, told.candidates)
     if settled.claim.agrees(told.value):
         return _agreed(told, settled)
-    if asked.kind == "day" and told.source.sureness != "weak" and _next_to(told.value, value):
+    if asked.kind == "day" and told.source.sureness != "weak" and may_be_one_moment(str(told.value), str(value)):
         return FieldAnswer(told.value, _doubted(told.source), _distinct(*settled.candidates))
     if not _outweighs(told.source, settled, asked):
         return _beside(told, settled)
@@ -81,11 +81,6 @@ def _outweighs(told: FieldSource, settled: Settled, asked: Field) -> bool:
         contradicted = settled.why is Reason.CONTRADICTED and told.sureness != "certain"
         return asked.kind == "list" or contradicted
     return True
-
-
-def _next_to(day: Json, other: Json) -> bool:
-    """True for two days that may be one moment: data state it in another zone than the page shows it."""
-    return abs(date.fromisoformat(str(day)[:10]) - date.fromisoformat(str(other)[:10])) == timedelta(days=1)
 
 
 def _is_beyond_places(asked: Field, value: Json) -> bool:

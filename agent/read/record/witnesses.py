@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from shoal.agent.read.field import Field
@@ -12,7 +12,7 @@ from shoal.agent.read.names import META_NAMES
 from shoal.agent.read.record.casting import Casting
 from shoal.agent.read.record.main_matter import MainMatter
 from shoal.agent.read.record.main_text import MainTexts, read_stated_day
-from shoal.agent.read.record.node_values import ScoredNode, scored_nodes, stated_in, total_of_durations
+from shoal.agent.read.record.node_values import STOCK, ScoredNode, scored_nodes, stated_in, total_of_durations
 from shoal.agent.read.record.nodes import FoundNode, nodes_of, property_of, types_of, values_of
 from shoal.agent.read.record.shown_rows import ShownRows
 from shoal.agent.read.values.days import day_of_address
@@ -103,7 +103,20 @@ class _Gatherer:
             if role == "node" and loose:
                 role = "node-other"
             self._from_node(node, role)
+        self._take_variants_together(main.source.syntax)
         self.testimony.types = tuple(dict.fromkeys((*types, *guessed)))
+
+    def _take_variants_together(self, syntax: str) -> None:
+        """Several nodes of one name are variants of one thing, which is as available as the best of them."""
+        for stated in self.testimony.witnesses.values():
+            of_variants = [
+                place
+                for place, each in enumerate(stated)
+                if each.kind in ("node", "twin") and each.syntax == syntax and each.value in STOCK
+            ]
+            best = min((str(stated[place].value) for place in of_variants), key=STOCK.index, default="")
+            for place in of_variants:
+                stated[place] = replace(stated[place], value=best)
 
     def _is_record(self, node: ScoredNode) -> bool:
         types, guessed = types_of(node.source.node), self.testimony.types

@@ -7,14 +7,15 @@ are no answer.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from shoal.agent.read.facts.facts import Facts
-from shoal.agent.read.schema import Property
+from shoal.agent.read.schema import PRICED, Property
 from shoal.agent.read.shown.places import Fit, ShownPlace
 from shoal.agent.read.shown.visible_text import VisibleText
-from shoal.agent.read.values.phrases import place_in_title, squash
+from shoal.agent.read.values.phrases import Phrase, place_in_title, squash
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
 
@@ -26,7 +27,10 @@ GOOD_FIT = 0.85  # the least likeness of a name that is not only similar
 _LONG = 200  # characters of a text that a class name alone does not prove
 _CHAPTER = re.compile(r"^(?:\d+(?:\.\d+)*|[A-Z](?:\.\d+)+)\.?\s+(?=\S)")
 """The number of a chapter, which headings have and titles of documents do not: "5.2 ", "A.1 "."""
+_APOSTROPHES = re.compile("['’‘`´]")
 MOST_CANDIDATES = 5
+_OFTEN = 3
+"""Places called otherwise that state one price, from which it is the page's."""
 Narrower = Callable[[Sequence["Scored"]], list["Scored"]]
 _CLASS_SYNONYMS = ("name", "author", "brand")
 """Texts that a class name gives by a synonym too; `section` or `details` are classes of anything."""
@@ -87,7 +91,11 @@ def answer(prop: Property, scored: Sequence[Scored], shown: VisibleText, page: F
         own and prop.concept and prop.concept.kind == "text"
     ):  # another field of the page may bear the synonym: a "summary" beside a "description"
         scored = [option for option in scored if option.fit.own]
-    visible = choose([option for option in scored if option.candidate.visible], shown, prop)
+    seen = [option for option in scored if option.candidate.visible]
+    often = _stated_most(prop, seen)
+    if often is not None:
+        return _given(often, "likely", Reason.AGREED, confirmed=True)
+    visible = choose(seen, shown, prop)
     if visible.best is not None:
         return _seen(prop, visible.best, scored, shown, page)
     hidden = Choice() if visible.rivals else choose(scored, shown, prop)
@@ -98,6 +106,25 @@ def answer(prop: Property, scored: Sequence[Scored], shown: VisibleText, page: F
     rivals = {_key(rival.value): rival for rival in reversed((*visible.rivals, *hidden.rivals))}
     listed = sorted(rivals.values(), key=lambda rival: (-rival.score, rival.candidate.order))
     return FieldAnswer(candidates=tuple(rival.as_candidate(Reason.AMBIGUOUS) for rival in listed[:MOST_CANDIDATES]))
+
+
+def _stated_most(prop: Property, seen: Sequence[Scored]) -> Scored | None:
+    """The price that most places state which are called otherwise, of those whose names say more than "price".
+
+    A page shows its own price in several blocks, and each other one in fewer.
+    """
+    if prop.concept is not PRICED.concept or any(option.fit.likeness >= GOOD_FIT for option in seen):
+        return None
+    names: defaultdict[str, set[tuple[Phrase, ...]]] = defaultdict(set)
+    own = [option for option in seen if not (option.candidate.aside or option.candidate.foreign)]
+    for option in own:
+        within = any(option.candidate.where.startswith(f"{other.candidate.where} ") for other in own)
+        if not within:
+            names[_key(option.value)].add(option.candidate.labels)
+    counts = sorted((len(said) for said in names.values()), reverse=True)
+    if not counts or counts[0] < _OFTEN or counts[0] in counts[1:]:
+        return None
+    return next(option for option in own if len(names[_key(option.value)]) == counts[0])
 
 
 def choose(scored: Sequence[Scored], shown: VisibleText, prop: Property) -> Choice:
@@ -191,7 +218,11 @@ def _given(scored: Scored, sureness: Sureness, reason: Reason, *, confirmed: boo
 
 
 def _key(value: Json) -> str:
-    return squash(value) if isinstance(value, str) else repr(float(value) if isinstance(value, int) else value)
+    return (
+        _APOSTROPHES.sub("", squash(value))
+        if isinstance(value, str)
+        else repr(float(value) if isinstance(value, int) else value)
+    )
 
 
 def _of_the_page(scored: Sequence[Scored]) -> list[Scored]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from shoal.agent.read.facts.facts import Facts
@@ -176,6 +176,8 @@ def fit_of(prop: Property, candidate: ShownPlace) -> Fit:
         synonym = loose * _CONCEPT * max((best_likeness(_names(concept.names), label) for label in same), default=0.0)
         # A page with "Name: X" and another heading: a `name` is X, while a `title` is the heading.
         synonym *= 0.94 if candidate.how == "heading" else 1.0
+        if candidate.how in _LABELED and any(map(_names_only(concept.names), labels)):
+            synonym = max(synonym, loose * _CONCEPT)
     called = prop.glossary.called(labels) if candidate.how in _LABELED and max(own, synonym) < _GLOSSARY else ""
     return Fit(_GLOSSARY, own=False, called=called) if called else Fit(max(own, synonym), own=own >= synonym)
 
@@ -213,6 +215,12 @@ def _names(names: tuple[str, ...]) -> tuple[Phrase, ...]:
     if names not in _NAMES:
         _NAMES[names] = tuple(phrase(name) for name in names)
     return _NAMES[names]
+
+
+def _names_only(names: tuple[str, ...]) -> Callable[[Phrase], bool]:
+    """Whether a label has several words, each a name of its own: "Make / manufacturer"."""
+    single = {name[0] for name in _names(names) if len(name) == 1}
+    return lambda label: len(label) > 1 and single.issuperset(label)
 
 
 def _of_pair(pair: LabeledValue, own: Phrase = (), *, of_block: bool = False) -> ShownPlace:

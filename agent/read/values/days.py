@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from functools import cache
 
 import dateparser
@@ -63,6 +63,11 @@ def day_of_address(url: str) -> str | None:
     return _valid("-".join(match.groups())) if match else None
 
 
+def may_be_one_moment(day: str, other: str) -> bool:
+    """True for two days in a row: one moment is in two zones on both."""
+    return abs(date.fromisoformat(day[:10]) - date.fromisoformat(other[:10])) == timedelta(days=1)
+
+
 @cache
 def _month_names(lang: str) -> dict[int, frozenset[str]]:
     names: dict[int, set[str]] = defaultdict(set)
@@ -80,15 +85,15 @@ def _month_names(lang: str) -> dict[int, frozenset[str]]:
 
 def day_is_shown(day: str, text: str, lang: str) -> bool:
     """True when lower-case `text` shows the ISO day in figures or with its month's name."""
-    year, month, date = (int(part) for part in day[:10].split("-"))
+    year, month, number = (int(part) for part in day[:10].split("-"))
     names = "|".join(map(re.escape, sorted(_month_names(lang)[month], key=len, reverse=True)))
-    shown_day = rf"(?<!\d)0?{date}(?:st|nd|rd|th|er|\.|º)?"
+    shown_day = rf"(?<!\d)0?{number}(?:st|nd|rd|th|er|\.|º)?"
     between, join = r"\s*(?:de |of |/|-)?\s*", r"\w*\.?,?\s*(?:de |/|-)?\s*"
     forms = (
         rf"{shown_day}{between}(?:{names}){join}{year}",
         rf"(?:{names})\w*\.?\s*{shown_day},?\s*{year}",
-        rf"{year}[-/.年]\s?0?{month}[-/.月]\s?0?{date}(?!\d)",
-        rf"(?<!\d)0?{date}[-/.]0?{month}[-/.]{year}",
-        rf"(?<!\d)0?{month}/0?{date}/{year}",
+        rf"{year}[-/.年]\s?0?{month}[-/.月]\s?0?{number}(?!\d)",
+        rf"(?<!\d)0?{number}[-/.]0?{month}[-/.]{year}",
+        rf"(?<!\d)0?{month}/0?{number}/{year}",
     )
     return any(re.search(form, text) for form in forms)
