@@ -8,6 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+TEST = re.compile(r"`((?:[\w/]+/)?\w+\.py)(?:::(\w+))?`")
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -48,3 +49,15 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
             )
             left += [(page.parent / link).resolve() for link in links if link]
     assert sorted(str(page.relative_to(ROOT)) for page in set(pages()) - reached) == []
+
+
+def unheld(page: str, folders: tuple[Path, ...]) -> Iterator[str]:
+    for path, test in TEST.findall((ROOT / page).read_text()):
+        file = next((folder / path for folder in folders if (folder / path).is_file()), None)
+        if file is None or (test and f"def {test}(" not in file.read_text()):
+            yield f"{page}: {path}::{test}"
+
+
+def test_tests_that_hold_something_are_there() -> None:
+    assert list(unheld("docs/security.md", (ROOT, ROOT / "tests" / "security"))) == []
+    assert list(unheld("docs/archive/doors.md", (ROOT / "tests",))) == []
