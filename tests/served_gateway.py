@@ -14,7 +14,7 @@ from typing import Any
 import uvicorn
 
 from tests.gateway_world import World, world
-from tests.patience import queued_s
+from tests.patience import PATIENCE_S, queued_s
 
 _EVERY_S = 0.005
 ANSWER_S = 1.0
@@ -109,7 +109,7 @@ class Served:
 
     def do(self, work: Callable[[World], Any]) -> Any:
         """Runs a coroutine function in the gateway's loop, and gives its result."""
-        return asyncio.run_coroutine_threadsafe(work(self.world), self.loop).result(30)
+        return asyncio.run_coroutine_threadsafe(work(self.world), self.loop).result(PATIENCE_S)
 
     def asked(self, ask: Callable[[], Any]) -> Any:
         """The answer to an input that is harmless: no 5xx, a second's work at most, and no pause of the loop."""

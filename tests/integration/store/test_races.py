@@ -16,6 +16,7 @@ from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs import ending
 from shoal.services.store.records import ClaimRequest, Finish
 from shoal.services.store.store import Store
+from tests.patience import PATIENCE_S
 from tests.store_world import DONE, World, world
 
 CLAIM = """update session set state = 1, fence = fence + 1, attempt = attempt + 1, owner = 'w1', lease_until = %s
@@ -159,7 +160,7 @@ async def test_a_job_that_ends_while_totals_are_told_counts_once(
         def rows(tx: Tx, name: str, /, **params: Any) -> Sequence[Row[Any]]:
             due = ends.pop(0, None)
             if due is not None:
-                asyncio.run_coroutine_threadsafe(other.finish([due]), here).result(20)
+                asyncio.run_coroutine_threadsafe(other.finish([due]), here).result(PATIENCE_S)
             elif ends:
                 ((before, end),) = ends.items()
                 del ends[before]

@@ -11,6 +11,7 @@ import psutil
 
 from shoal.agent.chromium.process.process_tree import ProcessTree
 from shoal.agent.support.process_memory import held_bytes
+from tests.patience import PATIENCE_S
 
 _SHARED_MIB = 96
 _FAMILY = f"""
@@ -57,5 +58,5 @@ def test_memory_that_processes_share_counts_once() -> None:
 def test_processes_that_are_gone_hold_nothing() -> None:
     with _family() as root:
         gone = [*root.children(), root]
-    psutil.wait_procs(gone, timeout=10)
+    psutil.wait_procs(gone, timeout=PATIENCE_S)
     assert held_bytes(gone) == 0

@@ -18,6 +18,7 @@ from typer.testing import CliRunner, Result
 
 from shoal.services.cli.app import app
 from tests.gateway_world import Answer, World, api_world
+from tests.patience import PATIENCE_S
 
 
 @dataclass
@@ -31,7 +32,7 @@ class Served:
 
     def do(self, work: Coroutine[Any, Any, Any]) -> Any:
         """Return what `work` gives."""
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(30)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE_S)
 
     def submit(self, **spec: Any) -> str:
         """The id of a new job."""

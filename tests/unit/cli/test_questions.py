@@ -10,6 +10,7 @@ import pytest
 from typer.testing import Result
 
 from shoal.services.web.specs.specs import SpecRules
+from tests.patience import PATIENCE_S
 from tests.unit.cli.conftest import Served, serve
 
 ID = "0123456789abcdef" * 2
@@ -26,7 +27,7 @@ def test_a_question_is_listed_and_answered(asking: Served, shoal: Callable[..., 
     def ask() -> httpx.Response:
         body = ASKED | {"job": "j1", "session": "s1"}
         headers = {"Authorization": "Bearer token"}
-        return httpx.post(f"{asking.url}/v1/questions", json=body, headers=headers, timeout=10)
+        return httpx.post(f"{asking.url}/v1/questions", json=body, headers=headers, timeout=PATIENCE_S)
 
     assert ask().status_code == 202
     (one,) = [json.loads(line) for line in shoal("questions", "--json").stdout.splitlines()]

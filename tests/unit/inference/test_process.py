@@ -11,6 +11,7 @@ import pytest
 from shoal.services.inference.errors import ServerEnded, ServerNotFound, ServerSilent
 from shoal.services.inference.options import VllmOptions
 from shoal.services.inference.process import VllmProcess, running_vllm
+from tests.patience import PATIENCE_S
 from tests.vllm.server import free_port
 
 # Answers /health and a first step as told, and has a child, as vLLM has its engine.
@@ -49,17 +50,17 @@ def options(*extra: str) -> VllmOptions:
 
 
 async def test_a_healthy_server_ends_with_everything_that_it_started() -> None:
-    async with running_vllm(options(), program=(sys.executable, "-c", PROGRAM), ready_s=20) as server:
+    async with running_vllm(options(), program=(sys.executable, "-c", PROGRAM), ready_s=PATIENCE_S) as server:
         family = [psutil.Process(server.pid), *psutil.Process(server.pid).children(recursive=True)]
         assert len(family) == 2
     # Its child ignores SIGTERM, as an engine that hangs does.
-    assert psutil.wait_procs(family, timeout=5)[1] == []
+    assert psutil.wait_procs(family, timeout=PATIENCE_S)[1] == []
     await server.end()
 
 
 async def test_a_server_that_ends_before_it_is_ready_is_an_error_with_its_code() -> None:
     with pytest.raises(ServerEnded, match="with 3"):
-        async with running_vllm(options("--end"), program=(sys.executable, "-c", PROGRAM), ready_s=20):
+        async with running_vllm(options("--end"), program=(sys.executable, "-c", PROGRAM), ready_s=PATIENCE_S):
             raise AssertionError("it was never ready")
 
 
@@ -80,7 +81,7 @@ async def test_what_it_says_goes_where_it_is_wanted(tmp_path: Path) -> None:
     log = tmp_path / "server.log"
     loud = "import sys; print('hello from the server', flush=True); sys.exit(1)"
     with pytest.raises(ServerEnded):
-        async with running_vllm(options(), program=(sys.executable, "-c", loud), output_file=log, ready_s=20):
+        async with running_vllm(options(), program=(sys.executable, "-c", loud), output_file=log, ready_s=PATIENCE_S):
             raise AssertionError("it was never ready")
     assert "hello from the server" in log.read_text()
 
@@ -88,7 +89,7 @@ async def test_what_it_says_goes_where_it_is_wanted(tmp_path: Path) -> None:
 async def test_standard_output_belongs_to_us(capfd: pytest.CaptureFixture[str]) -> None:
     loud = "import sys; print('hello from the server', flush=True); sys.exit(1)"
     with pytest.raises(ServerEnded):
-        async with running_vllm(options(), program=(sys.executable, "-c", loud), ready_s=20):
+        async with running_vllm(options(), program=(sys.executable, "-c", loud), ready_s=PATIENCE_S):
             raise AssertionError("it was never ready")
     said = capfd.readouterr()
     assert "hello from the server" in said.err
@@ -97,11 +98,11 @@ async def test_standard_output_belongs_to_us(capfd: pytest.CaptureFixture[str]) 
 
 async def test_a_server_is_ready_once_it_has_answered_a_step(tmp_path: Path) -> None:
     output = tmp_path / "output"
-    async with running_vllm(options(), program=(sys.executable, "-c", PROGRAM), ready_s=20, output_file=output):
+    async with running_vllm(options(), program=(sys.executable, "-c", PROGRAM), ready_s=PATIENCE_S, output_file=output):
         assert output.read_text() == "asked for a step\n"
 
 
 async def test_a_server_that_refuses_a_first_step_is_not_ready() -> None:
     with pytest.raises(ServerSilent, match="first step: HTTP Error 400"):
-        async with running_vllm(options("--refuse"), program=(sys.executable, "-c", PROGRAM), ready_s=20):
+        async with running_vllm(options("--refuse"), program=(sys.executable, "-c", PROGRAM), ready_s=PATIENCE_S):
             pass

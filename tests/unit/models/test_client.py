@@ -18,6 +18,7 @@ from shoal.agent.models.model import Ask, Image, Message
 from shoal.agent.models.openai_compatible import OpenAICompatible, _weight
 from shoal.agent.models.settings import ModelSettings
 from tests.model_server import ModelServer, says, serving, slow, status, until
+from tests.patience import PATIENCE_S
 from tests.unit.models.test_images import picture
 
 ASK = Ask((Message("user", "hello"),), affinity="one loop")
@@ -117,7 +118,7 @@ async def test_a_patient_client_waits_for_a_server_that_comes_back() -> None:
         held.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
         async with AsyncExitStack() as stack:
-            client = await client_of(stack, address, patience_s=20, retries=1, breaker_failures=2)
+            client = await client_of(stack, address, patience_s=PATIENCE_S, retries=1, breaker_failures=2)
             waiting = [asyncio.create_task(client.ask(ASK)) for _ in range(5)]
             await asyncio.wait(waiting, timeout=0.5)
             assert not any(task.done() for task in waiting)
@@ -135,7 +136,7 @@ async def test_a_server_that_takes_no_connection_is_away() -> None:
         both = await client_of(stack, gone, server.url, connect_timeout_s=1.0, retries=1)
         for n in range(10):  # some of these loops belong to the one that is gone
             assert (await both.ask(replace(ASK, affinity=f"loop {n}"))).text
-        alone = await client_of(stack, gone, connect_timeout_s=1.0, retries=0, patience_s=20)
+        alone = await client_of(stack, gone, connect_timeout_s=1.0, retries=0, patience_s=PATIENCE_S)
         waiting = asyncio.create_task(alone.ask(ASK))
         await asyncio.wait([waiting], timeout=2.5)
         assert not waiting.done()
@@ -162,7 +163,7 @@ async def test_a_server_that_says_503_while_it_starts_is_waited_for() -> None:
     async with AsyncExitStack() as stack:
         (server,) = await servers(stack, 1)
         server.behaviours = [status(503)] * 6
-        client = await client_of(stack, server.url, patience_s=20, retries=1)
+        client = await client_of(stack, server.url, patience_s=PATIENCE_S, retries=1)
         assert (await client.ask(ASK)).text
         assert len(server.requests) == 7
 
@@ -172,7 +173,7 @@ async def test_a_reply_that_an_ending_server_broke_off_is_asked_for_again() -> N
     async with AsyncExitStack() as stack:
         (server,) = await servers(stack, 1)
         server.behaviours = [says('{"records": [{"n": 1}, {"n": ', finish_reason="abort")] * 2
-        client = await client_of(stack, server.url, patience_s=20, retries=0)
+        client = await client_of(stack, server.url, patience_s=PATIENCE_S, retries=0)
         assert (await client.ask(ASK)).text == "ok"
         assert len(server.requests) == 3
 
