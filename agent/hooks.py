@@ -25,7 +25,7 @@ class DialogAsked:
 
 @dataclass(frozen=True, slots=True)
 class DialogAnswer:
-    """A person's or a model's answer to a dialog."""
+    """A person's answer to a dialog."""
 
     accept: bool
     text: str = ""  # for a prompt

@@ -71,7 +71,7 @@ _ROOT = _HERE.parent
 Hindrance = Literal["cut", "slow", "lag"]
 """Of a node's link to the cluster."""
 SPILL_MIB = 8
-"""Room for uploads that wait while the S3 server is away, where it is a disk of its own."""
+"""MiB for uploads that wait while the S3 server is away, where they have a disk of their own."""
 _MARKS = (_HERE / "_chaos_marks.sql").read_text()
 _WORKER_LOGS = "*/session_2*/logs/worker-*.err"
 _CLIENT_LOGS = "*/session_2*/logs/ray_client_server*.err"

@@ -20,11 +20,11 @@ from shoal.agent.sessions.attended.human_help import helping, redacted
 from shoal.agent.sessions.attended.takeover import OrTakeover
 from shoal.agent.sessions.dependencies import Journal, SessionDependencies
 from shoal.agent.sessions.evidence import Evidence
+from shoal.agent.sessions.lazy_context import LazyContext
 from shoal.agent.sessions.learning_evidence import LearningEvidence
 from shoal.agent.sessions.login import is_done
 from shoal.agent.sessions.loops.learning import replay_of, teaches
 from shoal.agent.sessions.once import action_name, page_of
-from shoal.agent.sessions.page import LazyContext
 from shoal.agent.sessions.session_budget import SessionBudget
 from shoal.agent.sessions.sites.site_rule import site_rule
 from shoal.agent.spec import X_GLOSSARY, JobSpec

@@ -19,7 +19,7 @@ from shoal.agent.observe.renderings import compact
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.sessions.dependencies import ArtifactSink
 from shoal.agent.sessions.field_places import field_places, with_places
-from shoal.agent.sessions.page import LazyContext
+from shoal.agent.sessions.lazy_context import LazyContext
 from shoal.agent.sessions.page_errors import MOST_ERRORS, redacted_errors
 from shoal.agent.sessions.traces.page_archive import redacted_archive
 from shoal.agent.sessions.traces.recording import redacted_recording

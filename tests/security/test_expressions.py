@@ -33,7 +33,7 @@ _AT_START = {
     *("shoal.agent.actions.primitives.navigation._HOST_AND_PORT", "shoal.agent.chromium.process.find._VERSION"),
     *(
         "shoal.agent.chromium.landing._PASSWORD",
-        "shoal.agent.chromium.acting.action_context._BID",
+        "shoal.agent.chromium.acting.playwright_actions._BID",
         "shoal.agent.redaction.redactor._PREFIX",
         "shoal.agent.support.web_addresses._SCHEME",
     ),

@@ -27,7 +27,6 @@ from shoal.agent.browser import (
     Shot,
 )
 from shoal.agent.chromium.acting.acting_owner import ActingOwner
-from shoal.agent.chromium.acting.action_context import ChromiumActionContext, split_bid
 from shoal.agent.chromium.acting.blocking import block
 from shoal.agent.chromium.acting.dialogs import Dialogs
 from shoal.agent.chromium.acting.downloads import DownloadBounds, Downloads
@@ -35,6 +34,7 @@ from shoal.agent.chromium.acting.effect_watch import LOOK_S, EffectWatch
 from shoal.agent.chromium.acting.effects import Moment, named_bid
 from shoal.agent.chromium.acting.open_document import open_document
 from shoal.agent.chromium.acting.open_tabs import OpenTabs
+from shoal.agent.chromium.acting.playwright_actions import ChromiumActionContext, split_bid
 from shoal.agent.chromium.acting.reach.form_guard import SentForms
 from shoal.agent.chromium.acting.reach.harmless import harmless
 from shoal.agent.chromium.acting.reach.prospects import prospect

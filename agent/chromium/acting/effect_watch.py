@@ -14,10 +14,10 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from shoal.agent.chromium.acting import appearances
-from shoal.agent.chromium.acting.action_context import ChromiumActionContext, split_bid
 from shoal.agent.chromium.acting.appearances import Appearances
 from shoal.agent.chromium.acting.effects import Moment, Watched, effect, moment
 from shoal.agent.chromium.acting.open_tabs import OpenTabs
+from shoal.agent.chromium.acting.playwright_actions import ChromiumActionContext, split_bid
 from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.call_deadlines import CallDeadlines
 from shoal.agent.types import Effect

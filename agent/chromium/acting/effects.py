@@ -8,11 +8,11 @@ from typing import Protocol
 
 from playwright.async_api import Error as PlaywrightError
 
-from shoal.agent.chromium.acting.action_context import ChromiumActionContext, split_bid
 from shoal.agent.chromium.acting.appearances import Appearances
 from shoal.agent.chromium.acting.dialogs import Dialogs
 from shoal.agent.chromium.acting.downloads import Downloads
 from shoal.agent.chromium.acting.open_tabs import OpenTabs
+from shoal.agent.chromium.acting.playwright_actions import ChromiumActionContext, split_bid
 from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.devtools.page_walk import PageWalk
 from shoal.agent.chromium.devtools.worlds import World

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Literal
@@ -43,7 +43,7 @@ _MOSTLY, _FORMED = 0.8, 0.7
 _TITLES = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _HEADINGS = _TITLES | {"strong", "b", "dt"}
 
-_KINDS_OF_COLUMNS: Mapping[ListKind, Collection[ColumnKind]] = {
+_KINDS_OF_COLUMNS: Mapping[ListKind, tuple[ColumnKind, ...]] = {
     "day": ("day",),
     "link": ("link",),
     "image": ("image",),
@@ -77,7 +77,7 @@ _LATER_PICTURE = 0.2
 _NAMED_MONEY = 0.3
 """Score of a column from which a field takes its amounts of money although its name says nothing of money."""
 _CUT = 0.8
-"""Factor for a part of a cell whose header is the field's name: all of the cell is its value."""
+"""Loss of a part of a cell, by the share that it leaves out: all of a cell is the value of the field in its header."""
 
 
 @dataclass(frozen=True, eq=False)

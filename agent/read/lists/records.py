@@ -49,7 +49,7 @@ _CALLED = 0.8
 _LOOSE = 0.3
 """Loss of parts that differ in their own classes."""
 _ALL_HEADS = 0.4
-"""Gain of a run whose table has no further columns."""
+"""Gain of a table whose headers are all names of fields, or that share of it that are."""
 _DOUBT = 0.12
 """The lead of a column's fit below which a value is withheld where another column says otherwise."""
 _SAFE = 0.5

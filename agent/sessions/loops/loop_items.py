@@ -10,8 +10,8 @@ from shoal.agent.errors import EmptyLoop, LoopFailed
 from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.policies.policy import Policy, SessionState
 from shoal.agent.sessions.dependencies import Journal
+from shoal.agent.sessions.lazy_context import LazyContext
 from shoal.agent.sessions.loops.sample import SampledItems
-from shoal.agent.sessions.page import LazyContext
 from shoal.agent.spec import LoopSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json

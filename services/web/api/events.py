@@ -19,7 +19,7 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.lazy_route import LazyRoute
-from shoal.services.web.live.event_feed import PAGE, EventFeed, StreamedEvent, told
+from shoal.services.web.live.event_feed import PAGE, EventFeed, StreamedEvent, streamed_event
 from shoal.services.web.live.shares import SharedStream
 
 PING_S = 15
@@ -114,7 +114,7 @@ async def _counted(metrics: Metrics, events: AsyncGenerator[Sequence[StreamedEve
 async def _there(store: Store, job: int, after: int, holds: Holds) -> AsyncGenerator[Sequence[StreamedEvent], None]:
     """Yield what the store has behind an event."""
     while await holds():
-        page = [told(row) for row in await store.events(job=job, after=after, limit=PAGE)]
+        page = [streamed_event(row) for row in await store.events(job=job, after=after, limit=PAGE)]
         if page:
             after = page[-1].seq
             yield page

@@ -38,7 +38,7 @@ class StreamedEvent:
     data: bytes
 
 
-def told(row: EventRow) -> StreamedEvent:
+def streamed_event(row: EventRow) -> StreamedEvent:
     """The event as streams send it."""
     text = orjson.dumps(event_data(row)).decode()
     return StreamedEvent(row.seq, row.name, ServerSentEvent(text, event=row.name, id=str(row.seq)).encode())
@@ -134,7 +134,7 @@ class EventFeed:
             self._at = page.seq
             by_job: dict[int, list[StreamedEvent]] = {}
             for row in page.events:
-                by_job.setdefault(row.job, []).append(told(row))
+                by_job.setdefault(row.job, []).append(streamed_event(row))
             for job, events in by_job.items():
                 for follower in self._followers.get(job, ()):
                     follower.tell(events)

@@ -16,7 +16,7 @@ from shoal.agent.chromium.devtools.reading_context import ReadingContext
 from shoal.agent.chromium.process.find import find_chromium
 from shoal.agent.chromium.process.launch import LaunchOptions, launch
 from shoal.agent.errors import EgressForbidden, HostUnreachable, NavigationError
-from shoal.agent.sessions.page import LazyContext
+from shoal.agent.sessions.lazy_context import LazyContext
 from shoal.services.addresses import Reach
 from shoal.services.browsers.network.egress import CHROMIUM_FLAGS, EgressProxy
 from shoal.services.names import HostNames

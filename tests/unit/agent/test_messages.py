@@ -8,8 +8,8 @@ from playwright.async_api import Error as PlaywrightError
 from shoal.agent.browser import ContextOptions, Landing
 from shoal.agent.chromium.faults import navigation_error
 from shoal.agent.errors import AccessDenied, CertificateRefused, HostUnreachable, NavigationError, NotAPage
+from shoal.agent.sessions.lazy_context import LazyContext
 from shoal.agent.sessions.loops.loop_items import nothing_found
-from shoal.agent.sessions.page import LazyContext
 from shoal.agent.spec import LoopSpec
 from shoal.agent.types import Action
 from tests.doubles.browser_double import FakeBrowser, FakePage

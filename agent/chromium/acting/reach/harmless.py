@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
-from shoal.agent.chromium.acting.action_context import split_bid
+from shoal.agent.chromium.acting.playwright_actions import split_bid
 from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.devtools.worlds import World
 from shoal.agent.errors import ElementMissing

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from shoal.agent.actions.primitives.navigation import web_address
-from shoal.agent.chromium.acting.action_context import split_bid
+from shoal.agent.chromium.acting.playwright_actions import split_bid
 from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.devtools.page_walk import PageWalk
 from shoal.agent.chromium.devtools.worlds import World
