@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from shoal.agent.browser import Browser, Context, ContextOptions
-from shoal.agent.chromium.acting import action_context
+from shoal.agent.chromium.acting import playwright_actions
 from shoal.agent.hooks import Hooks, Upload
 from shoal.agent.observe.tree import clickable_elements
 from shoal.agent.types import Action
@@ -57,7 +57,7 @@ async def test_files_of_one_name_that_come_at_once_do_not_overwrite_each_other(c
 async def test_a_download_that_its_server_is_slow_to_begin_is_waited_for(
     context: Context, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(action_context, "_BEGIN_S", 1.0)
+    monkeypatch.setattr(playwright_actions, "_BEGIN_S", 1.0)
     for link in ("<a href='/file/late.txt'>Late</a>", "<a href='/file/late.txt' download>Late</a>"):
         await context.goto(f"{site.url}/second")
         await context.read("html => { document.body.innerHTML = html }", link)
@@ -68,7 +68,7 @@ async def test_a_download_that_its_server_is_slow_to_begin_is_waited_for(
 async def test_uploads_are_limited_wherever_they_come_from(
     browser: Browser, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(action_context, "_MAX_UPLOAD_BYTES", 1_000_000)
+    monkeypatch.setattr(playwright_actions, "_MAX_UPLOAD_BYTES", 1_000_000)
 
     async def fetch(reference: str) -> Upload:
         return Upload("stored.bin", b"x" * 1_000_001)
