@@ -151,8 +151,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _wrap(self) -> None:
         """The acts page inside frames or a shadow root."""
         how = parse_qs(urlsplit(self.path).query)["how"][0]
-        host = self.site.other if how == "cross" else ""
-        frames = {"iframe": "/acts", "nested": "/wrap?how=iframe", "cross": f"{host}/acts", "framed": "/wrap?how=open"}
+        other = self.site.other
+        frames = {"iframe": "/acts", "nested": "/wrap?how=iframe", "cross": f"{other}/acts", "framed": "/wrap?how=open"}
+        frames["deep"] = f"{other}/wrap?how=closed"
         inner = frames.get(how)
         if inner is not None:
             body = (

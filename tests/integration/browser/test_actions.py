@@ -23,6 +23,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PLACES = ["main", "nested", "cross", "closed", "framed"]
 """A frame within a frame, a frame of another site, a closed shadow root, an open one within a frame."""
+FARTHEST = ["main", "deep"]
+"""Where every other action is tried, too: a closed shadow root in a frame of another site is all of it at once."""
+in_every_place = pytest.mark.parametrize("hand", [*PLACES, "deep"], indirect=True)
+"""Tries what points at an element and what types into it."""
 
 
 class Hand:
@@ -57,7 +61,7 @@ class Hand:
         return next(line for line in lines if not line.startswith(("outside", "---")))
 
 
-@pytest_asyncio.fixture(params=PLACES, loop_scope="session")
+@pytest_asyncio.fixture(params=FARTHEST, loop_scope="session")
 async def hand(request: pytest.FixtureRequest, context: Context, site: Site) -> Hand:
     hand = Hand(context)
     await hand.open(site, request.param)
@@ -74,6 +78,7 @@ async def main(context: Context, site: Site) -> Hand:
 # --- elements, wherever they are ---------------------------------------------------------------------------
 
 
+@in_every_place
 async def test_clicks_of_all_kinds(hand: Hand) -> None:
     result = await hand.do("click", "Press me")
     assert result.effect.dom_changed
@@ -90,6 +95,7 @@ async def test_clicks_of_all_kinds(hand: Hand) -> None:
     assert await hand.out() == "far"
 
 
+@in_every_place
 async def test_fields_are_filled_and_cleared(hand: Hand) -> None:
     for name, value in {
         "Text": "some words",
