@@ -19,7 +19,7 @@ _MOST_S = 0.1
 """Of processor time. The square takes 0.15 s and more here, and an hour for a megabyte; what is linear 0.005 s."""
 _FEW_CHARS = 1_000
 _FAST_S = 0.001
-"""Of processor time. What takes no longer for a fifth of the text, where the square takes 0.006 s, is not the square."""
+"""Of processor time. What takes no longer for a fifth of the text is not the square, which takes 0.006 s."""
 _AGAIN = 5
 """Measurements of a text that took longer: a machine with much to do needs more of that time for the same, now and
 then.
