@@ -16,7 +16,7 @@ from shoal.agent.read.lists.pieces import Piece
 from shoal.agent.read.lists.words import BY
 
 _HEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6", "strong", "summary"})
-_BY = re.compile(rf"(?:(?:posted|written|submitted|published|\d{1,9} \w{1,40}) )?(?:{BY}):?", re.I)
+_BY = re.compile(rf"(?:(?:posted|written|submitted|published|\d{{1,9}} \w{{1,40}}) )?(?:{BY}):?", re.I)
 _ADDRESS = re.compile(r"https?://\S+")
 
 
