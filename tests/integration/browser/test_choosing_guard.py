@@ -176,6 +176,65 @@ async def test_other_buttons_of_a_form_than_the_one_that_sends_it_are_free(conte
     assert await left_open(context, shown["Save"]) == ["Z"], "a script sends by it"
 
 
+async def test_a_button_that_sends_another_part_of_the_form_does_not_free_the_one_of_a_script(context: Context) -> None:
+    whole = FORM.format(beside="<button type=button>Next month</button>").replace("<button>", "<button type=button>")
+    search = "<div><input name=q aria-label=Search><button>Find</button></div>"
+    shown = await show(context, whole.replace("<p>", search + "<p>"))
+    await do(context, "press", bid=shown["Town"], key_comb="Z")
+    assert await left_open(context, shown["Save"]) == ["Z"], "the search has a button of its own"
+    boxes = "<div><input type=checkbox aria-label=Remember><button>Send</button></div>"
+    shown = await show(context, whole.replace("</form>", boxes + "</form>"))
+    await do(context, "press", bid=shown["Town"], key_comb="Z")
+    assert await left_open(context, shown["Next month"]) == [], "what is sent is the whole form"
+    assert await left_open(context, shown["Send"]) == ["Z"]
+
+
+# What stands in a form whose town was typed and not chosen, the element that is clicked, and whether that presses.
+_ICON = "<svg width=20 height=20></svg>"
+PRESSED = {
+    "a plain one": ("<div class=x onclick=1>Free</div>", True),
+    "opens a list": ("<div class=x onclick=1 aria-haspopup=listbox>Free</div>", False),
+    "is in a list": ("<div role=listbox><div class=x onclick=1 role=option>Free</div></div>", False),
+    "holds a field": ("<div class=x onclick=1><input aria-label=Inner><i>Free</i></div>", False),
+    "is chosen": ("<ul><li class=x onclick=1>Free</ul>", False),
+    "is no button": ("<div class=x onclick=1 role=row>Free</div>", False),
+    "a field's icon": (f"<div><input aria-label=Date><button type=button class=x>{_ICON}</button></div>", False),
+    "an icon for all": (f"<button type=button class=x>{_ICON}</button>", True),
+    "out of the order": (f"<button type=button class=x tabindex=-1>{_ICON}</button>", False),
+}
+
+
+@pytest.mark.parametrize(("part", "presses"), PRESSED.values(), ids=PRESSED)
+async def test_what_opens_holds_a_field_or_is_chosen_presses_nothing(
+    context: Context, part: str, presses: bool
+) -> None:
+    shown = await show(context, f"<div>{_COMBO}{OTHER}{part}</div>")
+    await do(context, "press", bid=shown["Town"], key_comb="Z")
+    (bid,) = await context.locate([".x"])
+    prospect = await context.prospect(Action("click", {"bid": bid}))
+    assert (prospect.presses, [field.text for field in prospect.unchosen]) == (presses, ["Z"] if presses else [])
+
+
+async def test_a_click_on_a_field_in_what_listens_sends_nothing_of_its_form(context: Context) -> None:
+    free = "<div class=x tabindex=0 onclick=1 aria-label=Free><input aria-label=Inner></div>"
+    shown = await show(context, FORM.format(beside=free))
+    await do(context, "press", bid=shown["Town"], key_comb="Z")
+    (bid,) = await context.locate([".x"])
+    prospect = await context.prospect(Action("click", {"bid": bid}))
+    assert (prospect.field, prospect.sends, prospect.presses) == (True, False, False)
+
+
+async def test_what_came_once_a_field_was_typed_into_presses_nothing(context: Context) -> None:
+    shown = await show(context, f"<div>{_COMBO}{OTHER}<div id=room></div></div>")
+    await do(context, "press", bid=shown["Town"], key_comb="Z")
+    await context.read("() => { room.innerHTML = '<div class=x onclick=1>Free</div><button class=y>Save</button>'; }")
+    await context.observe()
+    pressed = []
+    for bid in await context.locate([".x", ".y"]):
+        pressed.append((await context.prospect(Action("click", {"bid": bid}))).presses)
+    assert pressed == [False, True]
+
+
 async def test_enter_in_a_field_whose_list_is_open_chooses(context: Context) -> None:
     shown = await show(context, FORM.format(beside=""))
     await do(context, "press", bid=shown["Town"], key_comb="Z")

@@ -64,8 +64,18 @@
     if (button) sentTo(form, button);
   };
   for (let node = element; node && node.nodeType !== 9; node = up(node)) if (node.nodeType === 1) add(node);
-  // Where the form has a button that sends it, its others do something else.
-  const sentByAnother = control => [...formOf(control)?.elements || []].some(one => one !== control && pushes(one));
+  // Where a part of the form has a button that sends it, the others in that part do something else. A search in a form
+  // around the whole page is a part of its own.
+  const WRITTEN = 'textarea, [contenteditable], input:not([type=hidden], [type=submit], [type=image], [type=button], [type=reset], [type=checkbox], [type=radio])';
+  const stands = (control, button, form) => { // in the smallest part of the form around the button that holds a field to write in
+    let part = button.parentElement;
+    while (part && part !== form && !part.querySelector(WRITTEN)) part = part.parentElement;
+    return !part || part === form || part.contains(control);
+  };
+  const sentByAnother = control => {
+    const form = formOf(control);
+    return [...form?.elements || []].some(one => one !== control && pushes(one) && stands(control, one, form));
+  };
   const pressed = shoalWalker.pressed(element);
   if (pressed && !inList && pressed.type !== 'reset') {
     facts.presses = true;
