@@ -39,7 +39,7 @@ _SAYINGS: tuple[tuple[str, type[AgentError]], ...] = (
 
 _NET = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 _NOISE = re.compile(r"^[A-Za-z]+\.[a-z_]+: |\x1b\[\d+m")
-_LINE_CHARS = 300
+_FIRST_CHARS, _LINE_CHARS = 500, 300
 
 
 def net_error(message: str) -> str | None:
@@ -100,6 +100,7 @@ def _line_of(text: str, said: re.Match[str]) -> str:
 
 
 def first_line(error: PlaywrightError) -> str:
-    """Playwright's message without its call log."""
+    """Playwright's message without its call log; of a long one, the parts before its colons that are short enough."""
     lines = error.message.strip().splitlines() or [type(error).__name__]
-    return _NOISE.sub("", lines[0]).strip()[:500]
+    line = _NOISE.sub("", lines[0]).strip()
+    return line if len(line) <= _FIRST_CHARS else f"{line[:_FIRST_CHARS].rpartition(': ')[0]}…"

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.browser import ContextOptions, Landing
-from shoal.agent.chromium.faults import navigation_error
+from shoal.agent.chromium.faults import action_error, navigation_error
 from shoal.agent.errors import AccessDenied, CertificateRefused, HostUnreachable, NavigationError, NotAPage
 from shoal.agent.sessions.lazy_context import LazyContext
 from shoal.agent.sessions.loops.loop_items import nothing_found
@@ -95,3 +95,10 @@ async def test_a_page_that_led_to_a_dead_address_is_read_as_no_page() -> None:
     ) as caught:
         await page.read("() => 1")
     assert caught.value.retryable
+
+
+def test_of_a_long_message_a_secret_in_it_is_left_out_whole() -> None:
+    secret = "".join(chr(97 + number * 7 % 26) for number in range(40))
+    for before in range(430, 520, 7):
+        told = action_error(PlaywrightError(f"Page.evaluate: Error: {'x' * before} {secret}")).message
+        assert told.startswith("Error") and (secret in told) == (secret[:4] in told), told
