@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from lxml.html import HtmlElement
 
@@ -23,12 +23,13 @@ _FIGURE = re.compile(r"\d")
 
 def attribute_columns(run: Run) -> list[Column]:
     """The columns of pictures, of days that machines read, and of signs that are explained for screen readers."""
-    holders = {run.page.span[root]: _holder(run, root) for root in run.roots if root in run.page.span}
+    holders = _holders(run)
     by_place: dict[Key, dict[int, tuple[str, HtmlElement]]] = defaultdict(dict)
     for record, span in enumerate(run.spans):
         numbers: Counter[Key] = Counter()
         for how, el, text in _stated(run, holders, span):
-            key = (how, run.page.path[el][len(run.page.path[holders[span]]) :])
+            above = run.depth if len(run.roots) < len(run.spans) else len(run.page.path[holders[span][0]])
+            key = (how, run.page.path[el][above:])
             by_place[(*key, numbers[key])][record] = (text, el)
             numbers[key] += 1
     columns: list[Column] = []
@@ -36,6 +37,12 @@ def attribute_columns(run: Run) -> list[Column]:
         if len(stated) >= max(2, _LEAST_COVER * len(run.spans)):
             columns += _columns(run, source, stated)
     return columns
+
+
+def _holders(run: Run) -> dict[Span, Sequence[HtmlElement]]:
+    """The elements that hold each record: one, or siblings that follow each other."""
+    one = {run.page.span[root]: [_holder(run, root)] for root in run.roots if root in run.page.span}
+    return one if one.keys() & set(run.spans) else _stretches(run)
 
 
 def _holder(run: Run, root: HtmlElement) -> HtmlElement:
@@ -46,6 +53,28 @@ def _holder(run: Run, root: HtmlElement) -> HtmlElement:
             break
         root = above
     return root
+
+
+def _stretches(run: Run) -> dict[Span, Sequence[HtmlElement]]:
+    """The siblings of each record. One without a text belongs to what stands before, unless it begins the records."""
+    spans = {span[0]: span for span in run.spans}
+    held: dict[Span, list[HtmlElement]] = defaultdict(list)
+    for root in dict.fromkeys(run.roots):
+        current: Span | None = None
+        led: list[HtmlElement] = []  # what begins the next record, so far
+        for part in run.page.parts.get(root, ()):
+            if part.start < part.end and (part.start in spans or (current and part.start >= current[1])):
+                current = spans.get(part.start)
+                if current:
+                    held[current] += led
+                led = []
+            if part.el is None:
+                continue
+            if part.start == part.end and (led or run.how == f"from {part.step}"):
+                led.append(part.el)
+            elif current:
+                held[current].append(part.el)
+    return held
 
 
 def _columns(run: Run, source: Key, stated: Mapping[int, tuple[str, HtmlElement]]) -> list[Column]:
@@ -66,10 +95,12 @@ def _columns(run: Run, source: Key, stated: Mapping[int, tuple[str, HtmlElement]
     return typed_columns(column)
 
 
-def _stated(run: Run, holders: Mapping[Span, HtmlElement], span: Span) -> Iterator[tuple[str, HtmlElement, str]]:
+def _stated(
+    run: Run, holders: Mapping[Span, Sequence[HtmlElement]], span: Span
+) -> Iterator[tuple[str, HtmlElement, str]]:
     """Yield what the attributes in one record state: how, by which element, and the text or address."""
-    holder, page = holders.get(span), run.page
-    for el in holder.iter("*") if holder is not None else ():
+    page = run.page
+    for el in (el for holder in holders.get(span, ()) for el in holder.iter("*")):
         if el not in page.path:
             continue
         if el.tag == "img":

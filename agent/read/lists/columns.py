@@ -13,11 +13,12 @@ from lxml.html import HtmlElement
 
 from shoal.agent.read.lists.attributes import attribute_columns
 from shoal.agent.read.lists.column import Column, Key, Stretch, Value
-from shoal.agent.read.lists.elements import attribute_number, is_cell, is_head
+from shoal.agent.read.lists.elements import attribute_number, is_cell
 from shoal.agent.read.lists.paths import Path, block_of, cell_step, tags_of
 from shoal.agent.read.lists.pieces import Piece, joined
 from shoal.agent.read.lists.places import (
     addresses,
+    beside,
     common_steps,
     first_link,
     headed,
@@ -25,7 +26,7 @@ from shoal.agent.read.lists.places import (
     within_line,
     within_named,
 )
-from shoal.agent.read.lists.runs import Run, cells_of
+from shoal.agent.read.lists.runs import Run
 from shoal.agent.read.lists.typed_columns import typed_columns
 from shoal.agent.read.lists.words import FILE_TYPES, MEANING_WORDS, TERM_WORDS
 from shoal.agent.read.values.text_values import days_in
@@ -182,7 +183,7 @@ class _Collector:
                     values = below[: next(ends, len(below))]
                 named = line[start].text.endswith(":") or line[start].path[-1].startswith("th@")
                 told = bool(values) and (named or values[0].link is not None or not self._is_constant(values[0]))
-                if told and _beside(line[start], values[0]):
+                if told and beside(line[start], values[0]):
                     label = line[start].text
                     link = values[0].link if len({piece.link for piece in values}) == 1 else None
                     self._put(("label", label.casefold()), record, joined(values), values, label, link)
@@ -259,7 +260,9 @@ class _Collector:
 
         def is_badge(piece: Piece) -> bool:
             own = [el for el in within_line(piece.el) if el not in within]
-            set_apart = any(self.page.page.boxed(el) or (strong and self.page.page.smaller(el)) for el in own)
+            led = strong or piece.line != main.line
+            small = led and any(el.tag == "small" or self.page.page.smaller(el) for el in own)
+            set_apart = small or any(map(self.page.page.boxed, own))
             return set_apart and len(piece.text) <= _LONGEST_BADGE
 
         left = len(pieces)
@@ -495,14 +498,3 @@ def _is_one_piece(key: Key, cells: Mapping[int, PlacedValue]) -> bool:
         return False
     places = {cell.pieces[0].path for cell in cells.values()}
     return len(places) == 1 and (key[0] == "line" or str(key[1]) in next(iter(places)))
-
-
-def _beside(label: Piece, value: Piece) -> bool:
-    """True where a label stands with its value in one cell, or in a row of just the two."""
-    label_cell, value_cell = (
-        next(filter(is_cell, (piece.el, *piece.el.iterancestors())), None) for piece in (label, value)
-    )
-    if label_cell is value_cell or label_cell is None or value_cell is None or is_head(label_cell):
-        return True
-    row = label_cell.getparent()
-    return row is not None and row is value_cell.getparent() and len(cells_of(row)) == 2

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Literal
 
 from shoal.agent.read.field import Field
@@ -15,6 +14,7 @@ from shoal.agent.read.lists.column import Column, ColumnKind
 from shoal.agent.read.lists.paths import tags_of
 from shoal.agent.read.lists.typed_columns import is_counted
 from shoal.agent.read.lists.words import (
+    BOUNDS,
     FILE_TYPES,
     IMPLIED_WORDS,
     KIND_WORDS,
@@ -30,7 +30,6 @@ ListKind = Literal["day", "link", "image", "money", "number", "identifier", "nam
 
 _EXAMPLE = re.compile(r"\b(?:such as|e\.?g\.?|for example|like)\s+(.*)$")
 _NUMBER = re.compile(r"\D{0,12}[-+]?[\d.,' ]+[kKmM]?\s?(?:(?:out of|of|von|sur|de|su|van|z|/)\s?\d{1,3}\b)?\D{0,12}")
-_SHORT_NUMBER = re.compile(r"\s{0,4}\d{1,4}[.):]?\s{0,4}")
 _CLOCK = r"\d{1,2}[:h]\d{2}(?:\s?[ap]\.?m\.?)?"
 _FORMS: Mapping[str, re.Pattern[str]] = {
     "email": re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.\w{2,24}"),
@@ -72,6 +71,8 @@ _FEW_WORDS = 2.5
 """Words, in the mean, of texts that are no descriptions by themselves."""
 _SHORT = 3
 """Letters of words that others end with by chance."""
+_TITLED = 0.25
+"""Gain of a name that stands in a heading, however short it is."""
 _LATER_PICTURE = 0.2
 """Loss of each later picture of a record."""
 _NAMED_MONEY = 0.3
@@ -194,6 +195,7 @@ class ListField:
 
     def _likeness(self, words: Sequence[str]) -> float:
         said = [word for word in words if word not in STOP_WORDS]
+        said = said or [word for word in words if word in BOUNDS]
         if not said:
             return 0.0
         implied = IMPLIED_WORDS.get(self.kind, frozenset())
@@ -341,6 +343,7 @@ def _fit_of_names(asked: ListField, column: Column, named: float, records: int) 
     numbered = asked.numbered_names and column.words >= 1
     differ = column.distinct if numbered else column.distinct_letters
     score = 0.25 + 0.6 * (1.0 if called else min(1.0, 1.5 * differ)) + 0.35 * linked + 0.2 * strong
+    score += _TITLED * any(step.split(".")[0] in _TITLES for step in steps)
     score += 0.25 * (1.5 <= column.words <= 16) - 0.5 * (column.length > 220) - 0.4 * column.unsteady
     score -= 0.0 if called or numbered else 1.2 * max(0.0, column.figure_share - 0.15)
     if asked.example_words:
@@ -357,145 +360,9 @@ def _fit_of_leading(asked: ListField, column: Column, records: int) -> float:
 
 
 def _fit_of_texts(column: Column, named: float, *, long: bool) -> float:
-    if not named and (column.distinct < 0.1 or not long or column.words < _FEW_WORDS):
+    unnamed = column.distinct < 0.1 or not long or column.words < _FEW_WORDS or column.source[0] == "sign"
+    if not named and unnamed:
         return 0.0  # nothing says what it is: neither a name nor its kind of value
     score = 0.3 + 0.3 * column.distinct + 1.3 * named - 0.5 * column.unsteady - 0.1 * (not column.whole)
     score += 0.5 * (long and column.length > 60) - 0.3 * (not long and column.length > 80)
     return column.cover * score
-
-
-# --- joint assignment ---------------------------------------------------------------------------------
-
-_BEAM = 120
-_OPTIONS = 7
-_LINKED, _LINKED_ASIDE = 0.35, 0.15
-"""Gain of a link whose text is the record's name, and of one whose text is another field's value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """The column of each field, as places in the run's columns."""
-
-    score: float
-    columns: dict[str, int]  # by field
-    options: dict[str, list[tuple[float, int]]]  # by field: what fits it at all, best first
-
-
-def assign(fields: Sequence[ListField], columns: Sequence[Column], records: int) -> Assignment:
-    """The best joint choice of a column for each field; no two fields take one stretch of text."""
-    options = {asked.name: _options(asked, columns, records) for asked in fields}
-    clashing, linked = cache(clash), cache(is_linked)  # each pair is met in many of the choices
-    beam: list[tuple[float, dict[str, int]]] = [(0.0, {})]
-    for asked in sorted(fields, key=lambda asked: _turn(asked, options)):
-        grown = list(beam)
-        for score, taken in beam:
-            for fitness, place in options[asked.name]:
-                others = {name: columns[at] for name, at in taken.items()}
-                if not any(clashing(columns[place], other) for other in others.values()):
-                    worth = link_worth(asked, columns[place], others, fields, linked)
-                    grown.append((score + fitness + worth, {**taken, asked.name: place}))
-        beam = sorted(grown, key=lambda each: -each[0])[:_BEAM]
-    score, taken = beam[0]
-    return Assignment(
-        score, {name: _whole(place, taken, columns, options[name]) for name, place in taken.items()}, options
-    )
-
-
-def _whole(
-    place: int, taken: Mapping[str, int], columns: Sequence[Column], options: Sequence[tuple[float, int]]
-) -> int:
-    """The column of all the words of a place, for one that lacks a short number which no other field takes.
-
-    "Course 101" is called so; a longer number, or a code, beside a name is mostly another value.
-    """
-    part = columns[place]
-    if part.whole or part.kind != "text" or str(part.source[-1]) not in ("head", "rest"):
-        return place
-    if any(columns[other].source[:3] == part.source[:3] for other in taken.values() if other != place):
-        return place
-    whole = next((at for _, at in options if columns[at].source == part.source[:-1] and columns[at].whole), place)
-    pairs = zip(columns[whole].values, part.values, strict=True)
-    cut = [str(text).replace(str(value), "", 1) for text, value in pairs if text and value]
-    return whole if sum(bool(_SHORT_NUMBER.fullmatch(text)) for text in cut) > 0.5 * len(cut) else place
-
-
-def _options(asked: ListField, columns: Sequence[Column], records: int) -> list[tuple[float, int]]:
-    least = LEAST_FIT.get(asked.kind, LEAST_FIT_OF_OTHERS)
-    fits = [(fit_of_column(asked, column, records), place) for place, column in enumerate(columns)]
-    return sorted((each for each in fits if each[0] > least), reverse=True)[:_OPTIONS]
-
-
-def _turn(asked: ListField, options: dict[str, list[tuple[float, int]]]) -> tuple[bool, bool, float]:
-    """Links come last, since what they lead from is known then; unnamed kinds before them."""
-    best = options[asked.name][0][0] if options[asked.name] else 0.0
-    return asked.kind == "link", asked.kind == "short", -best
-
-
-def is_linked(text: Column, link: Column) -> bool:
-    """True when the texts of a column stand in the links of another."""
-    if not text.links or not link.links:
-        return False
-    pairs = zip(text.links, link.links, strict=True)
-    return sum(mine is not None and mine is its for mine, its in pairs) > 0.6 * max(1, link.count)
-
-
-def link_worth(
-    asked: ListField,
-    link: Column,
-    taken: Mapping[str, Column],
-    fields: Sequence[ListField],
-    linked: Callable[[Column, Column], bool] = is_linked,
-) -> float:
-    """Return what a column of links gains for a field by the values of other fields that are its text."""
-    if asked.kind != "link":
-        return 0.0
-    of = [
-        each
-        for each in fields
-        if each.name in taken and taken[each.name].kind in ("text", "identifier") and linked(taken[each.name], link)
-    ]
-    return max((_LINKED if each.kind == "name" or each is fields[0] else _LINKED_ASIDE for each in of), default=0.0)
-
-
-def clash(first: Column, second: Column) -> bool:
-    """True when two columns may not serve two fields: both take the same stretch of text."""
-    if {first.kind, second.kind} & {"link", "image"}:
-        return first is second
-    if is_counted(first) and is_counted(second):
-        return first is second
-    cells = {_cell_of(first), _cell_of(second)}
-    if len(cells) == 2 and "" not in cells:
-        return False  # one cell may stand in two columns
-    shared = [
-        record
-        for record, stretch in first.stretches.items()
-        if record in second.stretches and stretch.overlaps(second.stretches[record])
-    ]
-    if len(shared) <= 0.4 * max(1, min(len(first.stretches), len(second.stretches))):
-        return False
-    if (first.whole and second.whole) or (first.kind == second.kind and first.source == second.source):
-        return True
-    pairs = [(str(first.values[record] or ""), str(second.values[record] or "")) for record in shared]
-    if sum(mine == its for mine, its in pairs) > 0.3 * len(shared):
-        return True
-    near = sum(
-        bool(mine and its) and max(map(len, (mine, its))) < 1.6 * min(map(len, (mine, its))) for mine, its in pairs
-    )
-    return "day" not in (first.kind, second.kind) and near > 0.5 * len(shared)
-
-
-def _cell_of(column: Column) -> str:
-    """The step of the cell that a column's values stand in; "" for others."""
-    place = column.source[1]
-    steps = (place,) if column.source[0] == "cell" else place if isinstance(place, tuple) else ()
-    return next((str(step) for step in steps if str(step).startswith(("td@", "th@"))), "")
-
-
-def whole_records(rows: Sequence[Sequence[str]], fields: int) -> int:
-    """Records that have at least three quarters of the fields."""
-    return sum(sum(map(bool, row)) >= 0.75 * fields for row in rows)
-
-
-def more_of(records: float) -> float:
-    """Return what the number of records adds to a run's score: each doubling the same, and little beyond fifty."""
-    return 0.3 * math.log2(1 + min(50.0, records)) + 0.05 * math.log2(max(1.0, records / 50))

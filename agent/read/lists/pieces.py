@@ -72,6 +72,7 @@ class _OpenElement:
     in_menu: bool
     silent: bool  # its text is not shown
     struck: bool = False  # its text is struck through beside other text
+    lines: bool = False  # its text is in lines as it is written
     parts: list[Part] = field(default_factory=list)
 
 
@@ -92,10 +93,23 @@ def joined(pieces: Sequence[Piece]) -> str:
     """The text of pieces that follow each other, with spaces where the page has some."""
     text, last = "", None
     for piece in pieces:
-        apart = last is not None and (last.line != piece.line or last.spaced or piece.led)
+        apart = last is not None and (last.line != piece.line or last.spaced or piece.led or _set_apart(last, piece))
         text += (" " if apart else "") + piece.text
         last = piece
     return words_in_line(text)
+
+
+def _set_apart(piece: Piece, following: Piece) -> bool:
+    """True for words or figures of two elements side by side that hold all text of the element around.
+
+    Style sets them apart: a price and what is left of it are no one number.
+    """
+    around = piece.el.getparent()
+    if not (piece.text[-1:].isalnum() and following.text[:1].isalnum()) or piece.el is following.el or around is None:
+        return False
+    if around is not following.el.getparent():
+        return False
+    return not any(text and text.strip() for text in (around.text, *(el.tail for el in around)))
 
 
 class PagePieces:
@@ -239,6 +253,7 @@ class PagePieces:
         entry = _OpenElement(
             el, path, len(self.pieces), link, in_menu, silent, struck or (above is not None and above.struck)
         )
+        entry.lines = el.tag == "pre" or (above is not None and above.lines)
         self._open.append(entry)
         self._add_text(el.text, entry)
 
@@ -289,6 +304,14 @@ class PagePieces:
             self._add_text(el.tail, self._open[-1])
 
     def _add_text(self, text: str | None, entry: _OpenElement) -> None:
+        if text and entry.lines and "\n" in text:
+            for place, line in enumerate(text.split("\n")):
+                self._line += place > 0
+                self._add_line(line, entry)
+        else:
+            self._add_line(text, entry)
+
+    def _add_line(self, text: str | None, entry: _OpenElement) -> None:
         last = self.pieces[-1] if self.pieces else None
         if not text or entry.silent or not text.strip():
             if text and last is not None and last.line == self._line:

@@ -10,9 +10,10 @@ from itertools import takewhile
 from lxml.html import HtmlElement
 
 from shoal.agent.read.lists.column import Column
-from shoal.agent.read.lists.elements import is_cell
+from shoal.agent.read.lists.elements import is_cell, is_head
 from shoal.agent.read.lists.paths import block_of, tags_of
 from shoal.agent.read.lists.pieces import Piece
+from shoal.agent.read.lists.runs import cells_of
 from shoal.agent.read.lists.words import BY
 
 _HEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6", "strong", "summary"})
@@ -64,3 +65,14 @@ def named_before(pieces: Sequence[Piece], place: int) -> str:
 def within_line(el: HtmlElement) -> Iterator[HtmlElement]:
     """An element and those around it, within its cell."""
     return takewhile(lambda above: not is_cell(above), (el, *el.iterancestors()))
+
+
+def beside(label: Piece, value: Piece) -> bool:
+    """True where a label stands with its value in one cell, or in a row of just the two."""
+    label_cell, value_cell = (
+        next(filter(is_cell, (piece.el, *piece.el.iterancestors())), None) for piece in (label, value)
+    )
+    if label_cell is value_cell or label_cell is None or value_cell is None or is_head(label_cell):
+        return True
+    row = label_cell.getparent()
+    return row is not None and row is value_cell.getparent() and len(cells_of(row)) == 2

@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
+from urllib.parse import urlsplit
 
 from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
+from shoal.agent.read.lists.assignment import DOUBT, Assignment, assign, is_linked, rivals_of
 from shoal.agent.read.lists.column import Column, Value
 from shoal.agent.read.lists.columns import columns_of
 from shoal.agent.read.lists.day_order import days_of
 from shoal.agent.read.lists.elements import step_of
-from shoal.agent.read.lists.fields import (
-    Assignment,
-    ListField,
-    assign,
-    clash,
-    is_linked,
-    link_worth,
-    more_of,
-    whole_records,
-)
+from shoal.agent.read.lists.fields import ListField
 from shoal.agent.read.lists.pieces import PagePieces, Piece
 from shoal.agent.read.lists.runs import Run, Span, find_runs
 from shoal.agent.read.lists.words import split_words
 from shoal.agent.read.values.phrases import squash
 from shoal.agent.read.values.text_values import shape
 from shoal.agent.read.word_lists.page_words import OTHER_MATTER
-from shoal.agent.support.bounded_cache import bounded_cache
 from shoal.agent.types import Sureness
 
 _ANOTHER = "the page shows another list of such records, with {} entries; `extract.records` says which are meant"
@@ -48,10 +39,10 @@ _CALLED = 0.8
 """Gain of a run's score by a column with the field's very name."""
 _LOOSE = 0.3
 """Loss of parts that differ in their own classes."""
+_WITHIN_LINES = 0.6
+"""Loss of records that begin amid lines."""
 _ALL_HEADS = 0.4
 """Gain of a table whose headers are all names of fields, or that share of it that are."""
-_DOUBT = 0.12
-"""The lead of a column's fit below which a value is withheld where another column says otherwise."""
 _SAFE = 0.5
 """The lead from which a column's values are certain."""
 
@@ -176,7 +167,7 @@ def _try(run: Run, fields: Sequence[ListField]) -> _Trial | None:
     unique = 1.0 if called == len(fields) else len(set(rows)) / count
     size = len(run.whole.spans) / count if run.whole is not None else 1.0
     doubted = sum(
-        len(_rivals(asked, fields, columns, taken, count).records) > 0.5 * count
+        len(rivals_of(asked, fields, columns, taken, count).records) > 0.5 * count
         for asked in fields
         if asked.name in taken.columns
     )
@@ -185,12 +176,20 @@ def _try(run: Run, fields: Sequence[ListField]) -> _Trial | None:
         taken.score
         + _CALLED * called
         + (_ALL_HEADS * called / max(called, heads) if heads else 0.0)
-        + more_of(whole_records(rows, len(chosen)) * size * unique)
+        + _more_of(_whole_records(rows, len(chosen)) * size * unique)
     )
     score = score * (0.5 if _in_menu(run) else 1.0) * (0.6 + 0.4 * unique)
     score -= _LOOSE * (run.how == "loose" and not run.headers)
+    score -= _WITHIN_LINES * _begins_within_lines(run)
     score += 0.15 * (run.how in ("hr", "blank")) - 0.6 * (count < 3) - 0.2 * doubted
     return _Trial(score, run, columns, taken, [record for record, number in enumerate(own) if number >= least])
+
+
+def _begins_within_lines(run: Run) -> bool:
+    """True where most stretches from one part to the next begin amid a line: the line's first part is of the record."""
+    pieces = run.page.pieces
+    within = sum(start > 0 and pieces[start - 1].line == pieces[start].line for start, _ in run.spans)
+    return run.how.startswith("from ") and within > 0.5 * len(run.spans)
 
 
 def _is_led(
@@ -207,6 +206,16 @@ def _is_led(
     linked = any(column.kind == "link" and is_linked(lead, column) for _, column in others)
     beside = lead.in_cells or bool(lead.loose_names)
     return not _in_menu(run) and (linked or len(called) > 1 or (beside and bool(called)))
+
+
+def _whole_records(rows: Sequence[Sequence[str]], fields: int) -> int:
+    """Records that have at least three quarters of the fields."""
+    return sum(sum(map(bool, row)) >= 0.75 * fields for row in rows)
+
+
+def _more_of(records: float) -> float:
+    """Return what the number of records adds to a run's score: each doubling the same, and little beyond fifty."""
+    return 0.3 * math.log2(1 + min(50.0, records)) + 0.05 * math.log2(max(1.0, records / 50))
 
 
 def _text_of(value: Value | None) -> str:
@@ -247,7 +256,7 @@ def _gone_on(best: _Trial, tried: Sequence[_Trial], fields: Sequence[ListField])
         if not _is_alike(best, other) or _in_menu(other.run) != _in_menu(best.run) or _overlap(spans, more):
             continue
         both = _try(best.run.of(sorted([*spans[-_SAMPLE // 2 :], *more[: _SAMPLE // 2]])), fields)
-        if both is not None and both.score > best.score - 0.2 - more_of(len(spans)) + more_of(_SAMPLE):
+        if both is not None and both.score > best.score - 0.2 - _more_of(len(spans)) + _more_of(_SAMPLE):
             spans = sorted([*spans, *more])
     return best if len(spans) == len(best.run.spans) else _try(best.run.of(spans), fields) or best
 
@@ -335,67 +344,6 @@ def _overlap(spans: Sequence[Span], others: Sequence[Span]) -> bool:
     return any(span[1] > following[0] for span, following in pairwise(sorted([*spans, *others])))
 
 
-# --- rivals -------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Rivals:
-    """Other columns that fit a field."""
-
-    lead: float  # over the next one that says otherwise
-    records: frozenset[int]  # where one that fits as well says otherwise
-
-
-def _rivals(
-    asked: ListField, fields: Sequence[ListField], columns: Sequence[Column], taken: Assignment, count: int
-) -> _Rivals:
-    chosen = taken.columns[asked.name]
-    column = columns[chosen]
-    others = {name: columns[place] for name, place in taken.columns.items() if name != asked.name}
-    fits = {place: fitness for fitness, place in taken.options[asked.name]}
-
-    def worth(place: int) -> float:
-        return fits[place] + link_worth(asked, columns[place], others, fields)
-
-    own, lead, doubted = worth(chosen), math.inf, set[int]()
-    for place in fits:
-        rival = columns[place]
-        if place == chosen or (
-            asked.kind != "link" and any(rival is other or clash(rival, other) for other in others.values())
-        ):
-            continue
-        apart = [record for record in range(count) if _differ(rival.values[record], column.values[record], column.kind)]
-        if not apart:
-            continue
-        doubt = _least_lead(asked, column, rival)
-        distance = own - worth(place)
-        if distance < doubt:
-            doubted |= set(apart)
-        if len(apart) > 0.1 * count:
-            lead = min(lead, distance - doubt + _DOUBT)
-    return _Rivals(lead, frozenset(doubted))
-
-
-def _least_lead(asked: ListField, column: Column, rival: Column) -> float:
-    """Two kinds of number that are both called as the field ask for a greater lead."""
-    both = asked.kind == "identifier" and min(map(asked.likeness, (column.label_words, rival.label_words))) >= 0.5
-    return 0.35 if both and column.label_words != asked.name_words else _DOUBT
-
-
-def _differ(value: Value | None, other: Value | None, kind: str) -> bool:
-    if value in (None, "") or other in (None, ""):
-        return False
-    if kind in ("day", "link", "image"):
-        return value != other
-    first, second = _letters_of(str(value)), _letters_of(str(other))
-    return first not in second and second not in first
-
-
-@bounded_cache(20_000, longest=400)
-def _letters_of(text: str) -> str:
-    return re.sub(r"\W+", "", text).casefold()
-
-
 # --- settling -----------------------------------------------------------------------------------------
 
 
@@ -408,7 +356,7 @@ def _settle(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], apar
         column = chosen.get(asked.name)
         if column is None:
             continue
-        rivals = _rivals(asked, fields, best.columns, best.taken, count)
+        rivals = rivals_of(asked, fields, best.columns, best.taken, count)
         settled = (
             days_of(column, best.columns, run.page)
             if column.kind == "day"
@@ -425,7 +373,7 @@ def _settle(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], apar
 def _sureness(lead: float, column: Column) -> Sureness:
     if lead > _SAFE and column.cover > 0.8:
         return "certain"
-    return "likely" if lead >= _DOUBT else "weak"
+    return "likely" if lead >= DOUBT else "weak"
 
 
 def _records(
@@ -446,11 +394,24 @@ def _records(
             continue
         if len(record) < len(chosen) and headers & set(record.values()):
             continue  # a header that stands between the rows
+        if not records and len(record) < len(chosen) and _leads_up(best.run, place):
+            continue  # "Parent directory", above a folder's files
         sure = {name: _sure_of(sureness[name], chosen[name], value) for name, value in record.items()}
         places = {name: _pieces_of(best.run, chosen[name], place) for name in record}
         links = {name: link for name in record if (link := _link_of(chosen[name], place)) is not None}
         records.append(ListRecord(record, sure, places, links))
     return records
+
+
+def _leads_up(run: Run, record: int) -> bool:
+    """True for a record whose only link leads to a folder above the page's own."""
+    links = {piece.link for piece in run.page.pieces[slice(*run.spans[record])] if piece.link is not None}
+    if len(links) != 1:
+        return False
+    target, own = urlsplit(run.page.address(links.pop())), urlsplit(run.page.base)
+    folder = own.path.rpartition("/")[0] + "/"
+    above = target.path.endswith("/") and folder.startswith(target.path) and target.path != folder
+    return target.netloc == own.netloc and above
 
 
 def _link_of(column: Column, record: int) -> HtmlElement | None:

@@ -16,8 +16,10 @@ from shoal.agent.read.lists.elements import attribute_number, is_cell, is_head, 
 from shoal.agent.read.lists.paths import LOOKS, Path, without_columns
 from shoal.agent.read.lists.pieces import PagePieces, Part, Piece, words_in_line
 from shoal.agent.read.lists.words import same_words, split_words
+from shoal.agent.read.values.phrases import fold
 from shoal.agent.read.values.text_values import days_in
 from shoal.agent.read.word_lists.labels import AROUND
+from shoal.agent.read.word_lists.page_words import SUM_WORDS
 from shoal.agent.read.words import word_set
 
 _MOST_RUNS = 70
@@ -33,6 +35,8 @@ _LEAST_STRIPED = 4
 """Siblings from which classes that take turns are known as such."""
 _COLOURS = word_set("light dark white gray grey alternate striped")
 """Words in classes of rows that take turns, and say how they look."""
+_LONGEST_SUM = 40
+"""Characters of a cell that says that its row is a sum."""
 _SET_APART = frozenset(AROUND)
 _LEAST_NAMED = 3
 """Classes with one stem from which they name records, and not kinds of them."""
@@ -137,6 +141,8 @@ class _Finder:
 
     def _offer(self, how: str, spans: list[Span], depth: int, roots: list[HtmlElement]) -> None:
         keep = [place for place, span in enumerate(spans) if not self._is_header(span, depth)]
+        if len(roots) == len(spans):
+            keep = [place for place in keep if not _is_sum(roots[place])]
         if len(keep) < len(spans):
             roots = [roots[place] for place in keep] if len(roots) == len(spans) else roots
             spans = [spans[place] for place in keep]
@@ -451,6 +457,18 @@ def _is_section(row: HtmlElement) -> bool:
     cells = cells_of(row)
     said = [cell for cell in cells if words_in_line(str(cell.text_content()))]
     return len(said) == 1 and len(cells) == 1 and attribute_number(said[0], "colspan", 30) > 1
+
+
+def _is_sum(row: HtmlElement) -> bool:
+    """True for a row that sums up others: one of a table's foot, or one that begins with a word for a sum."""
+    if not is_row(row):
+        return False
+    parent = row.getparent()
+    if parent is not None and parent.tag == "tfoot":
+        return True
+    first = next(iter(cells_of(row)), None)
+    text = "" if first is None else str(first.text_content()).strip()
+    return len(text) <= _LONGEST_SUM and fold(text).rstrip(": ") in SUM_WORDS
 
 
 def _header_above(table: HtmlElement) -> dict[str, str]:

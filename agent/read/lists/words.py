@@ -33,7 +33,7 @@ _GROUPS: tuple[frozenset[str], ...] = tuple(
         "company employer organisation organization firm vendor",
         "brand manufacturer maker",
         "location place city where region venue town",
-        "rating stars score review",
+        "rating stars score review rated",
         "version release",
         "category type kind section topic subject",
         "status state availability stock",
@@ -44,6 +44,11 @@ _GROUPS: tuple[frozenset[str], ...] = tuple(
         "team club",
         "played games matches pld mp",
         "country nation land",
+        "email mail",
+        "phone telephone tel mobile telefon téléphone",
+        "department dept division",
+        "start begin beginning opening from",
+        "end finish closing until to till",
     )
 )
 
@@ -51,6 +56,8 @@ STOP_WORDS = word_set(
     "the a an of to in on at for and or was is are were be been its it this that such as with from which "
     "each by row one all any e g eg s"
 )
+BOUNDS = word_set("from to until till")
+"""Words that say which end of a span of time follows, and nothing beside other words."""
 BY = "by|von|par|por|di|door|przez|av"
 """Words before the name of an author, as a pattern."""
 FILE_TYPES = word_set("pdf doc docx xls xlsx csv zip txt xml json mp3 mp4 wav jpg png")

@@ -40,6 +40,14 @@ OTHER_MATTER = word_list(
 )
 """Words in headings over what is about something else than the page."""
 
+SUM_WORDS = word_list(
+    """
+    total, totals, subtotal, sub total, grand total, sum, gesamt, gesamtsumme, summe, zwischensumme, totale, subtotale,
+    totaal, subtotaal, totaux, sous-total, somme, suma, celkem, razem, summa, yhteensa, i alt
+    """
+)
+"""First words of a table's row that sums up those above."""
+
 RETRY_WORDS = word_list(
     """
     retry, try again, tap to retry, click to retry, load again, erneut versuchen, nochmal versuchen, erneut laden,

@@ -17,7 +17,7 @@ from shoal.agent.read.lists.elements import is_cell
 from shoal.agent.read.lists.fields import ListField
 from shoal.agent.read.lists.pieces import Piece, joined
 from shoal.agent.read.lists.records import ListReading, ListRecord, read_list
-from shoal.agent.read.lists.structured import structured_list
+from shoal.agent.read.record.structured_list import structured_list
 from shoal.agent.read.schema import Property
 from shoal.agent.read.shown.choosing import SURENESS_ORDER
 from shoal.agent.read.values.conversion import Raw, ValueHints, convert
