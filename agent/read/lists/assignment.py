@@ -188,7 +188,7 @@ def rivals_of(
 
 
 def _exchanged(name: str, taken: Assignment) -> dict[int, float]:
-    """What is lost where a field and another one exchange their columns, by the other's column."""
+    """Return what is lost where a field and another one exchange their columns, by the other's column."""
     fits = {each: {place: fitness for fitness, place in options} for each, options in taken.options.items()}
     mine = taken.columns[name]
     return {
