@@ -13,11 +13,12 @@ from selectolax.lexbor import LexborHTMLParser
 
 from shoal.agent.documents.addresses import normal, resolved
 from shoal.agent.documents.beyond import BeyondDocument
-from shoal.agent.documents.html import text as js
-from shoal.agent.documents.html.elements import Elements
+from shoal.agent.documents.html.elements import DocumentElements
 from shoal.agent.documents.html.facts import facts_of
-from shoal.agent.documents.html.places import PlaceData, Places, fields_of
 from shoal.agent.documents.signature import ScriptSignature, has_scripts, signature_of
+from shoal.agent.read.by_place.elements import text as js
+from shoal.agent.read.by_place.elements.places import PlaceData, Places, fields_of
+from shoal.agent.read.by_place.elements.script_json import json_scripts
 from shoal.agent.read.grounding.other_pages import error_named, page_names
 from shoal.agent.support.json_value import Json
 
@@ -32,9 +33,6 @@ _DOCTYPE = re.compile(_BEFORE + _TODAYS + _OLDER + r"\s+[\"'][^\"']+[\"']\s*>)",
 """Documents that a browser does not lay out by the rules of its oldest ancestors."""
 _CHARSET = re.compile(rb"<meta[^>]*?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]+)", re.IGNORECASE)
 _LABEL = re.compile(r"charset\s*=\s*\"?([A-Za-z0-9_:.-]+)", re.IGNORECASE)
-_ASSIGNS = re.compile(r"^\s*(?:var |let |const |window\.|self\.)?[\w$.\[\]\"']{1,80}\s*=\s*[\[{]", re.ASCII)
-_STATE_HEAD = 400
-_MOST_JSON = 1_000_000
 _MOST_NAMES = 50
 
 
@@ -53,7 +51,7 @@ class RawDocument:
 class ReadDocument:
     """Values at the places of one reading in a document, and the parts of the document that they rest on."""
 
-    view: Mapping[str, Json]  # as `places.js` tells it
+    view: Mapping[str, Json]  # as `PlacesPage.of` takes it
     signature: ScriptSignature
     kinds: Mapping[str, frozenset[str]] = field(default_factory=dict)  # of elements whose style counted, by field
     lacking: frozenset[str] = frozenset()  # fields of which the document states no place
@@ -95,7 +93,7 @@ class HtmlDocument:
         self.status = raw.status
         self.text = readable(raw)
         self._tree = LexborHTMLParser(self.text, scripting=True)
-        self._elements = Elements(self._tree)
+        self._elements = DocumentElements(self._tree, self._base())
         self._check_stays()
         self._signature: ScriptSignature | None = None
 
@@ -120,34 +118,30 @@ class HtmlDocument:
         return resolved((base.attributes.get("href") or "").strip("\t\n\f\r "), self.url)
 
     def read(self, arg: Mapping[str, Any]) -> ReadDocument:
-        """Return what the places of `arg` say;
-        `arg` is what `places.js` is given.
+        """What the places of `arg` say; `arg` is what a page is asked.
 
         With `selectors` in it the view has `facts`, too, as `facts.js` tells them.
 
         Raises:
             BeyondDocument: only a browser can tell, or some field is of no kind that is read here.
         """
-        if arg.get("many") or arg.get("records") or arg.get("awaited"):
+        if arg.get("many") or arg.get("records"):
             raise BeyondDocument("lists are read in a browser")
-        places = Places(self._elements, self._base())
+        places = Places(self._elements)
         field_places: dict[str, list[PlaceData]] = {}
         kinds: dict[str, frozenset[str]] = {}
         for name, kind, query, attribute in fields_of(arg):
             self._elements.kinds.clear()
-            field_places[name] = places.of(kind, query, attribute)
+            field_places[name] = places.of(name, kind, query, attribute)
             kinds[name] = frozenset(self._elements.kinds)
         root = self._elements.root.attributes
         view: dict[str, Json] = {
             "url": self.url,
             "lang": root.get("lang") or "",
             "ready": "complete",
-            "type": "text/html",
             "busy": False,
             "scripts": has_scripts(self._tree),
             "invalid": [],
-            "awaited": True,
-            "count": None,
             "cut": 0,
             "records": [{"s": "", "f": field_places, "x": 0}],
             "near": {},
@@ -176,19 +170,7 @@ class HtmlDocument:
         )
 
     def _json(self) -> list[Json]:
-        blocks: list[Json] = []
-        for script in self._tree.css("script"):
-            kind = (script.attributes.get("type") or "").lower()
-            text = script.text_lexbor()
-            if "json" in kind and not re.search("importmap|speculation", kind):
-                blocks.append(
-                    {"k": "json-ld" if "ld+json" in kind else "script", "t": text, "s": self._elements.selector(script)}
-                )
-            elif (not kind or "javascript" in kind) and _ASSIGNS.match(text[:_STATE_HEAD]):
-                blocks.append({"k": "state", "t": text, "s": self._elements.selector(script)})
-            if len(text) > _MOST_JSON:
-                raise BeyondDocument("a script is very long")
-        return blocks
+        return [{"k": kind, "t": text, "s": where} for kind, text, where in json_scripts(self._elements)]
 
 
 def readable(raw: RawDocument) -> str:

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from shoal.agent.read.by_place.elements.page_reading import PLACES_JS, told_by_page
 from shoal.agent.read.by_place.page_json import documents_of, places_at
 from shoal.agent.read.by_place.place import Place
-from shoal.agent.read.by_place.places_page import PLACES_JS, JsonText, PlacedRecord
+from shoal.agent.read.by_place.places_page import JsonText, PlacedRecord
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json
-from shoal.agent.workflows.reading.page_view import VIEW_JS
+from shoal.agent.workflows.reading.page_view import VIEW_JS, told_view
 from shoal.agent.workflows.script_answer import NoScriptAnswer, script_answer
 
 _FACTS = ("title", "headings", "present", "visible", "busy")
@@ -25,7 +26,9 @@ _FACTS = ("title", "headings", "present", "visible", "busy")
 class DocumentQuestion:
     """One question that a document can answer as well as a page."""
 
-    arg: Mapping[str, Any]  # what a document is asked: that of `places.js`, with `selectors` where facts are asked too
+    arg: Mapping[
+        str, Any
+    ]  # what a document is asked: that of `asked_of_page`, with `selectors` where facts are asked, too
     paths: Mapping[str, str]  # into the page's JSON, by field
     rendered: bool = False  # the page itself is asked, and no document
 
@@ -53,7 +56,7 @@ class DocumentQuestion:
         """Return what the script said, as a document's view says it; empty where it said nothing."""
         try:
             told = script_answer(said)
-            return {**script_answer(told["places"]), "facts": script_answer(told["facts"])} if self.asks_facts else told
+            return told_view(told, self.arg) if self.asks_facts else told_by_page(told, self.arg)
         except NoScriptAnswer:
             return {}
 

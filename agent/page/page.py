@@ -63,6 +63,9 @@ class Page:
     matches: Mapping[str, Sequence[int] | None] = field(
         default_factory=dict
     )  # elements of the selectors that were asked for, by the selector's name; None for what is no CSS
+    inner: Mapping[int, Mapping[str, Sequence[int]]] = field(
+        default_factory=dict
+    )  # the same within the scopes that were asked for, by the number of the scope
     window: Window | None = None  # None without a browser
 
     def __post_init__(self) -> None:

@@ -4,6 +4,8 @@
 //
 // options.boxes: where each element lies on the page, too.
 // options.find: selectors by name; `matches` has the numbers of their elements, null for what is no CSS.
+// options.within: {scopes, names, most}; `inner` has, by the number of each of so many elements of the selector `scopes`,
+//   what the selectors of these names find in it, or it itself.
 function (options) {
   const kept = globalThis.shoalPage ??= { ids: new WeakMap(), last: 0, closed: new WeakMap(), asked: new WeakSet() };
 
@@ -120,6 +122,7 @@ function (options) {
     else if (style.filter !== 'none' && /opacity\(0[%)]/.test(style.filter)) within |= TRANSPARENT;
     if (element.inert) within |= INERT;
     if (style.cursor === 'pointer' && PRESSED.test(tag) && !element.querySelector('a,li,span,div')) own |= POINTER;
+    if (style.textDecorationLine.includes('line-through')) within |= STRUCK;
     own |= topLayer(element, tag);
     if (display !== 'contents') own |= room(element, tag, style, display, isAbsolute, position !== 'static', own & (TOP | FIXED), clip);
     if (hasWords(element)) own |= letters(style) | (BADGES.test(tag) && display.startsWith('inline') ? looks(element, style) : 0);
@@ -181,7 +184,6 @@ function (options) {
   const letters = style => {
     let marks = Math.min(MOST_LETTERS, Math.round(parseFloat(style.fontSize) / 2) || 0) << LETTERS;
     if (style.whiteSpaceCollapse !== 'collapse') marks |= PRE;
-    if (style.textDecorationLine.includes('line-through')) within |= STRUCK;
     if (style.fontSize === '0px') marks |= CLIPPED;
     const indent = style.textIndent, color = style.color;
     if (indent[0] === '-' && parseFloat(indent) <= FAR_INDENT_PX) within |= OFF_PAGE;
@@ -225,6 +227,7 @@ function (options) {
     const clipInner = clipWithin, root = shadowOf(node);
     if (options.boxes && boxes.length === boxed) boxes.push(0, 0, 0, 0);
     if (FIELDS.has(tag)) own |= stateOf(node, tag, number);
+    if (tag === 'img' && node.currentSrc && node.currentSrc !== node.src) values[number] = node.currentSrc;
     if (own & SELECTED) { own &= ~CHOICE; inner &= ~CHOICE; }
     if (tag === 'select' && !node.multiple && node.size < 2) inner |= CHOICE;
     if (node === focus) own |= FOCUSED;
@@ -282,15 +285,25 @@ function (options) {
   const packed = numbers => new Uint8Array(Int32Array.from(numbers).buffer).toBase64();
   // A document that the browser saved is drawn on a blank page, which knows its address.
   const saved = location.href === 'about:blank' && document.documentElement?.dataset.documentUrl || '';
-  const matches = {}, numbers = options.find && new Map(nodes.map((node, number) => [node, number]));
+  const matches = {}, inner = {}, numbers = options.find && new Map(nodes.map((node, number) => [node, number]));
+  const numbered = several => [...several].map(node => numbers.get(node)).filter(number => number !== undefined);
   for (const name in options.find) {
     try {
-      matches[name] = [...document.querySelectorAll(options.find[name])].map(node => numbers.get(node)).filter(number => number !== undefined);
+      matches[name] = numbered(document.querySelectorAll(options.find[name]));
     } catch { matches[name] = null; }
+  }
+  const names = options.within?.names.filter(name => matches[name]) ?? [];
+  const scopes = names.length ? numbered(document.querySelectorAll(options.within.scopes)) : [];
+  for (const number of scopes.slice(0, options.within?.most)) {
+    const scope = nodes[number], its = inner[number] = {};
+    for (const name of names) {
+      its[name] = numbered(scope.querySelectorAll(options.find[name]));
+      if (!its[name].length && scope.matches(options.find[name])) its[name] = [number];
+    }
   }
   const seen = { height: document.documentElement?.scrollHeight ?? 0, viewport: innerHeight, loaded: document.readyState === 'complete' };
   return {
     url: saved || location.href, base: saved || document.baseURI, xml: out, marks: packed(marks), ids: packed(ids), boxes: packed(boxes),
-    values, roots, slotted, frames, suspects, matches, window: seen, type: document.contentType, loading: document.readyState === 'loading',
+    values, roots, slotted, frames, suspects, matches, inner, window: seen, type: document.contentType, loading: document.readyState === 'loading',
   };
 }

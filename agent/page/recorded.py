@@ -48,6 +48,7 @@ def page_of_answer(
         frames=dict(frames or {}),
         unread=dict(unread or {}),
         matches=dict(answer.get("matches", {})),
+        inner=_by_number(answer.get("inner", {})),
         window=_window(answer.get("window")),
         content_type=str(answer.get("type") or "text/html"),
         loading=bool(answer.get("loading")),

@@ -16,7 +16,7 @@ _STEP = re.compile(r"([\w-]+)(?::nth-of-type\((\d{1,6})\))?", re.ASCII)
 
 
 def element_at(page: Page, selector: str) -> HtmlElement | None:
-    """The element that a selector of `Selectors` or `places.js` leads to; None where the page has none."""
+    """The element that a selector of `Selectors` leads to; None where the page has none."""
     first, *steps = selector.split(" > ")
     if first.startswith("#"):
         at = next((el for el in page.elements if el.get("id") == first[1:]), None)

@@ -12,7 +12,7 @@ from shoal.agent.browser import Context
 from shoal.agent.errors import AgentError
 from shoal.agent.policies.policy import Policy
 from shoal.agent.policies.workflow import WorkflowPolicy
-from shoal.agent.read.by_place.places_page import PLACES_JS, PlacesPage
+from shoal.agent.read.by_place.places_page import read_places
 from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.replay_detail import LocatorCount, ReplayDetail
 from shoal.agent.sessions.attempt import Attempt
@@ -123,7 +123,7 @@ async def _labels_that_lead(page: Context, leaves: Sequence[Mapping[str, Json]])
     names = sorted({str(label) for leaf in leaves for label in leaf["labels"]})
     fields = {name: {"kind": "label", "query": name, "attribute": None} for name in names}
     asked = {"fields": fields, "records": None, "many": False, "near": False, "json": False}
-    looked = PlacesPage.of(script_answer(await page.read(PLACES_JS, asked)))
+    looked = await read_places(page, asked)
     places = looked.records[0].places if looked.records else {}
     texts = {name: {_squashed(place.text) for place in several if place.visible} for name, several in places.items()}
     return {(name, next(iter(said))) for name, said in texts.items() if len(said) == 1}

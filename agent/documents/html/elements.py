@@ -7,19 +7,16 @@ that was asked is noted with its kind, so that others can tell whether a browser
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import cache
+from typing import NoReturn, cast
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
+from shoal.agent.documents.addresses import resolved
 from shoal.agent.documents.beyond import BeyondDocument
-from shoal.agent.documents.html import text as js
+from shoal.agent.read.by_place.elements import text as js
+from shoal.agent.read.by_place.elements.elements import STRUCK, Elements, Node
 
-LONGEST_TEXT = 40_000
-"""Characters of a text; the page would cut longer ones by another count."""
-
-SILENT = frozenset({"script", "style", "noscript", "template", "head"})
-CONTROLS = frozenset({"input", "select", "textarea"})
-STRUCK = frozenset({"del", "s", "strike"})
 _HIDDEN = frozenset(
     {
         "area",
@@ -118,88 +115,97 @@ _STYLED = re.compile(r"display|visibility|white-space|content-visibility|\ball\s
 _NONE = re.compile(r"\s*display\s*:\s*none\s*;?\s*", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
 _TELLING = ("class", "style", "role", "type", "dir", "aria-hidden", "aria-expanded", "data-state", "align", "id")
-_PLAIN_ID = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_PSEUDO = re.compile(
+    r":(?!(?:not|is|where|has|first-child|last-child|only-child|first-of-type|last-of-type|only-of-type|empty"
+    r"|nth-child|nth-last-child|nth-of-type|nth-last-of-type)\b)"
+)
+_QUOTED = re.compile(r"\"[^\"\\]*\"|'[^'\\]*'")
 
 
-class Elements:
+def check_selector(selector: str) -> None:
+    """Lets a selector pass that means the same here and in a browser.
+
+    Raises:
+        BeyondDocument: it may mean something else here.
+    """
+    bare = _QUOTED.sub('""', selector)
+    if _PSEUDO.search(bare) or "|" in bare.replace("|=", "") or "\\" in bare or " of " in bare or "/*" in bare:
+        raise BeyondDocument(f"the selector {selector} is for a browser")
+    if not bare.isascii():
+        raise BeyondDocument(f"the selector {selector} is for a browser")
+
+
+@cache
+def _css(tags: tuple[str, ...], attribute: str) -> str:
+    return ",".join(f"{tag}[{attribute}]" if attribute else tag for tag in tags or ("*",))
+
+
+class DocumentElements(Elements):
     """One parsed document; what is asked of its elements is noted in `kinds`."""
 
-    def __init__(self, tree: LexborHTMLParser) -> None:
+    most_slots = 20_000
+    most_text = 40_000  # a page cuts longer ones elsewhere
+
+    def __init__(self, tree: LexborHTMLParser, base: str) -> None:
+        super().__init__()
         self.tree = tree
         root = tree.root
         if root is None or root.tag != "html" or tree.body is None or tree.body.tag != "body":
             raise BeyondDocument("the document has no body")
-        self.root = root
-        self.body = tree.body
+        self.root: LexborNode = root
+        self.body: LexborNode = tree.body
         self.kinds: set[str] = set()
+        self._base = base
         self._shown: dict[int, bool] = {}
         self._kind: dict[int, str] = {}
         self._attributes: dict[int, dict[str, str | None]] = {}
-        self._selectors: dict[int, str] = {}
+
+    def only_in_browser(self, why: str) -> NoReturn:
+        """Leaves it to a browser.
+
+        Raises:
+            BeyondDocument: always.
+        """
+        raise BeyondDocument(why)
 
     # --- the tree -------------------------------------------------------------------------------------
 
-    def attributes(self, el: LexborNode) -> dict[str, str | None]:
+    def attributes(self, el: Node) -> dict[str, str | None]:
         """The attributes of an element, each read once."""
         known = self._attributes.get(el.mem_id)
         if known is None:
-            known = self._attributes[el.mem_id] = el.attributes
+            known = self._attributes[el.mem_id] = cast(LexborNode, el).attributes
         return known
 
-    def attribute(self, el: LexborNode, name: str) -> str | None:
-        """Return what `getAttribute` gives; "" for one without a value."""
-        given = self.attributes(el)
-        return (given[name] or "") if name in given else None
+    def below(self, scope: Node, tags: tuple[str, ...] = (), attribute: str = "") -> list[Node]:
+        """Elements in `scope` of these tags, with this attribute where one is named, in order."""
+        several = cast(LexborNode, scope).css(_css(tags, attribute))
+        return [el for el in several if el.mem_id != scope.mem_id]
 
-    def find(self, scope: LexborNode, selector: str) -> list[LexborNode]:
-        """Return what `scope.querySelectorAll` gives."""
-        return [el for el in scope.css(selector) if el.mem_id != scope.mem_id]
+    def with_id(self, name: str) -> Node | None:
+        """The first element of an id."""
+        return self.tree.css_first(f'[id="{name}"]') if '"' not in name and "\\" not in name else None
 
-    def parent(self, el: LexborNode) -> LexborNode | None:
-        """The element around; None for the root."""
-        if el.mem_id == self.root.mem_id:
-            return None
-        return el.parent
+    def selected(self, scope: Node, name: str, query: str) -> list[Node]:
+        """What the document has for a selector."""
+        return list(self.find(query))
 
-    def up(self, el: LexborNode) -> Iterator[LexborNode]:
-        """The element and those around it, up to the root."""
-        at: LexborNode | None = el
-        while at is not None:
-            yield at
-            at = self.parent(at)
+    def find(self, selector: str) -> list[LexborNode]:
+        """The elements of a selector.
 
-    def closest(self, el: LexborNode, tags: frozenset[str], attribute: str = "") -> LexborNode | None:
-        """The nearest of these tags, with this attribute where one is named."""
-        for at in self.up(el):
-            if at.tag in tags and (not attribute or attribute in self.attributes(at)):
-                return at
-        return None
-
-    def selector(self, el: LexborNode) -> str:
-        """A CSS selector of the element, as the page's reader names it."""
-        known = self._selectors.get(el.mem_id)
-        if known is None:
-            known = self._selectors[el.mem_id] = self._selector(el)
-        return known
-
-    def _selector(self, el: LexborNode) -> str:
-        if el.mem_id == self.root.mem_id:
-            return "html"
-        if el.mem_id == self.body.mem_id:
-            return "body"
-        own = self.attribute(el, "id")
-        if own and _PLAIN_ID.fullmatch(own) and _same(self.tree.css_first(f'[id="{own}"]'), el):
-            return f"#{own}"
-        kin = [child for child in children(el.parent) if child.tag == el.tag] if el.parent is not None else [el]
-        place = next(n for n, sibling in enumerate(kin, 1) if sibling.mem_id == el.mem_id)
-        around = self.parent(el)
-        before = f"{self.selector(around)} > " if around is not None else ""
-        return f"{before}{el.tag}" + (f":nth-of-type({place})" if len(kin) > 1 else "")
+        Raises:
+            BeyondDocument: it is unknown here, or may mean something else.
+        """
+        check_selector(selector)
+        try:
+            return self.tree.css(selector)
+        except SelectolaxError as error:
+            raise BeyondDocument(f"the selector {selector} is not known here") from error
 
     # --- what is shown --------------------------------------------------------------------------------
 
-    def shown(self, el: LexborNode) -> bool:
-        """Return whether a browser shows it.
+    def shown(self, el: Node) -> bool:
+        """Whether a browser shows it.
 
         Raises:
             BeyondDocument: that depends on what only a browser knows.
@@ -214,7 +220,7 @@ class Elements:
             self.shown(around)  # a field that asks later depends on the same elements
         return known
 
-    def _shows_itself(self, el: LexborNode, around: LexborNode | None) -> bool:
+    def _shows_itself(self, el: Node, around: Node | None) -> bool:
         tag = str(el.tag)
         given = self.attributes(el)
         style = given.get("style") or ""
@@ -232,7 +238,7 @@ class Elements:
             raise BeyondDocument(f"what <{around.tag}> shows is not told by the document")
         return not (tag == "input" and (given.get("type") or "").lower() == "hidden")
 
-    def display(self, el: LexborNode) -> str:
+    def display(self, el: Node) -> str:
         """`block`, `cell`, `other` (lines of its own, but no block by name) or `inline`."""
         self.note(el)
         tag = el.tag
@@ -249,87 +255,49 @@ class Elements:
             raise BeyondDocument(f"how <{tag}> is laid out is not told by the document")
         return "inline"
 
-    def preformatted(self, el: LexborNode) -> bool:
-        """Return whether its spaces and lines count."""
+    def keeps_space(self, el: Node) -> bool:
+        """Whether the spaces and lines right in it count."""
+        return el.tag in _PREFORMATTED
+
+    def preformatted(self, el: Node) -> bool:
+        """Whether its spaces and lines count."""
         return any(at.tag in _PREFORMATTED for at in self.up(el))
 
-    def note(self, el: LexborNode) -> None:
+    def note(self, el: Node) -> None:
         """Notes the kind of an element of which style was asked."""
         kind = self._kind.get(el.mem_id)
         if kind is None:
             kind = self._kind[el.mem_id] = self._kind_of(el)
         self.kinds.add(kind)
 
-    def _kind_of(self, el: LexborNode) -> str:
+    def _kind_of(self, el: Node) -> str:
         given = self.attributes(el)
         names = " ".join(sorted(given))
         told = [f"{name}={_DIGITS.sub('#', given[name] or '')}" for name in _TELLING if name in given]
         return f"{el.tag} {names} {' '.join(told)}"
 
-    # --- texts ----------------------------------------------------------------------------------------
+    # --- what a document states -----------------------------------------------------------------------
 
-    def text_of(self, el: LexborNode, *, plain: bool) -> str:
-        """The text of the document in `el`; with `plain` without what is struck through.
+    def struck(self, el: Node) -> bool:
+        """Whether markup strikes it through."""
+        return self.closest(el, STRUCK) is not None
 
-        Raises:
-            BeyondDocument: it is longer than can be compared, or depends on what only a browser knows.
-        """
-        pieces: list[str] = []
-        self._gather(el, pieces, keep=self.preformatted(el), plain=plain, whole=not self.shown(el))
-        text = js.lines("".join(pieces))
-        if len(text) > LONGEST_TEXT:
-            raise BeyondDocument("a text is very long")
-        return text
+    def checked(self, el: Node) -> bool:
+        """Whether a check box is set."""
+        return "checked" in self.attributes(el)
 
-    def _gather(self, el: LexborNode, pieces: list[str], *, keep: bool, plain: bool, whole: bool) -> None:
-        child = el.first_child
-        while child is not None:
-            if child.is_text_node:
-                text = child.text_content or ""
-                pieces.append(text if keep else js.collapsed(text))
-            elif child.is_element_node:
-                self._gather_element(child, pieces, keep=keep, plain=plain, whole=whole)
-            child = child.next
+    def chosen(self, select: Node) -> list[Node]:
+        """Nothing: only a browser knows."""
+        self.only_in_browser("what a control holds is known to a browser")
 
-    def _gather_element(self, el: LexborNode, pieces: list[str], *, keep: bool, plain: bool, whole: bool) -> None:
-        tag = el.tag
-        if tag in SILENT or tag in CONTROLS:
-            return
-        if tag == "br":
-            pieces.append("\n")
-            return
-        if not whole and not self.shown(el):
-            return
-        if plain and tag in STRUCK:
-            return
-        display = self.display(el)
-        edge = "" if display == "inline" else " " if display == "cell" else "\n"
-        pieces.append(edge)
-        self._gather(el, pieces, keep=keep or tag in _PREFORMATTED, plain=plain, whole=whole)
-        pieces.append(edge)
+    def value(self, el: Node) -> str:
+        """The value that a field states."""
+        return self.attribute(el, "value") or ""
 
+    def picture(self, img: Node) -> str:
+        """The address of a picture, as it is written."""
+        return self.attribute(img, "src") or ""
 
-def children(el: LexborNode | None) -> list[LexborNode]:
-    """The elements right below."""
-    elements = []
-    child = el.first_child if el is not None else None
-    while child is not None:
-        if child.is_element_node:
-            elements.append(child)
-        child = child.next
-    return elements
-
-
-def text_nodes(el: LexborNode) -> Iterator[LexborNode]:
-    """The text nodes below, in order."""
-    child = el.first_child
-    while child is not None:
-        if child.is_text_node:
-            yield child
-        elif child.is_element_node and child.tag != "template":
-            yield from text_nodes(child)
-        child = child.next
-
-
-def _same(el: LexborNode | None, other: LexborNode) -> bool:
-    return el is not None and el.mem_id == other.mem_id
+    def absolute(self, text: str) -> str:
+        """An address in full."""
+        return resolved(text, self._base)

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from selectolax.lexbor import LexborNode, SelectolaxError
-
-from shoal.agent.documents.beyond import BeyondDocument
-from shoal.agent.documents.html import text as js
-from shoal.agent.documents.html.elements import Elements
-from shoal.agent.documents.html.places import check_selector
+from shoal.agent.documents.html.elements import DocumentElements
+from shoal.agent.read.by_place.elements import text as js
 from shoal.agent.support.json_value import Json
 
 _MOST_HEADINGS = 40
 
 
-def facts_of(elements: Elements, url: str, status: int, selectors: Sequence[str]) -> dict[str, Json]:
-    """Return what page it is. The text that it shows is not told:
-    what a record says has to stand at a place that is seen.
+def facts_of(elements: DocumentElements, url: str, status: int, selectors: Sequence[str]) -> dict[str, Json]:
+    """What page it is. The text that it shows is not told: what a record says has to stand at a place that is seen.
 
     Raises:
         BeyondDocument: only a browser can tell.
     """
-    matches = {selector: _found(elements, selector) for selector in selectors}
-    headings = [el for el in _found(elements, "h1,h2") if elements.shown(el)][:_MOST_HEADINGS]
+    matches = {selector: elements.find(selector) for selector in selectors}
+    headings = [el for el in elements.find("h1,h2") if elements.shown(el)][:_MOST_HEADINGS]
     title = elements.tree.css_first("title")
     return {
         "url": url,
@@ -41,11 +36,3 @@ def facts_of(elements: Elements, url: str, status: int, selectors: Sequence[str]
         "outline": "",
         "document": True,
     }
-
-
-def _found(elements: Elements, selector: str) -> list[LexborNode]:
-    check_selector(selector)
-    try:
-        return elements.tree.css(selector)
-    except SelectolaxError as error:
-        raise BeyondDocument(f"the selector {selector} is not known here") from error

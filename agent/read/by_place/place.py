@@ -46,7 +46,7 @@ class Place:
 
     @classmethod
     def of(cls, said: Mapping[str, Json]) -> Self:
-        """The place that `places.js` sent."""
+        """The place that the reader of places told."""
         plain = said.get("u")
         return cls(
             where=str(said["s"]),

@@ -1,16 +1,18 @@
-"""The page's contents at the places that a job gives, as `places.js` sends them."""
+"""What a page shows at the places that a job gives."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Self
 
+from shoal.agent.browser import PageDocument
+from shoal.agent.errors import BrowserError
+from shoal.agent.read.by_place.elements.page_reading import PLACES_JS, asked_of_page, told_by_page
 from shoal.agent.read.by_place.place import Place
 from shoal.agent.support.json_value import Json
-
-PLACES_JS = (Path(__file__).parent / "places.js").read_text(encoding="utf-8")
+from shoal.agent.support.printable import readable_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class PlacedRecord:
 
     @classmethod
     def of(cls, said: Mapping[str, Json]) -> Self:
-        """The record that the script sent."""
+        """The record that was told."""
         places = {name: tuple(map(Place.of, several)) for name, several in said["f"].items()}
         return cls(str(said["s"]), places, bool(said["x"]))
 
@@ -38,7 +40,7 @@ class JsonText:
 
     @classmethod
     def of(cls, said: Mapping[str, Json]) -> Self:
-        """The text that the script sent."""
+        """The text that was told."""
         return cls(str(said["k"]), str(said["t"]), str(said["s"]))
 
 
@@ -52,7 +54,6 @@ class PlacesPage:
     busy: bool
     scripted: bool
     invalid: tuple[str, ...]  # names of the places whose selector is no CSS
-    awaited: bool  # whether what the job waits for is there
     cut: bool  # the page has more records than were read
     records: tuple[PlacedRecord, ...]
     near: Mapping[str, tuple[str, ...]]  # by place that is not there: what is similar to it
@@ -63,7 +64,7 @@ class PlacesPage:
 
     @classmethod
     def of(cls, said: Mapping[str, Json]) -> Self:
-        """The page that the script sent."""
+        """The page that was told."""
         return cls(
             url=str(said["url"]),
             lang=str(said["lang"]),
@@ -71,7 +72,6 @@ class PlacesPage:
             busy=bool(said["busy"]),
             scripted=bool(said["scripts"]),
             invalid=tuple(said["invalid"]),
-            awaited=bool(said["awaited"]),
             cut=bool(said["cut"]),
             records=tuple(map(PlacedRecord.of, said["records"])),
             near={name: tuple(map(str, texts)) for name, texts in said["near"].items()},
@@ -85,3 +85,16 @@ class PlacesPage:
     def loading(self) -> bool:
         """Return whether the page itself says that it is not complete yet."""
         return self.busy or not self.loaded
+
+
+async def read_places(page: PageDocument, arg: Mapping[str, Json]) -> PlacesPage:
+    """What stands at the places of `arg`, which is as in `asked_of_page`.
+
+    Raises:
+        BrowserError: the page could not be asked.
+    """
+    answer = await page.read(PLACES_JS, asked_of_page(arg))
+    said = readable_json(answer) if isinstance(answer, str) else answer
+    if not isinstance(said, Mapping):
+        raise BrowserError("the page answered no places")
+    return PlacesPage.of(await asyncio.to_thread(told_by_page, said, arg))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Self
@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
 from shoal.agent.read.by_place.cell_labels import cell_labels
-from shoal.agent.read.by_place.reading import values_at_places
+from shoal.agent.read.by_place.reading import values_at_places, values_of_each
 from shoal.agent.read.drawn.page_tree import drawn_page, page_on
 from shoal.agent.read.facts.facts import Facts, facts_of
 from shoal.agent.spec import ExtractSpec, FieldPlace
@@ -89,36 +89,28 @@ async def uncertain_values(
     }
     asked = Record({}, sources)
     labels, selectors = _Labels.of(facts_of(await drawn_page(page))), await _selectors(page, extract, [asked])
+    possible = [
+        (name, place, number)
+        for name, candidates in several.items()
+        for number in range(len(candidates))
+        for place in _possible(f"{name} {number}", asked, labels, selectors)
+    ]
+    given = await values_of_each(page, extract, [(name, place) for name, place, _ in possible], locale)
+    good: dict[tuple[str, int], FieldPlace] = {}
+    for (name, place, number), rows in zip(possible, given, strict=True):
+        if rows and _same(rows[0].get(name), several[name][number].value):
+            good.setdefault((name, number), place)
     told: dict[str, Json] = {}
     for name, candidates in several.items():
-        told[name] = []
-        for place, candidate in enumerate(candidates):
-            possible = _possible(f"{name} {place}", asked, labels, selectors)
-            good = await _good(page, extract, name, candidate.value, possible, locale, most=1)
-            spelled = good[0].model_dump(by_alias=True, exclude_defaults=True) if good else None
-            told[name].append({**asdict(candidate), "place": spelled})
+        spelled = {
+            number: good[name, number].model_dump(by_alias=True, exclude_defaults=True)
+            for number in range(len(candidates))
+            if (name, number) in good
+        }
+        told[name] = [
+            {**asdict(candidate), "place": spelled.get(number)} for number, candidate in enumerate(candidates)
+        ]
     return told
-
-
-async def _good(
-    page: Context,
-    extract: ExtractSpec,
-    name: str,
-    value: Json,
-    possible: Iterable[FieldPlace],
-    locale: str,
-    *,
-    most: int = _MOST_PLACES,
-) -> tuple[FieldPlace, ...]:
-    """The first places that give a field this very value."""
-    good: list[FieldPlace] = []
-    for place in possible:
-        (values,) = await values_at_places(page, extract, {name: place}, locale) or ({},)
-        if _same(values.get(name), value):
-            good.append(place)
-        if len(good) == most:
-            break
-    return tuple(good)
 
 
 async def _selectors(page: Context, extract: ExtractSpec, records: Sequence[Record]) -> Mapping[str, Json]:
@@ -174,14 +166,16 @@ def _possible(name: str, record: Record, labels: _Labels, selectors: Mapping[str
 async def _of_one(
     page: Context, extract: ExtractSpec, record: Record, labels: _Labels, selectors: Mapping[str, Json], locale: str
 ) -> Proposals:
+    possible = [
+        (name, place)
+        for name in record.sources
+        if name not in extract.fields
+        for place in _possible(name, record, labels, selectors)
+    ]
     proposed: dict[str, tuple[FieldPlace, ...]] = {}
-    for name in record.sources:
-        if name in extract.fields:
-            continue
-        possible = _possible(name, record, labels, selectors)
-        good = await _good(page, extract, name, record.value[name], possible, locale)
-        if good:
-            proposed[name] = good
+    for (name, place), rows in zip(possible, await values_of_each(page, extract, possible, locale), strict=True):
+        if rows and _same(rows[0].get(name), record.value[name]):
+            proposed[name] = (*proposed.get(name, ()), place)[:_MOST_PLACES]
     return Proposals(proposed)
 
 
@@ -203,20 +197,30 @@ async def _of_list(
             return Proposals({name: (place,) for name, place in places.items()})
     for what in [extract.records] if extract.records is not None else selectors["records"]:
         asked = extract.model_copy(update={"records": what})
+        possible = list(_possible_in_list(names, records, columns, labels, selectors))
         proposed: dict[str, tuple[FieldPlace, ...]] = {}
-        for name in names:
-            first = next(record for record in records if name in record.sources)
-            column = [FieldPlace(column=columns[name])] if columns[name] else []
-            for place in (*column, *_possible(name, first, labels, selectors)):
-                if place.kind == "json":
-                    continue
-                read = await values_at_places(page, asked, {name: place}, locale)
-                if _all_same(read, records, [name]):
-                    proposed[name] = (place,)
-                    break
+        for (name, place), rows in zip(possible, await values_of_each(page, asked, possible, locale), strict=True):
+            if name not in proposed and _all_same(rows, records, [name]):
+                proposed[name] = (place,)
         if proposed:
             return Proposals(proposed, str(what))
     return Proposals()
+
+
+def _possible_in_list(
+    names: Sequence[str],
+    records: Sequence[Record],
+    columns: Mapping[str, str],
+    labels: _Labels,
+    selectors: Mapping[str, Json],
+) -> Iterator[tuple[str, FieldPlace]]:
+    for name in names:
+        if columns[name]:
+            yield name, FieldPlace(column=columns[name])
+        first = next(record for record in records if name in record.sources)
+        for place in _possible(name, first, labels, selectors):
+            if place.kind != "json":
+                yield name, place
 
 
 def _column(name: str, records: Sequence[Record], labels: _Labels) -> str:

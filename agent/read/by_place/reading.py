@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import (
     AgentError,
     BadSelector,
-    BrowserError,
     PlaceAmbiguous,
     PlaceMissing,
     PlaceNotYet,
@@ -20,14 +19,13 @@ from shoal.agent.errors import (
 )
 from shoal.agent.read.by_place.page_json import Document, documents_of, fetched_documents, nearest_paths, places_at
 from shoal.agent.read.by_place.place import Place, StatedByPlaces, stated
-from shoal.agent.read.by_place.places_page import PLACES_JS, PlacesPage
+from shoal.agent.read.by_place.places_page import PlacesPage, read_places
 from shoal.agent.read.lists.empty_page import read_empty_page
 from shoal.agent.read.schema import Property, properties_of
 from shoal.agent.read.values.conversion import ValueHints
 from shoal.agent.spec import ExtractSpec, FieldPlace
 from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.printable import readable_json
 from shoal.agent.types import FieldSource, Reason
 
 _SETTLE_S = 5.0
@@ -35,6 +33,7 @@ _SETTLE_S = 5.0
 _AWAIT_S = 10.0
 """Seconds that a page may take for an element that the job itself waits for: as long as an action may take."""
 _LOOK_S = 0.2
+_IS_THERE = "(css) => { try { return document.querySelector(css) !== null; } catch { return null; } }"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +96,14 @@ async def wait_for(page: Context, selector: str) -> None:
     """
     deadline = time.monotonic() + _AWAIT_S
     while True:
-        looked = await _asked(page, {"fields": {}, "awaited": selector})
-        _check_selectors(looked, {"wait_for": selector})
-        if looked.awaited:
-            return
+        match await page.read(_IS_THERE, selector):
+            case True:
+                return
+            case None:
+                raise _no_css("wait_for", selector)
         if time.monotonic() > deadline:
             raise PlaceNotYet(
-                f"`extract.wait_for`: {selector} did not appear on {looked.url} within {_AWAIT_S:g} s; "
+                f"`extract.wait_for`: {selector} did not appear on {page.url} within {_AWAIT_S:g} s; "
                 "check the selector, or leave it out",
                 selector=selector,
             )
@@ -154,6 +154,37 @@ async def values_at_places(
     return [record.value for record in read.records]
 
 
+async def values_of_each(
+    page: Context, extract: ExtractSpec, places: Sequence[tuple[str, FieldPlace]], locale: str = ""
+) -> list[list[Mapping[str, Json]]]:
+    """What each of several places, read alone, gives its field on the page as it stands, by record; one look for all.
+
+    A place that is several gives nothing, as one that is no selector.
+    """
+    if not places:
+        return []
+    keyed = {f"{number} {name}": (name, place) for number, (name, place) in enumerate(places)}
+    fields = {key: place for key, (_, place) in keyed.items()}
+    seen = await _seen(page, extract.model_copy(update={"fields": fields}), locale)
+    given: list[list[Mapping[str, Json]]] = []
+    for key, (name, place) in keyed.items():
+        records = [replace(record, places={name: record.places.get(key, ())}) for record in seen.page.records]
+        alone = _Reading(
+            extract.model_copy(update={"fields": {name: place}}),
+            replace(seen.page, records=tuple(records)),
+            _properties(extract, [name]),
+            seen.reading,
+            seen.documents,
+            seen.fetched,
+        )
+        try:
+            _read_records(alone)
+        except (PlaceAmbiguous, BadSelector):
+            alone.records.clear()
+        given.append([record.value for record in alone.records])
+    return given
+
+
 def _lacks(read: _Reading) -> bool:
     if not read.records:
         return read.extract.many
@@ -168,31 +199,33 @@ def _may_still_come(page: PlacesPage) -> bool:
 # --- looking ------------------------------------------------------------------------------------------
 
 
-async def _asked(page: Context, arg: Mapping[str, Json]) -> PlacesPage:
-    answer = await page.read(PLACES_JS, dict(arg))
-    said = readable_json(answer) if isinstance(answer, str) else answer
-    if not isinstance(said, Mapping):
-        raise BrowserError("the page answered no places")
-    return PlacesPage.of(said)
-
-
 async def _read(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
+    read = await _seen(page, extract, locale)
+    _check_selectors(read)
+    _read_records(read)
+    return read
+
+
+async def _seen(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
+    """What stands on the page now, without a record made of it."""
     read = await _look(page, extract, locale)
     if extract.asks_json and not _own_json_leads(read) and (fetched := await _fetched(page)):
         read = await _look(page, extract, locale)  # it came to rest since, and may be another document
         read.fetched = fetched
-    if extract.records is not None and extract.records.startswith("$"):
-        _read_entries(read)
-    else:
-        _read_elements(read)
     return read
 
 
+def _read_records(read: _Reading) -> None:
+    if read.extract.records is not None and read.extract.records.startswith("$"):
+        _read_entries(read)
+    else:
+        _read_elements(read)
+
+
 async def _look(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
-    """Return what stands on the page now, without a record made of it."""
     in_page = {name: place for name, place in extract.fields.items() if place.kind != "json"}
     in_json = extract.records is not None and extract.records.startswith("$")
-    looked = await _asked(
+    looked = await read_places(
         page,
         {
             "fields": {
@@ -204,12 +237,15 @@ async def _look(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
             "json": in_json or len(in_page) < len(extract.fields),
         },
     )
-    _check_selectors(looked, {"records": extract.records or ""} | {f"fields.{n}": p.query for n, p in in_page.items()})
-    known = {prop.name: prop for prop in properties_of(extract.record_schema or {})}
-    properties = {name: known.get(name) or Property(name, frozenset(), False, False, (), ()) for name in extract.fields}
+    properties = _properties(extract, extract.fields)
     read = _Reading(extract, looked, properties, ValueHints(looked.lang or locale, looked.url))
     read.documents = documents_of(looked.json)
     return read
+
+
+def _properties(extract: ExtractSpec, names: Iterable[str]) -> dict[str, Property]:
+    known = {prop.name: prop for prop in properties_of(extract.record_schema or {})}
+    return {name: known.get(name) or Property(name, frozenset(), False, False, (), ()) for name in names}
 
 
 def _own_json_leads(read: _Reading) -> bool:
@@ -230,12 +266,23 @@ async def _fetched(page: Context) -> list[Document]:
     return fetched_documents(await page.fetched_json(budget_s=_SETTLE_S))
 
 
-def _check_selectors(page: PlacesPage, selectors: Mapping[str, str]) -> None:
-    for name in page.invalid:
-        raise BadSelector(
-            f"`extract.{name}`: {selectors[name]} is no CSS selector; a selector is written like .price or #main td",
-            field=f"extract.{name}",
-        )
+def _check_selectors(read: _Reading) -> None:
+    """Lets a reading pass whose selectors are CSS.
+
+    Raises:
+        BadSelector: one is not.
+    """
+    extract = read.extract
+    selectors = {"records": extract.records or ""} | {f"fields.{n}": place.query for n, place in extract.fields.items()}
+    for name in read.page.invalid:
+        raise _no_css(name, selectors[name])
+
+
+def _no_css(name: str, selector: str) -> BadSelector:
+    return BadSelector(
+        f"`extract.{name}`: {selector} is no CSS selector; a selector is written like .price or #main td",
+        field=f"extract.{name}",
+    )
 
 
 def _read_entries(read: _Reading) -> None:

@@ -4,6 +4,7 @@ reads it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -11,9 +12,10 @@ from typing import Literal
 from pydantic import Field
 
 from shoal.agent.browser import Context, FetchedJson
+from shoal.agent.read.by_place.elements.page_reading import PLACES_JS, asked_of_page, told_by_page
 from shoal.agent.read.by_place.page_json import Document, documents_of
 from shoal.agent.read.by_place.place import stated
-from shoal.agent.read.by_place.places_page import PLACES_JS, PlacesPage
+from shoal.agent.read.by_place.places_page import PlacesPage
 from shoal.agent.read.schema import Property, properties_of
 from shoal.agent.read.values.conversion import ValueHints
 from shoal.agent.read.values.currencies import read_currency
@@ -55,8 +57,8 @@ _MOST_PLACES = 8
 """Of one value in one answer."""
 _LOOK_JS = f"""(arg) => {{
   const html = document.documentElement.outerHTML;
-  const told = {{places: ({PLACES_JS})(arg.places), offered: ({PROPOSE_JS})(arg.offered)}};
-  return JSON.stringify({{html: html.length <= arg.most ? html : '', ...told}});
+  const kept = JSON.stringify({{html: html.length <= arg.most ? html : ''}});
+  return {{kept, ...({PLACES_JS})(arg.places), offered: ({PROPOSE_JS})(arg.offered)}};
 }}"""
 
 
@@ -125,11 +127,11 @@ async def look_at(page: Context, record: Mapping[str, Json]) -> PageLook:
         NoScriptAnswer: it is no document.
     """
     places: dict[str, Json] = {"fields": {}, "records": None, "many": False, "near": False, "json": True}
-    asked = {"places": places, "offered": {"texts": texts_of(_stated(record))}, "most": _MOST_SNAPSHOT}
+    asked = {"places": asked_of_page(places), "offered": {"texts": texts_of(_stated(record))}, "most": _MOST_SNAPSHOT}
     told = script_answer(await page.read(_LOOK_JS, asked))
-    texts = PlacesPage.of(script_answer(told["places"])).json
+    texts = PlacesPage.of(await asyncio.to_thread(told_by_page, told, places)).json
     documents = tuple((text.kind, document.value) for text in texts for document in documents_of([text]))
-    return PageLook(str(told["html"]), documents, script_answer(told["offered"]))
+    return PageLook(str(script_answer(told["kept"])["html"]), documents, script_answer(told["offered"]))
 
 
 def _stated(record: Mapping[str, Json]) -> dict[str, Json]:

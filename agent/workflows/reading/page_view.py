@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from shoal.agent.browser import Context
+from shoal.agent.read.by_place.elements.page_reading import PLACES_JS, asked_of_page, told_by_page
 from shoal.agent.read.by_place.page_json import Document, documents_of, places_at
 from shoal.agent.read.by_place.place import Place
-from shoal.agent.read.by_place.places_page import PLACES_JS, PlacesPage
+from shoal.agent.read.by_place.places_page import PlacesPage
 from shoal.agent.read.values.placeholders import is_placeholder
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_paths import JsonPathFault
@@ -28,7 +30,7 @@ _MOST_PLACES = 10_000
 _MOST_ASKED = 64
 NO_VALUE = "none"
 """The wording of a text that stands where a value is missing."""
-VIEW_JS = f"(arg) => JSON.stringify({{places: ({PLACES_JS})(arg.places), facts: ({FACTS_JS})(arg.facts)}})"
+VIEW_JS = f"(arg) => ({{...({PLACES_JS})(arg.places), facts: JSON.stringify(({FACTS_JS})(arg.facts))}})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ def asked_of(
     """Return what `VIEW_JS` is asked of a page, or a document in its stead; arguments as in `view_of`."""
     fields, paths = _spelled(places)
     return {
-        "places": {"fields": fields, "records": None, "many": False, "near": False, "json": bool(paths)},
+        "places": asked_of_page({"fields": fields, "records": None, "many": False, "near": False, "json": bool(paths)}),
         "facts": {"selectors": list(selectors), "texts": texts},
         "paths": paths,
         "rendered": rendered,
@@ -125,13 +127,24 @@ async def view_of(
     Raises:
         NoScriptAnswer: the page answered something else.
     """
-    answer = await page.read(VIEW_JS, asked_of(places, selectors, rendered=rendered, texts=texts))
-    told = script_answer(answer)
-    return view_from(script_answer(told.get("places")), script_answer(told.get("facts")), places)
+    asked = asked_of(places, selectors, rendered=rendered, texts=texts)
+    answer = script_answer(await page.read(VIEW_JS, asked))
+    told = await asyncio.to_thread(told_view, answer, asked["places"])
+    return view_from(told, script_answer(told["facts"]), places)
+
+
+def told_view(answer: Mapping[str, Any], arg: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What stands at the places of `arg`, and as `facts` what page it is, as a page or a document answered `VIEW_JS`.
+
+    Raises:
+        NoScriptAnswer: it is no such answer.
+    """
+    places = answer if "tree" in answer else script_answer(answer.get("places"))
+    return {**told_by_page(places, arg), "facts": script_answer(answer.get("facts"))}
 
 
 def view_from(told: Mapping[str, Json], facts: Mapping[str, Json], places: Sequence[FieldPlace]) -> PageView:
-    """The view that `places.js` and `facts.js` tell of."""
+    """The view of what was told of the places, and by `facts.js`."""
     looked = PlacesPage.of(told)
     documents = documents_of(looked.json)
     places_by_key = looked.records[0].places if looked.records else {}

@@ -1,4 +1,4 @@
-"""The reader of raw documents says what the page's reader says, or says nothing: one contract for both.
+"""A raw document says at its places what its page says there, or says nothing: one contract for both.
 
 Style sheets and scripts are kept from the page here: what they change is seen by samples (`agent/documents/trust.py`).
 """
@@ -20,9 +20,9 @@ import pytest_asyncio
 from shoal.agent.browser import Browser, Context, ContextOptions
 from shoal.agent.documents.beyond import BeyondDocument
 from shoal.agent.documents.document import HtmlDocument, RawDocument
-from shoal.agent.read.by_place.places_page import PLACES_JS, PlacedRecord
+from shoal.agent.read.by_place.elements.page_reading import PLACES_JS, asked_of_page, told_by_page
+from shoal.agent.read.by_place.places_page import PlacedRecord
 from shoal.agent.spec import BrowserSpec
-from shoal.agent.support.printable import readable_json
 from tests.integration.extraction.pages import PAGES
 from tests.loopback import served
 from tests.sites.registry import cache
@@ -101,14 +101,17 @@ def places(view: Mapping[str, Any], name: str) -> list[Any]:
 
 
 async def compared(page: Context, url: str) -> tuple[int, list[str]]:
-    """Return how many fields the document's reader answered, and which of them the page's reader answers otherwise."""
+    """How many fields the document answered, and which of them the page answers otherwise."""
     async with httpx.AsyncClient() as client:
         answer = await client.get(url)
     document = HtmlDocument(RawDocument(url, answer.status_code, dict(answer.headers), answer.content))
     await page.goto(url)
     read, wrong = 0, []
     asked = {f"{field['kind']} {field['query']} {field['attribute'] or ''}": field for field in fields_of(answer.text)}
-    found = readable_json(await page.read(PLACES_JS, {"fields": asked, "records": None, "many": False, "json": True}))
+    arg = {"fields": asked, "records": None, "many": False, "json": True}
+    answer = await page.read(PLACES_JS, asked_of_page(arg))
+    assert isinstance(answer, dict)
+    found = told_by_page(answer, arg)
     for name, field in asked.items():
         try:
             mine = document.read({"fields": {name: field}, "json": True}).view

@@ -14,7 +14,7 @@ from shoal.agent.documents.document import RawDocument, ReadDocument
 from shoal.agent.documents.fetching import Visitor
 from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.documents.trust import SAMPLES, DocumentTrust
-from shoal.agent.read.by_place.places_page import PLACES_JS
+from shoal.agent.read.by_place.elements.page_reading import PLACES_JS
 from shoal.agent.spec import JobSpec
 from tests.doubles.browser_double import FakeBrowser, FakePage
 

@@ -77,7 +77,7 @@ def plain(n: int) -> tuple[str, Json]:
 
 
 def shown(html: str, url: str) -> Callable[[str, Json], Json]:
-    """A page of this HTML, as `places.js` and `facts.js` tell of it."""
+    """A page of this HTML, as the document answers for it."""
 
     def answer(script: str, arg: Json) -> Json:
         if "navigator" in script:

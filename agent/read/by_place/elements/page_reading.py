@@ -1,0 +1,150 @@
+"""What a page says at the places of a job, read from its tree in one go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from shoal.agent.page.from_browser import SCRIPT
+from shoal.agent.page.page import Page
+from shoal.agent.page.recorded import page_of_answer
+from shoal.agent.read.by_place.elements import text as js
+from shoal.agent.read.by_place.elements.elements import Node
+from shoal.agent.read.by_place.elements.nearest import LOOSER, Nearest, looser
+from shoal.agent.read.by_place.elements.page_elements import PageElements
+from shoal.agent.read.by_place.elements.places import PlaceData, Places, fields_of
+from shoal.agent.read.by_place.elements.script_json import json_scripts
+from shoal.agent.support.json_value import Json
+
+PLACES_JS = f"(arg) => ({{tree: ({SCRIPT})(arg.tree)}})"
+_MOST_RECORDS = 5_000
+_MOST_JSON = 4_000_000
+_MOST_TEXT = 200_000
+_ROWS = 'tr,[role="row"]'
+_RUNS = re.compile(r"javascript|module", re.IGNORECASE)
+
+
+def asked_of_page(arg: Mapping[str, Any]) -> dict[str, Any]:
+    """What `PLACES_JS` is asked: `arg`, and with it what the page's tree is to find.
+
+    Args:
+        arg: `fields` (`kind`, `query` and `attribute` by name), `records` (CSS or None), `many`, `near` (False: what is
+            similar to a place that is not there is not looked for) and `json` (whether the page's JSON is told).
+    """
+    find = {f"fields.{name}": query for name, kind, query, _ in fields_of(arg) if kind == "select"}
+    names = list(find)
+    records = arg.get("records")
+    if records:
+        find["records"] = records
+    if arg.get("near") is not False:
+        find |= {LOOSER + key: looser(query) for key, query in find.items() if ">" in query}
+    options: dict[str, Any] = {"boxes": False, "find": find}
+    if records or arg.get("many"):
+        options["within"] = {"scopes": records or _ROWS, "names": names, "most": _MOST_RECORDS}
+    return {**arg, "tree": options}
+
+
+def told_by_page(answer: Mapping[str, Any], arg: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the places of `arg` say, for `PlacesPage.of`: `answer` is a page's tree, or a document's own words."""
+    return places_on(page_of_answer(answer["tree"]), arg) if "tree" in answer else answer
+
+
+def places_on(page: Page, arg: Mapping[str, Any]) -> dict[str, Json]:
+    """What the places of `arg` say on a page that was taken with what `asked_of_page` asks."""
+    return _PageReading(page, arg).told()
+
+
+class _PageReading:
+    """One reading of one page."""
+
+    def __init__(self, page: Page, arg: Mapping[str, Any]) -> None:
+        self._page = page
+        self._elements = PageElements(page)
+        self._places = Places(self._elements)
+        self._fields = fields_of(arg)
+        self._arg = arg
+        self._near = arg.get("near") is not False
+
+    def told(self) -> dict[str, Json]:
+        """All that is told; a selector that is no CSS finds nothing."""
+        page, arg = self._page, self._arg
+        invalid = [key for key, numbers in page.matches.items() if numbers is None and not key.startswith(LOOSER)]
+        scripts = [script.get("type") or "" for script in page.root.iter("script")]
+        told: dict[str, Json] = {
+            "url": page.url,
+            "lang": page.root.get("lang") or "",
+            "ready": "complete" if page.window is None or page.window.loaded else "interactive",
+            "busy": any(el.get("aria-busy") == "true" for el in page.elements),
+            "scripts": any(not kind or _RUNS.search(kind) is not None for kind in scripts),
+            "invalid": list[Json](invalid),
+            "cut": 0,
+            "records": [],
+            "near": {},
+            "json": [],
+            "jsonCut": False,
+            "text": "",
+        }
+        scopes, told["tables"] = self._scopes()
+        told["cut"] = int(len(scopes) > _MOST_RECORDS) * _MOST_RECORDS
+        records = [self._record(scope) for scope in scopes[:_MOST_RECORDS]]
+        told["records"] = list[Json](records)
+        told["near"] = self._nearest(records) if self._near else {}
+        if arg.get("many"):
+            told["text"] = page.text(self._elements.element(self._elements.body))[:_MOST_TEXT]
+        if arg.get("json"):
+            told["json"], told["jsonCut"] = self._json()
+        return told
+
+    def _scopes(self) -> tuple[Sequence[Node | None], int]:
+        """The elements of the records, None for the whole page, and how many tables have the asked columns."""
+        if self._arg.get("records"):
+            return [self._elements.numbered(number) for number in self._page.matches["records"] or ()], 0
+        if not self._arg.get("many") or not self._fields:
+            return [None], 0
+        tables = self._places.tables
+        asked = [js.fold(query) for _, kind, query, _ in self._fields if kind == "column"]
+        several = [tables.data_rows(table, asked) for table in tables.tables_in(self._elements.root)]
+        with_rows = [rows for rows in several if rows]
+        return with_rows[0] if len(with_rows) == 1 else [], len(with_rows)
+
+    def _record(self, scope: Node | None) -> dict[str, Any]:
+        places: dict[str, list[PlaceData]] = {
+            name: self._places.of(name, kind, query, attribute, scope) for name, kind, query, attribute in self._fields
+        }
+        if scope is None:
+            return {"s": "", "f": places, "x": 0}
+        heading = self._places.tables.may_be_heading(scope)
+        return {"s": self._elements.selector(scope), "f": places, "x": int(heading)}
+
+    def _nearest(self, records: Sequence[Mapping[str, Any]]) -> dict[str, Json]:
+        """By place that is not there: what is similar to it."""
+        nearest = Nearest(self._elements, self._places)
+        near: dict[str, Json] = {
+            name: list[Json](nearest.of(name, self._arg["fields"][name]))
+            for name, *_ in self._fields
+            if not any(record["f"][name] for record in records)
+        }
+        if (query := self._arg.get("records")) and not records:
+            near["records"] = list[Json](nearest.selector(query, "record", "records"))
+        return near
+
+    # --- JSON -----------------------------------------------------------------------------------------
+
+    def _json(self) -> tuple[list[Json], bool]:
+        """The texts that should be JSON, and whether some were left out because they are too large."""
+        left, told, cut = _MOST_JSON, list[Json](), False
+        for kind, text, where in self._json_texts():
+            if len(text) > left:
+                cut = True
+                continue
+            left -= len(text)
+            told.append({"k": kind, "t": text, "s": where})
+        return told, cut
+
+    def _json_texts(self) -> Iterator[tuple[str, str, str]]:
+        elements = self._elements
+        if re.search("[/+]json", self._page.content_type):
+            source = self._page.root.find(".//pre[@data-document-source]")
+            yield "document", str((elements.element(elements.body) if source is None else source).text_content()), ""
+        yield from json_scripts(elements)
