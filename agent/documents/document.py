@@ -118,7 +118,7 @@ class HtmlDocument:
         return resolved((base.attributes.get("href") or "").strip("\t\n\f\r "), self.url)
 
     def read(self, arg: Mapping[str, Any]) -> ReadDocument:
-        """What the places of `arg` say; `arg` is what a page is asked.
+        """Return what the places of `arg` say; `arg` is what a page is asked.
 
         With `selectors` in it the view has `facts`, too, as `facts.js` tells them.
 

@@ -187,7 +187,7 @@ class DocumentElements(Elements):
         return self.tree.css_first(f'[id="{name}"]') if '"' not in name and "\\" not in name else None
 
     def selected(self, scope: Node, name: str, query: str) -> list[Node]:
-        """What the document has for a selector."""
+        """Return what the document has for a selector."""
         return list(self.find(query))
 
     def find(self, selector: str) -> list[LexborNode]:
@@ -205,7 +205,7 @@ class DocumentElements(Elements):
     # --- what is shown --------------------------------------------------------------------------------
 
     def shown(self, el: Node) -> bool:
-        """Whether a browser shows it.
+        """Return whether a browser shows it.
 
         Raises:
             BeyondDocument: that depends on what only a browser knows.
@@ -256,11 +256,11 @@ class DocumentElements(Elements):
         return "inline"
 
     def keeps_space(self, el: Node) -> bool:
-        """Whether the spaces and lines right in it count."""
+        """Return whether the spaces and lines right in it count."""
         return el.tag in _PREFORMATTED
 
     def preformatted(self, el: Node) -> bool:
-        """Whether its spaces and lines count."""
+        """Return whether its spaces and lines count."""
         return any(at.tag in _PREFORMATTED for at in self.up(el))
 
     def note(self, el: Node) -> None:
@@ -279,11 +279,11 @@ class DocumentElements(Elements):
     # --- what a document states -----------------------------------------------------------------------
 
     def struck(self, el: Node) -> bool:
-        """Whether markup strikes it through."""
+        """Return whether markup strikes it through."""
         return self.closest(el, STRUCK) is not None
 
     def checked(self, el: Node) -> bool:
-        """Whether a check box is set."""
+        """Return whether a check box is set."""
         return "checked" in self.attributes(el)
 
     def chosen(self, select: Node) -> list[Node]:

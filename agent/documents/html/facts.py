@@ -12,7 +12,7 @@ _MOST_HEADINGS = 40
 
 
 def facts_of(elements: DocumentElements, url: str, status: int, selectors: Sequence[str]) -> dict[str, Json]:
-    """What page it is. The text that it shows is not told: what a record says has to stand at a place that is seen.
+    """Return what page it is, without the text that it shows: what a record says has to stand at a place that is seen.
 
     Raises:
         BeyondDocument: only a browser can tell.

@@ -1,4 +1,4 @@
-"""What a page shows at the places that a job gives."""
+"""The contents of a page at the places that a job gives."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class PlacesPage:
 
 
 async def read_places(page: PageDocument, arg: Mapping[str, Json]) -> PlacesPage:
-    """What stands at the places of `arg`, which is as in `asked_of_page`.
+    """Return what stands at the places of `arg`, which is as in `asked_of_page`.
 
     Raises:
         BrowserError: the page could not be asked.

@@ -157,7 +157,7 @@ async def values_at_places(
 async def values_of_each(
     page: Context, extract: ExtractSpec, places: Sequence[tuple[str, FieldPlace]], locale: str = ""
 ) -> list[list[Mapping[str, Json]]]:
-    """What each of several places, read alone, gives its field on the page as it stands, by record; one look for all.
+    """Return what each place, read alone, gives its field on the page as it stands, by record; one look for all.
 
     A place that is several gives nothing, as one that is no selector.
     """
@@ -207,7 +207,7 @@ async def _read(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
 
 
 async def _seen(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
-    """What stands on the page now, without a record made of it."""
+    """Return what stands on the page now, without a record made of it."""
     read = await _look(page, extract, locale)
     if extract.asks_json and not _own_json_leads(read) and (fetched := await _fetched(page)):
         read = await _look(page, extract, locale)  # it came to rest since, and may be another document

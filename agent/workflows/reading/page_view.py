@@ -134,7 +134,7 @@ async def view_of(
 
 
 def told_view(answer: Mapping[str, Any], arg: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What stands at the places of `arg`, and as `facts` what page it is, as a page or a document answered `VIEW_JS`.
+    """Return what stands at the places of `arg`, and as `facts` what page it is, by the answer to `VIEW_JS`.
 
     Raises:
         NoScriptAnswer: it is no such answer.

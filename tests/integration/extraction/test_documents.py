@@ -101,7 +101,7 @@ def places(view: Mapping[str, Any], name: str) -> list[Any]:
 
 
 async def compared(page: Context, url: str) -> tuple[int, list[str]]:
-    """How many fields the document answered, and which of them the page answers otherwise."""
+    """Return how many fields the document answered, and which of them the page answers otherwise."""
     async with httpx.AsyncClient() as client:
         answer = await client.get(url)
     document = HtmlDocument(RawDocument(url, answer.status_code, dict(answer.headers), answer.content))

@@ -15,7 +15,7 @@ URL = "http://shop.example/p/1"
 
 
 def read(body: str, fields: dict[str, tuple[str, str]], **asked: Any) -> PlacesPage:
-    """What the fields, each a kind and a query, say on a page."""
+    """Return what the fields, each a kind and a query, say on a page."""
     arg = {
         "fields": {name: {"kind": kind, "query": query, "attribute": None} for name, (kind, query) in fields.items()},
         "records": None,
@@ -27,7 +27,7 @@ def read(body: str, fields: dict[str, tuple[str, str]], **asked: Any) -> PlacesP
 
 
 def texts(record: PlacedRecord, name: str) -> list[str]:
-    """What the places of a field say."""
+    """Return what the places of a field say."""
     return [place.text for place in record.places[name]]
 
 

@@ -108,11 +108,11 @@ class Elements(ABC):
 
     @abstractmethod
     def selected(self, scope: Node, name: str, query: str) -> list[Node]:
-        """What `scope.querySelectorAll` gives for the selector of a field."""
+        """Return what `scope.querySelectorAll` gives for the selector of a field."""
 
     @abstractmethod
     def shown(self, el: Node) -> bool:
-        """Whether it has its place on the page."""
+        """Return whether it has its place on the page."""
 
     @abstractmethod
     def display(self, el: Node) -> str:
@@ -120,19 +120,19 @@ class Elements(ABC):
 
     @abstractmethod
     def keeps_space(self, el: Node) -> bool:
-        """Whether the spaces and lines right in it count."""
+        """Return whether the spaces and lines right in it count."""
 
     @abstractmethod
     def preformatted(self, el: Node) -> bool:
-        """Whether its spaces and lines count, by itself or by what is around."""
+        """Return whether its spaces and lines count, by itself or by what is around."""
 
     @abstractmethod
     def struck(self, el: Node) -> bool:
-        """Whether all that stands at the element is struck through: it is what holds no longer."""
+        """Return whether all that stands at the element is struck through: it is what holds no longer."""
 
     @abstractmethod
     def checked(self, el: Node) -> bool:
-        """Whether a check box or a radio button is set."""
+        """Return whether a check box or a radio button is set."""
 
     @abstractmethod
     def chosen(self, select: Node) -> list[Node]:
@@ -140,7 +140,7 @@ class Elements(ABC):
 
     @abstractmethod
     def value(self, el: Node) -> str:
-        """What a field or an option holds."""
+        """Return what a field or an option holds."""
 
     @abstractmethod
     def picture(self, img: Node) -> str:
@@ -153,7 +153,7 @@ class Elements(ABC):
     # --- the tree -------------------------------------------------------------------------------------
 
     def attribute(self, el: Node, name: str) -> str | None:
-        """What `getAttribute` gives; "" for one without a value."""
+        """Return what `getAttribute` gives; "" for one without a value."""
         given = self.attributes(el)
         return (given[name] or "") if name in given else None
 
@@ -194,7 +194,7 @@ class Elements(ABC):
         return sorted(several, key=lambda el: el.mem_id)
 
     def struck_within(self, el: Node) -> bool:
-        """Whether something in it is struck through by its markup."""
+        """Return whether something in it is struck through by its markup."""
         return bool(self.below(el, tuple(sorted(STRUCK))))
 
     # --- selectors ------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ class Elements(ABC):
         return made
 
     def _own_selector(self, el: Node) -> str:
-        """What names an element alone; "" for nothing."""
+        """Return what names an element alone; "" for nothing."""
         if el.mem_id in (self.root.mem_id, self.body.mem_id):
             return str(el.tag)
         name = self.attribute(el, "id") or ""
@@ -251,7 +251,7 @@ class Elements(ABC):
         return bool(self.below(self.root, (), "contenteditable"))
 
     def edited(self, el: Node) -> bool:
-        """Whether its text is edited as that of a field."""
+        """Return whether its text is edited as that of a field."""
         if not self._has_edited:
             return False
         for at in self.up(el):
@@ -299,7 +299,7 @@ class Elements(ABC):
     # --- texts ----------------------------------------------------------------------------------------
 
     def is_large(self, el: Node) -> bool:
-        """Whether its text is too long to be kept without its spaces."""
+        """Return whether its text is too long to be kept without its spaces."""
         return len(el.text_lexbor()) > _LARGE
 
     def squeezed(self, el: Node) -> str:

@@ -1,4 +1,4 @@
-"""What stands after a label: what markup says is one, lines "label: value", and what only stands before a value."""
+"""Labels and what stands after them: of markup, of lines "label: value", and of what only stands before a value."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LabelHit:
 
 
 def labelled(elements: Elements, tables: Tables, asked: str, scope: Node) -> list[LabelHit]:
-    """What the best rank of labels `asked` in `scope` leads to.
+    """Return what the best rank of labels `asked` in `scope` leads to.
 
     Markup comes first, then "label: value", then what follows a label.
 
@@ -70,7 +70,7 @@ def _named_controls(elements: Elements, asked: str, scope: Node) -> list[Node]:
 
 
 def _names(elements: Elements, el: Node) -> list[str]:
-    """What a control is called by attributes."""
+    """Return what a control is called by attributes."""
     ids = js.squash(elements.attribute(el, "aria-labelledby") or "").split(" ")
     named = [elements.with_id(ref) for ref in ids if ref]
     return [
@@ -118,7 +118,7 @@ class _Search:
                 waiting.extend(reversed(elements.children(el)))
 
     def _has_label(self, el: Node) -> bool:
-        """Whether the label is in an element's text, or may be in a very long one."""
+        """Return whether the label is in an element's text, or may be in a very long one."""
         return self._elements.is_large(el) or self._key in self._elements.squeezed(el)
 
     def _one(self, el: Node) -> None:

@@ -1,4 +1,4 @@
-"""What on a page is nearest to a place that is not there."""
+"""Parts of a page that are nearest to a place that is not there."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Nearest:
         self._places = places
 
     def of(self, name: str, field: Mapping[str, str]) -> list[str]:
-        """What is similar to the place of a field."""
+        """Return what is similar to the place of a field."""
         match field["kind"]:
             case "select":
                 return self.selector(field["query"], name, f"fields.{name}")

@@ -136,7 +136,7 @@ class PageElements(Elements):
         return cast(Mapping[str, str | None], self.element(el).attrib)
 
     def attribute(self, el: Node, name: str) -> str | None:
-        """What `getAttribute` gives."""
+        """Return what `getAttribute` gives."""
         stated = self.element(el).get(xml_name(name))
         return None if stated is None else str(stated)
 
@@ -159,7 +159,7 @@ class PageElements(Elements):
         return {str(el.get("id")): el for el in reversed(self.page.elements) if el.get("id")}
 
     def selected(self, scope: Node, name: str, query: str) -> list[Node]:
-        """What the browser found for the selector of a field when the page was taken."""
+        """Return what the browser found for the selector of a field when the page was taken."""
         if scope.mem_id == self.root.mem_id:
             numbers = self.page.matches.get(f"fields.{name}") or ()
         else:
@@ -169,18 +169,18 @@ class PageElements(Elements):
     # --- what a browser shows -------------------------------------------------------------------------
 
     def shown(self, el: Node) -> bool:
-        """Whether it has its place on the page, though it may be transparent, clipped away or off it."""
+        """Return whether it has its place on the page, though it may be transparent, clipped away or off it."""
         return self.page.drawn(self.element(el))
 
     def display(self, el: Node) -> str:
-        """How it is laid out; of what is not, as its tag is."""
+        """Return how it is laid out; of what is not, as its tag is."""
         layout = self.page.layout(self.element(el))
         if layout == "none":
             layout = LAYOUTS[LAYOUT_OF_TAG.get(el.tag or "", LAYOUTS.index("inline"))]
         return _DISPLAYS.get(layout, "other")
 
     def keeps_space(self, el: Node) -> bool:
-        """Whether the spaces and lines right in it count."""
+        """Return whether the spaces and lines right in it count."""
         return self.page.pre(self.element(el)) or el.tag in PRE_TAGS
 
     def preformatted(self, el: Node) -> bool:
@@ -188,13 +188,13 @@ class PageElements(Elements):
         return self.keeps_space(el)
 
     def struck(self, el: Node) -> bool:
-        """Whether a line goes through it, by its markup or by its style."""
+        """Return whether a line goes through it, by its markup or by its style."""
         return self.page.struck(self.element(el)) or self.closest(el, STRUCK) is not None
 
     # --- fields ---------------------------------------------------------------------------------------
 
     def checked(self, el: Node) -> bool:
-        """Whether a check box or a radio button is set."""
+        """Return whether a check box or a radio button is set."""
         return self.page.checked(self.element(el))
 
     def chosen(self, select: Node) -> list[Node]:
@@ -202,7 +202,7 @@ class PageElements(Elements):
         return [option for option in self.below(select, ("option",)) if self.page.selected(self.element(option))]
 
     def value(self, el: Node) -> str:
-        """What a field or an option holds now."""
+        """Return what a field or an option holds now."""
         return self.page.value(self.element(el)) or ""
 
     # --- addresses ------------------------------------------------------------------------------------

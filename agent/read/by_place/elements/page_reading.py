@@ -1,4 +1,4 @@
-"""What a page says at the places of a job, read from its tree in one go."""
+"""The words of a page at the places of a job, read from its tree in one go."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _RUNS = re.compile(r"javascript|module", re.IGNORECASE)
 
 
 def asked_of_page(arg: Mapping[str, Any]) -> dict[str, Any]:
-    """What `PLACES_JS` is asked: `arg`, and with it what the page's tree is to find.
+    """Return what `PLACES_JS` is asked: `arg`, and with it what the page's tree is to find.
 
     Args:
         arg: `fields` (`kind`, `query` and `attribute` by name), `records` (CSS or None), `many`, `near` (False: what is
@@ -46,12 +46,12 @@ def asked_of_page(arg: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def told_by_page(answer: Mapping[str, Any], arg: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the places of `arg` say, for `PlacesPage.of`: `answer` is a page's tree, or a document's own words."""
+    """Return what the places of `arg` say, for `PlacesPage.of`, by a page's tree or in a document's own words."""
     return places_on(page_of_answer(answer["tree"]), arg) if "tree" in answer else answer
 
 
 def places_on(page: Page, arg: Mapping[str, Any]) -> dict[str, Json]:
-    """What the places of `arg` say on a page that was taken with what `asked_of_page` asks."""
+    """Return what the places of `arg` say on a page that was taken with what `asked_of_page` asks."""
     return _PageReading(page, arg).told()
 
 

@@ -91,7 +91,7 @@ class Places:
     # --- what one element says ------------------------------------------------------------------------
 
     def place(self, el: Node, how: str, attribute: str | None = None) -> PlaceData:
-        """What stands at `el`; nothing where it lacks the attribute."""
+        """Return what stands at `el`; nothing where it lacks the attribute."""
         elements = self._elements
         at: PlaceData = {"s": elements.selector(el), "v": int(elements.shown(el)), "w": how}
         if attribute:
@@ -128,7 +128,7 @@ class Places:
         return {**at, "s": f"{at['s']}[{name}]", "k": "attribute", "t": value, "h": leads}
 
     def _control(self, el: Node) -> PlaceData | None:
-        """What a form control holds now; None for other elements."""
+        """Return what a form control holds now; None for other elements."""
         elements = self._elements
         if el.tag == "input":
             return self._input(el)
@@ -243,7 +243,7 @@ class Places:
         return {**at, "t": text, "u": "" if gone else None, "e": "", "h": address, "p": []}
 
     def _together(self, nodes: Sequence[Node], label: Node | None) -> PlaceData:
-        """What the nodes after a label say together."""
+        """Return what the nodes after a label say together."""
         assert label is not None
         elements = self._elements
         several = [node for node in nodes if node.is_element_node]
@@ -268,7 +268,7 @@ class Places:
         return {**self._text(around, told, address, gone=gone), "v": int(elements.shown(label))}
 
     def _holds(self, el: Node) -> bool:
-        """Whether an element is, or has, a control."""
+        """Return whether an element is, or has, a control."""
         holds = el.tag in ("input", "select", "textarea") or bool(self._elements.fields(el))
         if holds:
             self._elements.only_in_browser("which control a label means is known to a browser")

@@ -81,12 +81,12 @@ class Tables:
         return self._elements.attribute(el, "role") or ""
 
     def is_head(self, cell: Node) -> bool:
-        """Whether a cell is a header."""
+        """Return whether a cell is a header."""
         role = self._role(cell)
         return role not in _DATA_ROLES if cell.tag == "th" else role in _HEAD_ROLES
 
     def is_row(self, el: Node) -> bool:
-        """Whether an element is a row of a table."""
+        """Return whether an element is a row of a table."""
         return el.tag == "tr" or self._role(el) == "row"
 
     def table_of(self, row: Node) -> Node | None:
