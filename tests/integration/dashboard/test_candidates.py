@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Browser, Page, expect
 
 from tests.integration.dashboard.served import serious_faults
-from tests.live_world import live_world
+from tests.live_world import Live, live_world
 from tests.patience import chromium
 
 pytestmark = pytest.mark.timeout(360)
@@ -34,36 +34,41 @@ async def tries(page: Page) -> None:
     await expect(page.locator("#tried .tried")).to_have_count(1)
 
 
-@pytest.mark.parametrize("required", [False, True])
-async def test_a_candidate_that_is_taken_sets_the_place_of_its_field(tmp_path: Path, required: bool) -> None:
+async def test_a_candidate_that_is_taken_sets_the_place_of_its_field(tmp_path: Path) -> None:
     async with live_world(tmp_path, {"/": SHOP}, lambda body: "") as live, chromium() as browser:
-        page = await browser.new_page(viewport={"width": 1280, "height": 900})
-        complaints: list[str] = []
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
-        await page.goto(f"{live.url}/new")
-        await page.locator("#json").fill(json.dumps(spec(live.site, required=required)))
-        await tries(page)
-        candidates = page.get_by_role("group", name="material may be")
-        await expect(candidates.get_by_role("listitem")).to_have_count(2)
-        await expect(candidates).to_contain_text(EVIL)
-        if folder := os.environ.get("SHOTS"):
-            for width, scheme in ((1280, "light"), (390, "dark")):
-                await page.set_viewport_size({"width": width, "height": 900})
-                await page.emulate_media(color_scheme=scheme)
-                await page.screenshot(path=f"{folder}/candidates-{required}-{width}.png", full_page=True)
-            await page.set_viewport_size({"width": 1280, "height": 900})
-            await page.emulate_media(color_scheme="light")
-        await page.get_by_role("button", name="Take Steel for material").click()
-        await expect(page.get_by_role("button", name="Take Steel for material")).to_have_text("Taken")
-        written = json.loads(await page.locator("#json").input_value())
-        place = written["extract"]["fields"]["material"]
-        assert list(place) == ["select"] and place["select"], place
+        for required in (False, True):
+            await take(live, browser, required=required)
+
+
+async def take(live: Live, browser: Browser, *, required: bool) -> None:
+    page = await browser.new_page(viewport={"width": 1280, "height": 900})
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
+    await page.goto(f"{live.url}/new")
+    await page.locator("#json").fill(json.dumps(spec(live.site, required=required)))
+    await tries(page)
+    candidates = page.get_by_role("group", name="material may be")
+    await expect(candidates.get_by_role("listitem")).to_have_count(2)
+    await expect(candidates).to_contain_text(EVIL)
+    if folder := os.environ.get("SHOTS"):
+        for width, scheme in ((1280, "light"), (390, "dark")):
+            await page.set_viewport_size({"width": width, "height": 900})
+            await page.emulate_media(color_scheme=scheme)
+            await page.screenshot(path=f"{folder}/candidates-{required}-{width}.png", full_page=True)
+        await page.set_viewport_size({"width": 1280, "height": 900})
+        await page.emulate_media(color_scheme="light")
+    await page.get_by_role("button", name="Take Steel for material").click()
+    await expect(page.get_by_role("button", name="Take Steel for material")).to_have_text("Taken")
+    written = json.loads(await page.locator("#json").input_value())
+    place = written["extract"]["fields"]["material"]
+    assert list(place) == ["select"] and place["select"], place
+    if required:
         assert await serious_faults(page) == []
-        await tries(page)
-        await expect(candidates).to_have_count(0)
-        await expect(page.locator("#tried")).to_contain_text("Steel")
-        told = (await live.world.client.post("/v1/jobs:try", json=written)).json()
-        assert told["records"][0]["record"]["material"] == "Steel"
-        assert "owned" not in await page.title()
-        assert complaints == []
+    await tries(page)
+    await expect(candidates).to_have_count(0)
+    await expect(page.locator("#tried")).to_contain_text("Steel")
+    told = (await live.world.client.post("/v1/jobs:try", json=written)).json()
+    assert told["records"][0]["record"]["material"] == "Steel"
+    assert "owned" not in await page.title()
+    assert complaints == []

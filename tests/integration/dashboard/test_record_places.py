@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from tests.integration.dashboard.served import faults_in_views
 from tests.live_world import Live, live_world
-from tests.patience import chromium
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PRODUCT = """<!doctype html><title>Kettle</title>
 <style>body { margin: 0 } p, h1 { position: absolute; margin: 0 }</style>
@@ -51,8 +55,26 @@ FORM = """<!doctype html><title>Note</title>
 <button style="left:300px;top:120px;width:90px;height:30px">Send</button></form>"""
 
 
-async def ended(live: Live, **spec: Any) -> Any:
-    session = await live.job(**spec)
+ROWS = "<li class=row><b class=name>Kettle</b> <i class=price>{}</i></li><li class=row><b class=name>{}</b></li>"
+LISTED = "<!doctype html><title>Shop</title><ul>" + ROWS + "</ul>{}"
+PAGES = {
+    "/product": PRODUCT,
+    "/list": LIST,
+    "/1": LISTED.format(9, "Pan", "<a class=next href=/2>Next</a>"),
+    "/2": LISTED.format(8, "Pot", ""),
+    "/note": FORM,
+    "/sent": "<title>Sent</title><h1>Thank you, Ada</h1>",
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def live(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Live]:
+    async with live_world(tmp_path_factory.mktemp("live"), PAGES, lambda body: "") as made:
+        yield made
+
+
+async def ended(live: Live, path: str, **spec: Any) -> Any:
+    session = await live.job(url=live.site.rstrip("/") + path, **spec)
     return await live.until(session, lambda row: row["status"] not in ("queued", "running"))
 
 
@@ -62,102 +84,94 @@ async def records_page(live: Live, browser: Browser, row: Any, query: str = "") 
     return page
 
 
-async def test_a_marked_place_on_the_picture_holds_the_value(tmp_path: Path) -> None:
-    async with live_world(tmp_path, {"/": PRODUCT}, lambda body: "") as live, chromium() as browser:
-        row = await ended(live, **job(fields=FIELDS, schema=SCHEMA))
-        assert (row["status"], row["records"]) == ("completed", 1), row
-        (record,) = row["record_list"]
-        boxes = {name: source["box"] for name, source in record["sources"].items()}
-        assert boxes["price"] == {"x": 60.0, "y": 200.0, "width": 120.0, "height": 24.0}
-        assert {name for name, box in boxes.items() if box is None} == {"low", "covered"}, boxes
-        assert record["picture"]["artifact"] == row["screenshot"]
-        shows = record["picture"]["shows"]
+async def test_a_marked_place_on_the_picture_holds_the_value(live: Live, browser: Browser) -> None:
+    row = await ended(live, "/product", **job(fields=FIELDS, schema=SCHEMA))
+    assert (row["status"], row["records"]) == ("completed", 1), row
+    (record,) = row["record_list"]
+    boxes = {name: source["box"] for name, source in record["sources"].items()}
+    assert boxes["price"] == {"x": 60.0, "y": 200.0, "width": 120.0, "height": 24.0}
+    assert {name for name, box in boxes.items() if box is None} == {"low", "covered"}, boxes
+    assert record["picture"]["artifact"] == row["screenshot"]
+    shows = record["picture"]["shows"]
 
-        page = await records_page(live, browser, row, "?sources=1")
-        complaints: list[str] = []
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        await expect(page.get_by_role("link", name="on the picture", exact=True)).to_have_count(3)
-        link = page.get_by_role("link", name="Places of this record on the picture of its page")
-        await link.focus()
-        await page.keyboard.press("Enter")
-        await expect(page.get_by_role("heading", name="Where this record stands on its page")).to_be_visible()
-        await expect(page.locator(".placed rect")).to_have_count(3)
-        await expect(page.get_by_text("place not known")).to_have_count(2)
-        await page.get_by_role("link", name="Show price on the picture").press("Enter")
-        mark = page.locator(".placed rect")
-        await expect(mark).to_have_count(1)
-        picture, marked = await page.locator(".placed image").bounding_box(), await mark.bounding_box()
-        assert picture is not None and marked is not None
-        scale = picture["width"] / shows["width"]
-        assert (
-            abs((marked["x"] - picture["x"]) / scale - 60) < 4 and abs((marked["y"] - picture["y"]) / scale - 200) < 4
-        )
-        assert await page.title() != "owned" and await page.locator("main img").count() == 0
-        records = f"{live.url}/jobs/{row['job']}/records?sources=1"
-        for name, path in (("place", page.url.partition("?")[0] + "?"), ("records", records)):
-            shown = await browser.new_page()
-            await shown.goto(path)
-            assert await faults_in_views(shown, name) == []
-            await shown.close()
-        assert complaints == []
+    page = await records_page(live, browser, row, "?sources=1")
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    await expect(page.get_by_role("link", name="on the picture", exact=True)).to_have_count(3)
+    link = page.get_by_role("link", name="Places of this record on the picture of its page")
+    await link.focus()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", name="Where this record stands on its page")).to_be_visible()
+    await expect(page.locator(".placed rect")).to_have_count(3)
+    await expect(page.get_by_text("place not known")).to_have_count(2)
+    await page.get_by_role("link", name="Show price on the picture").press("Enter")
+    mark = page.locator(".placed rect")
+    await expect(mark).to_have_count(1)
+    picture, marked = await page.locator(".placed image").bounding_box(), await mark.bounding_box()
+    assert picture is not None and marked is not None
+    scale = picture["width"] / shows["width"]
+    assert abs((marked["x"] - picture["x"]) / scale - 60) < 4 and abs((marked["y"] - picture["y"]) / scale - 200) < 4
+    assert await page.title() != "owned" and await page.locator("main img").count() == 0
+    records = f"{live.url}/jobs/{row['job']}/records?sources=1"
+    for name, path in (("place", page.url.partition("?")[0] + "?"), ("records", records)):
+        shown = await browser.new_page()
+        await shown.goto(path)
+        assert await faults_in_views(shown, name) == []
+        await shown.close()
+    assert complaints == []
 
 
-async def test_rows_of_a_list_are_marked_each_at_its_own_place(tmp_path: Path) -> None:
+async def test_rows_of_a_list_are_marked_each_at_its_own_place(live: Live, browser: Browser) -> None:
     fields = {"name": {"select": ".name"}, "price": {"select": ".price"}}
     schema = {"type": "object", "properties": {"name": {"type": "string"}, "price": {"type": "number"}}}
-    async with live_world(tmp_path, {"/": LIST}, lambda body: "") as live, chromium() as browser:
-        row = await ended(live, **job(fields=fields, schema={"type": "array", "items": schema}, records="li.row"))
-        assert (row["status"], row["records"]) == ("completed", 5), row
-        tops = [one["sources"]["name"]["box"]["y"] for one in row["record_list"]]
-        assert tops == sorted(set(tops)) and len(tops) == 5
-        page = await records_page(live, browser, row)
-        await expect(page.get_by_role("link", name="Places of this record")).to_have_count(5)
-        await page.get_by_role("link", name="Places of this record").nth(3).click()
-        await expect(page.get_by_role("table")).to_contain_text("Kettle 4")
+    row = await ended(live, "/list", **job(fields=fields, schema={"type": "array", "items": schema}, records="li.row"))
+    assert (row["status"], row["records"]) == ("completed", 5), row
+    tops = [one["sources"]["name"]["box"]["y"] for one in row["record_list"]]
+    assert tops == sorted(set(tops)) and len(tops) == 5
+    page = await records_page(live, browser, row)
+    await expect(page.get_by_role("link", name="Places of this record")).to_have_count(5)
+    await page.get_by_role("link", name="Places of this record").nth(3).click()
+    await expect(page.get_by_role("table")).to_contain_text("Kettle 4")
 
 
-async def test_a_record_of_an_earlier_page_has_no_place_on_the_picture_of_a_later_one(tmp_path: Path) -> None:
-    rows = "<li class=row><b class=name>Kettle</b> <i class=price>{}</i></li><li class=row><b class=name>{}</b></li>"
-    listed = "<!doctype html><title>Shop</title><ul>" + rows + "</ul>{}"
-    pages = {"/": listed.format(9, "Pan", "<a class=next href=/2>Next</a>"), "/2": listed.format(8, "Pot", "")}
+async def test_a_record_of_an_earlier_page_has_no_place_on_the_picture_of_a_later_one(live: Live) -> None:
     fields = {"name": {"select": ".name"}, "price": {"select": ".price"}}
     schema = {"type": "object", "properties": {"name": {"type": "string"}, "price": {"type": "number"}}}
     extract = {"fields": fields, "schema": {"type": "array", "items": schema}, "records": "li.row", "next": "a.next"}
-    async with live_world(tmp_path, pages, lambda body: "") as live:
-        row = await ended(live, **job(**extract))
+    row = await ended(live, "/1", **job(**extract))
+
     assert [one["value"]["name"] for one in row["record_list"]] == ["Kettle", "Pan", "Kettle", "Pot"]
     assert {source["box"] for one in row["record_list"] for source in one["sources"].values()} == {None}
 
 
-async def test_a_record_without_a_picture_says_so(tmp_path: Path) -> None:
-    async with live_world(tmp_path, {"/": PRODUCT}, lambda body: "") as live, chromium() as browser:
-        row = await ended(live, **job(fields=FIELDS, schema=SCHEMA), artifacts={"screenshots": "errors"})
-        assert (row["status"], row["records"]) == ("completed", 1), row
-        assert {source["box"] for source in row["record_list"][0]["sources"].values()} == {None}
-        assert row["record_list"][0]["picture"] is None
-        page = await records_page(live, browser, row, "?sources=1")
-        await expect(page.get_by_text("no place", exact=True)).to_be_visible()
-        await expect(page.get_by_role("link", name="on the picture", exact=True)).to_have_count(0)
+async def test_a_record_without_a_picture_says_so(live: Live, browser: Browser) -> None:
+    row = await ended(live, "/product", **job(fields=FIELDS, schema=SCHEMA), artifacts={"screenshots": "errors"})
+    assert (row["status"], row["records"]) == ("completed", 1), row
+    assert {source["box"] for source in row["record_list"][0]["sources"].values()} == {None}
+    assert row["record_list"][0]["picture"] is None
+    page = await records_page(live, browser, row, "?sources=1")
+    await expect(page.get_by_text("no place", exact=True)).to_be_visible()
+    await expect(page.get_by_role("link", name="on the picture", exact=True)).to_have_count(0)
 
 
-async def test_the_elements_that_a_step_acted_on_are_marked_on_its_picture(tmp_path: Path) -> None:
-    pages = {"/": FORM, "/sent": "<title>Sent</title><h1>Thank you, Ada</h1>"}
-    async with live_world(tmp_path, pages, lambda body: "") as live, chromium() as browser:
-        data = {"name": "Ada <b>"}
-        row = await ended(live, goal="send the note", policy="rules", data=data, artifacts={"screenshots": "all"})
-        steps = [step for tasks in row["attempts"] for task in tasks for step in task["steps"]]
-        assert [step["shows"] for step in steps[:2]] == [{"x": 0.0, "y": 0.0, "width": 1280.0, "height": 800.0}] * 2
-        assert [result["box"] for step in steps[:2] for result in step["results"]] == [
-            {"x": 40.0, "y": 50.0, "width": 200.0, "height": 24.0},
-            {"x": 300.0, "y": 120.0, "width": 90.0, "height": 30.0},
-        ], steps
-        page = await browser.new_page(viewport={"width": 1280, "height": 850})
-        await page.goto(f"{live.url}/sessions/{row['id']}/steps/1/1")
-        await expect(page.locator(".slider rect")).to_have_count(1)
-        picture = await page.locator(".slider image").first.bounding_box()
-        mark = await page.locator(".slider rect").bounding_box()
-        assert picture is not None and mark is not None
-        scale = picture["width"] / 1280
-        assert abs((mark["x"] - picture["x"]) / scale - 40) < 4 and abs((mark["y"] - picture["y"]) / scale - 50) < 4
-        await page.screenshot(path=os.environ.get("STEP_PICTURE") or tmp_path / "step.png")
+async def test_the_elements_that_a_step_acted_on_are_marked_on_its_picture(
+    live: Live, browser: Browser, tmp_path: Path
+) -> None:
+    data = {"name": "Ada <b>"}
+    row = await ended(live, "/note", goal="send the note", policy="rules", data=data, artifacts={"screenshots": "all"})
+    steps = [step for tasks in row["attempts"] for task in tasks for step in task["steps"]]
+    assert [step["shows"] for step in steps[:2]] == [{"x": 0.0, "y": 0.0, "width": 1280.0, "height": 800.0}] * 2
+    assert [result["box"] for step in steps[:2] for result in step["results"]] == [
+        {"x": 40.0, "y": 50.0, "width": 200.0, "height": 24.0},
+        {"x": 300.0, "y": 120.0, "width": 90.0, "height": 30.0},
+    ], steps
+    page = await browser.new_page(viewport={"width": 1280, "height": 850})
+    await page.goto(f"{live.url}/sessions/{row['id']}/steps/1/1")
+    await expect(page.locator(".slider rect")).to_have_count(1)
+    picture = await page.locator(".slider image").first.bounding_box()
+    mark = await page.locator(".slider rect").bounding_box()
+    assert picture is not None and mark is not None
+    scale = picture["width"] / 1280
+    assert abs((mark["x"] - picture["x"]) / scale - 40) < 4 and abs((mark["y"] - picture["y"]) / scale - 50) < 4
+    await page.screenshot(path=os.environ.get("STEP_PICTURE") or tmp_path / "step.png")

@@ -6,12 +6,15 @@ import gzip
 import json
 import os
 import re
-from dataclasses import replace
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Page, expect
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, expect
 
 from shoal.agent.types import ArtifactRef
 from tests.gateway_world import World, completed
@@ -19,7 +22,8 @@ from tests.integration.dashboard.served import faults_in_views, served_site
 from tests.integration.dashboard.test_traces import of_session
 from tests.live_world import Live, live_world
 from tests.loopback import served
-from tests.patience import chromium
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PASSWORD = "tops3cret-Word"
 LOGIN = """<!doctype html><title>Log in</title><h1>Welcome</h1><style>h1 { color: rgb(10, 20, 30) }</style>
@@ -42,6 +46,23 @@ def pictures() -> Path | None:
     return Path(folder) if folder else None
 
 
+@dataclass(frozen=True)
+class Recorded:
+    """A session whose pages were recorded, and where it ran."""
+
+    live: Live
+    session: str
+    recording: tuple[str, bytes]  # its id and what it holds
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def recorded(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Recorded]:
+    folder, pages = tmp_path_factory.mktemp("live"), {"/": SHOP, "/login": LOGIN}
+    async with live_world(folder, pages, lambda body: "") as live:
+        session = await recorded_session(live)
+        yield Recorded(live, session, (await of_session(live, folder, session))["recording"])
+
+
 async def recorded_session(live: Live) -> str:
     steps = [
         {"fill": "#user", "value": "anna"},
@@ -55,44 +76,44 @@ async def recorded_session(live: Live) -> str:
     return session
 
 
-async def test_a_sessions_pages_are_played_again_with_its_steps_and_without_what_was_typed(tmp_path: Path) -> None:
-    async with live_world(tmp_path, {"/": SHOP, "/login": LOGIN}, lambda body: "") as live, chromium() as browser:
-        session = await recorded_session(live)
-        kept = await of_session(live, tmp_path, session)
-        told = gzip.decompress(kept["recording"][1]).decode()
-        assert PASSWORD not in told and "anna" not in told and "Signed in" in told
+async def test_a_sessions_pages_are_played_again_with_its_steps_and_without_what_was_typed(
+    recorded: Recorded, browser: Browser
+) -> None:
+    live, session = recorded.live, recorded.session
+    told = gzip.decompress(recorded.recording[1]).decode()
+    assert PASSWORD not in told and "anna" not in told and "Signed in" in told
 
-        page = await browser.new_page(viewport={"width": 1280, "height": 900})
-        complaints: list[str] = []
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        await page.goto(f"{live.url}/sessions/{session}")
-        await page.get_by_text("Recording of the pages").click()
-        player = page.frame_locator("iframe[title='Player of the recording']")
-        drawn = player.frame_locator(".stage iframe")
-        await expect(player.locator("#replay-state")).to_have_text("Paused")
-        await expect(drawn.get_by_role("heading", name="Welcome")).to_be_attached()
+    page = await browser.new_page(viewport={"width": 1280, "height": 900})
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    await page.goto(f"{live.url}/sessions/{session}")
+    await page.get_by_text("Recording of the pages").click()
+    player = page.frame_locator("iframe[title='Player of the recording']")
+    drawn = player.frame_locator(".stage iframe")
+    await expect(player.locator("#replay-state")).to_have_text("Paused")
+    await expect(drawn.get_by_role("heading", name="Welcome")).to_be_attached()
 
-        # The step of the login is marked, and leads to its moment; the whole is played to its end by one key.
-        mark = player.locator("[data-at]").first
-        await expect(mark).to_contain_text("fill")
-        await mark.get_by_role("button").click()
-        await expect(mark).to_have_attribute("aria-current", "step")
-        await player.locator("#replay-speed").select_option("8")
-        await player.locator("#replay-address").click()
-        await page.keyboard.press("Space")
-        await expect(player.locator("#replay-state")).to_have_text("The end")
-        await expect(drawn.get_by_role("heading", name="Kettle")).to_be_attached()
-        await expect(player.locator("#replay-address")).to_have_text(live.site)
+    # The step of the login is marked, and leads to its moment; the whole is played to its end by one key.
+    mark = player.locator("[data-at]").first
+    await expect(mark).to_contain_text("fill")
+    await mark.get_by_role("button").click()
+    await expect(mark).to_have_attribute("aria-current", "step")
+    await player.locator("#replay-speed").select_option("8")
+    await player.locator("#replay-address").click()
+    await page.keyboard.press("Space")
+    await expect(player.locator("#replay-state")).to_have_text("The end")
+    await expect(drawn.get_by_role("heading", name="Kettle")).to_be_attached()
+    await expect(player.locator("#replay-address")).to_have_text(live.site)
 
-        # Back to the login's page by the range's own keys.
-        at = player.locator("#replay-at")
-        await at.focus()
-        await page.keyboard.press("Home")
-        await expect(drawn.get_by_role("heading", name="Welcome")).to_be_attached()
-        await expect(at).to_have_attribute("aria-valuetext", re.compile("^0:00 of 0:"))
-        assert await page.title() == f"{session} · Shoal"
-        assert complaints == []
+    # Back to the login's page by the range's own keys.
+    at = player.locator("#replay-at")
+    await at.focus()
+    await page.keyboard.press("Home")
+    await expect(drawn.get_by_role("heading", name="Welcome")).to_be_attached()
+    await expect(at).to_have_attribute("aria-valuetext", re.compile("^0:00 of 0:"))
+    assert await page.title() == f"{session} · Shoal"
+    assert complaints == []
 
 
 def element(tag: str, number: int, *children: Any, **attributes: Any) -> dict[str, Any]:
@@ -214,20 +235,17 @@ async def test_a_hostile_recording_runs_nothing_loads_nothing_and_leads_nowhere(
             await context.close()
 
 
-async def test_the_player_keeps_nobody_out_and_looks_right(tmp_path: Path) -> None:
-    pages = {"/": SHOP, "/login": LOGIN}
-    async with live_world(tmp_path, pages, lambda body: "") as live, chromium() as browser:
-        session = await recorded_session(live)
-        (artifact, _) = (await of_session(live, tmp_path, session))["recording"]
-        page = await browser.new_page()
-        await page.goto(f"{live.url}/sessions/{session}/recordings/{artifact}")
-        await expect(page.locator("#replay-state")).to_have_text("Paused")
-        assert await faults_in_views(page, "player") == []
-        await page.goto(f"{live.url}/sessions/{session}")
-        await page.get_by_text("Recording of the pages").click()
-        player = page.frame_locator("iframe[title='Player of the recording']")
-        await expect(player.locator("#replay-state")).to_have_text("Paused")
-        await look(page, "session")
+async def test_the_player_keeps_nobody_out_and_looks_right(recorded: Recorded, browser: Browser) -> None:
+    live, session, (artifact, _) = recorded.live, recorded.session, recorded.recording
+    page = await browser.new_page()
+    await page.goto(f"{live.url}/sessions/{session}/recordings/{artifact}")
+    await expect(page.locator("#replay-state")).to_have_text("Paused")
+    assert await faults_in_views(page, "player") == []
+    await page.goto(f"{live.url}/sessions/{session}")
+    await page.get_by_text("Recording of the pages").click()
+    player = page.frame_locator("iframe[title='Player of the recording']")
+    await expect(player.locator("#replay-state")).to_have_text("Paused")
+    await look(page, "session")
 
 
 async def look(page: Page, name: str) -> None:
