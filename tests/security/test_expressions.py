@@ -78,7 +78,7 @@ def expressions() -> Iterator[tuple[str, re.Pattern[str]]]:
 
 
 def _is_fast(expression: re.Pattern[str], text: str) -> bool:
-    """Whether a short text takes next to nothing. Three of four expressions and texts need no other look."""
+    """Tell whether a short text takes next to nothing. Three of four expressions and texts need no other look."""
     began = time.process_time()
     return not _is_slow(expression, text) and time.process_time() - began < _FAST_S
 

@@ -23,7 +23,7 @@ _APART = re.compile(
 _APART_TAGS = frozenset({"nav", "footer", "aside", "form"})
 _WHOLE_TAGS = frozenset({"html", "body", "main", "article"})
 _PARTING = "\x1e"
-"""What stands between the texts of blocks: white space to all that reads a line."""
+"""Separator of the texts of blocks: white space to all that reads a line."""
 
 
 class MainMatter:

@@ -218,7 +218,7 @@ def _names(names: tuple[str, ...]) -> tuple[Phrase, ...]:
 
 
 def _names_only(names: tuple[str, ...]) -> Callable[[Phrase], bool]:
-    """Whether a label has several words, each a name of its own: "Make / manufacturer"."""
+    """Return a test that a label has several words, each a name of its own: "Make / manufacturer"."""
     single = {name[0] for name in _names(names) if len(name) == 1}
     return lambda label: len(label) > 1 and single.issuperset(label)
 

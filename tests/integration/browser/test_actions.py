@@ -24,7 +24,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 PLACES = ["main", "nested", "cross", "closed", "framed"]
 """A frame within a frame, a frame of another site, a closed shadow root, an open one within a frame."""
 FARTHEST = ["main", "deep"]
-"""Where every other action is tried, too: a closed shadow root in a frame of another site is all of it at once."""
+"""Places for every other action, too: a closed shadow root in a frame of another site is all of it at once."""
 in_every_place = pytest.mark.parametrize("hand", [*PLACES, "deep"], indirect=True)
 """Tries what points at an element and what types into it."""
 
