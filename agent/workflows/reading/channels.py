@@ -6,11 +6,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shoal.agent.read.by_place.place import StatedByPlaces, stated
+from shoal.agent.read.by_place.place import Place, StatedByPlaces, stated
 from shoal.agent.read.schema import Property
 from shoal.agent.read.values.conversion import ValueHints
 from shoal.agent.read.values.phrases import squash
 from shoal.agent.read.values.placeholders import is_placeholder
+from shoal.agent.spec import FieldPlace, Reader
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldSource, Reason
 from shoal.agent.workflows.format.branch import Channel, ChannelFamily, FieldNode
@@ -23,6 +24,9 @@ from shoal.agent.workflows.verdict import ChannelRead, FieldRead
 POSITIONAL: frozenset[ChannelFamily] = frozenset({"css", "structure"})
 """Families that say where a value stands, and not what it is. A page that is rearranged moves all of them at once."""
 
+_Read = dict[tuple[tuple[Place, ...], Reader | None, bool], StatedByPlaces]
+"""What was read of one field, by its places and how they are read."""
+
 _FOR_MACHINES: frozenset[ChannelFamily] = frozenset({"json_ld", "json", "microdata", "meta"})
 
 
@@ -33,7 +37,8 @@ def read_field(field: FieldNode, prop: Property, view: PageView, reading: ValueH
     was learned with a channel that names it, one of those is among them. Null is given where no channel says anything,
     and the page says by a sign that was learned that it lacks the value.
     """
-    said = tuple(_said(channel, field, prop, view, reading) for channel in field.channels)
+    read: _Read = {}
+    said = tuple(_said(channel, field, prop, view, reading, read) for channel in field.channels)
     return replace(_agreed(field, said, view), channels=said)
 
 
@@ -84,8 +89,22 @@ def _is_no_value(answer: ChannelRead) -> bool:
     return place is None or place.empty or (place.kind != "json" and is_placeholder(raw_text(place)))
 
 
-def _said(channel: Channel, field: FieldNode, prop: Property, view: PageView, reading: ValueHints) -> ChannelRead:
-    said = stated(view.places.get(place_key(channel.place), ()), channel.place, prop, reading)
+def _stated(
+    places: tuple[Place, ...], by: FieldPlace, prop: Property, reading: ValueHints, read: _Read
+) -> StatedByPlaces:
+    """What `places` state. Most channels of a field lead to one element, which is read once for all of them."""
+    if any(place.kind == "json" for place in places):  # its values cannot be looked up by
+        return stated(places, by, prop, reading)
+    key = places, by.reader, by.all
+    if key not in read:
+        read[key] = stated(places, by, prop, reading)
+    return read[key]
+
+
+def _said(
+    channel: Channel, field: FieldNode, prop: Property, view: PageView, reading: ValueHints, read: _Read
+) -> ChannelRead:
+    said = _stated(view.places.get(place_key(channel.place), ()), channel.place, prop, reading, read)
     if said.value is None or said.place is None:
         return ChannelRead(channel, said)
     if isinstance(said.value, str) and not (prop.enum or field.is_label) and is_placeholder(said.value):
