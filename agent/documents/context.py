@@ -290,6 +290,8 @@ class DocumentContext:
             return await self._own_told(self._reading.own, self._raw)
         try:
             read = await self._reading.reader(self._raw, question.arg)
+            if not question.paths:
+                return read
             answered = question.found(read.view)
         except (BeyondDocument, JsonPathFault) as beyond:
             self._beyond = str(beyond)
