@@ -25,7 +25,7 @@ POSITIONAL: frozenset[ChannelFamily] = frozenset({"css", "structure"})
 """Families that say where a value stands, and not what it is. A page that is rearranged moves all of them at once."""
 
 _Read = dict[tuple[tuple[Place, ...], Reader | None, bool], StatedByPlaces]
-"""What was read of one field, by its places and how they are read."""
+"""Values that were read of one field, by their places and how these are read."""
 
 _FOR_MACHINES: frozenset[ChannelFamily] = frozenset({"json_ld", "json", "microdata", "meta"})
 
@@ -92,7 +92,7 @@ def _is_no_value(answer: ChannelRead) -> bool:
 def _stated(
     places: tuple[Place, ...], by: FieldPlace, prop: Property, reading: ValueHints, read: _Read
 ) -> StatedByPlaces:
-    """What `places` state. Most channels of a field lead to one element, which is read once for all of them."""
+    """Return what `places` state. Most channels of a field lead to one element, which is read once for all of them."""
     if any(place.kind == "json" for place in places):  # its values cannot be looked up by
         return stated(places, by, prop, reading)
     key = places, by.reader, by.all
