@@ -13,7 +13,7 @@ _ENDINGS = (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("s", ""))
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _TAG = re.compile(r"<\w|</\w")
 _BREAKING_TAG = re.compile(r"</?(br|p|li|div|h\d)\b[^>]*>")
-_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\xad"))
+_INVISIBLE = re.compile("[\u200b\u200c\u200d\u2060\ufeff\xad]+")
 _ADDRESS = re.compile(r"(https?:)?//")
 _LONG = 400
 """Characters from which a text is compared as a long one."""
@@ -48,15 +48,19 @@ def is_plural(name: str) -> bool:
 
 def plain_text(text: str) -> str:
     """`text` without markup, entities and invisible signs; line ends stay."""
+    return re.sub(r"[^\S\n]+", " ", _unmarked(text)).strip()
+
+
+def _unmarked(text: str) -> str:
     text = html.unescape(html.unescape(text))
     if _TAG.search(text):
         text = html.unescape(re.sub(r"<[^>]+>", " ", _BREAKING_TAG.sub("\n", text)))
-    return re.sub(r"[^\S\n]+", " ", text.translate(_INVISIBLE)).strip()
+    return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
 def one_line(text: str) -> str:
     """`plain_text` on one line."""
-    return " ".join(plain_text(text).split())
+    return " ".join(_unmarked(text).split())
 
 
 def folded(text: str) -> str:

@@ -54,12 +54,15 @@ class Walked(Protocol):
     taken: Taken
     texts: dict[HtmlElement, str]
     struck_texts: dict[HtmlElement, str]
-    asked: re.Pattern[str] | None
     order: int
 
     @property
     def many(self) -> bool:
         """True where records are read one by one."""
+        ...
+
+    def asks(self, names: str) -> bool:
+        """True for names that hold a word which is looked for."""
         ...
 
     def spends(self, text: str) -> bool:
@@ -243,14 +246,17 @@ class Labels:
 
     def add_terms(self, terms: HtmlElement, around: Around) -> None:
         """The values of a list of terms."""
-        label, box = "", str(self._walk.order)
+        names, box, named = list[str](), str(self._walk.order), False
         for el in terms.iterdescendants("dt", "dd"):
             if next(el.iterancestors("dl"), None) is not terms:
                 continue
             if el.tag == "dt":
-                label = self._said(el)
+                names, named = [*([] if named else names), self._said(el)], False
             else:
-                self._add("definition-list", label, self._said(el), el, around, box=box)
+                named = True
+                more_labels = tuple(map(one_line, names[:-1]))
+                label = names[-1] if names else ""
+                self._add("definition-list", label, self._said(el), el, around, box=box, more_labels=more_labels)
 
     # --- lines and headings ---------------------------------------------------------------------------
 
@@ -270,10 +276,22 @@ class Labels:
                 )
                 box = self._walk.selectors.of(el.getparent()) if el.getparent() is not None else ""
                 self._add("label", label, re.sub(r"^[:：]\s*", "", rest.strip()), children[1], around, box=box)
+        self._add_named_parts(el, children, around)
         if inline:
             for row in _ROWS.split(whole):
                 if (hit := _LINE.fullmatch(row)) is not None:
                     self._add("label", hit[1] or hit[3], hit[2] or hit[4], el, around)
+
+    def _add_named_parts(self, el: HtmlElement, children: Sequence[HtmlElement], around: Around) -> None:
+        """Several parts of one line, each behind its name and a colon."""
+        before = [el.text, *(child.tail for child in children)]
+        named = [
+            (text, child)
+            for text, child in zip(before, children, strict=False)
+            if text and _COLON.search(text) and child.tag not in SKIPPED
+        ]
+        for text, child in named if len(named) > 1 else ():
+            self._add("label", text, self._said(child), child, around)
 
     def _controls(self, label: HtmlElement) -> bool:
         """True for the label of a control: what it names is the control's value, and no text beside it."""
@@ -351,7 +369,7 @@ class Labels:
         labels = list(given) or self._labels(el, type_)
         if not labels or (not text and not options) or not walk.spends(text):
             return
-        if walk.asked is not None and not given and not walk.asked.search(" ".join(labels)):
+        if not given and not walk.asks(" ".join(labels)):
             return
         form = next(el.iterancestors("form"), None)
         walk.taken.pairs.append(

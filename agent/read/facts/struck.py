@@ -9,6 +9,7 @@ from lxml.html import HtmlElement
 from shoal.agent.page import marks as m
 from shoal.agent.page.page import Page
 from shoal.agent.read.word_lists.labels import NEUTRAL, STRUCK_WORDS
+from shoal.agent.support.bounded_cache import bounded_cache
 
 _TAGS = frozenset({"del", "s", "strike"})
 _CALLED = re.compile("|".join(STRUCK_WORDS), re.I)
@@ -28,6 +29,7 @@ def is_struck(page: Page, el: HtmlElement) -> bool:
     return bool(page.marks[page.number(el)] & m.STRUCK) or any(map(_is_called_so, (el.get("class") or "").split()))
 
 
+@bounded_cache(4_000, longest=100)
 def _is_called_so(name: str) -> bool:
     if _CALLED.search(name) is None:
         return False

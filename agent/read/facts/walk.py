@@ -20,6 +20,7 @@ from shoal.agent.read.facts.tables import Grids, is_row, is_table
 from shoal.agent.read.facts.texts import LONGEST_TEXT, SKIPPED, clean, one_line
 from shoal.agent.read.values.phrases import phrase
 from shoal.agent.read.word_lists.labels import AROUND
+from shoal.agent.support.bounded_cache import bounded_cache
 
 _MOST_NAMED = 1_500
 _MOST_OWN = 100_000
@@ -60,7 +61,7 @@ class Walk:
         self.grids = Grids()
         self.surroundings = Surroundings(page, self.grids)
         self.selectors = Selectors(page)
-        self.asked = re.compile("|".join(map(re.escape, words)), re.I) if words else None
+        self._words = tuple(word.lower() for word in words)
         self.taken = self.page_taken = Taken()
         self.blocks: list[Taken] = []
         self.anchors: list[Anchor] = []
@@ -98,6 +99,11 @@ class Walk:
         text = one_line(target.text_content()[:6_000])[:3_000]
         self.anchors.append(Anchor(name, text, f"#{name}", named=True, order=0))
         return target
+
+    def asks(self, names: str) -> bool:
+        """True for names that hold a word which is looked for; all do where none is."""
+        lower = names.lower()
+        return not self._words or any(word in lower for word in self._words)
 
     def spends(self, text: str) -> bool:
         """True for a text that is short, or one of the long ones that are kept."""
@@ -313,9 +319,9 @@ class Walk:
         )
         if not telling or self._mentioned(el, text):
             return
-        if self.asked is not None and not (self.many and tag == "a") and tag not in _LONE_TAGS - {"img"} and not mails:
+        if self._words and not (self.many and tag == "a") and tag not in _LONE_TAGS - {"img"} and not mails:
             told = " ".join([names, prop, rel, tag, *(" ".join(pair) for pair in data)])
-            if not self.asked.search(told):
+            if not self.asks(told):
                 return
         tip = el.get("title") or ""
         if not self.spends(text) or not (text or aria or exact or data or link or tip):
@@ -353,7 +359,9 @@ def _telling_apart(el: HtmlElement) -> str:
 
     Pages that are styled by classes have dozens of others on each element. A capital letter begins a word.
     """
-    names = _names(el)
-    if not names or not _APART.search(_CAPITAL.sub(r"\1-\2", names)):
-        return ""
-    return " ".join(name for name in names.split() if _APART.search(_CAPITAL.sub(r"\1-\2", name)))
+    return " ".join(filter(_tells_apart, _names(el).split()))
+
+
+@bounded_cache(8_000, longest=100)
+def _tells_apart(name: str) -> bool:
+    return _APART.search(_CAPITAL.sub(r"\1-\2", name)) is not None

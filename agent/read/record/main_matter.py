@@ -12,6 +12,7 @@ from lxml import etree, html
 from shoal.agent.page.page import Page
 from shoal.agent.read.facts.struck import is_struck
 from shoal.agent.read.words import folded, letters, one_line
+from shoal.agent.support.bounded_cache import bounded_cache
 from shoal.agent.support.web_addresses import joined
 
 _APART = re.compile(
@@ -158,7 +159,12 @@ def _named_apart(el: html.HtmlElement) -> bool:
         return True
     if el.tag in _WHOLE_TAGS:
         return False
-    return any(_APART.search(word) for word in f"{el.get('class') or ''} {el.get('id') or ''}".split())
+    return any(map(_is_apart, f"{el.get('class') or ''} {el.get('id') or ''}".split()))
+
+
+@bounded_cache(8_000, longest=100)
+def _is_apart(name: str) -> bool:
+    return _APART.search(name) is not None
 
 
 def _content(el: html.HtmlElement) -> str:

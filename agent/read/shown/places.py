@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from shoal.agent.read.facts.facts import Facts
 from shoal.agent.read.facts.page_parts import LabeledValue, NamedElement
@@ -322,7 +323,7 @@ _TELLS_NOTHING = NEUTRAL_WORDS | QUALIFIER_WORDS | _AROUND_WORDS | UNIT_WORDS | 
 
 def _without_name(words: Phrase, own: Phrase) -> Phrase:
     """The words of an id or a class without the record's name, or two words or more of it, such as a slug has."""
-    if len(words) > _NAME_WORDS:
+    if len(words) > _NAME_WORDS or set(pairwise(words)).isdisjoint(pairwise(own)):
         return words
     for start in range(len(words) - 1):
         for end in range(len(words), start + 1, -1):

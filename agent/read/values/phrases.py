@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from itertools import filterfalse
 
 from shoal.agent.read.word_lists.labels import NEUTRAL, QUALIFIERS, UNITS
@@ -23,6 +22,8 @@ _BETWEEN = frozenset("|–—·•:»«/-")
 """Signs between the parts of a document's title."""
 _WORDS = 24
 """Words of the longest two phrases of which a likeness is remembered."""
+_WORDS_OF_NAMES = 150
+"""Names of a property, and words of a label, of which the best likeness is remembered."""
 
 
 def fold(text: str) -> str:
@@ -81,7 +82,8 @@ def likeness(asked_for: Phrase, label: Phrase) -> float:
     return 0.0
 
 
-def best_likeness(phrases: Iterable[Phrase], label: Phrase) -> float:
+@bounded_cache(20_000, longest=_WORDS_OF_NAMES)
+def best_likeness(phrases: tuple[Phrase, ...], label: Phrase) -> float:
     """The best `likeness` of any of the wanted phrases."""
     return max((likeness(asked_for, label) for asked_for in phrases), default=0.0)
 

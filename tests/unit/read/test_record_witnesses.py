@@ -114,3 +114,16 @@ class TestShownPlaces:
         other = "".join(f'<div><b class="{name}-price">$19.00</b></div>' for name in ("bought", "sims"))
         found = record_of(f"<h1>Blue mug</h1>{mine}<h2>Bought together</h2>{other}", name=TEXT, price=NUMBER)
         assert found.value.get("price") == price
+
+
+class TestLabelsOfOneLine:
+    @pytest.mark.parametrize("tag", ["time", "b"])
+    def test_each_name_the_part_behind_them(self, tag: str) -> None:
+        line = f"Published: <{tag}>May 1, 2024</{tag}> Updated: <{tag}>May 3, 2024</{tag}>"
+        found = record_of(f"<h1>Night trains</h1><p>{line}</p>", published=DAY, updated=DAY)
+        assert found.value == {"published": "2024-05-01", "updated": "2024-05-03"}
+
+    def test_two_terms_in_a_row_name_one_value(self) -> None:
+        terms = "<dl><dt>Wood<dt>Material<dd>Ash<dt>Handle<dd>Beech</dl>"
+        found = record_of(f"<h1>Axe</h1>{terms}", wood=TEXT, material=TEXT, handle=TEXT)
+        assert found.value == {"wood": "Ash", "material": "Ash", "handle": "Beech"}
