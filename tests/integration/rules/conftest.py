@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -13,8 +15,15 @@ import pytest_asyncio
 
 from shoal.agent.browser import Browser, Context
 from shoal.agent.chromium.process.launch import launch
+from shoal.agent.spec import JobSpec
+from shoal.agent.types import LoopItem, Outcome
+from shoal.agent.worker_messages import Work
+from shoal.services.addresses import Reach
+from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.session_parts.real_parts import make_worker
+from shoal.services.browsers.worker import Worker
 from tests.loopback import served
-from tests.patience import PATIENT
+from tests.patience import PATIENCE_S, PATIENT
 
 PAGES = Path(__file__).parent / "pages"
 
@@ -123,3 +132,49 @@ async def page(browser: Browser) -> AsyncIterator[Context]:
     context = await browser.new_context(PATIENT)
     yield context
     await context.close()
+
+
+@dataclass
+class Sessions:
+    """Sessions of one worker, one after the other."""
+
+    worker: Worker
+    folder: Path  # what it writes, its artifacts too
+    number: int = 0
+    seen: int = 0  # the last report
+
+    async def end(self, url: str, item: str = "", **spec: Any) -> Outcome:
+        """Return how a session of this job ends; with `item` that of its only item."""
+        job = JobSpec.model_validate({"url": url, "policy": "rules", "politeness": {"robots": False}, **spec})
+        link = LoopItem(0, item, True) if item else None
+        self.number += 1
+        depth = 1 if item else 0
+        await self.worker.submit([Work(self.number, 1, self.number, "t", 1, depth, job, link, None, None, None)])
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                for report in (await self.worker.pull(self.seen, self.seen)).reports():
+                    self.seen = report.serial
+                    if report.outcome is not None:
+                        return report.outcome
+                    if report.wants_ack:
+                        await self.worker.confirm(self.seen, frozenset(), {})
+
+    def file(self, key: str) -> Path:
+        """The file of an artifact."""
+        return next(path for path in (self.folder / "artifacts").rglob("*") if str(path).endswith(key))
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def sessions(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sessions]:
+    """A worker for a file of tests, with files as its artifact store."""
+    folder: Path = tmp_path_factory.mktemp("worker")
+    config = WorkerConfig(
+        slots=1,
+        artifacts_url=(folder / "artifacts").as_uri(),
+        reach=Reach(True, ()),
+        temp_dir=str(folder),
+        context=PATIENT,
+    )
+    made = await make_worker("w", config)
+    yield Sessions(made, folder)
+    await made.close()

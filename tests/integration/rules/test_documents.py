@@ -10,14 +10,11 @@ from typing import Any
 import pytest
 
 from shoal.agent.status import Status
-from shoal.services.browsers.worker import Worker
-from tests.integration.rules.test_form_sessions import ends, worker
+from tests.integration.rules.conftest import Sessions
 from tests.loopback import served
 from tests.unit.agent.observe.test_documents import small_pdf
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-__all__ = ["worker"]
 
 PARTS = [
     {"id": 1, "name": "Bolt <M4>", "price": 1.5, "stock": {"left": 3}, "sold_out": False},
@@ -57,50 +54,50 @@ def files() -> Iterator[str]:
         yield url
 
 
-async def records(worker: Worker, url: str, schema: dict[str, Any], **extract: Any) -> list[Any]:
+async def records(sessions: Sessions, url: str, schema: dict[str, Any], **extract: Any) -> list[Any]:
     """The records of a job on this document; its address is theirs."""
-    outcome = await ends(worker, url, extract={"schema": schema, **extract})
+    outcome = await sessions.end(url, extract={"schema": schema, **extract})
     assert outcome.status is Status.COMPLETED, outcome
     assert {record.url for record in outcome.records} <= {url}
     return [record.value for record in outcome.records]
 
 
-async def test_a_list_in_json_gives_its_entries(worker: Worker, files: str) -> None:
+async def test_a_list_in_json_gives_its_entries(sessions: Sessions, files: str) -> None:
     wanted = [{name: part[name] for name in FIELDS} for part in PARTS]
-    assert await records(worker, f"{files}/parts.json", LISTED) == wanted
+    assert await records(sessions, f"{files}/parts.json", LISTED) == wanted
     places = {name: {"json": f"$.{name}"} for name in FIELDS}
-    assert await records(worker, f"{files}/parts.json", LISTED, records="$.items[*]", fields=places) == wanted
+    assert await records(sessions, f"{files}/parts.json", LISTED, records="$.items[*]", fields=places) == wanted
 
 
-async def test_an_object_in_json_gives_its_own_facts_and_no_inner_ones(worker: Worker, files: str) -> None:
+async def test_an_object_in_json_gives_its_own_facts_and_no_inner_ones(sessions: Sessions, files: str) -> None:
     fields = {**FIELDS, "sold_out": {"type": "boolean"}, "colour": {"type": "string"}}
-    (record,) = await records(worker, f"{files}/part.json", {"type": "object", "properties": fields})
+    (record,) = await records(sessions, f"{files}/part.json", {"type": "object", "properties": fields})
     assert record == {"id": 1, "name": "Bolt <M4>", "price": 1.5, "sold_out": False}
 
 
 @pytest.mark.parametrize("name", ["parts.csv", "shown.csv"])
-async def test_csv_is_a_table_whether_it_is_saved_or_shown(worker: Worker, files: str, name: str) -> None:
-    assert await records(worker, f"{files}/{name}", LISTED) == [
+async def test_csv_is_a_table_whether_it_is_saved_or_shown(sessions: Sessions, files: str, name: str) -> None:
+    assert await records(sessions, f"{files}/{name}", LISTED) == [
         {"id": 1, "name": "Bolt; large", "price": 1.5},
         {"id": 2, "name": "Nut", "price": 0.25},
     ]
 
 
-async def test_plain_text_states_its_labelled_lines(worker: Worker, files: str) -> None:
+async def test_plain_text_states_its_labelled_lines(sessions: Sessions, files: str) -> None:
     fields = {"version": {"type": "string"}, "author": {"type": "string"}}
     schema = {"type": "object", "properties": fields, "required": ["version"]}
-    assert await records(worker, f"{files}/read.txt", schema) == [{"version": "2.1", "author": "Ines Keller"}]
+    assert await records(sessions, f"{files}/read.txt", schema) == [{"version": "2.1", "author": "Ines Keller"}]
 
 
-async def test_a_pdf_is_read_and_kept(worker: Worker, files: str) -> None:
+async def test_a_pdf_is_read_and_kept(sessions: Sessions, files: str) -> None:
     schema = {"type": "object", "properties": {"invoice_number": {"type": "string"}}, "required": ["invoice_number"]}
-    outcome = await ends(worker, f"{files}/bill.pdf", extract={"schema": schema})
+    outcome = await sessions.end(f"{files}/bill.pdf", extract={"schema": schema})
     assert outcome.status is Status.COMPLETED, outcome
     (record,) = outcome.records
     assert (record.value, record.url) == ({"invoice_number": "RE-2077"}, f"{files}/bill.pdf")
     assert "download" in [one.kind for one in outcome.artifacts]
 
 
-async def test_what_is_no_json_states_nothing(worker: Worker, files: str) -> None:
-    outcome = await ends(worker, f"{files}/broken.json", extract={"schema": LISTED})
+async def test_what_is_no_json_states_nothing(sessions: Sessions, files: str) -> None:
+    outcome = await sessions.end(f"{files}/broken.json", extract={"schema": LISTED})
     assert (outcome.records, outcome.incomplete is not None or outcome.error is not None) == ((), True)

@@ -3,27 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-import pytest_asyncio
 
 from shoal.agent.browser import Browser, Context
 from shoal.agent.errors import FormIncomplete
 from shoal.agent.policies.rules.planning import SEND
 from shoal.agent.status import Status
 from shoal.agent.types import LoopItem
-from shoal.services.addresses import Reach
-from shoal.services.browsers.config import WorkerConfig
-from shoal.services.browsers.session_parts.real_parts import make_worker
-from shoal.services.browsers.worker import Worker
+from tests.integration.rules.conftest import Sessions
 from tests.integration.rules.test_collect import collect
-from tests.integration.rules.test_form_sessions import ends
 from tests.integration.rules.test_forms import navigate, state
 from tests.loopback import served
 from tests.patience import PATIENT
@@ -172,22 +166,8 @@ async def test_items_are_pages_however_their_addresses_are_written(
     assert found == [LoopItem(n - 1, f"{base}{n}", True, f"Lamp {n}") for n in ITEMS]
 
 
-@pytest_asyncio.fixture(loop_scope="module")
-async def worker(tmp_path: Path) -> AsyncIterator[Worker]:
-    config = WorkerConfig(
-        slots=1,
-        artifacts_url=(tmp_path / "artifacts").as_uri(),
-        reach=Reach(True, ()),
-        temp_dir=str(tmp_path),
-        context=PATIENT,
-    )
-    made = await make_worker("w", config)
-    yield made
-    await made.close()
-
-
-async def test_a_page_that_leads_to_a_dead_address_is_a_navigation_that_failed(worker: Worker, shop: Shop) -> None:
-    outcome = await ends(worker, f"{shop.url}/dead", extract={"fields": {"name": {"select": "h1.name"}}})
+async def test_a_page_that_leads_to_a_dead_address_is_a_navigation_that_failed(sessions: Sessions, shop: Shop) -> None:
+    outcome = await sessions.end(f"{shop.url}/dead", extract={"fields": {"name": {"select": "h1.name"}}})
     assert outcome.status is Status.FAILED
     assert outcome.error is not None
     assert (outcome.error.code, outcome.error.retryable) == ("navigation_failed", True)
