@@ -39,10 +39,10 @@ def attribute_columns(run: Run) -> list[Column]:
     return columns
 
 
-def _holders(run: Run) -> dict[Span, Sequence[HtmlElement]]:
+def _holders(run: Run) -> Mapping[Span, Sequence[HtmlElement]]:
     """The elements that hold each record: one, or siblings that follow each other."""
-    one = {run.page.span[root]: [_holder(run, root)] for root in run.roots if root in run.page.span}
-    return one if one.keys() & set(run.spans) else _stretches(run)
+    alone = {run.page.span[root]: [_holder(run, root)] for root in run.roots if root in run.page.span}
+    return alone if alone.keys() & set(run.spans) else _stretches(run)
 
 
 def _holder(run: Run, root: HtmlElement) -> HtmlElement:
@@ -55,7 +55,7 @@ def _holder(run: Run, root: HtmlElement) -> HtmlElement:
     return root
 
 
-def _stretches(run: Run) -> dict[Span, Sequence[HtmlElement]]:
+def _stretches(run: Run) -> Mapping[Span, Sequence[HtmlElement]]:
     """The siblings of each record. One without a text belongs to what stands before, unless it begins the records."""
     spans = {span[0]: span for span in run.spans}
     held: dict[Span, list[HtmlElement]] = defaultdict(list)

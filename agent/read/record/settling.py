@@ -183,11 +183,11 @@ def _claims(asked: Field, name: str, testimony: Testimony, is_body: bool) -> lis
 def _days_of_moments(claims: Sequence[Claim], view: MainMatter) -> list[Claim]:
     """The days stated, without those that may be the moment of another one in a zone that the page does not show."""
     best = claims[0]
-    one = [best, *(claim for claim in claims[1:] if may_be_one_moment(str(best.value), str(claim.value)))]
-    for claim in one:
+    alike = [best, *(claim for claim in claims[1:] if may_be_one_moment(str(best.value), str(claim.value)))]
+    for claim in alike:
         _look_for_day(claim, view)
-    best = next((claim for claim in one if claim.shown and not claim.in_passing), best)
-    others = one if best.shown else [best]
+    best = next((claim for claim in alike if claim.shown and not claim.in_passing), best)
+    others = alike if best.shown else [best]
     return [best, *(claim for claim in claims if claim not in others)]
 
 
