@@ -10,7 +10,7 @@ globalThis.shoalWalker ??= (() => {
   const refs = new Map();         // number -> WeakRef of the element
   const traits = new Map();       // number -> what the element looked like and when, to find its successor
   const listening = new WeakSet(); // elements with pointer listeners, as DevTools told
-  const listeners = [];           // WeakRefs of the same
+  let listeners = [];             // WeakRefs of the same
   const handling = new WeakMap(); // element -> states that its other listeners stand for, as DevTools told
   const closed = new WeakMap();   // host -> closed shadow root, as DevTools told
   const known = new WeakSet();    // shadow roots that were come upon
@@ -20,10 +20,10 @@ globalThis.shoalWalker ??= (() => {
   const letters = new WeakMap();  // iframe -> its letter
   let suspects = [];              // hosts that may have a closed shadow root
   let lastId = 0, lastLetter = 0, mutations = 0, walks = 0;
-  let hits = new Map();           // what of this walk can be pointed at
   let candidates = null;          // of this walk: what a budget chooses from
   let counted = null;             // how many they are, where they need not be listed
   let small = false;              // whether the page is small enough to ask every element for its cursor
+  let memory = null;              // of this walk, in which the page cannot change: by what was asked, the answer for each element
   let parts = [];                 // of a page in parts, since its first one: how far each showed what, and how much of it counts
 
   // "a" to "z", then "Aa" to "Zz": whatever stands before and after, it reads in one way only. Frames that are gone keep theirs.
@@ -67,11 +67,24 @@ globalThis.shoalWalker ??= (() => {
     dragstart: DRAGGABLE, drop: DROP_TARGET, dragover: DROP_TARGET, dragenter: DROP_TARGET, mouseenter: HOVERS, mouseover: HOVERS,
     pointerenter: HOVERS, pointerover: HOVERS, contextmenu: CONTEXT_MENU, keydown: KEYS, keyup: KEYS, keypress: KEYS,
   };
+  // What `make` gives for an element; within one walk it is asked once.
+  const remembered = (element, asked, make) => {
+    if (!memory) return make(element);
+    let answers = memory.get(asked);
+    if (!answers) memory.set(asked, answers = new Map());
+    if (!answers.has(element)) answers.set(element, make(element));
+    return answers.get(element);
+  };
   const canFocus = element => element.tabIndex >= 0 || element.hasAttribute('tabindex') || element.isContentEditable;
   // A framework hears everything at its root, for the controls in there.
   const ALL_KINDS = DRAGGABLE | DROP_TARGET | HOVERS | CONTEXT_MENU | KEYS;
-  const hearsForOthers = element => (handling.get(element) & ALL_KINDS) === ALL_KINDS && (!!element.querySelector(CANDIDATES) ||
-    listeners.some(ref => { const other = ref.deref(); return other && other !== element && element.contains(other); }));
+  const hearsForOthers = element => (handling.get(element) & ALL_KINDS) === ALL_KINDS &&
+    remembered(element, 'hears for others', () => !!element.querySelector(CANDIDATES) || remembered(document, 'around listeners', aroundListeners).has(element));
+  const aroundListeners = () => {
+    const around = new Set();
+    for (const ref of listeners) for (let node = ref.deref()?.parentNode; node && !around.has(node); node = node.parentNode) around.add(node);
+    return around;
+  };
   const handles = element => {
     const bits = (hearsForOthers(element) ? 0 : handling.get(element) || 0) | (element.getAttribute('draggable') === 'true' ? DRAGGABLE : 0);
     return bits & KEYS && !canFocus(element) ? bits & ~KEYS : bits; // keys come to nothing that cannot have the focus
@@ -225,21 +238,24 @@ globalThis.shoalWalker ??= (() => {
     return texts.length === 1 ? squeeze(texts[0].textContent) : '';
   };
   // Lines of a drawing that may join two things, as in diagrams and editors of flows; an icon has none.
-  const DRAWN_CHARS = 600, WIRE_PX = 24, WIRES = 200, REACH_PX = 12, END_CHARS = 40; // WIRES: of a page
-  let linesLeft = WIRES;
+  const DRAWN_CHARS = 600, WIRE_PX = 24, WIRES = 200, REACH_PX = 12, END_CHARS = 40; // WIRES: of a drawing
   const linesOf = drawing => {
-    const svg = drawing.ownerSVGElement || drawing;
+    let svg = drawing;
+    while (svg.ownerSVGElement) svg = svg.ownerSVGElement;
+    const lines = remembered(svg, 'lines', allLines);
+    return drawing === svg ? lines : lines.filter(line => drawing.contains(line));
+  };
+  const allLines = svg => {
     if (Math.max(svg.clientWidth, svg.clientHeight) < 2 * WIRE_PX && getComputedStyle(svg).overflow === 'hidden') return [];
-    const lines = (drawing.matches('path,line,polyline') ? [drawing] : [...drawing.querySelectorAll('path,line,polyline')]).slice(0, linesLeft);
-    linesLeft -= lines.length;
-    return lines.filter(line => {
+    return [...svg.querySelectorAll('path,line,polyline')].slice(0, WIRES).filter(line => {
       if (!line.checkVisibility()) return false; // what is not rendered has no length
       const style = getComputedStyle(line);
       return style.stroke !== 'none' && (line.localName === 'line' || style.fill === 'none') && line.getTotalLength() >= WIRE_PX;
     });
   };
   // What a line joins, in words: two things with words at its ends, neither of which holds the other; "" where it joins none.
-  const wireOf = line => {
+  const wireOf = line => remembered(line, 'wire', joined);
+  const joined = line => {
     const length = line.getTotalLength(), matrix = line.getScreenCTM();
     if (!matrix) return '';
     const at = from => line.getPointAtLength(from).matrixTransform(matrix);
@@ -268,6 +284,16 @@ globalThis.shoalWalker ??= (() => {
     const last = (url || '').split(/[?#]/)[0].split('/').pop() || '';
     return url && !url.startsWith('data:') ? wordsOf(last.replace(/\.\w+$/, '')) : '';
   };
+  // A field's own list of labels looks through the whole document for each field.
+  const labelsOf = field => !memory ? [...field.labels || []] : remembered(field.getRootNode(), 'labels', allLabels).get(field) || [];
+  const allLabels = root => {
+    const labels = new Map();
+    for (const label of root.querySelectorAll?.('label') || []) {
+      const field = label.control;
+      if (labels.has(field)) labels.get(field).push(label); else labels.set(field, [label]);
+    }
+    return labels;
+  };
   const labelText = (label, buttons) => {
     // A label's own words, without the value of the field inside it. Those of `buttons` in it are theirs.
     let text = '';
@@ -295,8 +321,8 @@ globalThis.shoalWalker ??= (() => {
     if (tag === 'INPUT' && BUTTON_TYPE.test(element.type)) {
       return squeeze(element.value) || (element.type === 'button' ? squeeze(element.title) : element.type);
     }
-    if (FIELDS.has(tag) && element.labels?.length) {
-      const words = buttons => squeeze([...element.labels].map(label => labelText(label, buttons)).join(' '));
+    if (FIELDS.has(tag) && labelsOf(element).length) {
+      const words = buttons => squeeze(labelsOf(element).map(label => labelText(label, buttons)).join(' '));
       const text = words(false) || (element.placeholder || element.title ? '' : words(true));
       if (text) return text;
     }
@@ -365,10 +391,10 @@ globalThis.shoalWalker ??= (() => {
   // them but buttons, and words before the first.
   const NO_LABEL = 'br, button, input[type=hidden], input[type=submit], input[type=button], input[type=reset], input[type=image], script, style, template';
   const mayLabel = node => node.nodeType === 3 ? !!squeeze(node.data) : node.nodeType === 1 && !node.matches(NO_LABEL);
-  const isLabelledBefore = box => {
-    const nodes = [...box.parentNode.childNodes], boxes = nodes.filter(one => one.tagName === 'INPUT' && one.type === box.type);
+  const isLabelledBefore = box => remembered(box.parentNode, `${box.type} labelled before`, parent => {
+    const nodes = [...parent.childNodes], boxes = nodes.filter(one => one.tagName === 'INPUT' && one.type === box.type);
     return !nodes.slice(nodes.indexOf(boxes.at(-1)) + 1).some(mayLabel) && nodes.slice(0, nodes.indexOf(boxes[0])).some(mayLabel) && !!wordsBefore(boxes[0]);
-  };
+  });
   const wordsOfBox = box => {
     const words = wordsBefore(box);
     if (isLabelledBefore(box)) return words;
@@ -459,13 +485,14 @@ globalThis.shoalWalker ??= (() => {
   // The element, or the item around it that holds nothing else.
   const itemOf = element => {
     const around = element.parentElement;
-    return around?.childElementCount === 1 && /^(LI|SPAN|DIV|TD)$/.test(around.tagName) && squeeze(around.textContent) === squeeze(element.textContent) ? around : element;
+    return around && !element.previousElementSibling && !element.nextElementSibling && /^(LI|SPAN|DIV|TD)$/.test(around.tagName) && squeeze(around.textContent) === squeeze(element.textContent) ? around : element;
   };
   const saidOf = (element, pattern) => [element, itemOf(element)].some(one => pattern.test(one.getAttribute('class') || ''));
   const PAINTED = ['backgroundColor', 'color', 'borderBottomColor', 'borderTopColor', 'boxShadow', 'fontWeight', 'textDecorationLine', 'backgroundImage'];
   const standsOut = element => [...new Set([element, itemOf(element)])].some(item => {
-    const own = item.getAttribute('class') || '', others = item.parentElement && ON.test(own) ? [...item.parentElement.children] : [];
-    const other = others.find(one => one !== item && one.tagName === item.tagName && !ON.test(one.getAttribute('class') || '') && !one.matches(':hover'));
+    const isOn = one => ON.test(one.getAttribute('class') || '');
+    const other = item.parentElement && isOn(item) && remembered(item.parentElement, `${item.tagName} that is not on`, parent =>
+      [...parent.children].find(one => one.tagName === item.tagName && !isOn(one) && !one.matches(':hover')));
     const inner = one => one === item ? element : one.firstElementChild && item !== element ? one.firstElementChild : one;
     return other && [[item, other], [element, inner(other)]].some(([a, b]) => { const [one, two] = [getComputedStyle(a), getComputedStyle(b)]; return PAINTED.some(name => one[name] !== two[name]); });
   });
@@ -476,27 +503,26 @@ globalThis.shoalWalker ??= (() => {
     return [...element.querySelectorAll('i, span')].some(one => !one.textContent.trim() && /^(check|tick|checkmark)$/.test(namedIcon(one.getAttribute('class') || '')) &&
       one.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !/^rgba\(.*, 0\)$/.test(getComputedStyle(one).color));
   };
-  let grounds = new Map(); // of this walk: by parent and tag, the colour that most have
+  // The ground that most children of this tag have, where few have another one; '' where it tells nothing.
+  const usualGround = (parent, tag) => remembered(parent, `ground of ${tag}`, () => {
+    const counts = new Map();
+    for (const one of parent.children) {
+      if (one.tagName !== tag) continue;
+      const colour = getComputedStyle(one).backgroundColor;
+      counts.set(colour, (counts.get(colour) || 0) + 1);
+    }
+    const [most, times] = [...counts].reduce((best, one) => one[1] > best[1] ? one : best, ['', 0]), count = parent.childElementCount;
+    return count - times <= count * FEW && counts.size === 2 ? most : '';
+  });
   const looksOf = element => {
     const style = getComputedStyle(element), ground = style.backgroundColor;
     let bits = style.cursor === 'not-allowed' || palenessOf(element) < PALE || saidOf(element, OFF) ? GREYED : 0;
     if (ticked(element)) bits |= CHECKED;
     if (!element.matches(':hover') && standsOut(element)) bits |= HIGHLIGHTED;
-    const parent = element.parentElement, count = parent?.childElementCount || 0;
-    if (small && count > 3 && count <= 200 && !element.matches(':hover')) {
-      let usual = grounds.get(parent);
-      if (usual === undefined) {
-        const counts = new Map();
-        for (const one of parent.children) {
-          if (one.tagName !== element.tagName) continue;
-          const colour = getComputedStyle(one).backgroundColor;
-          counts.set(colour, (counts.get(colour) || 0) + 1);
-        }
-        const [most, times] = [...counts].reduce((best, one) => one[1] > best[1] ? one : best, ['', 0]);
-        usual = [element.tagName, count - times <= count * FEW && counts.size === 2 ? most : ''];
-        grounds.set(parent, usual);
-      }
-      if (usual[1] && usual[0] === element.tagName && usual[1] !== ground) bits |= HIGHLIGHTED;
+    const parent = element.parentElement, count = small && parent ? remembered(parent, 'children', one => one.childElementCount) : 0;
+    if (count > 3 && count <= 200 && !element.matches(':hover')) {
+      const usual = usualGround(parent, element.tagName);
+      if (usual && usual !== ground) bits |= HIGHLIGHTED;
     }
     return bits;
   };
@@ -540,6 +566,8 @@ globalThis.shoalWalker ??= (() => {
     return style.textDecorationLine.includes('line-through') ? '~~' : '';
   };
   const formatted = editor => {
+    const items = new Map();
+    const numberOf = list => items.set(list, (items.get(list) || 0) + 1).get(list);
     const lines = [''];
     const put = text => { lines[lines.length - 1] += text; };
     const add = node => {
@@ -553,7 +581,7 @@ globalThis.shoalWalker ??= (() => {
       const block = !style.display.startsWith('inline') && style.display !== 'contents' && !/^(TD|TH)$/.test(node.tagName), mark = !block && squeeze(node.textContent) ? markOf(node, style) : '';
       if (block && lines[lines.length - 1].trim()) lines.push('');
       if (/^H[1-6]$/.test(node.tagName)) lines[lines.length - 1] = '#'.repeat(+node.tagName[1]) + ' ';
-      else if (node.tagName === 'LI') lines[lines.length - 1] = node.parentElement.tagName === 'OL' ? `${[...node.parentElement.children].indexOf(node) + 1}. ` : '- ';
+      else if (node.tagName === 'LI') lines[lines.length - 1] = node.parentElement.tagName === 'OL' ? `${numberOf(node.parentElement)}. ` : '- ';
       else if (node.tagName === 'BLOCKQUOTE') lines[lines.length - 1] = '> ';
       else if (/^(TD|TH)$/.test(node.tagName) && node.previousElementSibling) put(' | ');
       put(mark);
@@ -605,12 +633,8 @@ globalThis.shoalWalker ??= (() => {
   // --- what can be seen --------------------------------------------------------------------------------------------
 
   // Whether somebody who points at the element hits it (or what it consists of), at one of five points.
-  const reachable = (element, box, view) => {
-    // A walk may look twice, and on a page of many thousand boxes one hit test takes most of a millisecond.
-    let hit = hits.get(element);
-    if (hit === undefined) { hit = pointedAt(element, box, view); hits.set(element, hit); }
-    return hit;
-  };
+  // A walk may look twice, and on a page of many thousand boxes one hit test takes most of a millisecond.
+  const reachable = (element, box, view) => remembered(element, 'reachable', () => pointedAt(element, box, view));
   const pointedAt = (element, box, view) => {
     const left = Math.max(box.left, view.left), right = Math.min(box.right, view.right);
     const top = Math.max(box.top, view.top), bottom = Math.min(box.bottom, view.bottom);
@@ -669,7 +693,7 @@ globalThis.shoalWalker ??= (() => {
   // gets its options from the widget before it, which then has to be used itself.
   const standIn = (element, tag) => {
     if (tag === 'SELECT' ? element.options.length < 2 : tag !== 'INPUT' || !/^(checkbox|radio|file)$/.test(element.type)) return null;
-    for (const label of element.labels || []) {
+    for (const label of labelsOf(element)) {
       if (label.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !tiny(label.getBoundingClientRect())) return label;
     }
     return null;
@@ -756,6 +780,10 @@ globalThis.shoalWalker ??= (() => {
   // --- the walk ----------------------------------------------------------------------------------------------------
 
   const walk = options => {
+    memory = new Map();
+    try { return walked(options); } finally { memory = null; }
+  };
+  const walked = options => {
     if (!document.documentElement) { // the document is only just beginning
       return json({ tree: [], url: location.href, title: '', count: 0, chars: 0, less: false, omitted: 0, focus: 0, scroll: [0, 0], size: [innerWidth, innerHeight], page: [0, 0], suspects: 0, scale: devicePixelRatio });
     }
@@ -763,16 +791,14 @@ globalThis.shoalWalker ??= (() => {
     walks++;
     activeElement = deepActive();
     suspects = [];
-    hits = new Map();
     candidates = null;
     counted = null;
-    linesLeft = WIRES;
+    listeners = listeners.filter(ref => ref.deref());
     small = document.getElementsByTagName('*').length <= MAX_STYLED;
     if (!options.part) parts = [];
     const edges = document.scrollingElement || document.documentElement;
     leftEdge = getComputedStyle(edges).direction === 'rtl' ? edges.clientWidth - edges.scrollWidth : 0;
     const modal = modalNow = [...document.querySelectorAll('dialog:modal')].pop() || null;
-    grounds = new Map();
     markRows();
     let plan = planOf(options, view, 1);
     let found = pass(options, view, plan, modal);
@@ -1513,7 +1539,7 @@ globalThis.shoalWalker ??= (() => {
     if (!element) return null;
     const control = element.tagName === 'LABEL' ? element.control : element, nodes = new Set();
     const within = [...element.querySelectorAll('*')].filter(one => one.tagName !== 'OPTION' && one.tagName !== 'OPTGROUP');
-    const starts = [element, ...(control ? [control, ...(control.labels || [])] : []), ...(active ? [active] : [])];
+    const starts = [element, ...(control ? [control, ...labelsOf(control)] : []), ...(active ? [active] : [])];
     for (const start of starts) for (let node = start; node; node = parentOf(node)) nodes.add(node);
     for (const node of within.slice(0, WITHIN_MAX)) nodes.add(node);
     nodes.add(document);
