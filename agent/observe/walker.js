@@ -294,6 +294,7 @@ globalThis.shoalWalker ??= (() => {
     }
     return labels;
   };
+  const BUTTONS = 'button,[role=button]';
   const labelText = (label, buttons) => {
     // A label's own words, without the value of the field inside it. Those of `buttons` in it are theirs.
     let text = '';
@@ -301,7 +302,7 @@ globalThis.shoalWalker ??= (() => {
       for (const child of nodes) {
         if (child.nodeType === 3) text += child.data + ' ';
         else if (child.nodeName === 'SLOT') add(child.assignedNodes({ flatten: true })); // what the component was given
-        else if (child.nodeType === 1 && !FIELDS.has(child.tagName) && (buttons || child.tagName !== 'BUTTON') && child.checkVisibility?.() !== false) add(child.childNodes);
+        else if (child.nodeType === 1 && !FIELDS.has(child.tagName) && (buttons || !child.matches(BUTTONS)) && (child.checkVisibility() || getComputedStyle(child).display === 'contents')) add(child.childNodes);
       }
     };
     add(label.childNodes);
@@ -309,7 +310,8 @@ globalThis.shoalWalker ??= (() => {
   };
   const referred = (element, attribute) => {
     const root = element.getRootNode();
-    const label = one => one?.getAttribute('aria-label')?.trim() || one?.textContent || '';
+    const words = one => one.checkVisibility() && (labelText(one, false) || labelText(one, true)) || one.textContent;
+    const label = one => one ? one.getAttribute('aria-label')?.trim() || words(one) : '';
     const texts = element.getAttribute(attribute).split(/\s+/).map(id => id ? label(root.getElementById?.(id)) : '');
     return squeeze(texts.join(' '));
   };
@@ -1685,15 +1687,21 @@ globalThis.shoalWalker ??= (() => {
   const isNamedFor = (one, field) => { const own = new Set(nameWords(field)); return nameWords(one).some(word => own.has(word)); };
   const isOpen = field => {
     const note = unchosen.get(field);
-    return !!note && !!field.value && folded(note.text) === folded(field.value) && !showsPick(field, note.pick) &&
+    return !!note && !!field.value && folded(note.text) === folded(field.value) && !showsPick(note.pick) &&
       ![...note.beside].some(([one, value]) => wroteIn(one, value) && isNamedFor(one, field));
   };
-  // Whether the field holds what begins the option that was pressed, and the list has closed upon it. A list that says that
-  // nothing was found is pressed in vain.
-  const showsPick = (field, pick) => !!pick && folded(pick.label).startsWith(folded(field.value)) &&
+  // Whether the list closed upon an option that goes by what the field holds: by these words alone, or with more that stands
+  // apart from them. Words that go on, as "Zug not found", may say that it is pressed in vain.
+  const APART = /^\s*[\p{Pd}\p{Ps},;|/·•]/u;
+  const goesBy = (option, label, text) => {
+    if (!label.startsWith(text)) return false;
+    const rest = label.slice(text.length), lone = one => ![...one.parentNode.childNodes].some(other => other.nodeType === 3 && other.data.trim());
+    return !rest || APART.test(rest) || [...option.querySelectorAll('*')].some(one => folded(one.textContent) === text && lone(one));
+  };
+  const showsPick = pick => pick?.named &&
     !(pick.option.isConnected && pick.option.checkVisibility({ visibilityProperty: true, opacityProperty: true }));
   const notePick = (field, option) => {
-    unchosen.get(field).pick = { option, label: option.getAttribute('aria-label') || option.textContent };
+    unchosen.get(field).pick = { option, named: goesBy(option, folded(option.getAttribute('aria-label') || option.textContent), folded(field.value)) };
     seeChosen(field);
   };
   // An option, or Enter in the field, chooses where a hidden field beside it holds something else right after.

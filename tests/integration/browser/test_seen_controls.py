@@ -251,3 +251,15 @@ async def test_an_editor_is_a_field_by_any_role_and_what_comes_into_sight_is_not
     told = {one.name: one for one in clickable_elements((await context.observe()).elements)}
     assert told["Pad"].role == "textbox"
     assert "greyed" not in told["Bold"].states
+
+
+async def test_a_label_is_told_without_the_buttons_in_it(context: Context) -> None:
+    shown = await show(
+        context,
+        """<div id=l>Town <button>Help</button><span role=button tabindex=0>More</span></div><input aria-labelledby=l>
+        <label>Street <span role=button tabindex=0>What is it?</span><input></label>
+        <button id=b>Only</button><input aria-labelledby=b><div id=h hidden>Hidden <b>one</b></div><input
+        aria-labelledby=h><p id=c><span style="display: contents">Shown</span></p><input aria-labelledby=c>""",
+    )
+    fields = [one.name for one in clickable_elements((await context.observe()).elements) if one.tag == "input"]
+    assert fields == ["Town", "Street", "Only", "Hidden one", "Shown"], shown

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from shoal.agent.browser import Context
@@ -13,16 +11,12 @@ from tests.integration.browser.test_mended import show
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 TIMES = 8
-MOST = 3 * TIMES  # of a walk that takes the square it would be 64 times as long
+MOST = 2 * TIMES  # of a walk that takes the square it would be 64 times as long
 _BOX = "<input type=checkbox name=b{number}>"
-_HEARS = """<script>for (const kind of ['click', 'dragstart', 'dragover', 'contextmenu', 'mouseenter', 'keydown'])
-    for (const one of document.querySelectorAll('.hears')) one.addEventListener(kind, () => {});</script>"""
 PAGES = {
-    "boxes with words behind": (f"<form>{{parts}}</form>", f"{_BOX} Word {{number}} "),
-    "boxes with words before": (f"<form>{{parts}}</form>", f" Word {{number}} {_BOX}"),
-    "boxes with labels": (f"<form>{{parts}}</form>", f"<p><label>{_BOX} Word {{number}}</label></p>"),
+    "boxes with words behind": ("<form>{parts}</form>", f"{_BOX} Word {{number}} "),
+    "boxes with words before": ("<form>{parts}</form>", f" Word {{number}} {_BOX}"),
     "active buttons": ("<div>{parts}</div>", "<button class=active>Word {number}</button>"),
-    "an editor's list": ("<div contenteditable><ol>{parts}</ol></div>", "<li>Word {number}</li>"),
 }
 
 
@@ -48,5 +42,5 @@ async def _cost(context: Context, page: str, part: str, count: int) -> float:
 
 @pytest.mark.parametrize(("page", "part"), PAGES.values(), ids=PAGES)
 async def test_a_walk_takes_no_square_of_what_there_is(context: Context, page: str, part: str) -> None:
-    few, many = [await _cost(context, page, part, count) for count in (400, 400 * TIMES)]
+    few, many = [await _cost(context, page, part, count) for count in (250, 250 * TIMES)]
     assert many < few * MOST, (few, many)
