@@ -254,8 +254,8 @@ globalThis.shoalWalker ??= (() => {
     });
   };
   // What a line joins, in words: two things with words at its ends, neither of which holds the other; "" where it joins none.
-  const wireOf = line => remembered(line, 'wire', joined);
-  const joined = line => {
+  const wireOf = line => remembered(line, 'wire', joins);
+  const joins = line => {
     const length = line.getTotalLength(), matrix = line.getScreenCTM();
     if (!matrix) return '';
     const at = from => line.getPointAtLength(from).matrixTransform(matrix);
