@@ -18,7 +18,7 @@ def test_an_answer_is_remembered_and_long_texts_are_not_kept() -> None:
     assert asked == ["abc", "abcd", "abcd"]
     assert [length(text) for text in ("a", "b", "abc")] == [1, 1, 3]
     assert asked[3:] == ["a", "b", "abc"], "only the last two are remembered"
-    assert length.__doc__ == "How long it is."
+    assert length.__doc__ == "Return how long it is."
 
 
 def test_several_arguments_are_remembered_while_they_are_short_together() -> None:
