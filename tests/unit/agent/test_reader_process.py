@@ -28,7 +28,7 @@ HOSTILE: Mapping[str, str] = {
     "nested elements": "<div>" * 700_000,
     "attributes": "<p " + " ".join(f"a{n}=1" for n in range(200_000)) + ">",
     "formatting": "".join(f"<b a={n}>" for n in range(1_500)) + "<p>x</p>" * 300_000,
-    "scripts": "<script type=application/json>{}</script>" * 5_000,
+    "scripts": "<script type=application/json>{}</script>" * 90_000,
 }
 
 
