@@ -153,7 +153,7 @@ async def chromium(settings: Settings) -> Finding:
 
 
 def file_wall(settings: Settings) -> Finding:
-    """Return whether a worker's Chromium is kept from the files of this machine, as a worker would start it here."""
+    """Check that a worker's Chromium is kept from the files of this machine, as a worker would start it here."""
     try:
         path = find_chromium(str(settings.chromium) if settings.chromium else None)
     except BrowserError:

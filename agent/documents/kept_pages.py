@@ -70,7 +70,7 @@ def kept_pages(kept: Iterable[tuple[str, bytes, bytes]]) -> list[KeptPage]:
 
 
 def checked(old: Version, new: Version, pages: Sequence[KeptPage], schema: Mapping[str, Json] | None) -> RepairTest:
-    """Return whether a repair reads what the version read as before, and what taught it as its teacher did."""
+    """Test that a repair reads what the version read as before, and what taught it as its teacher did."""
     right, wrong = 0, []
     for page in pages:
         view = _view(page, new.branches)

@@ -162,7 +162,7 @@ class SecretFolder:
         self.folder = folder
 
     def state(self) -> FolderState:
-        """Return whether secrets can be set here."""
+        """Return the state of the folder: can secrets be set here?"""
         if not self.folder.is_dir():
             return FolderState.MISSING
         return FolderState.WRITABLE if os.access(self.folder, os.W_OK | os.X_OK) else FolderState.READ_ONLY

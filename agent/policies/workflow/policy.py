@@ -299,7 +299,7 @@ class WorkflowPolicy:
         return await find(state.page, node.target, where=node.id, once=strict, posted=bool(node.post))
 
     async def _confirm(self, state: SessionState, steps: Sequence[Step]) -> Miss | None:
-        """Return whether the action that was given last did what it does in all runs that were learned from.
+        """Return the miss where the action that was given last did not do what it does in all runs learned from.
 
         Raises:
             UnsureAction: it may have sent something, and the page does not say that it was taken.

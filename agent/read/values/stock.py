@@ -58,7 +58,7 @@ _SCHEMA_STOCK: dict[str, Stock] = {
 
 
 def read_stock(text: str) -> Stock | None:
-    """Return whether `text` says that something can be had:
+    """Return the stock that `text` tells of:
     a schema.org URL, or a phrase in one of several languages.
     """
     tail = re.split(r"[/#]", text.strip())[-1].replace("_", "").replace(" ", "").replace("-", "").lower()

@@ -37,7 +37,7 @@ class Promotion:
 
 
 def next_state(state: State, figures: VersionFigures) -> Promotion:
-    """Return whether a version moves on, stays, or is given up."""
+    """Decide that a version moves on, stays, or is given up."""
     if state in ("shadow", "canary", "active") and figures.wrong:
         why = f"{figures.wrong} of its records were confirmed to be wrong"
         return Promotion("broken", why, back_to_parent=state != "shadow")

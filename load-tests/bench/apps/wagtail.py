@@ -63,7 +63,7 @@ def tasks(url: str, database: Path) -> list[Task]:
     """Pages are made, changed, put aside and counted."""
 
     def page(title: str) -> tuple[int, ...] | None:
-        """Return whether a page of this title is live, and has changes that are not."""
+        """Return two numbers of a page of this title: is it live, and has it changes that are not?"""
         query = "select live, has_unpublished_changes from wagtailcore_page where draft_title = ?"
         with closing(sqlite3.connect(database)) as connection:
             return connection.execute(query, (title,)).fetchone()

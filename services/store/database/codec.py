@@ -123,7 +123,7 @@ def lineage_of(tenant: str, spec: JobSpec) -> str:
 
 
 def dump_politeness(politeness: PolitenessSpec) -> str | None:
-    """Return how gently a job treats sites; None for the default."""
+    """Write how gently a job treats sites; None for the default."""
     return None if politeness == PolitenessSpec() else politeness.model_dump_json(exclude_defaults=True)
 
 

@@ -117,7 +117,7 @@ def matching(job_filter: JobFilter) -> Select[Any]:
 
 
 def _worded(condition: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Return whether the words of a job are so."""
+    """Return the condition that the words of a job are so."""
     return exists().where(tables.job_words.c.job == tables.job.c.id, condition)
 
 

@@ -33,7 +33,7 @@ def drop_states(tx: Tx, prefix: str, older_than_s: float) -> None:
 
 
 def _begins(prefix: str) -> ColumnElement[bool]:
-    """Return whether a name begins so, to the letter: LIKE ignores case in SQLite, and names hold those of tenants."""
+    """Return the condition that a name begins so, to the letter: LIKE ignores case in SQLite."""
     return func.substr(state.c.name, 1, len(prefix)) == prefix
 
 

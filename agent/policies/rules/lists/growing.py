@@ -57,7 +57,7 @@ _TO_END_JS = """
 
 
 async def extent(page: Context) -> str:
-    """Return how much the page holds; it differs once the page shows other rows."""
+    """Return a text that differs once the page shows other rows."""
     return str(await page.read(_EXTENT_JS))
 
 

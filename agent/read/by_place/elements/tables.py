@@ -327,7 +327,6 @@ class Tables:
         return list(cells.values())
 
 
-def _same_parent(lexbor_node: Node, other: Node) -> bool:
-    return (
-        lexbor_node.parent is not None and other.parent is not None and lexbor_node.parent.mem_id == other.parent.mem_id
-    )
+def _same_parent(el: Node, other: Node) -> bool:
+    around, its = el.parent, other.parent
+    return around is not None and its is not None and around.mem_id == its.mem_id
