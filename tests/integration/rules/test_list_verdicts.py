@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
-from pathlib import Path
 from threading import Event
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 import pytest
-import pytest_asyncio
 
 from shoal.agent.browser import Context
 from shoal.agent.models.decisions.plan import Plan
@@ -21,12 +18,7 @@ from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.types import LoopItem, Outcome
-from shoal.agent.worker_messages import Work
-from shoal.services.addresses import Reach
-from shoal.services.browsers.config import WorkerConfig
-from shoal.services.browsers.session_parts.real_parts import make_worker
-from shoal.services.browsers.worker import Worker
+from tests.integration.rules.conftest import Sessions
 from tests.loopback import served
 from tests.patience import PATIENCE_S
 from tests.priced_parts import PARTS, SCHEMA, parts_table
@@ -376,43 +368,6 @@ async def test_a_list_whose_answers_are_slow_is_read_to_its_end_whatever_asks_fo
 
 
 # --- whole sessions -----------------------------------------------------------------------------------
-
-
-@dataclass
-class Sessions:
-    """Sessions of one worker, one after the other."""
-
-    worker: Worker
-    number: int = 0
-    seen: int = 0  # the last report
-
-    async def end(self, url: str, item: str = "", **spec: Any) -> Outcome:
-        """Return how a session of this job ends; with `item` that of its only item."""
-        job = JobSpec.model_validate({"url": url, "policy": "rules", "politeness": {"robots": False}, **spec})
-        link = LoopItem(0, item, True) if item else None
-        self.number += 1
-        depth = 1 if item else 0
-        await self.worker.submit([Work(self.number, 1, self.number, "t", 1, depth, job, link, None, None, None)])
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                for report in (await self.worker.pull(self.seen, self.seen)).reports():
-                    self.seen = report.serial
-                    if report.outcome is not None:
-                        return report.outcome
-                    if report.wants_ack:
-                        await self.worker.confirm(self.seen, frozenset(), {})
-
-
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def sessions(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sessions]:
-    """A worker with files as its artifact store."""
-    folder: Path = tmp_path_factory.mktemp("worker")
-    config = WorkerConfig(
-        slots=1, artifacts_url=(folder / "artifacts").as_uri(), reach=Reach(True, ()), temp_dir=str(folder)
-    )
-    made = await make_worker("w", config)
-    yield Sessions(made)
-    await made.close()
 
 
 @pytest.mark.parametrize(
