@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from typing import cast
 
 import ada_url
@@ -24,6 +24,11 @@ _DISPLAYS = {"block": "block", "cell": "cell", "inline": "inline", "inline-block
 
 
 _AFTER_PATH = re.compile("[?#]")
+
+
+@cache
+def _with(attribute: str) -> etree.XPath:
+    return etree.XPath(f"descendant::*[@{attribute}]")
 
 
 class PageNode:
@@ -142,7 +147,9 @@ class PageElements(Elements):
 
     def below(self, scope: Node, tags: tuple[str, ...] = (), attribute: str = "") -> list[Node]:
         """Elements in `scope` of these tags, with this attribute where one is named, in order."""
-        several = self.element(scope).iterdescendants(*(tags or (etree.Element,)))
+        if not tags:
+            return [self.node(el) for el in cast(list[HtmlElement], _with(attribute)(self.element(scope)))]
+        several = self.element(scope).iterdescendants(*tags)
         return [self.node(el) for el in several if not attribute or attribute in el.attrib]
 
     def children(self, el: Node) -> list[Node]:
