@@ -22,13 +22,14 @@ from ray.actor import ActorHandle
 from ray.exceptions import RayError
 
 from shoal.agent.chromium.process.find import find_chromium, said_version
+from shoal.agent.support.busy import load_and_cores
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.browsers.configs import worker_config
 from shoal.services.cluster.address import ADDRESS_FILE, LOCK_FILE, make_data_folder, running_cluster
 from shoal.services.cluster.configs import artifact_store, dispatch_config
 from shoal.services.cluster.gateway_keeper import kept_gateway
 from shoal.services.cluster.guard import RayEnded, ended_parts, guarded, while_ray_runs
-from shoal.services.cluster.limits import load_and_cores, start_advice, start_limit_s
+from shoal.services.cluster.limits import start_advice, start_limit_s
 from shoal.services.cluster.local_ray import local_ray
 from shoal.services.cluster.run_dir import RunDir
 from shoal.services.cluster.serving import listening, patiently

@@ -27,6 +27,7 @@ from ray._raylet import (  # type: ignore[attr-defined]  # its stub lacks these
     persist_port,
 )
 
+from shoal.agent.support.busy import longer_s
 from shoal.services.cluster.run_dir import RunDir, clear
 from shoal.services.errors import ClusterFailed
 
@@ -41,12 +42,15 @@ makes runtime environments: 3.4 s of processor time and 130 MiB for what nothing
 _IDLE = "tail -f /dev/null"
 """In an agent's place: the raylet does not start where a command is missing, and ends when one of the two does."""
 
-_PATIENCE = {
-    "RAY_gcs_server_port_wait_time_s": "120",
-    "RAY_worker_register_timeout_seconds": "180",
+_PATIENCE_S = {
+    "RAY_gcs_server_port_wait_time_s": 120.0,
+    "RAY_worker_register_timeout_seconds": 180.0,
 }
-"""Ray's own limits of a start, for a machine on which a start of Python takes a minute: until the GCS has its port
-(30 s), and until a worker process has registered (60 s)."""
+"""Ray's own limits of a start, for a machine on which a start of Python takes a minute, and longer on a busy one: until
+the GCS has its port (30 s), and until a worker process has registered (60 s).
+"""
+_NICENESS = {"RAY_worker_niceness": "0"}
+"""Ray gives its workers a niceness of 15: beside programs that compute, a thirtieth of what each of these gets."""
 
 _RAYLET_S = 120.0
 """Seconds that the raylet may take to register. Ray itself gives up after 30 s."""
@@ -69,7 +73,8 @@ def local_ray(run_dir: RunDir, *, browsers: int, object_store_bytes: int, namesp
     Raises:
         ClusterFailed: with what its raylet said last. Nothing of that start is left.
     """
-    variables = _PATIENCE | {
+    variables = {name: f"{longer_s(limit_s):.0f}" for name, limit_s in _PATIENCE_S.items()}
+    variables |= _NICENESS | {
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_AUTH_TOKEN_PATH": str(run_dir.token()),
         "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
@@ -188,13 +193,14 @@ def _await_raylet(node: Any) -> None:
         RuntimeError: it has ended, or has not registered in time.
     """
     client = GcsClient(address=node.gcs_address)
-    until_s = time.monotonic() + _RAYLET_S
+    limit_s = longer_s(_RAYLET_S)
+    until_s = time.monotonic() + limit_s
     while not _registered(client, node):
         ended = [name for name, _ in node.dead_processes()]
         if ended:
             raise RuntimeError(f"Ray's {' and '.join(ended)} ended while it was starting")
         if time.monotonic() >= until_s:
-            raise RuntimeError(f"Ray's raylet has not registered within {_RAYLET_S:g} s")
+            raise RuntimeError(f"Ray's raylet has not registered within {limit_s:.0f} s")
         time.sleep(_LOOK_S)
 
 

@@ -211,6 +211,7 @@ MAY = {
     },
     "shoal.services.cluster": {
         "shoal.agent.chromium.process",
+        "shoal.agent.support.busy",
         "shoal.services.artifacts",
         "shoal.services.browsers.configs",
         "shoal.services.dispatch.actor",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from shoal.agent.chromium.process.environment import browser_environment
 from shoal.agent.errors import BrowserNotFound
+from shoal.agent.support.busy import longer_s
 
 # The headless shells come first: they start in half the time and need a third of the memory of the full browser.
 # Debian's files under /usr/lib are the program itself; those in /usr/bin are shell scripts that stay behind as the
@@ -71,7 +72,7 @@ def said_version(executable: Path) -> str:
         said = subprocess.run(
             [str(executable), "--version"],
             capture_output=True,
-            timeout=_VERSION_S,
+            timeout=longer_s(_VERSION_S),
             text=True,
             errors="replace",
             env=browser_environment(),

@@ -25,6 +25,7 @@ from shoal.agent.chromium.process.sandbox import sandbox_works
 from shoal.agent.chromium.process.starter import Starter, starter
 from shoal.agent.errors import BrowserError, BrowserNotFound
 from shoal.agent.spec import Viewport
+from shoal.agent.support.busy import longer_s
 
 _FLAGS = (
     "--disable-quic",  # proxies and address checks see TCP only
@@ -49,7 +50,7 @@ class LaunchOptions:
     window: Viewport = Viewport()  # contexts that want this size need no emulation
     args: tuple[str, ...] = ()  # further command-line flags
     fenced: bool = False  # it reads no files but the system's and its own, where the kernel can keep it from others
-    timeout_s: float = 30.0  # until the browser must answer
+    timeout_s: float = 30.0  # until the browser must answer; longer on a busy machine
     playwright: Mapping[str, Any] = field(default_factory=dict)  # further options of Playwright's own launch
 
 
@@ -64,10 +65,10 @@ async def launch(options: LaunchOptions = LaunchOptions()) -> Browser:
     sandbox = options.sandbox == "yes" or (options.sandbox == "auto" and sandbox_works(executable))
     mark = f"--shoal-browser={secrets.token_hex(8)}"
     driver = await acquire_driver()
-    temp = _temp_folder(options.temp_dir)
+    temp, limit_s = _temp_folder(options.temp_dir), longer_s(options.timeout_s)
     try:
         program = await asyncio.to_thread(_fenced, executable, temp, options, sandbox)
-        async with asyncio.timeout(options.timeout_s + 5):
+        async with asyncio.timeout(limit_s + 5):
             settings: dict[str, Any] = {
                 "executable_path": program.program,
                 "headless": options.headless,
@@ -76,7 +77,7 @@ async def launch(options: LaunchOptions = LaunchOptions()) -> Browser:
                 "proxy": _proxy(options),
                 "artifacts_dir": temp,
                 "env": {**browser_environment(), **program.environment},
-                "timeout": options.timeout_s * 1000,
+                "timeout": limit_s * 1000,
                 # Ray and the command line end browsers themselves, in order; a handler here would race with them.
                 "handle_sigint": False,
                 "handle_sigterm": False,
@@ -85,7 +86,7 @@ async def launch(options: LaunchOptions = LaunchOptions()) -> Browser:
             browser = await driver.playwright.chromium.launch(**{**settings, **options.playwright})
     except (PlaywrightError, TimeoutError) as error:
         await _undo(driver, mark, temp)
-        raise _launch_error(error, executable, options) from error
+        raise _launch_error(error, executable, options, limit_s) from error
     except BaseException:  # canceled: what was begun must not outlive those who asked for it
         await _undo(driver, mark, temp)
         raise
@@ -144,9 +145,9 @@ def _proxy(options: LaunchOptions) -> ProxySettings | None:
     return settings
 
 
-def _launch_error(error: Exception, executable: Path, options: LaunchOptions) -> BrowserError:
+def _launch_error(error: Exception, executable: Path, options: LaunchOptions, limit_s: float) -> BrowserError:
     if not isinstance(error, PlaywrightError):
-        return BrowserError(f"{executable} did not answer within {options.timeout_s:g} s")
+        return BrowserError(f"{executable} did not answer within {limit_s:.0f} s")
     if "ENOENT" in error.message or "doesn't exist" in error.message:
         return BrowserNotFound(f"{executable} is not there any more")
     if _NO_SANDBOX_HINT in error.message.lower() and options.sandbox == "yes":

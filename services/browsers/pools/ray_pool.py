@@ -18,6 +18,7 @@ from ray.autoscaler.sdk import request_resources
 from ray.exceptions import RayError, RayTaskError
 from ray.util import list_named_actors
 
+from shoal.agent.support.busy import longer_s
 from shoal.agent.worker_messages import Answer, JobLimits, LiveRequest, Work
 from shoal.services import interpreter, tracing
 from shoal.services.browsers.config import WorkerConfig
@@ -36,7 +37,7 @@ log = structlog.get_logger()
 PREFIX = "shoal-worker-"
 
 _START_S = 120.0
-"""A new node may have to be fetched first; on a busy machine Ray alone takes tens of seconds."""
+"""A new node may have to be fetched first. On a busy machine a worker gets longer."""
 
 _CALLS_AT_ONCE = 1000
 """Each pull that waits takes one of them; Ray would queue further calls behind it."""
@@ -232,7 +233,7 @@ class RayPool:
         ).remote()
         self._actors[name] = actor
         try:
-            await _answer(actor.open.remote(name, self._config), name, limit_s=_START_S)
+            await _answer(actor.open.remote(name, self._config), name, limit_s=longer_s(_START_S))
         except BaseException as error:
             del self._actors[name]
             _end(actor)  # it would keep its place on a node, or its claim to one
