@@ -33,10 +33,10 @@ NO_AGENTS = """
 import time
 import psutil
 import ray
-from shoal.services.cluster.local_ray import local_ray, _PATIENCE
+from shoal.services.cluster.local_ray import local_ray, _PATIENCE_S
 from shoal.services.cluster.run_dir import RunDir
 
-_PATIENCE["RAY_agent_register_timeout_ms"] = "1000"
+_PATIENCE_S["RAY_agent_register_timeout_ms"] = "1000"
 run_dir = RunDir.make()
 try:
     with local_ray(run_dir, browsers=1, object_store_bytes=80 * 1024 * 1024, namespace="alone"):
