@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -55,6 +55,7 @@ class ListRecord:
     sureness: Mapping[str, Sureness]  # by field
     pieces: Mapping[str, Sequence[Piece]]  # where each value stands, by field; empty for links
     links: Mapping[str, HtmlElement]  # of fields that are addresses
+    span: Span  # its pieces on the page
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,6 @@ class _Trial:
     columns: list[Column]
     taken: Assignment
     keep: list[int]  # records that state enough of the fields
-    dropped: int = 0  # parts of the run that were left out
 
     def column(self, asked: ListField) -> Column | None:
         """The column of a field."""
@@ -233,12 +233,12 @@ def _best_in_full(tried: Sequence[_Trial], fields: Sequence[ListField]) -> _Tria
     for trial in tried[: 5 if len(tried[0].run.spans) < _SAMPLE else 2]:
         if trial.run.whole is not None:
             trial = _try(trial.run.whole, fields) or trial
-        dropped = len(trial.run.spans) - len(trial.keep)
-        if dropped and len(trial.keep) > 1:
-            again = _try(trial.run.of([trial.run.spans[record] for record in trial.keep]), fields)
+        kept = set(trial.keep)
+        dropped = [span for place, span in enumerate(trial.run.spans) if place not in kept]
+        if dropped and len(kept) > 1:
+            again = _try(trial.run.without(dropped), fields)
             if again is not None:
-                again.dropped = dropped
-                again.score -= 0.5 * dropped / len(trial.run.spans)
+                again.score -= 0.5 * len(dropped) / len(trial.run.spans)
                 trial = again if again.score > trial.score else trial
         if best is None or trial.score > best.score:
             best = trial
@@ -365,7 +365,7 @@ def _settle(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], apar
         values[asked.name] = [None if record in rivals.records else value for record, value in enumerate(settled)]
         sureness[asked.name] = _sureness(rivals.lead, column)
     records = _records(best, fields, chosen, values, sureness)
-    left_out = _left_out(best, fields, runs, len(records)) or (_ANOTHER.format(apart) if apart else "")
+    left_out = _left_out(best, fields, runs, records) or (_ANOTHER.format(apart) if apart else "")
     left_out = left_out.replace("1 entries", "1 entry") if apart == 1 else left_out
     return ListReading(tuple(records), chosen, left_out)
 
@@ -399,7 +399,7 @@ def _records(
         sure = {name: _sure_of(sureness[name], chosen[name], value) for name, value in record.items()}
         places = {name: _pieces_of(best.run, chosen[name], place) for name in record}
         links = {name: link for name in record if (link := _link_of(chosen[name], place)) is not None}
-        records.append(ListRecord(record, sure, places, links))
+        records.append(ListRecord(record, sure, places, links, best.run.spans[place]))
     return records
 
 
@@ -430,12 +430,14 @@ def _sure_of(sureness: Sureness, column: Column, value: str) -> Sureness:
     return "likely" if odd and sureness == "certain" else sureness
 
 
-def _left_out(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], given: int) -> str:
-    if not given:
+def _left_out(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], records: Sequence[ListRecord]) -> str:
+    if not records:
         return NO_LIST
-    parts = len(best.run.spans) + best.dropped
-    if given < 0.9 * parts - 1:
-        return f"{parts - given} parts like the records were not read"
+    lost = len(best.run.spans) + len(best.run.dropped) - len(records)
+    if lost > 0.1 * (lost + len(records)) + 1:
+        return f"{lost} parts like the records were not read"
+    if alike := _alike_lost(best, records):
+        return f"{alike} part{'s' * (alike > 1)} like the records state{'s' * (alike == 1)} too little to be read"
     missing = [asked for asked in fields if asked.name not in best.taken.columns]
     if any(asked.prop.required for asked in missing) or len(missing) > 0.4 * len(fields):
         return "not found: " + ", ".join(asked.name for asked in missing)
@@ -444,6 +446,18 @@ def _left_out(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], gi
         return ""
     larger = next((run for run in runs if _is_larger(run, best.run, taken)), None)
     return f"a larger list of {len(larger.spans)} parts was not read" if larger is not None else ""
+
+
+def _alike_lost(best: _Trial, records: Sequence[ListRecord]) -> int:
+    """The number of parts that stand as the records do, though they state too little: all that is in them stands where
+    most records have something.
+    """
+    places = Counter(path for pieces in best.run.records() for path in {piece.path for piece in pieces})
+    usual = {path for path, number in places.items() if number > 0.5 * len(best.run.spans)}
+    given = {record.span for record in records}
+    lost = [*best.run.dropped, *(span for span in best.run.spans if span not in given)]
+    own = ({piece.path for piece in best.run.page.pieces[start:end]} for start, end in lost)
+    return sum(bool(paths) and paths <= usual for paths in own)
 
 
 def _is_larger(run: Run, best: Run, taken: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from statistics import median, mode
 
@@ -60,6 +60,7 @@ class Run:
     whole: Run | None = None  # of a sample: the run that it is taken of
     samples: dict[int, Run] = field(default_factory=dict)  # by the most records that they may have
     columns: list[Column] | None = None  # once they were asked for
+    dropped: Sequence[Span] = ()  # stretches of the run that state too little to be records
 
     def records(self) -> list[list[Piece]]:
         """The pieces of each record."""
@@ -76,7 +77,11 @@ class Run:
 
     def of(self, spans: Sequence[Span]) -> Run:
         """A run of other stretches of the same page."""
-        return Run(self.page, self.how, list(spans), self.depth, self.roots, self.size, self.headers)
+        return replace(self, spans=list(spans), whole=None, samples={}, columns=None)
+
+    def without(self, dropped: Sequence[Span]) -> Run:
+        """The run without stretches that state too little to be records; it remembers them."""
+        return replace(self.of([span for span in self.spans if span not in dropped]), dropped=dropped)
 
 
 def find_runs(page: PagePieces, names: Collection[Sequence[str]] = ()) -> list[Run]:

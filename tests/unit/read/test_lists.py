@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.unit.read.pages import ADDRESS, DAY, NUMBER, TEXT, list_of, rows
 
 NAMES = ("Ash v. Birch", "Cedar v. Elm", "Fir v. Hazel", "Larch v. Maple", "Oak v. Pine")
@@ -118,6 +120,15 @@ class TestTheListAsAWhole:
 class TestCompleteness:
     def test_of_a_list_that_is_all_there_nothing_is_left_out(self):
         assert list_of(TestTheListAsAWhole.page(TestForms.DAYS), **FIELDS).left_out == ""
+
+    @pytest.mark.parametrize("item", ["<div class=card>{}</div>", "<li>{}</li>"])
+    def test_an_entry_that_states_too_little_is_told(self, item: str):
+        entries = [f"<a href=/o/{n}>{name}</a><p>January {n + 2}, 2024</p><b>24-{n}</b>" for n, name in enumerate(NAMES)]
+        entries[2] = "<a href=/o/2>Lonely</a>"
+        page = "<div>" + "".join(item.format(entry) for entry in entries) + "</div>"
+        reading = list_of(page, **FIELDS)
+        assert len(reading.records) == len(NAMES) - 1
+        assert reading.left_out == "1 part like the records states too little to be read"
 
     def test_a_required_field_that_no_column_states_is_told(self):
         assert list_of("<ul><li>Ash v. Birch<li>Cedar v. Elm<li>Fir v. Hazel</ul>", **FIELDS).left_out
