@@ -16,7 +16,7 @@ import pytest
 import structlog
 from hypothesis import settings
 
-from shoal.agent.chromium.process.find import find_chromium, said_version
+from shoal.agent.chromium.process.find import find_chromium, read_version
 from shoal.agent.errors import BrowserNotFound
 from tests import postgres
 
@@ -46,7 +46,7 @@ def pytest_report_header() -> str:
     """Name the browser: a new version of it may be the reason of a failure."""
     try:
         executable = find_chromium()
-        return f"browser: {said_version(executable)} ({executable})"
+        return f"browser: {read_version(executable)} ({executable})"
     except BrowserNotFound as error:
         return f"browser: {error}"
 

@@ -61,7 +61,7 @@ class Primitive:
         return self.name in _TYPING
 
     @property
-    def tells(self) -> bool:
+    def has_effect(self) -> bool:
         """Return whether it came to nothing when nothing on the page changed: late effects are waited for then."""
         return self.group in ("element", "coordinate", "keyboard") and self.name not in _MAY_CHANGE_NOTHING
 

@@ -191,7 +191,7 @@ class DocumentContext:
         if self._reading.document is not None:
             return self._reading.document
         try:
-            raw = await self._asked(url, visitor, {}, timeout_s)
+            raw = await self._request(url, visitor, {}, timeout_s)
         except BeyondDocument as beyond:
             if self._mode is Mode.SAMPLE:
                 self._unknown(str(beyond))
@@ -202,7 +202,7 @@ class DocumentContext:
             return None
         return raw
 
-    async def _asked(
+    async def _request(
         self, url: str, visitor: Visitor, headers: Mapping[str, str], timeout_s: float | None
     ) -> RawDocument | None:
         """Return what the site answers; None where there was no answer, or where it turns such requests away,
@@ -267,7 +267,7 @@ class DocumentContext:
         question = DocumentQuestion.of(script, arg, extract) if extract is not None else None
         if question is None or (own is not None and not question.asks_facts):
             return await (await self._in_browser()).read(script, arg)
-        told = await self._told(question) if self._page is None else None
+        told = await self._read_document(question) if self._page is None else None
         if told is not None and self._reading.trust.knows(told) and not question.rendered:
             self._reading.trust.served(by_document=True)
             self._reading.told(DocumentOutcome.USED)
@@ -282,17 +282,17 @@ class DocumentContext:
             await self._compare(page, script, arg, question, said, told)
         return said
 
-    async def _told(self, question: DocumentQuestion) -> ReadDocument | None:
+    async def _read_document(self, question: DocumentQuestion) -> ReadDocument | None:
         """Return what the document says; None where it does not tell all of it."""
         if self._raw is None:
             return None
         if self._reading.own is not None:
-            return await self._own_told(self._reading.own, self._raw)
+            return await self._own_answer(self._reading.own, self._raw)
         try:
             read = await self._reading.reader(self._raw, question.arg)
             if not question.paths:
                 return read
-            answered = question.found(read.view)
+            answered = question.find_places(read.view)
         except (BeyondDocument, JsonPathFault) as beyond:
             self._beyond = str(beyond)
             return None
@@ -300,13 +300,13 @@ class DocumentContext:
             return None  # scripts may fetch it
         return replace(read, lacking=frozenset(name for name, places in answered.items() if not places))
 
-    async def _own_told(self, own: OwnReading, raw: RawDocument) -> ReadDocument | None:
+    async def _own_answer(self, own: OwnReading, raw: RawDocument) -> ReadDocument | None:
         """Return what the page requests itself says; None where it does not give the item's record."""
         trust = self._reading.trust
         if self._beyond or trust.visitor is None:
             return None
         try:
-            page = await self._reading.reader(raw, own.asked)
+            page = await self._reading.reader(raw, own.page_parameters)
             asked = own.address(page.view["url"])
             if self._answer is None:
                 headers = {**_OF_SCRIPTS, **own.request.headers, "referer": without_fragment(raw.url)}
@@ -317,16 +317,16 @@ class DocumentContext:
                 return None
             if self._answer.status != 200:
                 raise BeyondDocument(f"the page's own request is answered by {self._answer.status}")
-            return own.told(page, asked, self._answer)
+            return own.with_answer(page, asked, self._answer)
         except BeyondDocument as beyond:
             self._beyond = str(beyond)
             return None
 
     async def _let_through(self, url: str, visitor: Visitor, headers: Mapping[str, str]) -> RawDocument | None:
-        """Return what is answered, where the guard lets the request through; as `_asked` gives it."""
+        """Return what is answered, where the guard lets the request through; as `_request` gives it."""
         try:
             await self._reading.navigation_guard(url)
-            return await self._asked(url, visitor, headers, None)
+            return await self._request(url, visitor, headers, None)
         except AgentError as error:
             if isinstance(error, ServerBusy) and self._page is None:
                 raise
@@ -400,7 +400,7 @@ class DocumentContext:
                 self._raw = raw
             except (BeyondDocument, AgentError) as error:  # the page itself was read: its session goes on
                 self._unknown(str(error))
-        told = None if self._beyond else await self._told(question)
+        told = None if self._beyond else await self._read_document(question)
         if told is None and self._raw is not None and not self._unanswered:
             self._unknown(self._beyond or "its document does not tell what is asked")
         return told

@@ -58,7 +58,7 @@ class ReadDocument:
     names: frozenset[str] = frozenset()  # of pages that stand in another's place, as this one may, too
     words: Mapping[str, str] = field(default_factory=dict)  # of the page's own request: values beside the record
 
-    def told(self) -> dict[str, Json]:
+    def to_json(self) -> dict[str, Json]:
         """The same as JSON, for another process."""
         return {
             "view": self.view,

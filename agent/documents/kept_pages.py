@@ -21,7 +21,7 @@ from shoal.agent.workflows.judging.audit import differences
 from shoal.agent.workflows.learning.evidence import unpacked
 from shoal.agent.workflows.learning.page_sample import PageSample
 from shoal.agent.workflows.reading.branch_reader import read_page
-from shoal.agent.workflows.reading.page_view import PageView, asked_of, places_of, selectors_of, view_from
+from shoal.agent.workflows.reading.page_view import PageView, places_of, selectors_of, view_from, view_parameters
 from shoal.agent.workflows.verdict import PageRead
 
 _log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class RepairTest:
         return f"{self.tested} kept pages are read as they were"
 
 
-def kept_pages(kept: Iterable[tuple[str, bytes, bytes]]) -> list[KeptPage]:
+def stored_pages(kept: Iterable[tuple[str, bytes, bytes]]) -> list[KeptPage]:
     """The pages among what sessions have kept; what cannot be read says nothing.
 
     Args:
@@ -97,7 +97,7 @@ def _fault(sample: PageSample, before: PageRead, after: PageRead) -> str:
 def _view(page: KeptPage, branches: Sequence[Branch]) -> PageView | None:
     """The page, seen without a browser; None where only a browser can tell."""
     places = places_of(branches)
-    asked = asked_of(places, selectors_of(branches))
+    asked = view_parameters(places, selectors_of(branches))
     raw = RawDocument(page.sample.url, page.sample.status or 200, _HTML, _DOCTYPE + page.html)
     try:
         told = HtmlDocument(raw).read({**asked["places"], **asked["facts"]}).view

@@ -46,8 +46,8 @@ class OwnReading:
         return cls(branch, branch.request, item, schema, spec.browser.locale or "")
 
     @property
-    def asked(self) -> dict[str, Any]:
-        """Return what the page's document is asked: whether it is there, and no login."""
+    def page_parameters(self) -> dict[str, Any]:
+        """Return the parameters for the page's document: whether it is there, and no login."""
         nothing: dict[str, Any] = {"fields": {}, "records": None, "many": False, "near": False, "json": False}
         return {**nothing, "selectors": [PASSWORD], "texts": False}
 
@@ -62,7 +62,7 @@ class OwnReading:
             raise BeyondDocument("the page's address does not tell what the page requests")
         return address
 
-    def told(self, page: ReadDocument, asked: str, raw: RawDocument) -> ReadDocument:
+    def with_answer(self, page: ReadDocument, asked: str, raw: RawDocument) -> ReadDocument:
         """The page's document and the answer to its own request, as one document. It gives the item's record.
 
         Args:

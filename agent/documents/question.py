@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shoal.agent.read.by_place.elements.page_reading import PLACES_JS, told_by_page
+from shoal.agent.read.by_place.elements.page_reading import PLACES_JS, parse_places_answer
 from shoal.agent.read.by_place.page_json import documents_of, places_at
 from shoal.agent.read.by_place.place import Place
 from shoal.agent.read.by_place.places_page import JsonText, PlacedRecord
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json
-from shoal.agent.workflows.reading.page_view import VIEW_JS, told_view
+from shoal.agent.workflows.reading.page_view import VIEW_JS, parse_view_answer
 from shoal.agent.workflows.script_answer import NoScriptAnswer, script_answer
 
 _FACTS = ("title", "headings", "present", "visible", "busy")
@@ -28,7 +28,7 @@ class DocumentQuestion:
 
     arg: Mapping[
         str, Any
-    ]  # what a document is asked: that of `asked_of_page`, with `selectors` where facts are asked, too
+    ]  # what a document is asked: that of `places_parameters`, with `selectors` where facts are asked, too
     paths: Mapping[str, str]  # into the page's JSON, by field
     rendered: bool = False  # the page itself is asked, and no document
 
@@ -56,11 +56,11 @@ class DocumentQuestion:
         """Return what the script said, as a document's view says it; empty where it said nothing."""
         try:
             told = script_answer(said)
-            return told_view(told, self.arg) if self.asks_facts else told_by_page(told, self.arg)
+            return parse_view_answer(told, self.arg) if self.asks_facts else parse_places_answer(told, self.arg)
         except NoScriptAnswer:
             return {}
 
-    def found(self, view: Mapping[str, Any]) -> dict[str, list[Place]]:
+    def find_places(self, view: Mapping[str, Any]) -> dict[str, list[Place]]:
         """The places in a view, by field.
 
         Raises:
@@ -76,7 +76,7 @@ class DocumentQuestion:
         if not view.get("records"):
             return None
         try:
-            answered = self.found(view)
+            answered = self.find_places(view)
         except JsonPathFault:
             return None
         told = {name: list(map(self._compared, places)) for name, places in answered.items()}

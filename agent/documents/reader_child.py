@@ -31,7 +31,7 @@ def main() -> None:
         raw = RawDocument(told["url"], told["status"], told["headers"], sys.stdin.buffer.read(told["bytes"]))
         began = time.process_time()
         try:
-            answer: dict[str, Any] = {"read": HtmlDocument(raw).read(told["arg"]).told()}
+            answer: dict[str, Any] = {"read": HtmlDocument(raw).read(told["arg"]).to_json()}
         except BeyondDocument as beyond:
             answer = {"beyond": str(beyond)}
         encoded = json.dumps({**answer, "seconds": time.process_time() - began}).encode()

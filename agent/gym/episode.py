@@ -120,7 +120,7 @@ class EpisodeRunner:
         self.goal = goal_object(goal)
         self.chat.add_message("assistant", _GREETING)
         for message in self.goal:
-            self.chat.add_message("user" if message["type"] == "text" else "user_image", _said(message))
+            self.chat.add_message("user" if message["type"] == "text" else "user_image", _message_content(message))
         self._user_speaks()
         self.started = time.time()
         self._loop.run(self._context.settle(quiet_s=0.05, budget_s=2))
@@ -300,7 +300,7 @@ class EpisodeRunner:
             self._context = None
 
 
-def _said(message: Mapping[str, Json]) -> str:
+def _message_content(message: Mapping[str, Json]) -> str:
     if message["type"] == "text":
         return str(message["text"])
     image = message["image_url"]

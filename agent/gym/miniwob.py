@@ -71,7 +71,7 @@ class MiniWob(GymTask):
         page.evaluate(BEGIN, [page_seed(self.seed), self._most_ms, self._bare])
         page.wait_for_function("() => WOB_TASK_READY")
         said = page.evaluate("() => core.getUtterance()")
-        return str(said["utterance"] if isinstance(said, dict) else said), self._told(page)
+        return str(said["utterance"] if isinstance(said, dict) else said), self._task_state(page)
 
     def validate(
         self, page: Blocking, chat_messages: Sequence[ChatMessage]
@@ -80,10 +80,10 @@ class MiniWob(GymTask):
             return 0.0, True, "", {"error": "the agent turned to another tab: the task is over"}
         if page.url != self.url:
             return 0.0, True, "", {"error": "the agent left the page: the task is over"}
-        told = self._told(page)
+        told = self._task_state(page)
         return float(told["RAW_REWARD_GLOBAL"] > 0), bool(told["DONE_GLOBAL"]), "", told
 
-    def _told(self, page: Blocking) -> Mapping[str, Json]:
+    def _task_state(self, page: Blocking) -> Mapping[str, Json]:
         told = page.evaluate(_TOLD)
         if not isinstance(told, dict):
             raise BrowserError(f"the task {self.name} does not say how it stands")

@@ -114,7 +114,7 @@ class _Pruning:
         parts = self._properties(schema)
         kept: dict[str, Json] = {}
         for name, part in value.items():
-            if part is None and name in parts and not self._nulls.taken(parts[name]):
+            if part is None and name in parts and not self._nulls.is_allowed(parts[name]):
                 continue
             kept[name] = self.pruned(part, parts.get(name, {}), depth + 1)
         return kept

@@ -7,7 +7,7 @@ import json
 import logging
 from pathlib import Path
 
-from shoal.agent.support.aside import said_aside
+from shoal.agent.support.aside import run_module
 
 MAX_TEXT = 20_000
 """Characters of a file's text that an observation may carry."""
@@ -47,7 +47,7 @@ async def _pdf_text(path: Path, max_chars: int) -> str:
     """
     # JSON writes a character with twelve bytes at most.
     most_bytes = 12 * (2 * max_chars) + 64 * _MAX_PAGES + 4096
-    said = await said_aside(_CHILD, str(path), str(_MAX_PAGES), str(max_chars), within_s=PDF_S, most_bytes=most_bytes)
+    said = await run_module(_CHILD, str(path), str(_MAX_PAGES), str(max_chars), within_s=PDF_S, most_bytes=most_bytes)
     pages, end = _heard(said)
     text = "\n".join(f"[page {number}]\n{page}" for number, page in enumerate(pages, start=1))[:max_chars]
     if not end:

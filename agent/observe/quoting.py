@@ -41,7 +41,7 @@ def value(text: str) -> str:
     return '"' + "\\n".join(quoted(part)[1:-1] for part in text.split("\n")) + '"'
 
 
-def held(text: str) -> str:
+def escape_in_brackets(text: str) -> str:
     """One line inside an element's brackets without quotes, which it does not end."""
     return _TO_HOLD.sub(r"\\\g<0>", _ENDS.sub(" ", text))
 

@@ -12,7 +12,7 @@ import orjson
 
 from shoal.agent.observe import quoting
 from shoal.agent.observe.letters import lettered
-from shoal.agent.observe.quoting import ELEMENT, held, line, plain_name, quoted, words
+from shoal.agent.observe.quoting import ELEMENT, escape_in_brackets, line, plain_name, quoted, words
 from shoal.agent.observe.tree import clickable_elements
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Box, Element, Observation
@@ -239,19 +239,19 @@ def control_text(element: Element) -> str:
         parts.append(quoted(element.name))
         title = element.attributes.get("title", "")
         if len(element.name) <= _SHORT_NAME and title != element.name and title:
-            parts.append(f"title={held(repr(title[:60]))}")
+            parts.append(f"title={escape_in_brackets(repr(title[:60]))}")
     elif href := element.attributes.get("href"):
-        parts.append(held(href[:80]))
+        parts.append(escape_in_brackets(href[:80]))
     if element.text and not element.children:
-        parts.append(f"({held(element.text)})")
+        parts.append(f"({escape_in_brackets(element.text)})")
     value = element.attributes.get("value")
     if value is not None and element.role not in ("button",):
         parts.append(f"={quoting.value(value)}")
     if (placeholder := element.attributes.get("placeholder")) and placeholder != element.name and not value:
-        parts.append(f"placeholder={held(repr(placeholder))}")
+        parts.append(f"placeholder={escape_in_brackets(repr(placeholder))}")
     if element.options:
         shown = " | ".join(
-            held(label) + (" (disabled)" if index in element.disabled_options else "")
+            escape_in_brackets(label) + (" (disabled)" if index in element.disabled_options else "")
             for index, (label, _, _) in enumerate(element.options[:_SHOWN_OPTIONS])
         )
         more = len(element.options) - _SHOWN_OPTIONS

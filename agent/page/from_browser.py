@@ -95,7 +95,7 @@ class BrowserPages:
 
     async def _take(self, wire: Wire, frame: str, options: Json, hidden: int, depth: int) -> Page:
         document = await _Document.of(wire, frame)
-        answer = await document.taken(options)
+        answer = await document.read_tree(options)
         taken: list[Page | str] = []
         if answer["frames"]:
             around = page_of_answer(answer, hidden=hidden)
@@ -137,7 +137,7 @@ class _Document:
         asked = {"frameId": frame, "worldName": _WORLD}
         return cls(wire, int((await wire.send("Page.createIsolatedWorld", asked))["executionContextId"]))
 
-    async def taken(self, options: Json) -> Mapping[str, Json]:
+    async def read_tree(self, options: Json) -> Mapping[str, Json]:
         """The script's answer, closed shadow trees in it."""
         answer = await self._run(options)
         if answer["suspects"] and await self._hand_over_roots(answer["suspects"]):

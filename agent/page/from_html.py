@@ -83,7 +83,7 @@ class _Looks:
             within |= m.NONE
         if within & (m.NONE | m.SKIPPED):
             self._within[number] = within
-            return _told(own | within, tag)
+            return _public_mark(own | within, tag)
         if style:
             within = _styled(within, style)
             own |= m.FIXED if style.get("position") == "fixed" else 0
@@ -96,7 +96,7 @@ class _Looks:
         if tag == "select" and _is_closed(attributes):
             inner |= m.CHOICE
         self._within[number] = inner
-        return _told(own | within | self._layout(number, style), tag)
+        return _public_mark(own | within | self._layout(number, style), tag)
 
     def _state(self, number: int, tag: str, attributes: Mapping[str, str | None]) -> int:
         state = m.SELECTED if number in self._chosen else 0
@@ -123,7 +123,7 @@ class _Looks:
         return _INLINE_BLOCK if tag == "button" and layout == _INLINE else layout
 
 
-def _told(mark: int, tag: str) -> int:
+def _public_mark(mark: int, tag: str) -> int:
     """A mark without the bits that are of this file alone."""
     letters = 0
     if mark & (_GLASS | _TINY) and tag not in _PICTURES:

@@ -91,7 +91,7 @@ class Page:
 
     # --- what is shown -------------------------------------------------------------------------------------
 
-    def shown(self, el: html.HtmlElement) -> bool:
+    def is_visible(self, el: html.HtmlElement) -> bool:
         """True where a person who scrolls, and does nothing else, can see the element."""
         return not self._has(el, m.HIDDEN)
 

@@ -64,7 +64,7 @@ def page_as_json(page: Page) -> bytes:
 
     What it was asked to find and the window are of one moment, and are not kept.
     """
-    text = json.dumps(_told(page), ensure_ascii=False, indent=1, sort_keys=True)
+    text = json.dumps(_to_json(page), ensure_ascii=False, indent=1, sort_keys=True)
     return (text + "\n").encode("utf-8")
 
 
@@ -80,7 +80,7 @@ def page_from_json(data: bytes | str) -> Page:
     return _page_of(told)
 
 
-def _told(page: Page) -> dict[str, Any]:
+def _to_json(page: Page) -> dict[str, Any]:
     return {
         "url": page.url,
         "base": page.root.base_url,
@@ -91,7 +91,7 @@ def _told(page: Page) -> dict[str, Any]:
         "values": _named(page.values),
         "roots": _named(page.shadow_roots),
         "slotted": _named(page.slotted),
-        "frames": {str(number): _told(inner) for number, inner in page.frames.items()},
+        "frames": {str(number): _to_json(inner) for number, inner in page.frames.items()},
         "unread": _named(page.unread),
         **({} if page.content_type == "text/html" else {"type": page.content_type}),
         **({"loading": True} if page.loading else {}),

@@ -11,7 +11,7 @@ from functools import partial
 from shoal.agent.errors import FieldsMissing
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.policies.rules.fields.extraction import extract_page
-from shoal.agent.policies.rules.lists.empty_list import asked_words
+from shoal.agent.policies.rules.lists.empty_list import requested_words
 from shoal.agent.policies.rules.lists.following import doubted, goes_on, read_whole_list
 from shoal.agent.read.by_place.reading import PageReading, RecordReading, read_by_places, wait_for
 from shoal.agent.read.drawn.page_tree import drawn_page
@@ -79,11 +79,11 @@ async def _page(policy: Policy, extract_spec: ExtractSpec, state: SessionState) 
     if not extract_spec.fields and extract_spec.records is None:
         return await _unplaced(policy, state)
     locale = state.spec.browser.locale or ""
-    given = await read_by_places(state.page, extract_spec, locale, asked_words(state))
+    given = await read_by_places(state.page, extract_spec, locale, requested_words(state))
     if extract_spec.many:
         return await _list(state, given, extract_spec)
     rest = _rest(extract_spec)
-    beside = await _found(policy, state, rest) if rest is not None else None
+    beside = await _extract_rest(policy, state, rest) if rest is not None else None
     return _record(given, given.records[0], beside, extract_spec)
 
 
@@ -110,7 +110,7 @@ def _rest(extract_spec: ExtractSpec) -> ExtractSpec | None:
     return extract_spec.model_copy(update={"json_schema": schema, "fields": {}})
 
 
-async def _found(policy: Policy, state: SessionState, rest: ExtractSpec) -> Extraction:
+async def _extract_rest(policy: Policy, state: SessionState, rest: ExtractSpec) -> Extraction:
     """Return what the policy finds of the fields without a place. Nothing is no error here: the others were read."""
     with _asking(state, rest):
         try:

@@ -29,13 +29,13 @@ class Field:
         return self.prop.name
 
     @cached_property
-    def asked(self) -> AskedName:
-        """Return what it is called."""
+    def requested_name(self) -> AskedName:
+        """Return what the job calls it."""
         return AskedName(self.prop.name, self.prop.glossary.properties)
 
     def by_glossary(self, prop: str, types: Types) -> str:
         """A property of a thing of these types, where the field's glossary says that it fits; "" for any other."""
-        return prop if fit(self.asked, prop, types) > fit_of_name(self.name, prop, types) else ""
+        return prop if fit(self.requested_name, prop, types) > fit_of_name(self.name, prop, types) else ""
 
     @cached_property
     def kind(self) -> Kind:

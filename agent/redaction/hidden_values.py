@@ -60,7 +60,7 @@ class HiddenValues:
             text = finder.replaced(text)
         return text
 
-    def found_in(self, texts: Sequence[str]) -> bool:
+    def occur_in(self, texts: Sequence[str]) -> bool:
         """Return whether one of these texts has a value. It costs less than to look through each of them."""
         joined = "\0".join(texts)
         return self.text(joined) != joined

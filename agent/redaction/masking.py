@@ -118,7 +118,7 @@ def secrets_given(spec: JobSpec, item: LoopItem | None) -> Iterator[str]:
         yield from secrets_in(item.value)
 
 
-def shown_item(item: LoopItem | None) -> LoopItem | None:
+def masked_item(item: LoopItem | None) -> LoopItem | None:
     """An item as it may be shown."""
     if item is None or item.is_link:
         return item
@@ -126,7 +126,7 @@ def shown_item(item: LoopItem | None) -> LoopItem | None:
     return item if value == item.value else replace(item, value=value, label=masked_row(item.label))
 
 
-def shown_spec(spec: JobSpec) -> dict[str, Json]:
+def masked_spec(spec: JobSpec) -> dict[str, Json]:
     """`spec` as its owner wrote it, without the passwords and headers that may stand in it."""
     shown: dict[str, Json] = spec.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     if "data" in shown:

@@ -116,7 +116,7 @@ class Redactor:
 
     def json(self, value: Json, *, numbers: bool = True) -> Json:
         """`value` with references in all its texts; with `numbers`, also for numbers that are a secret."""
-        return _told_json(value, self.text, numbers=numbers) if self.values else value
+        return _redacted_json(value, self.text, numbers=numbers) if self.values else value
 
     def record(self, record: Record) -> Record:
         """`record` with references in its values, in the texts that they were found in, and in its candidates."""
@@ -141,7 +141,7 @@ class Redactor:
 
         Pictures stay as they are; password fields hide what they hold by themselves.
         """
-        if not self.values or not self._ready()[0].found_in(tuple(_texts(seen))):
+        if not self.values or not self._ready()[0].occur_in(tuple(_texts(seen))):
             return seen
         return replace(
             seen,
@@ -171,7 +171,7 @@ class Redactor:
 
     # --- what is stored and shown of a session --------------------------------------------------------
 
-    def told(self, text: str) -> str:
+    def redacted_text(self, text: str) -> str:
         """`text` without secrets and without what the caller gave as one."""
         if not self.values and not self.given:
             return text
@@ -180,11 +180,11 @@ class Redactor:
 
     def address(self, address: str) -> str:
         """An address as it may be stored and shown."""
-        return redacted_address(address, self.told)
+        return redacted_address(address, self.redacted_text)
 
     def sentence(self, text: str) -> str:
         """A sentence, such as an error's message, with the addresses in it."""
-        return redacted_sentence(text, self.told)
+        return redacted_sentence(text, self.redacted_text)
 
     def tasks(self, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
         """Return what was done so far, as it may be shown."""
@@ -208,12 +208,12 @@ class Redactor:
             url=self.address(step.url),
             thought=self.sentence(step.thought),
             expected=self.sentence(step.expected),
-            before=before and replace(before, said=tuple(map(self.told, before.said))),
-            results=tuple(map(self._shown_result, step.results)),
+            before=before and replace(before, said=tuple(map(self.redacted_text, before.said))),
+            results=tuple(map(self._redacted_result, step.results)),
             page_errors=self.page_errors(step.page_errors),
         )
 
-    def _shown_result(self, result: ActionResult) -> ActionResult:
+    def _redacted_result(self, result: ActionResult) -> ActionResult:
         told = self.result(result)
         return replace(told, effect=replace(told.effect, url=told.effect.url and self.address(told.effect.url)))
 
@@ -229,23 +229,23 @@ class Redactor:
         action, effect = result.action, result.effect
         return replace(
             result,
-            action=replace(action, args=self._args(action.args), target=self.told(action.target)),
+            action=replace(action, args=self._args(action.args), target=self.redacted_text(action.target)),
             error=self.error(result.error),
             effect=replace(
                 effect,
-                url=effect.url and self.told(effect.url),
-                value=self.told(effect.value) if effect.value else effect.value,
-                appeared=tuple(map(self.told, effect.appeared)),
-                went=tuple(map(self.told, effect.went)),
-                fields=tuple((self.told(name), self.told(value)) for name, value in effect.fields),
-                invalid=tuple(map(self.told, effect.invalid)),
+                url=effect.url and self.redacted_text(effect.url),
+                value=self.redacted_text(effect.value) if effect.value else effect.value,
+                appeared=tuple(map(self.redacted_text, effect.appeared)),
+                went=tuple(map(self.redacted_text, effect.went)),
+                fields=tuple((self.redacted_text(name), self.redacted_text(value)) for name, value in effect.fields),
+                invalid=tuple(map(self.redacted_text, effect.invalid)),
             ),
-            value=_told_json(result.value, self.told, numbers=False),
+            value=_redacted_json(result.value, self.redacted_text, numbers=False),
         )
 
     def _args(self, args: Mapping[str, Json]) -> Mapping[str, Json]:
         return {
-            name: value if name.endswith("bid") else _told_json(value, self.told, numbers=True)
+            name: value if name.endswith("bid") else _redacted_json(value, self.redacted_text, numbers=True)
             for name, value in args.items()
         }
 
@@ -286,7 +286,7 @@ class Redactor:
             page_errors=self.page_errors(outcome.page_errors),
             records=tuple(replace(record, url=self.address(record.url)) for record in outcome.records),
             fan_out=outcome.fan_out and self._fan_out(outcome.fan_out),
-            checkpoint=outcome.checkpoint and self.kept(outcome.checkpoint),
+            checkpoint=outcome.checkpoint and self.stored_checkpoint(outcome.checkpoint),
         )
 
     def _basis(self, basis: Basis | None) -> Basis | None:
@@ -300,24 +300,24 @@ class Redactor:
 
     # --- what a session goes on from ------------------------------------------------------------------
 
-    def kept(self, checkpoint: Checkpoint) -> Checkpoint:
+    def stored_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
         """A checkpoint as it may be stored: with references, for which `restored` puts the values again."""
         if not self.values:
             return checkpoint
         return replace(
             checkpoint,
             url=self.text(checkpoint.url),
-            history=tuple(map(self._kept_task, checkpoint.history)),
+            history=tuple(map(self._stored_task, checkpoint.history)),
             pending_action=self.text(checkpoint.pending_action),
             confirmed=tuple(map(self.text, checkpoint.confirmed)),
-            steps=tuple(map(self._kept_step, checkpoint.steps)),
+            steps=tuple(map(self._stored_step, checkpoint.steps)),
         )
 
-    def _kept_task(self, task: Task) -> Task:
-        result, steps = self.json(task.result, numbers=False), tuple(map(self._kept_step, task.steps))
+    def _stored_task(self, task: Task) -> Task:
+        result, steps = self.json(task.result, numbers=False), tuple(map(self._stored_step, task.steps))
         return replace(task, result=result, reason=self.text(task.reason), steps=steps)
 
-    def _kept_step(self, step: Step) -> Step:
+    def _stored_step(self, step: Step) -> Step:
         return replace(step, url=self.text(step.url), thought=self.text(step.thought))
 
     def item(self, item: LoopItem) -> LoopItem:
@@ -330,7 +330,7 @@ class Redactor:
 
     def _fan_out(self, fan_out: FanOut) -> FanOut:
         items = tuple(map(self.item, fan_out.items))
-        return replace(fan_out, items=items, checkpoint=self.kept(fan_out.checkpoint))
+        return replace(fan_out, items=items, checkpoint=self.stored_checkpoint(fan_out.checkpoint))
 
     def restored(self, address: str, resolve: Resolve) -> str:
         """An address that was stored, with the values for references of this job that its site may be given."""
@@ -351,16 +351,16 @@ def redactor_of(spec: JobSpec, item: LoopItem | None) -> Redactor:
     return redactor
 
 
-def _told_json(value: Json, told: Callable[[str], str], *, numbers: bool) -> Json:
+def _redacted_json(value: Json, redact: Callable[[str], str], *, numbers: bool) -> Json:
     if isinstance(value, str):
-        return told(value)
+        return redact(value)
     if isinstance(value, list | tuple):
-        return [_told_json(part, told, numbers=numbers) for part in value]
+        return [_redacted_json(part, redact, numbers=numbers) for part in value]
     if isinstance(value, Mapping):
-        return {told(str(name)): _told_json(part, told, numbers=numbers) for name, part in value.items()}
+        return {redact(str(name)): _redacted_json(part, redact, numbers=numbers) for name, part in value.items()}
     if numbers and isinstance(value, int | float) and not isinstance(value, bool):
         text = str(value)
-        return value if (shown := told(text)) == text else shown
+        return value if (shown := redact(text)) == text else shown
     return value
 
 

@@ -84,7 +84,7 @@ class _RedactedJournal:
         self._hidden = hidden
 
     async def checkpoint(self, checkpoint: Checkpoint, *, durable: bool) -> None:
-        await self._journal.checkpoint(self._hidden.kept(checkpoint), durable=durable)
+        await self._journal.checkpoint(self._hidden.stored_checkpoint(checkpoint), durable=durable)
 
     async def items(self, at: int, items: Sequence[LoopItem]) -> None:
         await self._journal.items(at, [self._hidden.item(item) for item in items])
@@ -325,5 +325,5 @@ class Attempt:
         policy = self.deps.policy
         replay = None if self.by_hand else replay_of(policy)
         if replay is not None and isinstance(policy, WorkflowPolicy) and self.work.spec.sample is not None:
-            return replace(replay, detail=detail_of(policy.report, self.page.tier, self.state.hidden.told))
+            return replace(replay, detail=detail_of(policy.report, self.page.tier, self.state.hidden.redacted_text))
         return replay

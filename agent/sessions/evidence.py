@@ -72,20 +72,20 @@ class Evidence:
             name: how a site calls it, where it is a file of the site's.
         """
         if kind in _WRITTEN_HERE:
-            data = self._told_text(data)
+            data = self._redacted_text(data)
         elif (kind == "download" and content_type in _TEXTS) or content_type.startswith("text/"):
-            data = await asyncio.to_thread(self._told_file, data)
+            data = await asyncio.to_thread(self._redacted_file, data)
         ref = await self._sink.keep(kind, data, content_type)
         if name:
-            hide = self._state.hidden.told
+            hide = self._state.hidden.redacted_text
             ref = replace(ref, name=hide(safe_file_name(hide(name))))
         self.kept.append(ref)
         return ref.id
 
-    def _told_text(self, data: bytes) -> bytes:
-        return self._state.hidden.told(data.decode("utf-8", "replace")).encode("utf-8", "replace")
+    def _redacted_text(self, data: bytes) -> bytes:
+        return self._state.hidden.redacted_text(data.decode("utf-8", "replace")).encode("utf-8", "replace")
 
-    def _told_file(self, data: bytes) -> bytes:
+    def _redacted_file(self, data: bytes) -> bytes:
         """A file of a site with references for secrets, and otherwise byte for byte; UTF-16 has none that is found."""
         text = data.decode("utf-8", "surrogateescape")
         told = self._state.hidden.text(text)
@@ -111,7 +111,9 @@ class Evidence:
         `ask` as pages have it.
         """
         came = await self._page.page_errors(ask=ask)
-        told = redacted_errors(came, self._state.hidden.told, self._errors_left) if came != PageErrors() else came
+        told = (
+            redacted_errors(came, self._state.hidden.redacted_text, self._errors_left) if came != PageErrors() else came
+        )
         self._errors_left -= len(told.told)
         return told
 
@@ -178,7 +180,9 @@ class Evidence:
                 await self.photograph()
             return records
         if artifacts.evidence == "mhtml":
-            archive = await asyncio.to_thread(redacted_archive, await self._page.archive(), self._state.hidden.told)
+            archive = await asyncio.to_thread(
+                redacted_archive, await self._page.archive(), self._state.hidden.redacted_text
+            )
             await self.keep("mhtml", archive, "multipart/related")
         if artifacts.screenshots == "all":
             named = any(source.where for record in records for source in record.sources.values())
@@ -191,9 +195,11 @@ class Evidence:
     async def _keep_document(self) -> None:
         raw = self._page.document
         if raw is not None:
-            html = await asyncio.to_thread(self._told_file, raw.body)
+            html = await asyncio.to_thread(self._redacted_file, raw.body)
         else:
-            said = self._state.hidden.told(str(await self._page.read("() => document.documentElement.outerHTML")))
+            said = self._state.hidden.redacted_text(
+                str(await self._page.read("() => document.documentElement.outerHTML"))
+            )
             html = said.encode("utf-8", "replace")
         await self.keep("document", await asyncio.to_thread(gzip.compress, html, _FAST), "application/gzip")
 
@@ -218,7 +224,7 @@ class Evidence:
             path = f"{folder}/trace.zip"
             if not await self._page.end_trace(path):
                 return
-            told = await asyncio.to_thread(redacted_trace, path, self._state.hidden.told)
+            told = await asyncio.to_thread(redacted_trace, path, self._state.hidden.redacted_text)
         if wants.trace:
             await self.keep("trace", told.trace, "application/zip")
         if wants.har:
@@ -231,7 +237,9 @@ class Evidence:
         try:
             async with asyncio.timeout(_TRACES_S):
                 raw = await self._page.end_recording()
-                told = await asyncio.to_thread(redacted_recording, raw, self._state.hidden.told) if raw else None
+                told = (
+                    await asyncio.to_thread(redacted_recording, raw, self._state.hidden.redacted_text) if raw else None
+                )
                 if told is not None:
                     await self.keep("recording", told, "application/gzip")
         except TimeoutError:

@@ -33,7 +33,7 @@ class FieldPlaces:
 async def field_places(page: Context, records: Sequence[Record]) -> FieldPlaces | None:
     """The elements in the window that the records' sources name; None where no source can name one."""
     named = {source.where for record in records[:_MOST_RECORDS] for source in record.sources.values() if source.where}
-    return await _shown(page, sorted(named)[:_MOST_FIELDS]) if named else None
+    return await _read_places(page, sorted(named)[:_MOST_FIELDS]) if named else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,14 @@ async def acted_places(page: Context, actions: Sequence[Action]) -> ActedPlaces:
     named = dict.fromkeys(bid for action in actions if (bid := acted_bid(action)))
     selector_of = {bid: selectors[0] for bid in named if (selectors := await page.selectors(bid)) is not None}
     asks = selector_of or any("x" in action.args for action in actions)
-    places = await _shown(page, list(selector_of.values())) if asks else None
+    places = await _read_places(page, list(selector_of.values())) if asks else None
     if places is None:
         return ActedPlaces()
     seen = {bid: places.seen[selector] for bid, selector in selector_of.items() if selector in places.seen}
     return ActedPlaces(places.shows, {bid: Box(*place["box"]) for bid, place in seen.items()})
 
 
-async def _shown(page: Context, selectors: Sequence[str]) -> FieldPlaces | None:
+async def _read_places(page: Context, selectors: Sequence[str]) -> FieldPlaces | None:
     said = await page.read(_SCRIPT, {"selectors": selectors, "most": _CHARS})
     if said is None:
         return None  # a page that takes no scripts

@@ -160,16 +160,16 @@ class LazyContext:
         """The error that an HTTP status means, with what the page itself says about it."""
         assert self._context is not None
         if landing.egress:
-            said = await self._said("document.body?.innerText")
+            said = await self._evaluate_text("document.body?.innerText")
             return EGRESS_FAULTS[landing.egress].error(f"{landing.url} could not be opened: {said}", url=landing.url)
-        said = await self._said("document.querySelector('h1')?.innerText || document.title")
+        said = await self._evaluate_text("document.querySelector('h1')?.innerText || document.title")
         fault = http_fault(landing.status)
         message = f"{landing.url} answered {landing.status}" + (f": {said}" if said else "")
         message += f"; {fault.hint}" if fault.hint else ""
         pause = {"retry_after_s": landing.retry_after_s} if fault.site_pause else {}
         return fault.error(message, status=landing.status, **pause)
 
-    async def _said(self, expression: str) -> str:
+    async def _evaluate_text(self, expression: str) -> str:
         """Return what the page itself says, on one line."""
         assert self._context is not None
         return " ".join(str(await self._context.read(f"() => ({expression} || '')")).split())[:200]

@@ -19,7 +19,7 @@ from shoal.agent.workflows.learning.evidence import (
     SNAPSHOT,
     EvidenceBook,
     NotedBefore,
-    said_on,
+    read_messages,
 )
 from shoal.agent.workflows.learning.origin import Sources
 from shoal.agent.workflows.learning.page_sample import look_at
@@ -105,8 +105,8 @@ class LearningEvidence:
         finally:
             self._book.seconds += time.monotonic() - began
         snapshot = ""
-        if html := state.hidden.told(look.html):
-            snapshot = await self._kept(SNAPSHOT, await asyncio.to_thread(_packed, html))
+        if html := state.hidden.redacted_text(look.html):
+            snapshot = await self._store(SNAPSHOT, await asyncio.to_thread(_packed, html))
         if several:
             return
         locale = state.spec.browser.locale or ""
@@ -114,7 +114,7 @@ class LearningEvidence:
 
     async def _fetched(self) -> Sequence[FetchedJson]:
         """The JSON that the page's scripts fetched, without what holds a secret of the job."""
-        told = self._state.hidden.told
+        told = self._state.hidden.redacted_text
         answers = await self._state.page.fetched_json()
         return tuple(answer for answer in answers if told(answer.url + answer.text) == answer.url + answer.text)
 
@@ -124,14 +124,14 @@ class LearningEvidence:
             return
         said: tuple[str, ...] = ()
         try:
-            said = await said_on(self._state.page) if self._book.actions else ()
+            said = await read_messages(self._state.page) if self._book.actions else ()
         except AgentError as error:
             self._book.lost.append(f"the last page: {error.message}")
         state = self._state
-        book = self._book.book(state.page.url, said, state.spec.data, state.hidden.told)
-        await self._kept(KIND, await asyncio.to_thread(book.packed))
+        book = self._book.book(state.page.url, said, state.spec.data, state.hidden.redacted_text)
+        await self._store(KIND, await asyncio.to_thread(book.packed))
 
-    async def _kept(self, kind: ArtifactKind, data: bytes) -> str:
+    async def _store(self, kind: ArtifactKind, data: bytes) -> str:
         """The artifact's id; "" where the store is away. What was done is done: only its evidence is lost."""
         try:
             return await self._keep(kind, data, _COMPRESSED)

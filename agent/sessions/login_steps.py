@@ -48,7 +48,7 @@ async def take_steps(page: Context, steps: Sequence[LoginStep], act: Act) -> lis
 async def _action(page: Context, step: LoginStep, number: int) -> Action:
     if step.kind == "press":
         return Action("keyboard_press", {"key_comb": step.what})
-    bid = await _found(page, step, number)
+    bid = await _wait_for_element(page, step, number)
     args: dict[str, Json] = {"bid": bid}
     match step.kind:
         case "fill":
@@ -58,7 +58,7 @@ async def _action(page: Context, step: LoginStep, number: int) -> Action:
     return Action("click", args)
 
 
-async def _found(page: Context, step: LoginStep, number: int) -> str:
+async def _wait_for_element(page: Context, step: LoginStep, number: int) -> str:
     """The id of the step's element, once it is there.
 
     Raises:

@@ -106,7 +106,7 @@ async def _live(attempt: Attempt) -> Outcome:
     if attempt.work.depth == 0:
         await attempt.take_glossary()
     for _ in range(MAX_TASKS):
-        if attempt.attendance.wanted:
+        if attempt.attendance.is_person_waiting:
             await give_way(attempt)
         plan = await attempt.deps.policy.plan(attempt.state)
         await attempt.evidence.keep_prompt(plan.prompt)

@@ -185,7 +185,7 @@ class ExtractSpec(SpecPart):
         return records
 
     @model_validator(mode="after")
-    def _says_something(self) -> ExtractSpec:
+    def _validate_purpose(self) -> ExtractSpec:
         if self.goal is None and self.json_schema is None:
             raise ValueError("needs `goal`, `schema`, `fields` or several of these")
         return self

@@ -12,7 +12,7 @@ import sys
 _PIECE = 1 << 16
 
 
-async def said_aside(module: str, *arguments: str, told: bytes = b"", within_s: float, most_bytes: int) -> bytes:
+async def run_module(module: str, *arguments: str, told: bytes = b"", within_s: float, most_bytes: int) -> bytes:
     """Return what a module of ours says on its standard output, up to `most_bytes`,
     until `within_s` is over.
 

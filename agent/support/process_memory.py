@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import psutil
 
 
-def held_bytes(processes: Iterable[psutil.Process]) -> int:
+def memory_in_use(processes: Iterable[psutil.Process]) -> int:
     """The memory that some related processes hold together, in bytes.
 
     What is theirs alone, and once what the one that shares most shares: Chromium's processes share their program, its

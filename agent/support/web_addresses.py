@@ -87,7 +87,9 @@ def canonical_address(url: str) -> str:
     parts = address_parts(address)
     if not any(parts):
         return url.strip()
-    query = "&".join(part for part in parts.query.split("&") if part and not _says_who(*part.partition("=")[::2]))
+    query = "&".join(
+        part for part in parts.query.split("&") if part and not _is_visitor_parameter(*part.partition("=")[::2])
+    )
     path = "/".join(_SESSION_OF_PATH.sub("", step) for step in parts.path.split("/"))
     return urlunsplit((parts.scheme, parts.netloc.lower(), path or "/", query, "")) + hash_sign + route
 
@@ -98,7 +100,7 @@ def link_key(link: str, text: str) -> str:
     return page if page_address(link) == link else f"{page} {text}"
 
 
-def _says_who(name: str, value: str) -> bool:
+def _is_visitor_parameter(name: str, value: str) -> bool:
     """Return whether a parameter tells visitors apart rather than pages."""
     name = name.lower()
     return bool(_TRACKING.fullmatch(name) or _SESSION.fullmatch(name)) or (

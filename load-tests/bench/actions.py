@@ -127,19 +127,19 @@ async def compare(name: str, pair: Pair, context: Context, floor: Page, rounds: 
 @contextmanager
 def without_looks() -> Iterator[None]:
     """Actions tell nothing of what appeared, went or holds something else now."""
-    begin, told = appearances.begin, appearances.told
+    begin, read = appearances.begin, appearances.read_appearances
 
     async def no_begin(*of: Any) -> None:
         pass
 
-    async def no_told(*of: Any) -> Appearances:
+    async def no_appearances(*of: Any) -> Appearances:
         return Appearances()
 
-    appearances.begin, appearances.told = no_begin, no_told
+    appearances.begin, appearances.read_appearances = no_begin, no_appearances
     try:
         yield
     finally:
-        appearances.begin, appearances.told = begin, told
+        appearances.begin, appearances.read_appearances = begin, read
 
 
 async def compare_looks(page: BenchPage, context: Context, rounds: int, report: Report) -> None:

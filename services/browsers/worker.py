@@ -36,7 +36,7 @@ from shoal.agent.sessions.dependencies import Journal, NavigationGuard, SessionD
 from shoal.agent.sessions.login import Logins
 from shoal.agent.sessions.session_budget import SessionBudget
 from shoal.agent.status import Status
-from shoal.agent.support.process_memory import held_bytes
+from shoal.agent.support.process_memory import memory_in_use
 from shoal.agent.support.web_addresses import host_of
 from shoal.agent.types import Outcome
 from shoal.agent.worker_messages import Answer, JobLimits, LearnedUse, LiveRequest, Work
@@ -473,7 +473,7 @@ def _told(outcome: Outcome, excess: str) -> Outcome:
 def _tree_bytes() -> int:
     """Memory of this process and all below it, in bytes."""
     me = psutil.Process()
-    return held_bytes([me, *me.children(recursive=True)])
+    return memory_in_use([me, *me.children(recursive=True)])
 
 
 def _names(error: type[AgentError]) -> set[str]:

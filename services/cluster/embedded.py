@@ -21,7 +21,7 @@ from pydantic import SecretStr
 from ray.actor import ActorHandle
 from ray.exceptions import RayError
 
-from shoal.agent.chromium.process.find import find_chromium, said_version
+from shoal.agent.chromium.process.find import find_chromium, read_version
 from shoal.agent.support.busy import load_and_cores
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.browsers.configs import worker_config
@@ -76,7 +76,7 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
     make_data_folder(settings.data_dir)
     if settings.secrets_dir.parent == settings.data_dir:
         make_folder(settings.secrets_dir)
-    await asyncio.to_thread(said_version, find_chromium(str(settings.chromium) if settings.chromium else None))
+    await asyncio.to_thread(read_version, find_chromium(str(settings.chromium) if settings.chromium else None))
     async with AsyncExitStack() as stack:
         with_sync = ExitStack()
         stack.enter_context(with_sync)

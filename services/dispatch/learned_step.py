@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import structlog
 
-from shoal.agent.documents.kept_pages import checked, kept_pages
+from shoal.agent.documents.kept_pages import checked, stored_pages
 from shoal.agent.workflows.judging.phase import LearningStep
 from shoal.agent.workflows.learning.evidence import SessionEvidence, unpacked
 from shoal.agent.workflows.learning.loop import LoopLearning, next_step, refused
@@ -40,7 +40,7 @@ def checked_step(known: LearningDue, step: LearningStep, kept: Iterable[tuple[st
         kept: of each page its artifact's id, the page, and the evidence of its session.
     """
     assert known.version is not None and step.version is not None  # one is repaired by the other
-    test = checked(known.version, step.version, kept_pages(kept), known.record_schema)
+    test = checked(known.version, step.version, stored_pages(kept), known.record_schema)
     if test.wrong:
         return refused(_loop_learning(known, ()), f"of kept pages, {test.wrong[0]}")
     return replace(step, why=f"{step.why}; {test}")

@@ -107,10 +107,10 @@ def _argument(action: str, name: str) -> str:
 
 def format(actions: Iterable[Action]) -> str:
     """The actions as a reply's `actions`."""
-    return json.dumps({"actions": [_said(action) for action in actions]}, ensure_ascii=False)
+    return json.dumps({"actions": [_action_object(action) for action in actions]}, ensure_ascii=False)
 
 
-def _said(action: Action) -> dict[str, Json]:
+def _action_object(action: Action) -> dict[str, Json]:
     own = _own_type(action.name, dict(action.args), action.reasoning)
     if own is None:
         own = {"action_type": "CALL", "call": {"name": action.name, "args": dict(action.args)}}

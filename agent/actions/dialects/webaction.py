@@ -110,10 +110,10 @@ def format(actions: Iterable[Action], describe: Describe) -> str:
     Raises:
         ActionInvalid: the notation has no such action, or nothing is known of its element.
     """
-    return json.dumps([_said(action, describe) for action in actions], ensure_ascii=False)
+    return json.dumps([_action_object(action, describe) for action in actions], ensure_ascii=False)
 
 
-def _said(action: Action, describe: Describe) -> dict[str, Json]:
+def _action_object(action: Action, describe: Describe) -> dict[str, Json]:
     args = dict(action.args)
     match action.name, args:
         case "click", {"bid": bid} if len(args) == 1:

@@ -78,7 +78,7 @@ async def _click(
         with on.faults():
             await element.click(**how, timeout=max(on.left_ms - _FORCE_MS, on.left_ms / 2))
     except ElementNotUsable as error:
-        if not _held_back(error):
+        if not _is_obstructed(error):
             raise
         await _force(on, bid, element, how)
 
@@ -112,13 +112,13 @@ async def _takes_clicks(on: ActionContext, element: Any) -> bool:
     except ActionTimeout:
         return False
     except ElementNotUsable as error:
-        if not _held_back(error):
+        if not _is_obstructed(error):
             raise
         return False
     return True
 
 
-def _held_back(error: ElementNotUsable) -> bool:
+def _is_obstructed(error: ElementNotUsable) -> bool:
     """Return whether something lay over the element or it did not come to rest, and so no click reached it."""
     return "intercepts pointer events" in error.message or "not stable" in error.message
 
@@ -387,8 +387,8 @@ async def download(on: ActionContext, bid: Bid) -> dict[str, Any]:
     """
     begun, sure = on.downloads_begun(), (await on.target(bid)).file
     await _click(on, bid, 1, "left", ())
-    return _told(await on.next_download(begun, sure=sure))
+    return _download_details(await on.next_download(begun, sure=sure))
 
 
-def _told(file: Download) -> dict[str, Any]:
+def _download_details(file: Download) -> dict[str, Any]:
     return {"filename": file.filename, "bytes": file.bytes, "url": file.url, "text": file.text[:2000]}

@@ -61,7 +61,7 @@ async def select_native(on: ActionContext, bid: str, element: Any, items: list[O
 
 
 def _no_option(missing: Sequence[Option], there: list[tuple[str, str, bool]]) -> ElementNotUsable:
-    named = ", ".join(_told(item) for item in missing)
+    named = ", ".join(_option_text(item) for item in missing)
     return ElementNotUsable(f"there is no option {named}; there are: {_listed([label for label, _, _ in there[:30]])}")
 
 
@@ -69,7 +69,7 @@ def _listed(labels: Sequence[str]) -> str:
     return ", ".join(label if len(label) <= _TOLD_CHARS else _too_long(label) for label in labels) or "none"
 
 
-def _told(item: Option) -> str:
+def _option_text(item: Option) -> str:
     return _too_long(item) if isinstance(item, str) and len(item) > _TOLD_CHARS else repr(item)
 
 
@@ -117,7 +117,7 @@ async def select_in_widget(on: ActionContext, element: Any, target: ActionTarget
             await element.click(timeout=min(PATIENCE_MS, on.left_ms))
             choice, labels = await _choice(on, target.bid, item)
         if choice is None:
-            raise ElementNotUsable(f"there is no option {_told(item)}; there are: {_listed(labels)}")
+            raise ElementNotUsable(f"there is no option {_option_text(item)}; there are: {_listed(labels)}")
         if (await on.target(choice, again=True)).disabled:
             raise ElementNotUsable(f"the option {item!r} is disabled")
         label = labels[item] if isinstance(item, int) and item < len(labels) else str(item)
@@ -136,8 +136,12 @@ async def _choose_suggested(on: ActionContext, element: Any, target: ActionTarge
     await type_over(on, element, await on.target(target.bid, again=True), item)
     choice, labels = await _suggestion(on, target.bid, item)
     if choice is None:
-        alike = sum(label.casefold() == _wanted(item).casefold() for label in labels)
-        told = f"{alike} options are called {_told(item)}" if alike > 1 else f"there is no option {_told(item)}"
+        alike = sum(label.casefold() == _normalized(item).casefold() for label in labels)
+        told = (
+            f"{alike} options are called {_option_text(item)}"
+            if alike > 1
+            else f"there is no option {_option_text(item)}"
+        )
         raise ElementNotUsable(f"{told}; there are: {_listed(labels)}")
     await _take(on, target.bid, choice, item)
 
@@ -172,7 +176,7 @@ async def _take(on: ActionContext, bid: str, choice: str, label: str) -> None:
             if time.monotonic() >= ends:
                 raise
         await asyncio.sleep(_OPTION_PAUSE_S)
-        choice = (await on.choice(bid, _wanted(label), exact=True))[0] or choice
+        choice = (await on.choice(bid, _normalized(label), exact=True))[0] or choice
     await _see_taken(on, bid, choice, label)
 
 
@@ -188,7 +192,7 @@ async def _see_taken(on: ActionContext, bid: str, choice: str, item: str) -> Non
         ElementNotUsable: it does not take it.
     """
     ends = time.monotonic() + _TAKEN_S
-    while not await on.took(bid, choice, _wanted(item)):
+    while not await on.took(bid, choice, _normalized(item)):
         if time.monotonic() >= ends:
             raise ElementNotUsable(
                 f"element {bid} did not take the option {item!r}: neither the field shows it nor its form sends "
@@ -201,7 +205,7 @@ async def _suggestion(on: ActionContext, bid: str, item: str) -> tuple[str | Non
     """The id of the suggestion to choose, waited for while it may still come, and all that are suggested."""
     ends = time.monotonic() + _SUGGEST_S
     while True:
-        choice, labels = await on.choice(bid, _wanted(item), exact=True)
+        choice, labels = await on.choice(bid, _normalized(item), exact=True)
         late = time.monotonic() >= ends and await on.network_quiet_s() >= _QUIET_S
         if choice is not None or late or on.left_ms <= _RESERVE_MS:
             return choice, labels
@@ -213,17 +217,17 @@ async def _is_open(on: ActionContext, bid: str, item: Option, *, first: bool) ->
     expanded = (await on.target(bid, again=True)).expanded
     if expanded is not None or first:
         return bool(expanded)
-    return (await on.choice(bid, _wanted(item)))[0] is not None
+    return (await on.choice(bid, _normalized(item)))[0] is not None
 
 
-def _wanted(item: _Item) -> _Item:
+def _normalized(item: _Item) -> _Item:
     return item if isinstance(item, int) else " ".join(item.split())
 
 
 async def _choice(on: ActionContext, bid: str, item: Option) -> tuple[str | None, list[str]]:
     """The id of the item to choose, waited for while the list opens, and what there is to choose from."""
     for attempt in range(_OPTION_TRIES):
-        choice, labels = await on.choice(bid, _wanted(item))
+        choice, labels = await on.choice(bid, _normalized(item))
         if choice is not None:
             break
         if attempt + 1 < _OPTION_TRIES:

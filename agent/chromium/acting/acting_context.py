@@ -367,7 +367,7 @@ class ActingContext:
                         after = await self._effects.follow_up(before, bid)
             finally:
                 if before is not None and self._end() is None:
-                    changes = await self._effects.changes(before, after, bid, inside=inside, waits=primitive.tells)
+                    changes = await self._effects.changes(before, after, bid, inside=inside, waits=primitive.has_effect)
                     self._readiness.after(types=primitive.types)
                     if inside:
                         self.tab.acted()

@@ -34,7 +34,7 @@ async def begin(tab: Tab, prefix: str) -> None:
     await _ask(tab, prefix, "shoalChanges.begin()")
 
 
-async def told(tab: Tab, prefix: str, number: int) -> Appearances:
+async def read_appearances(tab: Tab, prefix: str, number: int) -> Appearances:
     """The second look. A frame that is gone, or has another document, tells nothing.
 
     Args:

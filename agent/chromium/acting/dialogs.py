@@ -48,7 +48,7 @@ class Dialogs:
         task.add_done_callback(self._answering.discard)
 
     async def _answer(self, dialog: Dialog) -> None:
-        said = await self._asked(dialog)
+        said = await self._ask(dialog)
         # An alert has but one answer; leaving a page was the agent's own wish.
         accept = said.accept if said is not None else self._accept or dialog.type in ("alert", "beforeunload")
         words = (
@@ -62,7 +62,7 @@ class Dialogs:
         except PlaywrightError:
             return  # the page went away with its dialog
 
-    async def _asked(self, dialog: Dialog) -> DialogAnswer | None:
+    async def _ask(self, dialog: Dialog) -> DialogAnswer | None:
         if self._asks is None:
             return None
         with self._waits():

@@ -62,7 +62,7 @@ class EffectWatch:
             if inside and after.main and (before.tab, before.document) == (after.tab, after.document):
                 async with self._context.limits.guard(LOOK_S, "looking for the effect"):
                     number = split_bid(bid)[1] if bid else 0
-                    seen = await appearances.told(self._context.tab, before.prefix, number)
+                    seen = await appearances.read_appearances(self._context.tab, before.prefix, number)
             changes = effect(before, after, bid, seen)
             if not changes.unchanged or not waits:
                 return replace(changes, unchanged=changes.unchanged and waits)

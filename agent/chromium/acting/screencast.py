@@ -39,7 +39,7 @@ async def screencast(tab: Tab, options: FrameOptions) -> AsyncGenerator[Screenca
     try:
         while True:
             began = time.monotonic()
-            await session.send("Page.startScreencast", _asked(options))
+            await session.send("Page.startScreencast", _screencast_parameters(options))
             told: dict[str, Any] | None = None
             while told is None or told["data"] == given:
                 try:
@@ -66,7 +66,7 @@ async def screencast(tab: Tab, options: FrameOptions) -> AsyncGenerator[Screenca
             await session.detach()
 
 
-def _asked(options: FrameOptions) -> dict[str, Any]:
+def _screencast_parameters(options: FrameOptions) -> dict[str, Any]:
     pixels = {"maxWidth": options.most_pixels, "maxHeight": options.most_pixels}
     return {"format": "jpeg", "quality": options.quality, "everyNthFrame": 1, **pixels}
 

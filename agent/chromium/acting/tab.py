@@ -150,7 +150,7 @@ class Tab:
     def tell_fetching(self, fetching: FetchingSites) -> None:
         """Notes whether the page that is left now fetched anything."""
         if self.fetches is not None and not self.page.is_closed() and is_web(self.page.url):
-            fetching.told(self.page.url, fetched=self.fetches.has_fetched)
+            fetching.record_page(self.page.url, fetched=self.fetches.has_fetched)
 
     async def worlds(self) -> Worlds:
         """The worlds of this tab's frames, followed from the first call on."""

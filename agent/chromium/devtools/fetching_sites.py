@@ -38,8 +38,8 @@ class FetchingSites:
         site.unwatched += 1
         return site.unwatched % _ONE_OF == 0
 
-    def told(self, url: str, *, fetched: bool) -> None:
-        """A page that was watched is done with: whether its scripts fetched JSON."""
+    def record_page(self, url: str, *, fetched: bool) -> None:
+        """Record whether the scripts of a page that was watched fetched JSON."""
         site = self._site(url)
         site.quiet = 0 if fetched else site.quiet + 1
 

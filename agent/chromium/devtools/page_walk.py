@@ -218,7 +218,7 @@ class PageWalk:
         worlds = self._worlds.of_session(session)
         if not worlds:
             return
-        known = self._known(session, min(world.context for world in worlds))
+        known = self._reported_nodes(session, min(world.context for world in worlds))
         limit = _MAX_NEW_LISTENERS if options.max_elements is None else _MAX_NEW_LISTENERS_IN_BUDGET
         heard: dict[int, set[str]] = {}
         for entry in listeners:
@@ -238,7 +238,7 @@ class PageWalk:
                 limit -= len(fresh)
         await session.send("Runtime.releaseObjectGroup", {"objectGroup": "shoal"})
 
-    def _known(self, session: CDPSession, document: int) -> set[tuple[str, int]]:
+    def _reported_nodes(self, session: CDPSession, document: int) -> set[tuple[str, int]]:
         """Which nodes were told in this document; what was told about earlier ones is forgotten."""
         at, known = self._listeners.get(session, (0, set()))
         if at != document:

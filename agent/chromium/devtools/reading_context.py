@@ -151,7 +151,7 @@ class ReadingContext:
     def _tell_fetching(self) -> None:
         """Notes whether the page that is left now fetched anything."""
         if self.page.fetches is not None and is_web(self.page.url):
-            self._browser.fetching.told(self.page.url, fetched=self.page.fetches.has_fetched)
+            self._browser.fetching.record_page(self.page.url, fetched=self.page.fetches.has_fetched)
 
     async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
         if self._moved is not None or bid is not None or (full_page and region is not None):

@@ -62,7 +62,7 @@ def find_chromium(setting: str | None = None) -> Path:
     raise BrowserNotFound(f"no Chromium was found on this machine. {_ADVICE}")
 
 
-def said_version(executable: Path) -> str:
+def read_version(executable: Path) -> str:
     """The line with which the browser says its version, which takes a tenth of a second; blocks for that long.
 
     Raises:

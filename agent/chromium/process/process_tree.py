@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from shoal.agent.support.process_memory import held_bytes
+from shoal.agent.support.process_memory import memory_in_use
 
 _PROFILE_FLAG = "--user-data-dir="
 _KILL_S = 3.0
@@ -68,7 +68,7 @@ class ProcessTree:
                     alive.append(process)
             except psutil.Error:
                 continue
-        return tuple(process.pid for process in alive), held_bytes(alive)
+        return tuple(process.pid for process in alive), memory_in_use(alive)
 
     def _group(self) -> list[psutil.Process]:
         """The main process's group: its children stay in it when it was killed and they have another parent."""

@@ -78,7 +78,7 @@ class Recorder:
         tab.script = (await session.send("Page.addScriptToEvaluateOnNewDocument", asked))["identifier"]
 
     def _listener(self, tab: _RecordedTab) -> Callable[[dict[str, Any]], None]:
-        def told(event: dict[str, Any]) -> None:
+        def add_batch(event: dict[str, Any]) -> None:
             if event["name"] != _BINDING or self._full:
                 return
             batch = str(event["payload"])
@@ -90,7 +90,7 @@ class Recorder:
                 return
             tab.batches.append(batch)
 
-        return told
+        return add_batch
 
     async def _stop_all(self) -> None:
         for tab in self._tabs:

@@ -204,7 +204,7 @@ class DocumentElements(Elements):
 
     # --- what is shown --------------------------------------------------------------------------------
 
-    def shown(self, el: Node) -> bool:
+    def is_rendered(self, el: Node) -> bool:
         """Return whether a browser shows it.
 
         Raises:
@@ -214,10 +214,10 @@ class DocumentElements(Elements):
         known = self._shown.get(el.mem_id)
         if known is None:
             around = self.parent(el)
-            known = self._shows_itself(el, around) and (around is None or self.shown(around))
+            known = self._shows_itself(el, around) and (around is None or self.is_rendered(around))
             self._shown[el.mem_id] = known
         elif (around := self.parent(el)) is not None:
-            self.shown(around)  # a field that asks later depends on the same elements
+            self.is_rendered(around)  # a field that asks later depends on the same elements
         return known
 
     def _shows_itself(self, el: Node, around: Node | None) -> bool:

@@ -18,7 +18,7 @@ def facts_of(elements: DocumentElements, url: str, status: int, selectors: Seque
         BeyondDocument: only a browser can tell.
     """
     matches = {selector: elements.find(selector) for selector in selectors}
-    headings = [el for el in elements.find("h1,h2") if elements.shown(el)][:_MOST_HEADINGS]
+    headings = [el for el in elements.find("h1,h2") if elements.is_rendered(el)][:_MOST_HEADINGS]
     title = elements.tree.css_first("title")
     return {
         "url": url,
@@ -31,7 +31,9 @@ def facts_of(elements: DocumentElements, url: str, status: int, selectors: Seque
         "busy": elements.tree.css_first('[aria-busy="true"]') is not None,
         "present": [selector for selector, several in matches.items() if several],
         # Each is asked, not only up to the first that is shown: a browser has to have seen every kind of them.
-        "visible": [selector for selector, several in matches.items() if any([elements.shown(el) for el in several])],
+        "visible": [
+            selector for selector, several in matches.items() if any([elements.is_rendered(el) for el in several])
+        ],
         "landmarks": [],
         "outline": "",
         "document": True,

@@ -133,7 +133,7 @@ def _parts(expectation: Expectation, looked: _Looked) -> Iterator[tuple[bool, bo
     if expectation.address:
         yield True, leads_to(looked.seen.url, expectation.address)
     if expectation.text:
-        yield False, looked.says(expectation.text)
+        yield False, looked.has_text(expectation.text)
     if expectation.element:
         yield False, looked.has(expectation.element)
     if expectation.field:
@@ -169,7 +169,7 @@ class _Looked:
     def marks_invalid(self) -> bool:
         return any(element.visible and "invalid" in element.states for element in self._elements)
 
-    def says(self, words: str) -> bool:
+    def has_text(self, words: str) -> bool:
         # What was typed is no answer of the page, and an address may hold what was searched for.
         shown = replace(self.seen, url="", elements=rebuilt(self.seen.elements, _without_value))
         return PageText([shown]).find(words) is not None

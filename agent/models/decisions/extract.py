@@ -242,19 +242,19 @@ def records_in(reply: Json, extract: ExtractSpec) -> list[Json]:
     if schema is not None:
         whole = schema if extract.many else {"type": "array", "items": schema, **_definitions(schema)}
         values = without_unknown(values, whole)
-    return [value for value in values if says_something(value)]
+    return [value for value in values if has_value(value)]
 
 
 def _definitions(schema: dict[str, Json]) -> dict[str, Json]:
     return {name: schema[name] for name in ("$defs", "definitions") if name in schema}
 
 
-def says_something(value: Json) -> bool:
+def has_value(value: Json) -> bool:
     """False for null, empty text, and whatever holds nothing but those."""
     if isinstance(value, dict):
-        return any(says_something(part) for part in value.values())
+        return any(has_value(part) for part in value.values())
     if isinstance(value, list):
-        return any(says_something(part) for part in value)
+        return any(has_value(part) for part in value)
     return value is not None and value != ""
 
 
@@ -287,14 +287,14 @@ def _alike(some: Sequence[Json], others: Sequence[Json]) -> bool:
 def _may_be_one(a: Json, b: Json) -> bool:
     if not isinstance(a, dict) or not isinstance(b, dict):
         return bool(a == b)
-    known = [name for name in a if says_something(a[name]) and says_something(b.get(name))]
+    known = [name for name in a if has_value(a[name]) and has_value(b.get(name))]
     return bool(known) and all(a[name] == b[name] for name in known)
 
 
 def _united(a: Json, b: Json) -> Json:
     if not isinstance(a, dict) or not isinstance(b, dict):
         return a
-    return {name: a[name] if says_something(a.get(name)) else b.get(name, a.get(name)) for name in {**a, **b}}
+    return {name: a[name] if has_value(a.get(name)) else b.get(name, a.get(name)) for name in {**a, **b}}
 
 
 def fields_missing(values: Sequence[Json], extract: ExtractSpec) -> tuple[str, ...]:

@@ -144,7 +144,8 @@ def _action(kind: str, shape: StepShape) -> dict[str, Json]:
         fields["errors"] = {"type": "array", "items": error}
     if kind == "CALL":
         calls = [
-            _object({"name": {"type": "string", "enum": [c.name]}, "args": _held(c)}) for c in shape.possible_calls()
+            _object({"name": {"type": "string", "enum": [c.name]}, "args": _arguments_schema(c)})
+            for c in shape.possible_calls()
         ]
         fields["call"] = {"anyOf": calls}
     needed += [name for name in ("option", "call") if name in fields]
@@ -156,7 +157,7 @@ def _action(kind: str, shape: StepShape) -> dict[str, Json]:
     return {**_object(fields), "required": needed}
 
 
-def _held(call: CallOffer) -> dict[str, Json]:
+def _arguments_schema(call: CallOffer) -> dict[str, Json]:
     """The schema of a call's arguments, with this page's ids for those that name an element."""
     properties = call.schema.get("properties", {})
     held = {name: _ID if names_element(name) else part for name, part in properties.items()}

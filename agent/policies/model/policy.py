@@ -15,10 +15,10 @@ from shoal.agent.models.decisions.step import CallOffer, StepDecision, StepShape
 from shoal.agent.models.model import Ask, Message, Model
 from shoal.agent.models.reply import ModelAnswer, ReplyDoubt, ReplyProblem
 from shoal.agent.observe.renderings import compact
-from shoal.agent.policies.model.checks.addresses import given
+from shoal.agent.policies.model.checks.addresses import allowed_targets
 from shoal.agent.policies.model.checks.calls import action_types, call_offers
 from shoal.agent.policies.model.checks.data_used import check_data_used
-from shoal.agent.policies.model.checks.evidence import given_words, known
+from shoal.agent.policies.model.checks.evidence import allowed_values, input_text
 from shoal.agent.policies.model.checks.step_checks import actions_of, check_progress, check_values
 from shoal.agent.policies.model.field_glossary import RepliedGlossary, ask_glossary
 from shoal.agent.policies.model.planning import check_loop_values, loop_words, sound, spelled_out, task_types
@@ -107,7 +107,7 @@ class ModelPolicy:
             choices = offered(seen, state.spec.grounding)
             shape = PlanShape(types, state.spec.allow_terminate, codes, self._first_shape(state, choices))
             variables = {
-                **self._asker.told(state, seen, self._asker.text(state, seen, chars), chars),
+                **self._asker.prompt_variables(state, seen, self._asker.text(state, seen, chars), chars),
                 "pictures": shown.words,
                 "task_types": types,
                 "may_act": shape.first is not None,
@@ -199,7 +199,7 @@ class ModelPolicy:
                 shown, choices = replace(shown, images=images), replace(choices, canvas=canvas)
             shape = self._step_shape(state, choices)
             variables = {
-                **self._asker.told(state, seen, text, chars),
+                **self._asker.prompt_variables(state, seen, text, chars),
                 "pictures": shown.words,
                 "mini_goal": goal,
                 "steps": step_lines(steps, choices.canvas, chars=chars),
@@ -318,7 +318,9 @@ class ModelPolicy:
         async def ask(part: int, text: str) -> ModelAnswer[Json]:
             elements = only_in(text, choices).elements
             request = Ask(
-                messages=session_messages("collect", {**self._asker.told(state, seen, text, chars, part), **wish}),
+                messages=session_messages(
+                    "collect", {**self._asker.prompt_variables(state, seen, text, chars, part), **wish}
+                ),
                 schema_name="collect",
                 json_schema=collect_schema(tuple(elements)),
                 max_tokens=self._options.collect_tokens,
@@ -363,7 +365,7 @@ class _PlanOn:
         self._state = state
         self._seen = seen
         self._page = PageText([seen])
-        self._given = given(state, seen)
+        self._given = allowed_targets(state, seen)
         self._decide = _Decide(state, seen, choices, ())
 
     def __call__(self, reply: Json) -> Plan:
@@ -371,10 +373,10 @@ class _PlanOn:
         state.wants_answer = state.wants_answer or reply.get("wants_answer", False)
         said = plan_from(reply)
         if said.task_type == "answer" and reply.get("answer"):
-            basis = basis_of(reply["answer"], state.pages, state.records, given_words(state))
+            basis = basis_of(reply["answer"], state.pages, state.records, input_text(state))
             said = replace(said, answer=reply["answer"]["text"], rests_on=basis)
         plan = sound(said, self._seen.url, state, page=self._page, given=self._given)
-        check_loop_values(plan, lambda: known(state, self._page))
+        check_loop_values(plan, lambda: allowed_values(state, self._page))
         if plan.user_goal_achieved and state.children is None:
             check_data_used(state, self._page, (), plan)
         return replace(plan, first=self._first(reply, plan))
@@ -400,7 +402,7 @@ class _Decide:
         self._seen = seen
         self._choices = choices
         self._page = PageText([seen])
-        self._given = given(state, seen)
+        self._given = allowed_targets(state, seen)
 
     def __call__(self, reply: Json) -> StepDecision:
         thought = reply["thoughts"].strip()
@@ -415,7 +417,7 @@ class _Decide:
             then_done=then_done,
             rests_on=self._basis(actions),
         )
-        check_values(decision, reply, lambda: known(self._state, self._page, self._steps))
+        check_values(decision, reply, lambda: allowed_values(self._state, self._page, self._steps))
         check_progress(decision, self._seen.elements, self._steps)
         if any(action.name == "complete" for action in actions):
             check_data_used(self._state, self._page, self._steps, decision)
@@ -433,4 +435,4 @@ class _Decide:
         state = self._state
         if told is None:
             return None
-        return basis_of_words(told, state.pages, state.records, given_words(state, self._steps))
+        return basis_of_words(told, state.pages, state.records, input_text(state, self._steps))

@@ -23,7 +23,7 @@ from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.replay.conditions import condition_miss
 from shoal.agent.workflows.replay.pages import replay_page
 from shoal.agent.workflows.replay.values import values_of
-from shoal.agent.workflows.replay.waiting import held_in_time
+from shoal.agent.workflows.replay.waiting import wait_for_conditions
 from shoal.agent.workflows.verdict import FieldRead, Found
 
 
@@ -191,10 +191,10 @@ class WorkflowPolicy:
         """Which condition before the extraction does not hold."""
         if not node.pre:
             return None
-        values = self._known(state)
+        values = self._parameter_values(state)
         if isinstance(values, Miss):
             return values
-        return await held_in_time(state.page, node.pre, values, where=node.id, budget_s=_SETTLE_S)
+        return await wait_for_conditions(state.page, node.pre, values, where=node.id, budget_s=_SETTLE_S)
 
     def _ended(self, node: ExtractNode, miss: Miss) -> Miss:
         """The miss of an extraction.
@@ -233,17 +233,17 @@ class WorkflowPolicy:
 
     async def _do(self, state: SessionState, node: Node) -> Action | Miss | None:
         """The node's action; None where it is done without one."""
-        values = self._known(state)
+        values = self._parameter_values(state)
         if isinstance(values, Miss):
             return values
-        miss = await held_in_time(state.page, node.pre, values, where=node.id, budget_s=_SETTLE_S)
+        miss = await wait_for_conditions(state.page, node.pre, values, where=node.id, budget_s=_SETTLE_S)
         if miss is not None:
             return miss
         match node:
             case ActionNode():
                 return await self._action(state, node, values)
             case WaitNode():
-                miss = await held_in_time(state.page, node.until, values, where=node.id, budget_s=node.timeout_s)
+                miss = await wait_for_conditions(state.page, node.until, values, where=node.id, budget_s=node.timeout_s)
             case GuardNode():
                 miss = await condition_miss(state.page, node.holds, values, where=node.id)
             case BranchNode():
@@ -266,7 +266,7 @@ class WorkflowPolicy:
         if node.target is not None:
             if state.spec.sample is not None:
                 await self._count(state, node.id, node.target)
-            located = await self._found(state, node)
+            located = await self._find_element(state, node)
             if located.miss is not None:
                 return located.miss
             args["bid"] = located.bid
@@ -288,7 +288,7 @@ class WorkflowPolicy:
         counted = [LocatorCount(node, way.family, way.value, number, url) for way, number in ways]
         self._report = replace(self._report, counts=(*self._report.counts, *counted))
 
-    async def _found(self, state: SessionState, node: ActionNode) -> Found:
+    async def _find_element(self, state: SessionState, node: ActionNode) -> Found:
         """The node's element; where it is not there yet, the page is given time."""
         assert node.target is not None
         strict = node.once or node.submits
@@ -315,11 +315,11 @@ class WorkflowPolicy:
         else:
             if node.submits:
                 self._sent = node
-            values = self._known(state)
+            values = self._parameter_values(state)
             miss = (
                 values
                 if isinstance(values, Miss)
-                else await held_in_time(state.page, node.post, values, where=node.id, budget_s=_SETTLE_S)
+                else await wait_for_conditions(state.page, node.post, values, where=node.id, budget_s=_SETTLE_S)
             )
             if miss is not None and node.submits:
                 raise UnsureAction(f"{self._title} did {node.id} ({node.says}), and then: {miss.told}")
@@ -353,7 +353,7 @@ class WorkflowPolicy:
         self._at = to if to is not None else node.next
         self._report = replace(self._report, done=(*self._report.done, node.id))
 
-    def _known(self, state: SessionState) -> Mapping[str, Json] | Miss:
+    def _parameter_values(self, state: SessionState) -> Mapping[str, Json] | Miss:
         if self._values is None:
             values = values_of(self._version, state.spec.data, state.item, state.records)
             if isinstance(values, Miss):

@@ -34,7 +34,7 @@ def detail_of(report: ReplayReport, tier: Tier, hide: Hide) -> ReplayDetail:
         else type(intended)(
             intended.node,
             intended.action,
-            {name: _shown(value, hide) for name, value in intended.args.items()},
+            {name: _redacted_value(value, hide) for name, value in intended.args.items()},
             hide(intended.element),
             intended.found_by,
         ),
@@ -44,7 +44,7 @@ def detail_of(report: ReplayReport, tier: Tier, hide: Hide) -> ReplayDetail:
 
 def _field(read: FieldRead, hide: Hide) -> FieldReading:
     return FieldReading(
-        _shown(read.value, hide), read.hits, tuple(_channel(channel, hide) for channel in read.channels)
+        _redacted_value(read.value, hide), read.hits, tuple(_channel(channel, hide) for channel in read.channels)
     )
 
 
@@ -57,14 +57,14 @@ def _channel(read: ChannelRead, hide: Hide) -> ChannelReading:
     return ChannelReading(
         family=read.channel.family,
         place=f"{place.kind} {place.query}",
-        value=_shown(said.value, hide),
+        value=_redacted_value(said.value, hide),
         raw="" if said.place is None else _clipped(hide(raw_text(said.place))),
         where="" if said.place is None else said.place.where,
         fault=_clipped(hide(fault)),
     )
 
 
-def _shown(value: Json, hide: Hide) -> Json:
+def _redacted_value(value: Json, hide: Hide) -> Json:
     """A value without secrets; one that is long becomes a text that is cut."""
     if isinstance(value, str):
         return _clipped(hide(value))

@@ -63,8 +63,8 @@ class Place:
         )
 
     @property
-    def shown(self) -> str:
-        """Return what stands there, as a message tells it."""
+    def quoted_text(self) -> str:
+        """Return what stands there, as a message quotes it."""
         text = json.dumps(self.value, ensure_ascii=False) if self.kind == "json" else squash_lines(self.text)
         text = str(self.checked).lower() if self.kind == "check" else text
         return repr(text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…")
@@ -117,12 +117,12 @@ def _converted(raw: Raw, place: Place, field: FieldPlace, prop: Property, readin
     """`raw` by the field's reader, else by the type that the schema gives the field."""
     if _is_text(field, prop):
         return _text(raw, place, field, prop)
-    asked = _asked(field, prop)
+    asked = _property_for_reader(field, prop)
     value = convert(asked, raw, reading)
     if value is None and asked.types == {"boolean"}:  # "In stock (3 available)", whatever the field is called
         value = convert(replace(asked, concept=_AVAILABILITY), raw, reading)
     if value is None:
-        raise Unreadable(f"says {place.shown}, which reads as no {field.reader or _kind(prop)}")
+        raise Unreadable(f"says {place.quoted_text}, which reads as no {field.reader or _kind(prop)}")
     return value
 
 
@@ -142,12 +142,12 @@ def _text(raw: Raw, place: Place, field: FieldPlace, prop: Property) -> str | No
     if prop.pattern and field.reader is None:
         fit = fitting(prop.pattern, text)
         if not fit:
-            raise Unreadable(f"says {place.shown}, which does not fit the pattern {prop.pattern}")
+            raise Unreadable(f"says {place.quoted_text}, which does not fit the pattern {prop.pattern}")
         return fit
     return text or None
 
 
-def _asked(field: FieldPlace, prop: Property) -> Property:
+def _property_for_reader(field: FieldPlace, prop: Property) -> Property:
     """`prop` as the field's reader changes it."""
     match field.reader:
         case None:
@@ -185,7 +185,7 @@ def _json_value(place: Place, field: FieldPlace, prop: Property, reading: ValueH
     if field.reader is None and not prop.enum and not prop.format and _has_type(value, prop.types):
         return value
     if isinstance(value, (dict, list)):
-        raise Unreadable(f"is {place.shown}, which is no {field.reader or _kind(prop)}")
+        raise Unreadable(f"is {place.quoted_text}, which is no {field.reader or _kind(prop)}")
     if isinstance(value, bool) and _asks_boolean(field, prop):
         return value
     text = str(value).lower() if isinstance(value, bool) else str(value)
@@ -208,7 +208,7 @@ class Ambiguous:
     places: tuple[Place, ...]  # one for each value
 
     def __str__(self) -> str:
-        listed = "; ".join(f"{place.where} says {place.shown}" for place in self.places[:3])
+        listed = "; ".join(f"{place.where} says {place.quoted_text}" for place in self.places[:3])
         return listed + (f"; and {len(self.places) - 3} more" if len(self.places) > 3 else "")
 
 

@@ -9,7 +9,7 @@ from typing import Self
 
 from shoal.agent.browser import PageDocument
 from shoal.agent.errors import BrowserError
-from shoal.agent.read.by_place.elements.page_reading import PLACES_JS, asked_of_page, told_by_page
+from shoal.agent.read.by_place.elements.page_reading import PLACES_JS, parse_places_answer, places_parameters
 from shoal.agent.read.by_place.place import Place
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
@@ -88,13 +88,13 @@ class PlacesPage:
 
 
 async def read_places(page: PageDocument, arg: Mapping[str, Json]) -> PlacesPage:
-    """Return what stands at the places of `arg`, which is as in `asked_of_page`.
+    """Return what stands at the places of `arg`, which is as in `places_parameters`.
 
     Raises:
         BrowserError: the page could not be asked.
     """
-    answer = await page.read(PLACES_JS, asked_of_page(arg))
+    answer = await page.read(PLACES_JS, places_parameters(arg))
     said = readable_json(answer) if isinstance(answer, str) else answer
     if not isinstance(said, Mapping):
         raise BrowserError("the page answered no places")
-    return PlacesPage.of(await asyncio.to_thread(told_by_page, said, arg))
+    return PlacesPage.of(await asyncio.to_thread(parse_places_answer, said, arg))

@@ -42,7 +42,7 @@ class Proposals:
         None  # of a list: what one record is; None: its fields are columns of a table, or none is known
     )
 
-    def told(self) -> dict[str, Json]:
+    def to_json(self) -> dict[str, Json]:
         """The same as a job spells it."""
         spelled = {
             name: [place.model_dump(by_alias=True, exclude_defaults=True) for place in places]

@@ -133,7 +133,7 @@ async def read_by_places(
         await asyncio.sleep(_LOOK_S)
         read = await _read(page, extract, locale)
     lacks_records = extract.many and not read.records
-    if lacks_records and (_empty_in_json(read) or (await read_empty_page(page)).told(asked)):
+    if lacks_records and (_empty_in_json(read) or (await read_empty_page(page)).empty_message(asked)):
         return PageReading(read.page.url, (), read.page.text, empty=True)
     _check_there(read)
     return PageReading(read.page.url, tuple(read.records), read.page.text, read.page.cut)
@@ -165,7 +165,7 @@ async def values_of_each(
         return []
     keyed = {f"{number} {name}": (name, place) for number, (name, place) in enumerate(places)}
     fields = {key: place for key, (_, place) in keyed.items()}
-    seen = await _seen(page, extract.model_copy(update={"fields": fields}), locale)
+    seen = await _read_page(page, extract.model_copy(update={"fields": fields}), locale)
     given: list[list[Mapping[str, Json]]] = []
     for key, (name, place) in keyed.items():
         records = [replace(record, places={name: record.places.get(key, ())}) for record in seen.page.records]
@@ -200,13 +200,13 @@ def _may_still_come(page: PlacesPage) -> bool:
 
 
 async def _read(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
-    read = await _seen(page, extract, locale)
+    read = await _read_page(page, extract, locale)
     _check_selectors(read)
     _read_records(read)
     return read
 
 
-async def _seen(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
+async def _read_page(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
     """Return what stands on the page now, without a record made of it."""
     read = await _look(page, extract, locale)
     if extract.asks_json and not _own_json_leads(read) and (fetched := await _fetched(page)):

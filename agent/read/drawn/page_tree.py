@@ -16,20 +16,20 @@ MOST_ELEMENTS = 40_000
 
 async def page_on(document: PageDocument) -> Page | None:
     """The page's tree; None where it is too large to be read in good time."""
-    page = await _taken(document)
+    page = await _read_tree(document)
     return None if is_large(page) else page
 
 
 async def drawn_page(document: Context) -> Page:
     """The page's tree, however large; of a document that is no HTML the tree of what it states."""
-    page = await _taken(document)
+    page = await _read_tree(document)
     drawn = "html" in page.content_type or page.root.find(".//pre[@data-document-source]") is not None
     if drawn or not await draw_shown(document, page.content_type, page.url):
         return page
-    return await _taken(document)
+    return await _read_tree(document)
 
 
-async def _taken(document: PageDocument) -> Page:
+async def _read_tree(document: PageDocument) -> Page:
     answer = await document.read(SCRIPT, {"boxes": False})
     return await asyncio.to_thread(page_of_answer, answer)
 

@@ -134,10 +134,10 @@ def _busy(page: Page) -> str:
     """Return what says in markup that content is still coming: in words for people, "" when nothing does."""
     for el in page.elements:
         is_progress = el.get("role") == "progressbar" and el.get("aria-valuenow") is None
-        if (el.get("aria-busy") == "true" or is_progress) and page.shown(el):
+        if (el.get("aria-busy") == "true" or is_progress) and page.is_visible(el):
             return "aria-busy" if el.get("aria-busy") is not None else "a progress bar"
     for el in page.elements:
-        is_called = el.tag != "body" and _PLACEHOLDER.search(el.get("class") or "") and page.shown(el)
+        is_called = el.tag != "body" and _PLACEHOLDER.search(el.get("class") or "") and page.is_visible(el)
         if is_called and len(one_line(el.text_content())) < 40:
             return "a placeholder for content"
     return "the document" if page.loading else ""

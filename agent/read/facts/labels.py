@@ -89,7 +89,7 @@ class Labels:
             if own is not None:
                 self._label_of.setdefault(own, []).append(label)
 
-    def _said(self, el: HtmlElement) -> str:
+    def _text_of(self, el: HtmlElement) -> str:
         return self._walk.texts.get(el, "")
 
     def _add(self, how: str, label: str, value: str, el: HtmlElement, around: Around, **more: Any) -> None:
@@ -135,10 +135,10 @@ class Labels:
     def _add_row(self, cells: Sequence[HtmlElement], width: int, around: Around, box: str) -> None:
         heads = [is_head(cell) for cell in cells]
         if len(cells) == 2 and not heads[1] and (heads[0] or width == 2):
-            self._add_cell([self._said(cells[0])], cells[1], around, box)
+            self._add_cell([self._text_of(cells[0])], cells[1], around, box)
         elif cells and len(cells) % 2 == 0 and heads == [True, False] * (len(cells) // 2):
             for place in range(0, len(cells), 2):
-                self._add_cell([self._said(cells[place])], cells[place + 1], around, box)
+                self._add_cell([self._text_of(cells[place])], cells[place + 1], around, box)
 
     def add_record_row(self, row: HtmlElement, around: Around) -> None:
         """The cells of a row that is a record, each with the names of its column."""
@@ -152,7 +152,7 @@ class Labels:
                 labels = [names[-1], *([" ".join(names)] if len(names) > 1 else [])]
                 self._add_cell(labels, cell, around, str(self._walk.order), may_be_empty=True)
             else:
-                self._add("column", str(column + 1), self._said(cell), cell, around)
+                self._add("column", str(column + 1), self._text_of(cell), cell, around)
 
     def _add_cell(
         self, labels: Sequence[str], cell: HtmlElement, around: Around, box: str, *, may_be_empty: bool = False
@@ -163,7 +163,7 @@ class Labels:
         names = [name for name in (*labels, *(cell.get("headers") or "").split()) if name.strip()]
         if not names:
             return
-        own = self._said(cell)
+        own = self._text_of(cell)
         control = None if own.strip() else next(cell.iterdescendants(*_CONTROL_TAGS), None)
         pictures = [] if own.strip() else [img for img in cell.iterdescendants("img") if img.get("alt") is not None]
         text = one_line(pictures[0].get("alt")) if len(pictures) == 1 else own
@@ -236,7 +236,7 @@ class Labels:
         left = len(parts)
         while left > 1 and in_badge(parts[left - 1][1]):
             left -= 1
-        text = self._said(cell).strip() if left < len(parts) else ""
+        text = self._text_of(cell).strip() if left < len(parts) else ""
         for said, _ in reversed(parts[left:]):
             shown = one_line(said)
             if not text.endswith(shown):
@@ -251,12 +251,12 @@ class Labels:
             if next(el.iterancestors("dl"), None) is not terms:
                 continue
             if el.tag == "dt":
-                names, named = [*([] if named else names), self._said(el)], False
+                names, named = [*([] if named else names), self._text_of(el)], False
             else:
                 named = True
                 more_labels = tuple(map(one_line, names[:-1]))
                 label = names[-1] if names else ""
-                self._add("definition-list", label, self._said(el), el, around, box=box, more_labels=more_labels)
+                self._add("definition-list", label, self._text_of(el), el, around, box=box, more_labels=more_labels)
 
     # --- lines and headings ---------------------------------------------------------------------------
 
@@ -269,10 +269,10 @@ class Labels:
             children = [child for child in children if child.tag not in SKIPPED or child.tag in ("select", "textarea")]
         names = el.tag not in _INLINE and len(children) in (2, 3) and children[0].tag not in _NO_LABELS
         if names and not (children[0].tag == "label" and self._controls(children[0])):
-            label = one_line(self._said(children[0]))
+            label = one_line(self._text_of(children[0]))
             if label and len(label) <= 40 and not self._text_before(el, children[0]):
                 rest = (children[0].tail or "") + "".join(
-                    f" {self._said(n)}{n.tail or ''}" for n in children[0].itersiblings(etree.Element)
+                    f" {self._text_of(n)}{n.tail or ''}" for n in children[0].itersiblings(etree.Element)
                 )
                 box = self._walk.selectors.of(el.getparent()) if el.getparent() is not None else ""
                 self._add("label", label, re.sub(r"^[:：]\s*", "", rest.strip()), children[1], around, box=box)
@@ -291,7 +291,7 @@ class Labels:
             if text and _COLON.search(text) and child.tag not in SKIPPED
         ]
         for text, child in named if len(named) > 1 else ():
-            self._add("label", text, self._said(child), child, around)
+            self._add("label", text, self._text_of(child), child, around)
 
     def _controls(self, label: HtmlElement) -> bool:
         """True for the label of a control: what it names is the control's value, and no text beside it."""
@@ -318,16 +318,16 @@ class Labels:
         lists = [node for node in nodes[:1] if node.tag in _LISTS] or [*self._grouped(nodes)]
         if lists:
             entries = (self._entry(item) for listed in lists for item in listed if isinstance(item.tag, str))
-            self._add("heading", self._said(head), "\n".join(entries), lists[0], around)
+            self._add("heading", self._text_of(head), "\n".join(entries), lists[0], around)
             return
         texts, length = list[str](), 0
         for node in itertools.takewhile(lambda node: node.tag not in HEADINGS, nodes):
-            texts.append(self._said(node))
+            texts.append(self._text_of(node))
             length += len(texts[-1] or str(node.text_content()))  # of one that is too long nothing is kept
             if length >= LONGEST_TEXT:
                 return
         if texts:
-            self._add("heading", self._said(head), "\n".join(texts), nodes[0], around)
+            self._add("heading", self._text_of(head), "\n".join(texts), nodes[0], around)
 
     def _grouped(self, nodes: Sequence[HtmlElement]) -> list[HtmlElement]:
         """Lists of one kind that have a name each, a lower heading or a line with a colon, from the first node on."""
@@ -338,11 +338,11 @@ class Labels:
         return [listed for listed in named if (listed.tag, listed.get("class")) == first]
 
     def _is_name(self, el: HtmlElement) -> bool:
-        return el.tag in HEADINGS or (el.tag not in _LISTS and self._said(el).rstrip().endswith((":", "：")))
+        return el.tag in HEADINGS or (el.tag not in _LISTS and self._text_of(el).rstrip().endswith((":", "：")))
 
     def _entry(self, item: HtmlElement) -> str:
         """The text of a list's entry; of one that is a block about something of its own as well."""
-        return one_line(self._said(item) or self._page.text(item))
+        return one_line(self._text_of(item) or self._page.text(item))
 
     # --- controls -------------------------------------------------------------------------------------
 
@@ -413,7 +413,7 @@ class Labels:
         fields = (
             el
             for el in form.iterdescendants(*_CONTROL_TAGS)
-            if (el.get("type") or "").lower() not in _NO_VALUE and self._page.shown(el)
+            if (el.get("type") or "").lower() not in _NO_VALUE and self._page.is_visible(el)
         )
         return form.get("role") == "search" or len(list(itertools.islice(fields, 2))) < 2
 

@@ -359,9 +359,9 @@ def _telling_apart(el: HtmlElement) -> str:
 
     Pages that are styled by classes have dozens of others on each element. A capital letter begins a word.
     """
-    return " ".join(filter(_tells_apart, _names(el).split()))
+    return " ".join(filter(_is_distinctive_name, _names(el).split()))
 
 
 @bounded_cache(8_000, longest=100)
-def _tells_apart(name: str) -> bool:
+def _is_distinctive_name(name: str) -> bool:
     return _APART.search(_CAPITAL.sub(r"\1-\2", name)) is not None

@@ -105,7 +105,7 @@ def groups_of(links: PageLinks) -> PageGroups:
     alike = [_Alike(links, kind, several, off.pop(kind, ())) for kind, several in by_kind.items()]
     alike.sort(key=lambda group: -len(group.links))
     astray = tuple(address for addresses in off.values() for address in addresses)
-    return PageGroups(tuple(group.told() for group in alike[:_MOST_GROUPS]), astray, seen > MOST_LINKS)
+    return PageGroups(tuple(group.link_group() for group in alike[:_MOST_GROUPS]), astray, seen > MOST_LINKS)
 
 
 class _Alike:
@@ -120,7 +120,7 @@ class _Alike:
                 by_page[links.address(link)] = link
         self.links = list(by_page.values())
 
-    def told(self) -> LinkGroup:
+    def link_group(self) -> LinkGroup:
         links, first = self._page_links, self.links[0]
         here = page_address(links.page.url)
         container, card = self._container(), self._card(first)

@@ -105,7 +105,7 @@ def _stated(
             continue
         if el.tag == "img":
             address = joined(page.base, picture_address(el))
-            if address.startswith("http") and (page.hidden or page.page.shown(el)):
+            if address.startswith("http") and (page.hidden or page.page.is_visible(el)):
                 yield "image", el, address
         elif el.tag == "time" and el.get("datetime"):
             if not days_in(words_in_line(str(el.text_content()))):  # "4 March", "yesterday"

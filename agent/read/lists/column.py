@@ -60,29 +60,29 @@ class Column:
     part: float = 1.0  # share of their cells' text that the values are
 
     @cached_property
-    def given(self) -> list[Value]:
+    def present_values(self) -> list[Value]:
         """The values that there are."""
         return [value for value in self.values if value not in (None, "")]
 
     @cached_property
     def texts(self) -> list[str]:
         """The values that are texts."""
-        return [value for value in self.given if isinstance(value, str)]
+        return [value for value in self.present_values if isinstance(value, str)]
 
     @property
     def count(self) -> int:
         """Return how many records have a value."""
-        return len(self.given)
+        return len(self.present_values)
 
     @property
     def cover(self) -> float:
         """Share of the records that have a value."""
-        return len(self.given) / max(1, len(self.values))
+        return len(self.present_values) / max(1, len(self.values))
 
     @cached_property
     def distinct(self) -> float:
         """Share of the values that differ."""
-        return len(set(map(str, self.given))) / max(1, self.count)
+        return len(set(map(str, self.present_values))) / max(1, self.count)
 
     @cached_property
     def distinct_letters(self) -> float:

@@ -22,7 +22,7 @@ def days_of(column: Column, columns: Sequence[Column], pieces: PagePieces) -> li
 
 
 def _open_days(columns: Sequence[Column]) -> list[Day]:
-    return [value for column in columns for value in column.given if isinstance(value, Day) and value.is_open]
+    return [value for column in columns for value in column.present_values if isinstance(value, Day) and value.is_open]
 
 
 def _order_of(days: Sequence[Day], pieces: PagePieces) -> DayOrder | None:

@@ -91,7 +91,7 @@ class EmptyPage:
             str(said["about"]),
         )
 
-    def told(self, asked: frozenset[str]) -> str:
+    def empty_message(self, asked: frozenset[str]) -> str:
         """The line that says that the list that is asked for is empty; "" where none does.
 
         A page that lists something all the same says it of another list.

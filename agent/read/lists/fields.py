@@ -106,7 +106,7 @@ class ListField:
         return self.prop.description
 
     @cached_property
-    def asked(self) -> Field:
+    def field(self) -> Field:
         """The field, as readers of single records ask for it."""
         return Field(self.prop)
 
@@ -153,11 +153,11 @@ class ListField:
     @cached_property
     def kind(self) -> ListKind:
         """The kind of value, by format and type, else by the words of name and description."""
-        if self.asked.kind == "day":
+        if self.field.kind == "day":
             return "day"
-        if self.asked.kind == "address":
+        if self.field.kind == "address":
             return "image" if KIND_WORDS["image"] & set(self.name_words) else "link"
-        number = self.asked.is_number
+        number = self.field.is_number
         told = [word for name in self.prop.glossary.properties for word in split_words(name)]
         told += [word for label in self.glossary_words for word in label[-1:]]
         for words in (self.name_words[-1:], self.name_words, self.description_words[:3], told):
@@ -238,7 +238,7 @@ def fit_of_column(asked: ListField, column: Column, records: int) -> float:
     """Return how well a column fits a field; 0 or below: not at all."""
     if column.count < 2 and records > 2:
         return 0.0
-    if column.kind not in _KINDS_OF_COLUMNS[asked.kind] or (is_counted(column) and not asked.asked.is_number):
+    if column.kind not in _KINDS_OF_COLUMNS[asked.kind] or (is_counted(column) and not asked.field.is_number):
         return 0.0
     named = asked.likeness(column.label_words) or 0.5 * asked.hinted(column.hint_words)
     if (column.names or column.loose_names) and asked.is_called(column):

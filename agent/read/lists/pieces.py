@@ -248,7 +248,9 @@ class PagePieces:
         self.path[el] = path
         struck = el.tag in INLINE and is_struck(self.page, el) and not (above and is_struck(self.page, above.el))
         silent = (
-            struck or (above is not None and above.silent and above.struck) or not (self.hidden or self.page.shown(el))
+            struck
+            or (above is not None and above.silent and above.struck)
+            or not (self.hidden or self.page.is_visible(el))
         )
         entry = _OpenElement(
             el, path, len(self.pieces), link, in_menu, silent, struck or (above is not None and above.struck)
@@ -268,7 +270,7 @@ class PagePieces:
         if len(self.pieces) == entry.start:
             if entry.link is el:
                 self._add_picture_link(el, entry)
-            elif is_cell(el) and not entry.silent and (said := self._held(el)):
+            elif is_cell(el) and not entry.silent and (said := self._control_or_picture_text(el)):
                 self.pieces.append(Piece(said, el, entry.path, self._line, None, entry.start))
         self.span[el] = (entry.start, len(self.pieces))
         self.parts[el] = entry.parts
@@ -277,7 +279,7 @@ class PagePieces:
         if el.tag not in INLINE:
             self._line += 1
 
-    def _held(self, cell: HtmlElement) -> str:
+    def _control_or_picture_text(self, cell: HtmlElement) -> str:
         """Return what a cell without a text holds: the value of its one control, else what its one picture shows."""
         controls = [el for el in cell.iter("input", "select", "textarea") if el.get("type") != "hidden"]
         pictures = [el for el in cell.iter("img") if el.get("alt")]

@@ -271,7 +271,7 @@ def _under_own_headings(best: _Trial, fields: Sequence[ListField]) -> _Trial:
     for span in best.run.spans:
         parts[_heading_over(best.run, span)].append(span)
     own = list(parts)
-    while len(own) > 1 and _says_other_matter(own[-1]):
+    while len(own) > 1 and _is_other_matter(own[-1]):
         own.pop()
     if len(fields) < LEAST_FIELDS:
         own = [text for text in own if _names_a_field(text, fields)] or own
@@ -280,7 +280,7 @@ def _under_own_headings(best: _Trial, fields: Sequence[ListField]) -> _Trial:
     return _try(best.run.of([span for text in own for span in parts[text]]), fields) or best
 
 
-def _says_other_matter(heading: str) -> bool:
+def _is_other_matter(heading: str) -> bool:
     said = f"{squash(heading.partition(' ')[2])} "
     return any(said.startswith(f"{words} ") or (" " in words and f" {words} " in said) for words in OTHER_MATTER)
 
@@ -314,7 +314,7 @@ def _beside(best: _Trial, tried: Sequence[_Trial], fields: Sequence[ListField]) 
         if step_of(run.roots[0]) != step_of(best.run.roots[0]) and not _takes_turns(best.run, run):
             continue
         heading = _heading_over(run, run.spans[0])
-        if _says_other_matter(heading) or (named and not _names_a_field(heading, fields)):
+        if _is_other_matter(heading) or (named and not _names_a_field(heading, fields)):
             continue
         if _rows_of(other) - rows:
             return len(run.spans)

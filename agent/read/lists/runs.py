@@ -198,7 +198,7 @@ class _Finder:
         if table is None or (table is root and root.tag != "table"):
             return {}, []
         if table not in self._headers:
-            texts, rows = table_header(table, self.names, self.page.page.shown)
+            texts, rows = table_header(table, self.names, self.page.page.is_visible)
             self._headers[table] = (texts, rows) if rows else (_header_above(table), [])
         return self._headers[table]
 

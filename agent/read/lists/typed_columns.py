@@ -38,17 +38,17 @@ def bare(text: str) -> str:
 
 def typed_columns(place: Column) -> list[Column]:
     """The text of a place, and the days, amounts, identifiers and words that stand in it."""
-    if not place.given:
+    if not place.present_values:
         return []
     texts = [value if isinstance(value, str) else None for value in place.values]
     typed = _Typed(place, texts)
     columns = [*typed.days(), *typed.money()]
-    if typed.mostly_day > 0.6 * len(place.given):
+    if typed.mostly_day > 0.6 * len(place.present_values):
         return columns
     whole = place.part > _ALL_OF_CELL and place.in_cells
     text = typed.make("text", "", [value if whole or not value else bare(value) for value in texts], whole=True)
     columns.append(text)
-    if text.given:
+    if text.present_values:
         columns += typed.counted()
         columns += typed.authors()
         columns += typed.identifiers(text)
@@ -84,7 +84,7 @@ class _Typed:
     def __init__(self, place: Column, texts: Sequence[str | None]) -> None:
         self.place = place
         self.texts = texts
-        self.count = len(place.given)
+        self.count = len(place.present_values)
         self._days = [days_in(text) if text else () for text in texts]
         if not one_order_fits([days[0].day for days in self._days if days], self.count):
             self._days = [() for _ in texts]
@@ -185,7 +185,7 @@ class _Typed:
             values = [
                 each[span[0] : span[1]] if each and span else None for each, span in zip(self.texts, at, strict=True)
             ]
-            if nth == 0 and text.with_figures > 0.8 and [value for value in values if value] == text.given:
+            if nth == 0 and text.with_figures > 0.8 and [value for value in values if value] == text.present_values:
                 continue
             ends = [spans[nth - 1][1] if nth and len(spans) >= nth else 0 for spans in self._codes]
             before = self._words_before([span[0] if span else None for span in at], ends)

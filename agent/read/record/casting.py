@@ -227,10 +227,10 @@ class Casting:
         if "ListItem" in types_of(node) and property_of(node, "item"):
             return self.lines(property_of(node, "item"))
         parts = property_of(node, "itemListElement") or property_of(node, "step")
-        name, text = self._said(node, "name"), self._said(node, "text", keep_lines=True)
+        name, text = self._text_of(node, "name"), self._text_of(node, "text", keep_lines=True)
         lines = []
         only_a_place = bool(text or parts) and _PLACE_IN_LIST.fullmatch(name)
-        if name and not _says_the_same(name, text) and not only_a_place:
+        if name and not _is_repetition(name, text) and not only_a_place:
             lines.append(name)
         lines += [one_line(part) for part in text.split("\n")]
         if parts:
@@ -240,13 +240,13 @@ class Casting:
             lines += [one_line(str(said))] if said else []
         return lines
 
-    def _said(self, node: Mapping[str, Json], name: str, *, keep_lines: bool = False) -> str:
+    def _text_of(self, node: Mapping[str, Json], name: str, *, keep_lines: bool = False) -> str:
         stated = values_of(property_of(node, name))
         said = self._principal(stated[0], "text") if stated else None
         return "" if said is None else plain_text(str(said)) if keep_lines else one_line(str(said))
 
 
-def _says_the_same(name: str, text: str) -> bool:
+def _is_repetition(name: str, text: str) -> bool:
     short, long = folded(name.rstrip(".")), folded(text)
     return bool(long) and (long.startswith(short) or short.startswith(long))
 

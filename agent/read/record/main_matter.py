@@ -51,7 +51,7 @@ class MainMatter:
                 continue
             if event == "start":
                 number += 1
-                shown = page.shown(el)
+                shown = page.is_visible(el)
                 open_.append((number, shown))
                 self._starts[number] = len(pieces)
                 if page.layout(el) != "inline":
@@ -78,13 +78,13 @@ class MainMatter:
 
     # --- elements -------------------------------------------------------------------------------------
 
-    def shown(self, el: html.HtmlElement) -> bool:
+    def is_visible(self, el: html.HtmlElement) -> bool:
         """True when a person who scrolls can see the element."""
-        return self.page.shown(el)
+        return self.page.is_visible(el)
 
     def in_main(self, el: html.HtmlElement) -> bool:
         """True when the element is shown and does not stand apart from the page's main matter."""
-        return self.page.shown(el) and not self._apart[self.page.number(el)]
+        return self.page.is_visible(el) and not self._apart[self.page.number(el)]
 
     def text(self, el: html.HtmlElement) -> str:
         """The shown text of an element on one line."""
@@ -109,25 +109,25 @@ class MainMatter:
     # --- the whole page -------------------------------------------------------------------------------
 
     @cached_property
-    def shown_text(self) -> str:
+    def visible_text(self) -> str:
         """All shown text on one line."""
         return one_line("".join(self._pieces))
 
     @cached_property
-    def shown_lines(self) -> tuple[str, ...]:
+    def visible_lines(self) -> tuple[str, ...]:
         """The shown text of each block, or of what stands beside blocks in one."""
         lines = "".join(self._pieces).split(_PARTING)
         return tuple(line for text in lines if (line := one_line(text)))
 
     @cached_property
-    def shown_folded(self) -> str:
+    def visible_folded(self) -> str:
         """All shown text, folded for looking values up."""
-        return folded(self.shown_text)
+        return folded(self.visible_text)
 
     @cached_property
-    def shown_letters(self) -> str:
+    def visible_letters(self) -> str:
         """All shown text, folded to letters and figures alone."""
-        return letters(self.shown_text)
+        return letters(self.visible_text)
 
     @cached_property
     def main_folded(self) -> str:

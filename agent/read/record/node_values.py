@@ -93,7 +93,7 @@ def stated_in(
 
 
 def _by_property(name: str, raw: Json, field: Field, casting: Casting, types: Types) -> Iterator[StatedValue]:
-    fitness, ranges = fit(field.asked, name, types), property_named(name).ranges
+    fitness, ranges = fit(field.requested_name, name, types), property_named(name).ranges
     textual = field.kind in ("list", "text")
     if fitness < 0.9 and ranges and ranges <= LITERALS and textual:
         return
@@ -150,7 +150,7 @@ def total_of_durations(node: Node, field: Field, casting: Casting) -> float | No
         if not name.endswith("Time") or "Duration" not in property_named(name).ranges:
             continue
         value = casting.cast(raw, field, name)
-        if value and (name == "totalTime" or fit(field.asked, name, types) >= 0.9):
+        if value and (name == "totalTime" or fit(field.requested_name, name, types) >= 0.9):
             return None
         parts.append(value or 0)
     return sum(parts) or None

@@ -11,7 +11,7 @@ from shoal.agent.read.facts.facts import Facts, facts_of
 from shoal.agent.read.field import Field
 from shoal.agent.read.record.main_matter import MainMatter
 from shoal.agent.read.record.settling import settle
-from shoal.agent.read.record.value_kinds import held_to_kind
+from shoal.agent.read.record.value_kinds import limit_sureness
 from shoal.agent.read.record.weighing import weighed
 from shoal.agent.read.record.witnesses import Testimony, gather
 from shoal.agent.read.schema import Property
@@ -96,7 +96,7 @@ class _RecordReading:
         self.shown.expect(properties)
         record, missing = ReadRecord(), []
         for prop in properties:
-            told = self._answer(prop, prop.name).held_to(accept)
+            told = self._answer(prop, prop.name).filter_by_sureness(accept)
             if told.source is not None:
                 record.value[prop.name] = told.value
                 record.sources[prop.name] = told.source
@@ -118,7 +118,7 @@ class _RecordReading:
             seen = told.value if told.source is not None and told.source.confirmed else None
             settled = settle(asked, name, self.testimony, seen)
         read_as = settled.claim.prop if settled is not None else prop.concept.name if prop.concept is not None else ""
-        return held_to_kind(weighed(told, settled, asked), asked, read_as)
+        return limit_sureness(weighed(told, settled, asked), asked, read_as)
 
     def _object(self, prop: Property, name: str) -> FieldAnswer:
         answers = {part.name: self._answer(part, f"{name}.{part.name}") for part in prop.properties}

@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from shoal.agent.read.field import Field
 from shoal.agent.read.record.main_matter import MainMatter
 from shoal.agent.read.record.main_text import NEARLY
-from shoal.agent.read.record.shown_rows import ShownRows, row_words, shown_entry
+from shoal.agent.read.record.shown_rows import ShownRows, entry_text, row_words
 from shoal.agent.read.record.value_kinds import CODES
 from shoal.agent.read.record.witnesses import Testimony, Witness, WitnessKind, same
 from shoal.agent.read.values.codes import has_check_digit
@@ -195,8 +195,8 @@ def _look_for_day(claim: Claim, view: MainMatter) -> None:
     def shows(text: str) -> bool:
         return day_is_shown(str(claim.value), text.lower(), view.lang)
 
-    claim.shown = shows(view.shown_text)
-    claim.in_passing = claim.shown and not any(shows(line) for line in view.shown_lines if len(line) <= _BYLINE)
+    claim.shown = shows(view.visible_text)
+    claim.in_passing = claim.shown and not any(shows(line) for line in view.visible_lines if len(line) <= _BYLINE)
 
 
 def _score(claim: Claim, asked: Field, view: MainMatter, titles: Sequence[str], is_body: bool) -> float:
@@ -244,7 +244,7 @@ def _sure_of_list(best: Claim, rivals: Sequence[Claim], strong: bool, testimony:
     entries, view, rows = [str(entry) for entry in best.value], testimony.view, testimony.rows
     share, more = _share_shown(entries, view, rows), _entries_beside(entries, view)
     more = more or _rows_say_more(entries, rows)
-    if rivals or more or (len(entries) == 1 and _says_a_list(entries[0], view)):
+    if rivals or more or (len(entries) == 1 and _is_list_text(entries[0], view)):
         return "weak", Reason.CONTRADICTED
     if not best.kinds & _OF_RECORD:
         return "weak", Reason.ONE_PLACE
@@ -259,7 +259,7 @@ def _sure_of_list(best: Claim, rivals: Sequence[Claim], strong: bool, testimony:
 
 def _share_shown(entries: Sequence[str], view: MainMatter, rows: ShownRows) -> float:
     seen = sum(
-        folded(entry) in view.shown_folded or letters(entry) in view.shown_letters or rows.show(entry)
+        folded(entry) in view.visible_folded or letters(entry) in view.visible_letters or rows.show(entry)
         for entry in entries
     )
     return seen / max(1, len(entries))
@@ -267,16 +267,16 @@ def _share_shown(entries: Sequence[str], view: MainMatter, rows: ShownRows) -> f
 
 def _share_mentioned(entries: Sequence[str], view: MainMatter) -> float:
     """Share of the entries all of whose words the page shows somewhere."""
-    shown = row_words(view.shown_text)
+    shown = row_words(view.visible_text)
     return sum(row_words(entry).keys() <= shown.keys() for entry in entries) / max(1, len(entries))
 
 
-def _says_a_list(entry: str, view: MainMatter) -> bool:
+def _is_list_text(entry: str, view: MainMatter) -> bool:
     """True when a list of the page has several entries that say together what this one says."""
     said = letters(entry)
     return any(
         len(el) > 1
-        and view.shown(el)
+        and view.is_visible(el)
         and view.text_length(el) < 3 * len(entry) + 100
         and letters(view.text(el)) == said
         for el in view.page.root.iter("ul", "ol", "tbody", "dl")
@@ -289,11 +289,11 @@ def _entries_beside(entries: Sequence[str], view: MainMatter) -> bool:
     boxes = Counter[int]()
     for item in view.page.root.iter("li"):
         parent = item.getparent()
-        if parent is not None and entry_key(shown_entry(item, view)) in known:
+        if parent is not None and entry_key(entry_text(item, view)) in known:
             boxes[view.page.number(parent)] += 1
     for number, count in boxes.items():
         box = view.page.elements[number]
-        there = [key for item in box.iterchildren("li") if (key := entry_key(shown_entry(item, view)))]
+        there = [key for item in box.iterchildren("li") if (key := entry_key(entry_text(item, view)))]
         if count < 2 or count < 0.4 * len(there):
             continue
         for key in there:

@@ -26,9 +26,9 @@ _MOST_WORDS = 0.9
 _BULLETS = re.compile(r"^[▢□☐•\-–\s]+")
 
 
-def shown_entry(item: HtmlElement, view: MainMatter) -> str:
+def entry_text(item: HtmlElement, view: MainMatter) -> str:
     """The text of a list's entry without its bullet."""
-    return _BULLETS.sub("", view.text(item)) if view.shown(item) else ""
+    return _BULLETS.sub("", view.text(item)) if view.is_visible(item) else ""
 
 
 class ShownRows:
@@ -63,7 +63,7 @@ class ShownRows:
         rows: list[dict[str, int]] = []
         by_word: dict[str, list[int]] = defaultdict(list)
         for el in view.page.root.iter(*_TAGS):
-            if 0 < view.text_length(el) <= _LONGEST and view.shown(el) and not _holds_rows(el):
+            if 0 < view.text_length(el) <= _LONGEST and view.is_visible(el) and not _holds_rows(el):
                 words = row_words(view.text(el))
                 for word in words:
                     by_word[word].append(len(rows))

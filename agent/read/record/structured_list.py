@@ -27,7 +27,7 @@ def structured_list(page: Page, fields: Sequence[Field]) -> list[StructuredRecor
     A node that states less than half of the fields is no record.
     """
     view = MainMatter(page)
-    types = types_for(tuple(field.asked for field in fields))
+    types = types_for(tuple(field.requested_name for field in fields))
     nodes = nodes_of(view, types)
     casting = Casting(nodes, view.base, view.lang, frozenset())
     beside: dict[tuple[Types, str], list[FoundNode]] = defaultdict(list)

@@ -116,7 +116,7 @@ def most_sure() -> Mapping[ValueKind, Sureness]:
     }
 
 
-def held_to_kind(told: FieldAnswer, asked: Field, prop: str) -> FieldAnswer:
+def limit_sureness(told: FieldAnswer, asked: Field, prop: str) -> FieldAnswer:
     """An answer that is no surer than its kind of value may be."""
     if told.source is None or told.source.sureness != "certain":
         return told

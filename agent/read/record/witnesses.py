@@ -63,7 +63,7 @@ class Testimony:
 
 def gather(view: MainMatter, fields: Sequence[Field]) -> Testimony:
     """All that the page states of the fields beside what stands in its shown places."""
-    types = types_for(tuple(each.asked for each in fields))
+    types = types_for(tuple(each.requested_name for each in fields))
     nodes = nodes_of(view, types)
     casting = Casting(nodes, view.base, view.lang, frozenset(map(folded, view.titles)))
     testimony = Testimony(defaultdict(list), types, casting, view, ShownRows(view), MainTexts(view))
@@ -84,7 +84,7 @@ class _Gatherer:
             self.testimony.witnesses[name].append(witness)
 
     def best_fit(self, asked: Field, props: Sequence[str]) -> float:
-        return max(fit(asked.asked, prop, self.testimony.types) for prop in props)
+        return max(fit(asked.requested_name, prop, self.testimony.types) for prop in props)
 
     # --- structured data ------------------------------------------------------------------------------
 
@@ -144,7 +144,7 @@ class _Gatherer:
         for key, raw in source.node.items():
             name = known_property(key)
             joined = casting.nodes.join(next(iter(values_of(raw)), None))
-            if fit(asked.asked, name, types_of(source.node)) < _GOOD or not isinstance(joined, Mapping):
+            if fit(asked.requested_name, name, types_of(source.node)) < _GOOD or not isinstance(joined, Mapping):
                 continue
             for part in map(Field, asked.prop.properties):
                 for each in stated_in(joined, part, casting):
@@ -160,7 +160,9 @@ class _Gatherer:
             if not content or props is None:
                 continue
             for asked in self.fields:
-                fits = (fit(asked.asked, prop, self.testimony.types) - 0.02 * at for at, prop in enumerate(props))
+                fits = (
+                    fit(asked.requested_name, prop, self.testimony.types) - 0.02 * at for at, prop in enumerate(props)
+                )
                 fitness = max(fits)
                 if fitness >= _GOOD and asked.kind != "list":
                     value = self.testimony.casting.cast(content, asked, props[0])

@@ -58,7 +58,7 @@ class FieldAnswer:
     source: FieldSource | None = None  # None: no value is given
     candidates: tuple[FieldCandidate, ...] = ()
 
-    def held_to(self, accept: Sureness) -> FieldAnswer:
+    def filter_by_sureness(self, accept: Sureness) -> FieldAnswer:
         """Itself, or without its value where that is less sure than `accept`."""
         if self.source is None or SURENESS_ORDER.index(self.source.sureness) <= SURENESS_ORDER.index(accept):
             return self
@@ -94,15 +94,15 @@ def answer(prop: Property, scored: Sequence[Scored], shown: VisibleText, page: F
     seen = [option for option in scored if option.candidate.visible]
     often = _stated_most(prop, seen)
     if often is not None:
-        return _given(often, "likely", Reason.AGREED, confirmed=True)
+        return _field_answer(often, "likely", Reason.AGREED, confirmed=True)
     visible = choose(seen, shown, prop)
     if visible.best is not None:
-        return _seen(prop, visible.best, scored, shown, page)
+        return _visible_answer(prop, visible.best, scored, shown, page)
     hidden = Choice() if visible.rivals else choose(scored, shown, prop)
     if hidden.best is not None:
         if shown.has(prop, hidden.best.value):
-            return _given(hidden.best, "likely", Reason.BORNE_OUT, confirmed=True)
-        return _given(hidden.best, "weak", Reason.UNSEEN, confirmed=False)
+            return _field_answer(hidden.best, "likely", Reason.BORNE_OUT, confirmed=True)
+        return _field_answer(hidden.best, "weak", Reason.UNSEEN, confirmed=False)
     rivals = {_key(rival.value): rival for rival in reversed((*visible.rivals, *hidden.rivals))}
     listed = sorted(rivals.values(), key=lambda rival: (-rival.score, rival.candidate.order))
     return FieldAnswer(candidates=tuple(rival.as_candidate(Reason.AMBIGUOUS) for rival in listed[:MOST_CANDIDATES]))
@@ -149,7 +149,7 @@ def choose(scored: Sequence[Scored], shown: VisibleText, prop: Property) -> Choi
     return Choice(rivals=tuple(equal))
 
 
-def _seen(
+def _visible_answer(
     prop: Property, best: Scored, scored: Sequence[Scored], shown: VisibleText, page: Facts | None
 ) -> FieldAnswer:
     """The answer of a visible place."""
@@ -158,7 +158,7 @@ def _seen(
         borne_out = _bears_out(page.title, str(best.value)) if best.value else False
         if best.candidate.level == 1 and (other := _other_title(page, str(best.value), shown)):
             rival = FieldCandidate(other, best.candidate.how, other, "weak", Reason.AMBIGUOUS)
-            return replace(_given(best, "weak", Reason.AMBIGUOUS, confirmed=False), candidates=(rival,))
+            return replace(_field_answer(best, "weak", Reason.AMBIGUOUS, confirmed=False), candidates=(rival,))
         if best.candidate.level == 1:
             sureness, reason = ("certain", Reason.AGREED) if borne_out else (sureness, reason)
         elif not borne_out:
@@ -166,7 +166,7 @@ def _seen(
     others = [option for option in scored if option.fit.likeness >= GOOD_FIT and _key(option.value) == _key(best.value)]
     if sureness == "likely" and any(_independent(other.candidate, best.candidate) for other in others):
         sureness, reason = "certain", Reason.AGREED
-    return _given(best, sureness, reason, confirmed=sureness != "weak")
+    return _field_answer(best, sureness, reason, confirmed=sureness != "weak")
 
 
 def _bears_out(title: str, heading: str) -> bool:
@@ -212,7 +212,7 @@ def _independent(candidate: ShownPlace, other: ShownPlace) -> bool:
     return bool(candidate.level) != bool(other.level) and "selector" not in (candidate.how, other.how)
 
 
-def _given(scored: Scored, sureness: Sureness, reason: Reason, *, confirmed: bool) -> FieldAnswer:
+def _field_answer(scored: Scored, sureness: Sureness, reason: Reason, *, confirmed: bool) -> FieldAnswer:
     how, where, confirmed = scored.candidate.how, scored.candidate.where, confirmed and sureness != "weak"
     return FieldAnswer(scored.value, FieldSource(how, where, confirmed, sureness, reason, called=scored.fit.called))
 

@@ -134,23 +134,23 @@ def _name(text: str) -> Phrase:
     return phrase(text)[:_NAME_WORDS]
 
 
-def wanted_words(prop: Property) -> frozenset[str]:
+def possible_label_words(prop: Property) -> frozenset[str]:
     """Every word that a label of the property's value may hold; a label without any of them is not its label."""
     words = {word for wording in prop.phrases for word in wording}
     if prop.concept:
         words |= {word for name in _names(prop.concept.names) for word in name}
         if prop.concept.kind == "currency":
-            words |= wanted_words(PRICED)
+            words |= possible_label_words(PRICED)
     for part in prop.properties:
-        words |= wanted_words(part)
+        words |= possible_label_words(part)
     if prop.items is not None:
-        words |= wanted_words(prop.items)
+        words |= possible_label_words(prop.items)
     return frozenset(words)
 
 
 def name_stems(properties: Sequence[Property]) -> list[str]:
     """Parts of words for `facts_of`: an element whose names hold none of them is no candidate by its names."""
-    words = {word for prop in properties for word in wanted_words(prop)}
+    words = {word for prop in properties for word in possible_label_words(prop)}
     return sorted({word[:-1] if word.endswith("y") else word for word in words if len(word) > 1 and word.isascii()})
 
 
@@ -190,7 +190,7 @@ def _value_names(prop: Property, candidate: ShownPlace) -> Sequence[Phrase]:
     plain = [label for label in candidate.labels if not _LABEL_WORDS & set(label)]
     if len(plain) == len(candidate.labels):
         return candidate.labels
-    naming = _LABEL_WORDS - wanted_words(prop)
+    naming = _LABEL_WORDS - possible_label_words(prop)
     return [label for label in candidate.labels if not naming & set(label)]
 
 

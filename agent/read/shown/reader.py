@@ -29,9 +29,9 @@ from shoal.agent.read.shown.places import (
     candidates_of,
     fit_of,
     likeness_to,
+    possible_label_words,
     section_candidates,
     text_of_record,
-    wanted_words,
 )
 from shoal.agent.read.shown.visible_text import VisibleText
 from shoal.agent.read.values.conversion import Raw, ValueHints, convert
@@ -88,7 +88,7 @@ class FieldReader:
     def _possible(self, prop: Property) -> list[ShownPlace]:
         """The places that share a word with the property: a page has hundreds that do not."""
         labels = {word for label in prop.glossary.labels for word in phrase(label)}
-        places = {place for word in wanted_words(prop) | labels for place in self._by_word.get(word, ())}
+        places = {place for word in possible_label_words(prop) | labels for place in self._by_word.get(word, ())}
         return [self.candidates[place] for place in sorted(places)]
 
     def read(self, prop: Property) -> FieldAnswer:
@@ -98,10 +98,10 @@ class FieldReader:
         scored = self._scored(prop)
         if self._stated_empty(prop, scored):
             return FieldAnswer()
-        told = _without_unit(prop, self._told(prop, scored), scored)
+        told = _without_unit(prop, self._stated_answer(prop, scored), scored)
         return with_fetched(told, prop, self.fetched, self.shown, self.reading) if self.fetched else told
 
-    def _told(self, prop: Property, scored: Sequence[Scored]) -> FieldAnswer:
+    def _stated_answer(self, prop: Property, scored: Sequence[Scored]) -> FieldAnswer:
         """Return what the page itself states."""
         told = answer(prop, scored, self.shown, self.facts)
         if self.facts is None or (told.candidates if told.source is None else told.source.sureness != "weak"):

@@ -64,7 +64,7 @@ def read_stock(text: str) -> Stock | None:
     tail = re.split(r"[/#]", text.strip())[-1].replace("_", "").replace(" ", "").replace("-", "").lower()
     if tail in _SCHEMA_STOCK:
         return _SCHEMA_STOCK[tail]
-    said = _said(text)
+    said = _folded_words(text)
     if not said:
         return None
     padded = f" {said} "
@@ -87,14 +87,14 @@ def _as_in(padded: str, text: str) -> Stock | None:
         return None
     after = padded.partition(f" {known} ")[2]
     for clause in _CLAUSE.split(text):
-        before, hit, _ = f" {_said(clause)} ".partition(f" {known} ")
+        before, hit, _ = f" {_folded_words(clause)} ".partition(f" {known} ")
         near = before.split()[-2:]
         if hit and _NOT & set(near) and "only" not in near:
             return "out"
     return None if _LATER.match(after) and not any(sign in text for sign in CURRENCY_SIGNS) else "in"
 
 
-def _said(text: str) -> str:
+def _folded_words(text: str) -> str:
     """The folded words of `text`, with single spaces and nothing else."""
     return " ".join(re.sub(r"[\W_]+", " ", squash(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text))).split())
 
@@ -107,7 +107,7 @@ def stock_line(text: str) -> Stock | None:
     stock = read_stock(text)
     if stock is None or len(text) > 60:
         return None
-    said = _said(text)
+    said = _folded_words(text)
     known = max((phrase for phrase in (*_OUT, *_IN, *_PRE) if f" {phrase} " in f" {said} "), key=len, default="")
     some = _SOME.search(said)
     if max(len(known), len(some.group()) if some else 0) >= 0.6 * len(said):

@@ -1,8 +1,8 @@
 """A person beside a running session: looks at its page, and may take the page over for a while.
 
-The session asks at the boundaries of its steps whether a person wants the page (`wanted`), and then lets them lead
-(`lead`). The relay of the person's browser calls the other methods. A takeover is a lease: it ends when the person
-says nothing for `LEASE_S`.
+The session asks at the boundaries of its steps whether a person wants the page (`is_person_waiting`), and then lets
+them lead (`lead`). The relay of the person's browser calls the other methods. A takeover is a lease: it ends when the
+person says nothing for `LEASE_S`.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class Attendance:
         self._page = None
         if self._takeover is not None:
             self._close(self._takeover)
-        self._told()
+        self._notify()
 
     @contextmanager
     def filling(self, secret: bool, *, in_frame: bool = False) -> Iterator[None]:
@@ -162,7 +162,7 @@ class Attendance:
             self._fills += 1
 
     @property
-    def wanted(self) -> bool:
+    def is_person_waiting(self) -> bool:
         """Return whether a person waits for the page."""
         takeover = self._takeover
         if takeover is None:
@@ -184,7 +184,7 @@ class Attendance:
         takeover = self._takeover
         assert takeover is not None, "no takeover of the session runs"
         takeover.leads = True
-        self._told()
+        self._notify()
         try:
             while (left_s := takeover.left_s) > 0:
                 try:
@@ -223,7 +223,7 @@ class Attendance:
                 order.done.set_exception(ActionRefused("the agent has the page again"))
         if self._dialog is not None:
             self._dialog[1].cancel()
-        self._told()
+        self._notify()
 
     async def answer_dialog(self, asked: DialogAsked) -> DialogAnswer | None:
         """Return what the person who leads says to a dialog of the page;
@@ -234,7 +234,7 @@ class Attendance:
             return None
         answer: asyncio.Future[DialogAnswer] = asyncio.get_running_loop().create_future()
         self._dialog = asked, answer
-        self._told()
+        self._notify()
         ends = time.monotonic() + DIALOG_S
         try:
             while (left_s := min(ends - time.monotonic(), takeover.left_s)) > 0:
@@ -245,7 +245,7 @@ class Attendance:
         finally:
             answer.cancel()
             self._dialog = None
-            self._told()
+            self._notify()
 
     # --- the people's side ---------------------------------------------------------------------------
 
@@ -259,7 +259,7 @@ class Attendance:
             control=control,
             holder=takeover.name if takeover is not None else "",
             withheld=self._withheld,
-            dialog=self._shown_dialog(),
+            dialog=self._redacted_dialog(),
         )
 
     @property
@@ -267,12 +267,12 @@ class Attendance:
         """Return what the session has done so far, without secrets; the task that is under way is the last one."""
         return self._hidden.tasks(self._tasks())
 
-    def _shown_dialog(self) -> DialogAsked | None:
+    def _redacted_dialog(self) -> DialogAsked | None:
         """The dialog of the page, without secrets."""
         if self._dialog is None:
             return None
         asked = self._dialog[0]
-        told = self._hidden.told
+        told = self._hidden.redacted_text
         return replace(asked, message=told(asked.message), default=told(asked.default))
 
     @property
@@ -288,10 +288,10 @@ class Attendance:
 
     async def comes(self) -> None:
         """Returns once a person waits for the page."""
-        while not self.wanted:
+        while not self.is_person_waiting:
             await self.changed(LEASE_S)
 
-    def _told(self) -> None:
+    def _notify(self) -> None:
         change, self._change = self._change, asyncio.Event()
         change.set()
 
@@ -308,7 +308,7 @@ class Attendance:
                 fills = self._fills
                 if shows != self._withheld:
                     self._withheld = shows
-                    self._told()
+                    self._notify()
                 if not shows:
                     self.last_frame = frame
                     yield frame
@@ -336,11 +336,11 @@ class Attendance:
             raise ActionRefused("the session is not running")
         if self._closed_to:
             raise ActionRefused(self._closed_to)
-        if self.wanted and self._takeover is not None and self._takeover.lease != lease:
+        if self.is_person_waiting and self._takeover is not None and self._takeover.lease != lease:
             raise ActionRefused(f"{self._takeover.name or 'another person'} has the page")
         if self._takeover is None:
             self._takeover = _Takeover(lease, name)
-        self._told()
+        self._notify()
 
     def keep(self, lease: str) -> None:
         """The person is still there.
@@ -348,9 +348,9 @@ class Attendance:
         Raises:
             ActionRefused: the takeover is over.
         """
-        self._held(lease).heard = time.monotonic()
+        self._current_takeover(lease).heard = time.monotonic()
 
-    def _held(self, lease: str) -> _Takeover:
+    def _current_takeover(self, lease: str) -> _Takeover:
         takeover = self._takeover
         if takeover is None or takeover.lease != lease or takeover.left_s <= 0:
             raise ActionRefused("this takeover is over: the agent has the page")
@@ -362,7 +362,7 @@ class Attendance:
         Raises:
             ActionRefused: they do not lead, or may not do this.
         """
-        takeover = self._held(lease)
+        takeover = self._current_takeover(lease)
         if action.name not in ALLOWED:
             raise ActionRefused(f"a person does not do {action.name!r} here")
         if not takeover.leads:
@@ -378,7 +378,7 @@ class Attendance:
         Raises:
             ActionRefused: they do not lead, or there is no dialog.
         """
-        self._held(lease).heard = time.monotonic()
+        self._current_takeover(lease).heard = time.monotonic()
         if self._dialog is None or self._dialog[1].done():
             raise ActionRefused("the page shows no dialog")
         self._dialog[1].set_result(answer)
@@ -389,7 +389,7 @@ class Attendance:
         Raises:
             ActionRefused: the takeover is over.
         """
-        takeover = self._held(lease)
+        takeover = self._current_takeover(lease)
         if takeover.leads:
             takeover.orders.put_nowait(HandedBack(takeover.name, said, done))
         else:

@@ -33,12 +33,12 @@ async def until_shown(
         HelpMissing: no person can be asked, or none came in time.
     """
     while True:
-        if not attendance.wanted:
+        if not attendance.is_person_waiting:
             if ask is None:
                 raise HelpMissing("there is no person to ask: the job needs `help.person`")
             if await ask(ASKED, url()) != TAKEN_OVER:
                 return None
-            if not attendance.wanted:
+            if not attendance.is_person_waiting:
                 continue  # they have left again already
         end = await give_way()
         if not end.away:

@@ -38,7 +38,7 @@ def _types(result: ActionResult) -> bool:
     return result.action.name == _TYPE
 
 
-def said_of(end: HandedBack) -> str:
+def describe_end(end: HandedBack) -> str:
     """Return how a takeover ended, in words that the agent reads."""
     name = end.by or "a person"
     if end.away:
@@ -49,7 +49,7 @@ def said_of(end: HandedBack) -> str:
 
 def of_the_end(end: HandedBack, index: int, url: str) -> Step:
     """The step that tells the agent how a takeover ended."""
-    return Step(index, url, said_of(end), ())
+    return Step(index, url, describe_end(end), ())
 
 
 def may_send(action: Action) -> bool:

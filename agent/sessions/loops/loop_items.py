@@ -58,7 +58,7 @@ async def loop_values(
     limit = loop.max_items if loop else None
     given = loop is not None and loop.values is not None  # what the caller names fails under its own name
     n = 0
-    async for item in _found(state, page, policy, plan, sitemaps):
+    async for item in _find_items(state, page, policy, plan, sitemaps):
         if item.is_link and not given and not is_web(item.value):
             state.left_out += 1
             continue
@@ -73,7 +73,7 @@ async def loop_values(
             break
 
 
-async def _found(
+async def _find_items(
     state: SessionState, page: LazyContext, policy: Policy, plan: Plan, sitemaps: SitemapReader | None
 ) -> AsyncGenerator[LoopItem]:
     if state.loop is not None and state.loop.sitemap is not None:
@@ -102,7 +102,7 @@ def loop_result(state: SessionState, count: int, sample: SampledItems | None) ->
     if state.limited or (limit is not None and count >= limit):
         result["limited"] = True  # by the caller: what is left out was not asked for
     if sample is not None:
-        result |= {"limited": True, "sample": {**sample.told(), "shown": state.listed}}
+        result |= {"limited": True, "sample": {**sample.to_json(), "shown": state.listed}}
     if state.doubt:
         result["doubt"] = state.doubt
     if state.left_out:

@@ -25,8 +25,8 @@ class SampledItems:
     found: int  # all that were found
     is_whole: bool  # False: collecting was ended by its time
 
-    def told(self) -> dict[str, Json]:
-        """The same as the loop's task tells it."""
+    def to_json(self) -> dict[str, Json]:
+        """The same as the loop's task states it."""
         first = [{"value": item.value, "label": item.label, "is_link": item.is_link} for item in self.first]
         return {"found": self.found, "whole": self.is_whole, "first": first}
 

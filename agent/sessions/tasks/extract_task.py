@@ -142,4 +142,4 @@ async def _propose(attempt: Attempt, records: tuple[Record, ...]) -> Json:
     if not attempt.is_sample or by_workflow or extract is None or extract.json_schema is None:
         return None
     proposed = await propose_places(attempt.page, extract, records, attempt.work.spec.browser.locale or "")
-    return proposed.told()
+    return proposed.to_json()

@@ -9,11 +9,11 @@ from dataclasses import replace
 from shoal.agent.errors import AgentError, StepLimit
 from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.sessions.attempt import Attempt
-from shoal.agent.sessions.attended.takeover import said_of
+from shoal.agent.sessions.attended.takeover import describe_end
 from shoal.agent.sessions.ends import terminated
 from shoal.agent.sessions.standstill import refuse_repetition
 from shoal.agent.sessions.tasks.perform import came_true, take_step
-from shoal.agent.sessions.tasks.person_task import led_by_person
+from shoal.agent.sessions.tasks.person_task import hand_over_to_person
 from shoal.agent.status import Status
 from shoal.agent.types import Outcome, Step, Task
 
@@ -44,11 +44,11 @@ async def _steps(attempt: Attempt, plan: Plan, steps: list[Step]) -> tuple[Task,
     """Step after step, each put behind `steps`, until one ends the task."""
     goal, decided = plan.plan or "", plan.first if not steps else None
     while attempt.steps_taken < attempt.work.spec.max_steps:
-        if attempt.attendance.wanted:
-            decided, end = None, await led_by_person(attempt, steps)
+        if attempt.attendance.is_person_waiting:
+            decided, end = None, await hand_over_to_person(attempt, steps)
             if end.done:
                 done = Task("navigate", goal, Status.COMPLETED, steps=tuple(steps), ends_goal=plan.ends_goal)
-                return replace(done, reason=said_of(end)), None
+                return replace(done, reason=describe_end(end)), None
         attempt.steps_taken += 1
         started = time.monotonic()
         decided = decided or await attempt.deps.policy.step(attempt.state, goal, steps)

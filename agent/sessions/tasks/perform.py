@@ -112,7 +112,7 @@ async def perform(attempt: Attempt, action: Action, *, once: bool) -> ActionResu
         attempt.kept_off = refused
         return ActionResult(action, refused.info(), Effect())
     if prospect is not None and await _may_send(attempt, whole, prospect):
-        told = unsent(prospect.unchosen, attempt.state.hidden.told)
+        told = unsent(prospect.unchosen, attempt.state.hidden.redacted_text)
         held = attempt.hold_back(prospect, FormIncomplete(attempt.state.hidden.sentence(told)) if told else None)
         if held is not None:
             return ActionResult(action, held.info(), Effect())
@@ -179,13 +179,13 @@ def unsent(unchosen: Sequence[Unchosen], hide: Callable[[str], str]) -> str:
     if not unchosen:
         return ""
 
-    def told_of(text: str) -> str:
+    def clipped_text(text: str) -> str:
         text = hide(text)
         return text if len(text) <= _TOLD_CHARS else f"{text[: _TOLD_CHARS - 1]}…"
 
     told = "; ".join(
-        f"{told_of(field.name)} holds {told_of(field.text)!r}, which is none of its options (there are: "
-        f"{', '.join(map(told_of, field.options)) or 'none'})"
+        f"{clipped_text(field.name)} holds {clipped_text(field.text)!r}, which is none of its options (there are: "
+        f"{', '.join(map(clipped_text, field.options)) or 'none'})"
         for field in unchosen[:_MOST_TOLD]
     )
     more = f", and {left} more fields" if (left := len(unchosen) - _MOST_TOLD) > 0 else ""

@@ -9,7 +9,7 @@ from functools import partial
 from shoal.agent.sessions.attempt import Attempt
 from shoal.agent.sessions.attended.attendance import HandedBack
 from shoal.agent.sessions.attended.shown import until_shown
-from shoal.agent.sessions.attended.takeover import as_kept, may_send, of_the_end, said_of
+from shoal.agent.sessions.attended.takeover import as_kept, describe_end, may_send, of_the_end
 from shoal.agent.sessions.ends import ended, terminated
 from shoal.agent.sessions.tasks.perform import NOTHING_DONE
 from shoal.agent.sessions.tasks.unrepeatable import begin_mark, confirm_mark, lift_mark
@@ -27,7 +27,7 @@ BY_HAND = "what a person did on the page"
 async def do_shown(attempt: Attempt) -> Outcome:
     """A person does by hand what is wanted; a workflow is drafted of it."""
     await attempt.page.open()
-    attempt.hand_book = HandBook(attempt.state.hidden.told)
+    attempt.hand_book = HandBook(attempt.state.hidden.redacted_text)
     with attempt.budget.uncounted():
         end = await until_shown(
             attempt.ask_person, lambda: attempt.page.url, attempt.attendance, partial(give_way, attempt)
@@ -39,25 +39,25 @@ async def do_shown(attempt: Attempt) -> Outcome:
     )
     if draft is not None:
         await attempt.evidence.keep(DRAFT, draft, "application/json")
-    return ended(attempt, Status.COMPLETED, reason="; ".join((said_of(end), *map(no_draft, open_))))
+    return ended(attempt, Status.COMPLETED, reason="; ".join((describe_end(end), *map(no_draft, open_))))
 
 
 async def give_way(attempt: Attempt) -> HandedBack:
     """Between two mini goals: what a person does is one of its own, so that the next plan knows of it."""
     with attempt.working_on("navigate", BY_HAND) as steps:
-        end = await led_by_person(attempt, steps)
-    attempt.done_by_hand = said_of(end) if end.done else ""
-    task = Task("navigate", BY_HAND, Status.COMPLETED, reason=said_of(end), steps=tuple(steps))
+        end = await hand_over_to_person(attempt, steps)
+    attempt.done_by_hand = describe_end(end) if end.done else ""
+    task = Task("navigate", BY_HAND, Status.COMPLETED, reason=describe_end(end), steps=tuple(steps))
     attempt.state.history = (*attempt.state.history, task)
     await attempt.checkpoint()
     return end
 
 
-async def led_by_person(attempt: Attempt, steps: list[Step]) -> HandedBack:
+async def hand_over_to_person(attempt: Attempt, steps: list[Step]) -> HandedBack:
     """Lets the person who waits act on the page, and puts what they do behind `steps`."""
     await attempt.page.open()
     shown = attempt.hand_book
-    attempt.hand_book = shown or HandBook(attempt.state.hidden.told)
+    attempt.hand_book = shown or HandBook(attempt.state.hidden.redacted_text)
     begun = attempt.page.url
 
     async def act(action: Action, name: str) -> ActionResult:

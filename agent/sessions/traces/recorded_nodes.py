@@ -97,7 +97,7 @@ def _attribute(tag: str, name: str, value: Json, attributes: Mapping[str, Json],
     if name == "href":
         return "#" if tag in ("a", "area") else None
     if name in _STYLES:
-        return _told_style(value, hide)
+        return _redacted_style(value, hide)
     if value is None or isinstance(value, bool | int | float):
         return value
     text = str(value)
@@ -109,14 +109,14 @@ def _attribute(tag: str, name: str, value: Json, attributes: Mapping[str, Json],
     return hide(text)
 
 
-def _told_style(value: Json, hide: Hide) -> Json:
+def _redacted_style(value: Json, hide: Hide) -> Json:
     """A style: its text, or what has changed of it: each property with its value, or with value and priority."""
     if isinstance(value, str):
         return without_addresses(hide(value))
     if isinstance(value, Mapping):
-        return {str(name): _told_style(part, hide) for name, part in value.items()}
+        return {str(name): _redacted_style(part, hide) for name, part in value.items()}
     if isinstance(value, list):
-        return [_told_style(part, hide) for part in value[:2]]
+        return [_redacted_style(part, hide) for part in value[:2]]
     return value if isinstance(value, bool) else None
 
 

@@ -68,7 +68,7 @@ def _of_tab(batches: Sequence[str], hide: Hide, lacks: dict[str, None]) -> list[
             here, drawn = document, False
         if str(told.get("over")) in _OVER:
             lacks[_OVER[str(told["over"])]] = None
-        for event in _told_events(told.get("events"), hide, lacks):
+        for event in _redacted_events(told.get("events"), hide, lacks):
             drawn = drawn or event["type"] == _WHOLE
             if drawn or event["type"] == _META:
                 last = event["timestamp"] = max(last, event["timestamp"])
@@ -76,12 +76,12 @@ def _of_tab(batches: Sequence[str], hide: Hide, lacks: dict[str, None]) -> list[
     return events if any(event["type"] == _WHOLE for event in events) else []
 
 
-def _told_events(events: Json, hide: Hide, lacks: dict[str, None]) -> Iterator[dict[str, Json]]:
+def _redacted_events(events: Json, hide: Hide, lacks: dict[str, None]) -> Iterator[dict[str, Json]]:
     for event in events if isinstance(events, list) else ():
         if not isinstance(event, Mapping) or not isinstance(event.get("timestamp"), int):
             continue
         try:
-            data = _told_data(event, hide)
+            data = _redacted_data(event, hide)
         except RecursionError:
             lacks[_TOO_DEEP] = None
             continue
@@ -89,7 +89,7 @@ def _told_events(events: Json, hide: Hide, lacks: dict[str, None]) -> Iterator[d
             yield {"type": event["type"], "data": data, "timestamp": event["timestamp"]}
 
 
-def _told_data(event: Mapping[str, Json], hide: Hide) -> dict[str, Json] | None:
+def _redacted_data(event: Mapping[str, Json], hide: Hide) -> dict[str, Json] | None:
     """Return what an event of the recorder says, as it may be kept; None where the event is left out."""
     kind, data = event.get("type"), event.get("data")
     if kind in (_LOADED, _LOAD):
@@ -102,10 +102,10 @@ def _told_data(event: Mapping[str, Json], hide: Hide) -> dict[str, Json] | None:
         node, offset = redacted_node(data.get("node"), hide), data.get("initialOffset")
         place = _numbers(offset, ("left", "top")) if isinstance(offset, Mapping) else {"left": 0, "top": 0}
         return None if node is None else {"node": node, "initialOffset": place}
-    return _told_change(data, hide) if kind == _CHANGE else None
+    return _redacted_change(data, hide) if kind == _CHANGE else None
 
 
-def _told_change(data: Mapping[str, Json], hide: Hide) -> dict[str, Json] | None:
+def _redacted_change(data: Mapping[str, Json], hide: Hide) -> dict[str, Json] | None:
     source = data.get("source")
     if isinstance(source, int) and source in _NUMBERS:
         return {"source": source, **_numbers(data, _NUMBERS[source])}
@@ -155,16 +155,16 @@ def _styles(data: Mapping[str, Json], hide: Hide) -> dict[str, Json]:
         told["styleIds"] = [number for number in ids if isinstance(number, int)]
     if "styles" in data:
         told["styles"] = [
-            {**_numbers(sheet, ("styleId",)), "rules": _told_rules(sheet, "rules", hide)}
+            {**_numbers(sheet, ("styleId",)), "rules": _redacted_rules(sheet, "rules", hide)}
             for sheet in _mappings(data, "styles")
         ]
     for name in ("adds", "removes"):
         if name in data:
-            told[name] = _told_rules(data, name, hide)
+            told[name] = _redacted_rules(data, name, hide)
     return told
 
 
-def _told_rules(data: Mapping[str, Json], name: str, hide: Hide) -> list[dict[str, Json]]:
+def _redacted_rules(data: Mapping[str, Json], name: str, hide: Hide) -> list[dict[str, Json]]:
     rules = []
     for rule in _mappings(data, name):
         text = {"rule": redacted_text(rule["rule"], hide, style=True)} if isinstance(rule.get("rule"), str) else {}

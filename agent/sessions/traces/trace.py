@@ -80,10 +80,10 @@ def redacted_trace(path: str, hide: Hide) -> RedactedTrace:
         with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as kept:
             names: set[str] = set()
             with kept.open("trace.trace", "w") as out:
-                for told in _told_events(given, hide):
+                for told in _redacted_events(given, hide):
                     names |= _files_of(told)
                     out.write(_line(told))
-            requests = tuple(_told_requests(given, hide))
+            requests = tuple(_redacted_requests(given, hide))
             with kept.open("trace.network", "w") as out:
                 for request in requests:
                     names |= {request["response"]["content"].get("_file", "")}
@@ -94,7 +94,7 @@ def redacted_trace(path: str, hide: Hide) -> RedactedTrace:
     return RedactedTrace(made.getvalue(), requests)
 
 
-def _told_events(given: zipfile.ZipFile, hide: Hide) -> Iterator[dict[str, Json]]:
+def _redacted_events(given: zipfile.ZipFile, hide: Hide) -> Iterator[dict[str, Json]]:
     known = False
     for event in _lines(given, "trace.trace"):
         known = known or event.get("type") == "context-options"
@@ -104,7 +104,7 @@ def _told_events(given: zipfile.ZipFile, hide: Hide) -> Iterator[dict[str, Json]
             yield told
 
 
-def _told_requests(given: zipfile.ZipFile, hide: Hide) -> Iterator[dict[str, Json]]:
+def _redacted_requests(given: zipfile.ZipFile, hide: Hide) -> Iterator[dict[str, Json]]:
     for event in _lines(given, "trace.network"):
         if event.get("type") == "resource-snapshot" and isinstance(event.get("snapshot"), Mapping):
             yield redacted_request(event["snapshot"], hide)

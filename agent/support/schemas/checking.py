@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from jsonschema_rs import Validator
 
-from shoal.agent.support.aside import said_aside
+from shoal.agent.support.aside import run_module
 from shoal.agent.support.bounded_cache import bounded_cache
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.schemas.bounds import LONG_SCHEMA, schema_fault
@@ -51,7 +51,7 @@ async def check(schema: Mapping[str, Json], value: Json) -> list[SchemaFault]:
         return [_whole(f"cannot be checked: the schema {reason}")]
     if _too_deep(value):
         return [_whole(_TOO_DEEP)]
-    return await _held(_ready(text), text, value)
+    return await _faults_of(_ready(text), text, value)
 
 
 async def check_reply(schema: Mapping[str, Json], value: Json) -> list[SchemaFault]:
@@ -61,10 +61,10 @@ async def check_reply(schema: Mapping[str, Json], value: Json) -> list[SchemaFau
         ready = _made(text)
     except SchemaUnusable as error:
         return [_whole(f"cannot be checked: the schema {error}")]
-    return [_whole(_TOO_DEEP)] if _too_deep(value) else await _held(ready, text, value)
+    return [_whole(_TOO_DEEP)] if _too_deep(value) else await _faults_of(ready, text, value)
 
 
-async def _held(ready: _Ready, text: str, value: Json) -> list[SchemaFault]:
+async def _faults_of(ready: _Ready, text: str, value: Json) -> list[SchemaFault]:
     try:
         units = Cost(ready.schema, ready.references).of(value)
     except (TooCostly, Endless):
@@ -107,7 +107,7 @@ def _whole(message: str) -> SchemaFault:
 async def _aside(text: str, value: Json) -> list[SchemaFault]:
     """As `check`, in a process that has so much time and memory and no more."""
     told = text.encode() + b"\n" + json.dumps(value).encode() + b"\n"
-    return _heard(await said_aside(_CHILD, told=told, within_s=ASIDE_S, most_bytes=_MOST_SAID))
+    return _heard(await run_module(_CHILD, told=told, within_s=ASIDE_S, most_bytes=_MOST_SAID))
 
 
 def _heard(said: bytes) -> list[SchemaFault]:

@@ -90,7 +90,7 @@ def _unusable(error: Exception) -> str:
     place = "/".join(map(str, error.instance_path))
     if error.kind.name == "format" and isinstance(error.instance, str):
         return (
-            f"has a pattern at {place} that is not known: {shown(error.instance)}; "
+            f"has a pattern at {place} that is not known: {format_value(error.instance)}; "
             "patterns are matched in linear time, without look-around, back references and very long repetitions"
         )
     return f"is not a valid JSON Schema at {place or 'the top'}: {_message(error)}"
@@ -125,12 +125,12 @@ def faults(validator: Validator, value: Json, most: int) -> list[SchemaFault]:
 
 
 def _fault(error: ValidationError) -> SchemaFault:
-    error = _meant(error)
+    error = _main_fault(error)
     missing = str(error.kind.property) if isinstance(error.kind, ValidationErrorKind.Required) else ""
     return SchemaFault(tuple(error.instance_path), error.kind.name, _message(error), missing)
 
 
-def _meant(error: ValidationError) -> ValidationError:
+def _main_fault(error: ValidationError) -> ValidationError:
     """The fault inside of a choice that says what is wrong: that of the option of which most was right."""
     for _ in range(_MOST_DEEP):
         options_: list[list[ValidationError]] = getattr(error.kind, "context", None) or []
@@ -147,11 +147,11 @@ def _depth(error: ValidationError) -> int:
 
 
 def _message(error: ValidationError) -> str:
-    text = error.message.replace(_MASK, shown(error.instance)) if _MASK in error.message else error.message
+    text = error.message.replace(_MASK, format_value(error.instance)) if _MASK in error.message else error.message
     return text if len(text) <= _MESSAGE_CHARS else text[:_MESSAGE_CHARS] + " …"
 
 
-def shown(value: Json) -> str:
+def format_value(value: Json) -> str:
     """A value as messages show it, cut where it is long."""
     text = repr(value)
     return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + " …"

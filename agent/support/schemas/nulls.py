@@ -15,7 +15,7 @@ class Nulls:
         self._references = References(root)
         self._known: dict[int, bool] = {}
 
-    def taken(self, schema: Json) -> bool:
+    def is_allowed(self, schema: Json) -> bool:
         """Return whether null fits `schema`, a part of the whole. A reference that leads nowhere takes everything."""
         if not isinstance(schema, dict):
             return schema is not False
@@ -27,7 +27,7 @@ class Nulls:
     def _verdicts(self, schema: Schema) -> Iterator[bool]:
         """One for each keyword that has a say about null."""
         if isinstance(schema.get("$ref"), str):
-            yield self.taken(self._references.target(schema))
+            yield self.is_allowed(self._references.target(schema))
         if "type" in schema:
             yield schema["type"] == "null" or (isinstance(schema["type"], list) and "null" in schema["type"])
         if "enum" in schema:
@@ -35,11 +35,11 @@ class Nulls:
         if "const" in schema:
             yield schema["const"] is None
         if "not" in schema:
-            yield not self.taken(schema["not"])
-        yield from map(self.taken, schema.get("allOf", ()))
+            yield not self.is_allowed(schema["not"])
+        yield from map(self.is_allowed, schema.get("allOf", ()))
         if "anyOf" in schema:
-            yield any(map(self.taken, schema["anyOf"]))
+            yield any(map(self.is_allowed, schema["anyOf"]))
         if "oneOf" in schema:
-            yield sum(map(self.taken, schema["oneOf"])) == 1
+            yield sum(map(self.is_allowed, schema["oneOf"])) == 1
         if "if" in schema:
-            yield self.taken(schema.get("then" if self.taken(schema["if"]) else "else", True))
+            yield self.is_allowed(schema.get("then" if self.is_allowed(schema["if"]) else "else", True))

@@ -23,16 +23,16 @@ _ONLY_NAMED = ("$defs", "definitions")
 
 def in_place(schema: Schema) -> Iterator[Schema]:
     """The schemas that the same value is held to, without references."""
-    return _found(schema, _ONE, _SEVERAL, _BY_NAME)
+    return _select_parts(schema, _ONE, _SEVERAL, _BY_NAME)
 
 
 def all_parts(schema: Schema) -> Iterator[Schema]:
     """All schemas right inside of `schema`."""
     yield from in_place(schema)
-    yield from _found(schema, _ONE_BELOW, _SEVERAL_BELOW, (*_BY_NAME_BELOW, *_ONLY_NAMED))
+    yield from _select_parts(schema, _ONE_BELOW, _SEVERAL_BELOW, (*_BY_NAME_BELOW, *_ONLY_NAMED))
 
 
-def _found(
+def _select_parts(
     schema: Schema, single: tuple[str, ...], several: tuple[str, ...], named: tuple[str, ...]
 ) -> Iterator[Schema]:
     for keyword in single:

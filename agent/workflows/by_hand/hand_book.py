@@ -19,7 +19,7 @@ from shoal.agent.redaction.masking import names_secret
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, ActionResult
 from shoal.agent.workflows.elements.describing import LOCATORS_JS, Described, described
-from shoal.agent.workflows.learning.evidence import ActionEvidence, SessionEvidence, said_on
+from shoal.agent.workflows.learning.evidence import ActionEvidence, SessionEvidence, read_messages
 from shoal.agent.workflows.learning.one_run import address_of_all_runs
 from shoal.agent.workflows.learning.origin import Origin
 from shoal.agent.workflows.script_answer import NoScriptAnswer, script_answer
@@ -74,7 +74,7 @@ class HandBook:
         try:
             asked = {name: action.args[name] for name in ("x", "y")} if action.name in _CLICKS else {}
             told = await page.read(_POINTED_JS, asked)
-            said = frozenset(await said_on(page))
+            said = frozenset(await read_messages(page))
             if not isinstance(told, Mapping):
                 return Pointed(page.url, said=said, lost="" if action.name in _KEYS else "there is no element")
             if told["kind"] == "lost":
@@ -228,7 +228,7 @@ class HandBook:
     async def _news(self, page: Context, result: ActionResult, pointed: Pointed) -> list[str]:
         """Headings, messages and texts that are there now and were not before."""
         try:
-            now = await said_on(page)
+            now = await read_messages(page)
         except AgentError:
             now = ()
         return [text for text in (*now, *result.effect.appeared) if text not in pointed.said]
@@ -246,7 +246,7 @@ class HandBook:
     async def book(self, page: Context) -> SessionEvidence:
         """All of it, when the person is done, without anything that was typed."""
         try:
-            said = await said_on(page)
+            said = await read_messages(page)
         except AgentError:
             said = ()
         return SessionEvidence(

@@ -122,7 +122,7 @@ async def count(page: Context, target: Target) -> list[int]:
     document = await page.frame_document(target.frame) if target.frame else page
     if document is None:
         return [0 for _ in target.locators]
-    told = await document.read(LOCATORS_JS, {"count": asked_of(target), "hosts": list(target.shadow)})
+    told = await document.read(LOCATORS_JS, {"count": locator_parameters(target), "hosts": list(target.shadow)})
     if told is None and target.shadow:
         return [0 for _ in target.locators]
     counts = readable_json(told) if isinstance(told, str) else told
@@ -131,7 +131,7 @@ async def count(page: Context, target: Target) -> list[int]:
     return [int(number) for number in counts]
 
 
-def asked_of(target: Target) -> list[Json]:
+def locator_parameters(target: Target) -> list[Json]:
     """The locators of `target` as `locators.js` takes them."""
     return [{"family": way.family, "value": way.value, "role": way.role} for way in target.locators]
 

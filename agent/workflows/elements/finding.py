@@ -8,7 +8,7 @@ from shoal.agent.browser import Context, PageDocument
 from shoal.agent.errors import ActionError
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
-from shoal.agent.workflows.elements.describing import LOCATORS_JS, asked_of, origin_of
+from shoal.agent.workflows.elements.describing import LOCATORS_JS, locator_parameters, origin_of
 from shoal.agent.workflows.format.target import FAMILIES, Family, Locator, Target
 from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.verdict import Found
@@ -42,7 +42,7 @@ async def find(page: Context, target: Target, *, where: str, once: bool = False,
     if isinstance(document, Miss):
         return Found("", miss=document)
     try:
-        return await _found_in(document, target, where, once=once, posted=posted)
+        return await _find_in(document, target, where, once=once, posted=posted)
     except ActionError as error:
         if not target.frame:
             raise
@@ -72,9 +72,9 @@ async def document_of(page: Context, target: Target, where: str) -> PageDocument
     return document
 
 
-async def _found_in(document: PageDocument, target: Target, where: str, *, once: bool, posted: bool) -> Found:
+async def _find_in(document: PageDocument, target: Target, where: str, *, once: bool, posted: bool) -> Found:
     hosts = list(target.shadow)
-    told = await document.read(LOCATORS_JS, {"find": asked_of(target), "hosts": hosts})
+    told = await document.read(LOCATORS_JS, {"find": locator_parameters(target), "hosts": hosts})
     paths = readable_json(told) if isinstance(told, str) else told
     if not isinstance(paths, list) or len(paths) != len(target.locators):
         why = "its shadow root is not there" if hosts else "the page, which may be no document, shows no element"

@@ -187,7 +187,7 @@ def write_recording(version: Version, title: str) -> Exported:
 
 
 def _step(node: ActionNode, lost: list[str]) -> dict[str, Json] | None:
-    said = {name: _said(node, name, arg, lost) for name, arg in node.args.items()}
+    said = {name: _recorded_value(node, name, arg, lost) for name, arg in node.args.items()}
     step: dict[str, Json]
     if node.action == "goto":
         step = {"type": "navigate", "url": said["url"]}
@@ -214,7 +214,7 @@ def _step(node: ActionNode, lost: list[str]) -> dict[str, Json] | None:
     return step
 
 
-def _said(node: ActionNode, name: str, arg: Arg, lost: list[str]) -> Json:
+def _recorded_value(node: ActionNode, name: str, arg: Arg, lost: list[str]) -> Json:
     if arg.param is not None:
         lost.append(f"{node.id}: the parameter {arg.param}; it stands as {{{arg.param}}}")
         return f"{{{arg.param}}}"

@@ -46,7 +46,7 @@ class Param(WorkflowPart):
     )
 
     @model_validator(mode="after")
-    def _says_where(self) -> Param:
+    def _validate_source(self) -> Param:
         if self.source in ("secret", "earlier") and not self.path:
             raise ValueError(f"a parameter from `{self.source}` needs `path`")
         if self.source == "constant" and self.value is None:

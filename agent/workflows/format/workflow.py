@@ -196,7 +196,7 @@ def place_of(loc: tuple[int | str, ...], data: Json) -> str:
     return said or "the workflow"
 
 
-def _told(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
+def _distinct_faults(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
     """Each fault once: a list that is empty because its entries are wrong is no fault of its own."""
     if error.error_count() > _MOST_COMPARED:
         return [((), f"has {error.error_count()} faults")]
@@ -216,7 +216,7 @@ def invalid(error: ValidationError | RecursionError, data: Json, within: str = "
     """
     if isinstance(error, RecursionError):
         return _invalid([(within or "the workflow", "is nested too deep")])
-    return _invalid([(within or place_of(loc, data), what) for loc, what in _told(error)])
+    return _invalid([(within or place_of(loc, data), what) for loc, what in _distinct_faults(error)])
 
 
 def _invalid(faults: Sequence[tuple[str, str]]) -> WorkflowInvalid:

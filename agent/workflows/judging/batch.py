@@ -153,7 +153,7 @@ class Batch:
         return f"{name} is about {10**mean:.3g} now, and was {10**usual.low:.3g} to {10**usual.high:.3g}"
 
 
-def tells_apart(value: Json) -> bool:
+def is_identifying(value: Json) -> bool:
     """Return whether a record has what tells its item from others: a text, or two values.
     One number is soon that of two.
     """

@@ -47,7 +47,7 @@ def next_state(state: State, figures: VersionFigures) -> Promotion:
         case "canary" if figures.items >= CANARY_ITEMS:
             return _tried(figures, "active")
         case "active":
-            return _held(figures)
+            return _judge_misses(figures)
     return Promotion(None)
 
 
@@ -58,7 +58,7 @@ def _tried(figures: VersionFigures, onward: Literal["canary", "active"]) -> Prom
     return Promotion(onward, f"{figures.items - figures.misses} of {figures.items} items replayed, none wrong")
 
 
-def _held(figures: VersionFigures) -> Promotion:
+def _judge_misses(figures: VersionFigures) -> Promotion:
     if figures.items < _WINDOW:
         return Promotion(None)
     share = figures.misses / figures.items

@@ -88,7 +88,7 @@ def _weaker_field(old: FieldNode, new: FieldNode | None) -> list[str]:
     return weaker
 
 
-def _meant(conditions: Sequence[Condition]) -> set[tuple[str, ...]]:
+def _requirements(conditions: Sequence[Condition]) -> set[tuple[str, ...]]:
     """Return what conditions ask for. How their elements are found is what a repair may change."""
     return {
         (condition.kind, condition.value, *((element.role, element.name) if (element := condition.target) else ()))
@@ -104,7 +104,7 @@ def _changed(old: Node, new: Node | None) -> list[str]:
     changes = [
         f"a condition {name} is gone"
         for name in ("pre", "post")
-        if _meant(getattr(old, name)) - _meant(getattr(new, name))
+        if _requirements(getattr(old, name)) - _requirements(getattr(new, name))
     ]
     if isinstance(old, ActionNode) and isinstance(new, ActionNode):
         if (old.action, old.args) != (new.action, new.args):

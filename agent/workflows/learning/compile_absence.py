@@ -32,7 +32,7 @@ def absence_of(name: str, samples: Sequence[PageSample]) -> Absence | str:
     if not required:
         return "the pages have no text in common"
     labels = set.intersection(*(_label_wordings(name, sample) for sample in having))
-    said = _says_none(lacking, {text for text in required if _wording(text) in labels}, fixed)
+    said = _no_value_texts(lacking, {text for text in required if _wording(text) in labels}, fixed)
     if not said and not _is_told_by_texts(name, having, lacking, labels, fixed):
         return "no text of its own tells the pages with it from those without it"
     texts = _most(having, lacking, fixed)
@@ -86,7 +86,7 @@ def _label_wordings(name: str, sample: PageSample) -> set[str]:
     return {wording_of(place.query) for place in places if place.kind in ("label", "column")}
 
 
-def _says_none(lacking: Sequence[PageSample], labels: set[str], fixed: set[str]) -> set[str]:
+def _no_value_texts(lacking: Sequence[PageSample], labels: set[str], fixed: set[str]) -> set[str]:
     """The texts after the field's label that say on all pages without it that there is no value."""
     several = []
     for sample in lacking:

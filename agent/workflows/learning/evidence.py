@@ -272,7 +272,7 @@ def _is_value(value: Json) -> bool:
     return isinstance(value, (str, int, float)) and not isinstance(value, bool) and value != ""
 
 
-async def said_on(page: Context) -> tuple[str, ...]:
+async def read_messages(page: Context) -> tuple[str, ...]:
     """The headings and messages of the open page.
 
     Raises:

@@ -28,20 +28,20 @@ def of_all_runs(run: SessionEvidence) -> SessionEvidence:
         if isinstance(value, str) and len(value) >= _SHORTEST
     ]
 
-    def kept(said: tuple[str, ...]) -> tuple[str, ...]:
+    def stable_texts(said: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(
             text
             for text in said
             if not any(sign.isdigit() for sign in text)
             and not any(value in text.lower() for value in typed)
-            and not _given_in(text, run)
+            and not _find_given_path(text, run)
         )
 
     actions = (
-        action.model_copy(update={"led_to": address_of_all_runs(action.led_to), "said": kept(action.said)})
+        action.model_copy(update={"led_to": address_of_all_runs(action.led_to), "said": stable_texts(action.said)})
         for action in run.actions
     )
-    return run.model_copy(update={"actions": tuple(actions), "said": kept(run.said)})
+    return run.model_copy(update={"actions": tuple(actions), "said": stable_texts(run.said)})
 
 
 def address_of_all_runs(url: str) -> str:
@@ -64,7 +64,7 @@ def undecided(action: ActionEvidence, run: SessionEvidence) -> str:
             source = "from the page" if origin.kind == "page" else "from the model alone"
             return f"its {name} came {source}, and one run does not say whether it differs in others"
     for text in _names(action.target):
-        if path := _given_in(text, run):
+        if path := _find_given_path(text, run):
             return f"its element is called by a value of the job ({path}), and one run does not say how in others"
     return ""
 
@@ -77,7 +77,7 @@ def _names(target: Target | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys((target.name, *named)))
 
 
-def _given_in(text: str, run: SessionEvidence) -> str:
+def _find_given_path(text: str, run: SessionEvidence) -> str:
     """Source and path of a value that the run was given and that stands in the text; "" where there is none.
 
     Only hashes of the values are known, so it is asked for each phrase of the text.

@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import Field
 
 from shoal.agent.browser import Context, FetchedJson
-from shoal.agent.read.by_place.elements.page_reading import PLACES_JS, asked_of_page, told_by_page
+from shoal.agent.read.by_place.elements.page_reading import PLACES_JS, parse_places_answer, places_parameters
 from shoal.agent.read.by_place.page_json import Document, documents_of
 from shoal.agent.read.by_place.place import stated
 from shoal.agent.read.by_place.places_page import PlacesPage
@@ -38,11 +38,11 @@ from shoal.agent.workflows.reading.channels import states, value_key
 from shoal.agent.workflows.reading.own_answer import (
     NoAnswer,
     answer_of,
+    contains_label,
     identifier,
     is_repeatable,
     named_leaves,
     places_in,
-    says_label,
 )
 from shoal.agent.workflows.reading.page_guards import item_signs
 from shoal.agent.workflows.reading.page_view import PageView, place_key, view_of
@@ -127,9 +127,13 @@ async def look_at(page: Context, record: Mapping[str, Json]) -> PageLook:
         NoScriptAnswer: it is no document.
     """
     places: dict[str, Json] = {"fields": {}, "records": None, "many": False, "near": False, "json": True}
-    asked = {"places": asked_of_page(places), "offered": {"texts": texts_of(_stated(record))}, "most": _MOST_SNAPSHOT}
+    asked = {
+        "places": places_parameters(places),
+        "offered": {"texts": texts_of(_stated(record))},
+        "most": _MOST_SNAPSHOT,
+    }
     told = script_answer(await page.read(_LOOK_JS, asked))
-    texts = PlacesPage.of(await asyncio.to_thread(told_by_page, told, places)).json
+    texts = PlacesPage.of(await asyncio.to_thread(parse_places_answer, told, places)).json
     documents = tuple((text.kind, document.value) for text in texts for document in documents_of([text]))
     return PageLook(str(script_answer(told["kept"])["html"]), documents, script_answer(told["offered"]))
 
@@ -254,7 +258,7 @@ def _requests(
             headers=dict(answer.headers or {}),
             channels=channels,
             stated=dict(list(stated.items())[:_MOST_PLACES]),
-            says_label=item is not None and says_label(document, item.label),
+            says_label=item is not None and contains_label(document, item.label),
         )
 
 

@@ -29,7 +29,7 @@ def keys_of(texts: Sequence[str], fixed: Container[str]) -> Iterator[str]:
             yield f"{place} {NO_VALUE if wording == NO_VALUE else kind}{AFTER}{before}"
 
 
-def says_absent(absence: Absence, view: PageView) -> bool:
+def states_absence(absence: Absence, view: PageView) -> bool:
     """Return whether the page of `view` shows all that pages have,
     and nothing that pages without the value do not show.
     """

@@ -16,7 +16,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldSource, Reason
 from shoal.agent.workflows.format.branch import Channel, ChannelFamily, FieldNode
 from shoal.agent.workflows.misses import Miss, MissReason
-from shoal.agent.workflows.reading.absence import says_absent
+from shoal.agent.workflows.reading.absence import states_absence
 from shoal.agent.workflows.reading.page_view import PageView, place_key
 from shoal.agent.workflows.reading.shapes import fits_shape, is_struck_out, raw_text, same_but_for_notation, shape_at
 from shoal.agent.workflows.verdict import ChannelRead, FieldRead
@@ -38,7 +38,7 @@ def read_field(field: FieldNode, prop: Property, view: PageView, reading: ValueH
     and the page says by a sign that was learned that it lacks the value.
     """
     read: _Read = {}
-    said = tuple(_said(channel, field, prop, view, reading, read) for channel in field.channels)
+    said = tuple(_read_channel(channel, field, prop, view, reading, read) for channel in field.channels)
     return replace(_agreed(field, said, view), channels=said)
 
 
@@ -47,7 +47,7 @@ def _agreed(field: FieldNode, said: Sequence[ChannelRead], view: PageView) -> Fi
         field.may_be_null
         and field.without is not None
         and _say_nothing(field, said)
-        and says_absent(field.without, view)
+        and states_absence(field.without, view)
     ):
         return FieldRead()
     fault = _fault(field, said)
@@ -101,7 +101,7 @@ def _stated(
     return read[key]
 
 
-def _said(
+def _read_channel(
     channel: Channel, field: FieldNode, prop: Property, view: PageView, reading: ValueHints, read: _Read
 ) -> ChannelRead:
     said = _stated(view.places.get(place_key(channel.place), ()), channel.place, prop, reading, read)
@@ -109,7 +109,7 @@ def _said(
         return ChannelRead(channel, said)
     if isinstance(said.value, str) and not (prop.enum or field.is_label) and is_placeholder(said.value):
         return ChannelRead(
-            channel, StatedByPlaces(place=said.place, fault=f"says {said.place.shown}, which is no value")
+            channel, StatedByPlaces(place=said.place, fault=f"says {said.place.quoted_text}, which is no value")
         )
     shape = shape_at(said.place, prop)
     unheld = not channel.shapes and not is_struck_out(said.place, prop)

@@ -90,7 +90,7 @@ def identifier(value: Json) -> str:
     return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
 
 
-def says_label(document: Document, label: str) -> bool:
+def contains_label(document: Document, label: str) -> bool:
     """Return whether some text holds what the list calls the item."""
     return any(isinstance(value, str) and holds_text(value, label) for _, value in _parts(document.value, "$", 0))
 
@@ -112,7 +112,7 @@ def answer_misses(document: Document, request: OwnRequest, page_url: str, item: 
         if said != [parts.get(name)]:
             told = f"{path} of the page's own request says {', '.join(said) or 'nothing'}, not {parts.get(name)}"
             yield Miss(MissReason.NOT_THE_ITEM, path, told)
-    if request.says_label and not says_label(document, item.label):
+    if request.says_label and not contains_label(document, item.label):
         yield Miss(MissReason.NOT_THE_ITEM, "label", f"the page's own request does not say {item.label!r}")
 
 

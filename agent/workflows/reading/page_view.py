@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.agent.browser import Context
-from shoal.agent.read.by_place.elements.page_reading import PLACES_JS, asked_of_page, told_by_page
+from shoal.agent.read.by_place.elements.page_reading import PLACES_JS, parse_places_answer, places_parameters
 from shoal.agent.read.by_place.page_json import Document, documents_of, places_at
 from shoal.agent.read.by_place.place import Place
 from shoal.agent.read.by_place.places_page import PlacesPage
@@ -86,13 +86,15 @@ def needs_texts(branches: Iterable[Branch]) -> bool:
     return any(field.without is not None for branch in branches for field in branch.fields)
 
 
-def asked_of(
+def view_parameters(
     places: Sequence[FieldPlace], selectors: Sequence[str] = (), *, rendered: bool = False, texts: bool = False
 ) -> dict[str, Any]:
-    """Return what `VIEW_JS` is asked of a page, or a document in its stead; arguments as in `view_of`."""
+    """Return the parameters of `VIEW_JS` for a page, or for a document in its stead; arguments as in `view_of`."""
     fields, paths = _spelled(places)
     return {
-        "places": asked_of_page({"fields": fields, "records": None, "many": False, "near": False, "json": bool(paths)}),
+        "places": places_parameters(
+            {"fields": fields, "records": None, "many": False, "near": False, "json": bool(paths)}
+        ),
         "facts": {"selectors": list(selectors), "texts": texts},
         "paths": paths,
         "rendered": rendered,
@@ -127,20 +129,20 @@ async def view_of(
     Raises:
         NoScriptAnswer: the page answered something else.
     """
-    asked = asked_of(places, selectors, rendered=rendered, texts=texts)
+    asked = view_parameters(places, selectors, rendered=rendered, texts=texts)
     answer = script_answer(await page.read(VIEW_JS, asked))
-    told = await asyncio.to_thread(told_view, answer, asked["places"])
+    told = await asyncio.to_thread(parse_view_answer, answer, asked["places"])
     return view_from(told, script_answer(told["facts"]), places)
 
 
-def told_view(answer: Mapping[str, Any], arg: Mapping[str, Any]) -> Mapping[str, Any]:
+def parse_view_answer(answer: Mapping[str, Any], arg: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what stands at the places of `arg`, and as `facts` what page it is, by the answer to `VIEW_JS`.
 
     Raises:
         NoScriptAnswer: it is no such answer.
     """
     places = answer if "tree" in answer else script_answer(answer.get("places"))
-    return {**told_by_page(places, arg), "facts": script_answer(answer.get("facts"))}
+    return {**parse_places_answer(places, arg), "facts": script_answer(answer.get("facts"))}
 
 
 def view_from(told: Mapping[str, Json], facts: Mapping[str, Json], places: Sequence[FieldPlace]) -> PageView:

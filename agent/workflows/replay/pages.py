@@ -43,7 +43,7 @@ async def replay_page(
     Raises:
         BrowserError: the page could not be asked.
     """
-    places, selectors = _asked(branches)
+    places, selectors = _places_and_selectors(branches)
     deadline = time.monotonic() + _BUDGET_S
 
     async def look(*, rendered: bool = False) -> PageView:
@@ -57,7 +57,7 @@ async def replay_page(
                 return read
             view = await look(rendered=True)
     except NoScriptAnswer as error:
-        return _told_nothing(error)
+        return _unread_page(error)
     if view.scripts:
         await page.settle(quiet_s=_QUIET_S, budget_s=_BUDGET_S)
         view = await look()
@@ -88,7 +88,7 @@ async def read_document(
         BrowserError: the page could not be asked.
     """
     try:
-        view = await view_of(page, *_asked(branches))
+        view = await view_of(page, *_places_and_selectors(branches))
     except NoScriptAnswer:
         return None
     return _read(view, branches, item, schema, locale) if view.document else None
@@ -108,20 +108,20 @@ async def read_rendered(
         BrowserError: the page could not be asked.
     """
     try:
-        places, selectors = _asked(branches)
+        places, selectors = _places_and_selectors(branches)
         view = await view_of(page, places, selectors, rendered=True, texts=needs_texts(branches))
     except NoScriptAnswer as error:
-        return _told_nothing(error)
+        return _unread_page(error)
     return _read(view, branches, item, schema, locale)
 
 
 @once_each(_MOST_ASKED)
-def _asked(branches: Sequence[Branch]) -> tuple[tuple[FieldPlace, ...], tuple[str, ...]]:
+def _places_and_selectors(branches: Sequence[Branch]) -> tuple[tuple[FieldPlace, ...], tuple[str, ...]]:
     """The places and selectors that branches ask a page for."""
     return places_of(branches), selectors_of(branches)
 
 
-def _told_nothing(error: NoScriptAnswer) -> PageRead:
+def _unread_page(error: NoScriptAnswer) -> PageRead:
     return PageRead(None, misses=(Miss(MissReason.SIGNATURE, "page", str(error)),))
 
 

@@ -15,7 +15,7 @@ from shoal.agent.workflows.replay.conditions import condition_miss
 _LOOK_S = 0.1
 
 
-async def held_in_time(
+async def wait_for_conditions(
     page: Context, conditions: Sequence[Condition], values: Mapping[str, Json], *, where: str, budget_s: float
 ) -> Miss | None:
     """None once all of `conditions` hold; after `budget_s` the first that does not, as a miss."""

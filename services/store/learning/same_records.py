@@ -17,7 +17,7 @@ from sqlalchemy import Row
 
 from shoal.agent.status import Status
 from shoal.agent.types import Outcome
-from shoal.agent.workflows.judging.batch import MOST_AGAIN, MOST_EQUAL, Batch, tells_apart
+from shoal.agent.workflows.judging.batch import MOST_AGAIN, MOST_EQUAL, Batch, is_identifying
 from shoal.agent.workflows.judging.phase import Phase
 from shoal.agent.workflows.misses import MissReason
 from shoal.services.store.database import codec
@@ -50,7 +50,7 @@ def note_records(tx: Tx, row: Row[Any], batch: Batch, ended: Sequence[tuple[int,
         batch.note(outcome.records[0].value, by_teacher=_is_sure(outcome))
     if batch.equal >= MOST_EQUAL:
         return set()  # equal records are no doubt any more
-    told = [(session, outcome) for session, outcome in told if tells_apart(outcome.records[0].value)]
+    told = [(session, outcome) for session, outcome in told if is_identifying(outcome.records[0].value)]
     keys = {session: _key(outcome) for session, outcome in told}
     if not keys:
         return set()

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, exists, or_, select, text
 
-from shoal.agent.redaction.masking import shown_item
+from shoal.agent.redaction.masking import masked_item
 from shoal.agent.redaction.redactor import redactor_of
 from shoal.agent.status import FINAL, Status
 from shoal.agent.types import Checkpoint, LoopItem, Outcome, Record
@@ -252,7 +252,7 @@ def _session_row(row: Row[Any], paused: bool) -> SessionRow:
         index=row.idx,
         status=Status.PAUSED if paused and state in QUEUED_STATES else state.status,
         attempt=row.attempt,
-        item=shown_item(item_of(row.item)),
+        item=masked_item(item_of(row.item)),
         domain=row.host,
         ready_at=_when(row.ready_at) if state is State.DELAYED else None,
         lease_until=_when(row.lease_until),
@@ -381,7 +381,7 @@ def result_lines(job: int, row: Row[Any], figures: Mapping[str, int] | None = No
     """
     state = State(row.state)
     outcome = codec.load_outcome(row.outcome) if row.outcome else Outcome(state.status)
-    item = shown_item(item_of(row.item))
+    item = masked_item(item_of(row.item))
     lines = [*((record, outcome.error) for record in outcome.records), *((None, error) for error in outcome.rejected)]
     if row.children and not outcome.answer:
         return  # it is told by its items

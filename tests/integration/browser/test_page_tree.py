@@ -44,7 +44,7 @@ def first(page: Page, path: str) -> html.HtmlElement:
 def wrong_cases(page: Page) -> tuple[list[str], int]:
     """Cases that are judged wrongly, those in frames among them; and how many there are."""
     cases = [el for el in page.elements if el.get("data-case")]
-    wrong = [str(el.get("data-case")) for el in cases if page.shown(el) is not (el.get("data-sees") == "yes")]
+    wrong = [str(el.get("data-case")) for el in cases if page.is_visible(el) is not (el.get("data-sees") == "yes")]
     count = len(cases)
     for inner in page.frames.values():
         its, more = wrong_cases(inner)

@@ -20,7 +20,7 @@ import pytest_asyncio
 from shoal.agent.browser import Browser, Context, ContextOptions
 from shoal.agent.documents.beyond import BeyondDocument
 from shoal.agent.documents.document import HtmlDocument, RawDocument
-from shoal.agent.read.by_place.elements.page_reading import PLACES_JS, asked_of_page, told_by_page
+from shoal.agent.read.by_place.elements.page_reading import PLACES_JS, parse_places_answer, places_parameters
 from shoal.agent.read.by_place.places_page import PlacedRecord
 from shoal.agent.spec import BrowserSpec
 from tests.integration.extraction.pages import PAGES
@@ -109,9 +109,9 @@ async def compared(page: Context, url: str) -> tuple[int, list[str]]:
     read, wrong = 0, []
     asked = {f"{field['kind']} {field['query']} {field['attribute'] or ''}": field for field in fields_of(answer.text)}
     arg = {"fields": asked, "records": None, "many": False, "json": True}
-    answer = await page.read(PLACES_JS, asked_of_page(arg))
+    answer = await page.read(PLACES_JS, places_parameters(arg))
     assert isinstance(answer, dict)
-    found = told_by_page(answer, arg)
+    found = parse_places_answer(answer, arg)
     for name, field in asked.items():
         try:
             mine = document.read({"fields": {name: field}, "json": True}).view

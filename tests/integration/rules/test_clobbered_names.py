@@ -77,13 +77,13 @@ async def drawn(page: Context, url: str) -> object:
     await page.goto(url)
     tree = await page_on(page)
     assert tree is not None
-    return [(cell.text_content(), tree.shown(cell)) for cell in tree.elements if cell.tag in ("td", "h1", "label")]
+    return [(cell.text_content(), tree.is_visible(cell)) for cell in tree.elements if cell.tag in ("td", "h1", "label")]
 
 
 async def recorded(page: Context, url: str) -> object:
     read = await extract(page, url, PRICES, many=True)
     places = await propose_places(page, ExtractSpec(schema={"type": "array"}), read.records)
-    return [record.value for record in read.records], read.missing, places.told()
+    return [record.value for record in read.records], read.missing, places.to_json()
 
 
 @pytest.mark.parametrize("read", [observed, listed, drawn, recorded])

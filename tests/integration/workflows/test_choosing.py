@@ -23,7 +23,7 @@ from shoal.agent.workflows.exchange.playwright_script import write_playwright
 from shoal.agent.workflows.format.node import ActionNode
 from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.learning.compile_version import compile_version
-from shoal.agent.workflows.learning.evidence import EvidenceBook, SessionEvidence, said_on
+from shoal.agent.workflows.learning.evidence import EvidenceBook, SessionEvidence, read_messages
 from shoal.agent.workflows.learning.origin import Sources
 from tests.integration.workflows.test_optional_fields import site
 from tests.integration.workflows.test_optional_step import replayed
@@ -66,7 +66,7 @@ async def done(page: Context, url: str, town: str, typed: str) -> SessionEvidenc
         result = await page.act(action)
         assert result.error is None and noted is not None, result.error
         book.after(result, noted)
-    return book.book(url, await said_on(page), None)
+    return book.book(url, await read_messages(page), None)
 
 
 def first(version: Version) -> ActionNode:

@@ -11,7 +11,7 @@ from shoal.agent.workflows.format.condition import Condition
 from shoal.agent.workflows.format.node import ActionNode
 from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.learning.compile_version import Compiled, compile_version
-from shoal.agent.workflows.learning.evidence import EvidenceBook, SessionEvidence, said_on
+from shoal.agent.workflows.learning.evidence import EvidenceBook, SessionEvidence, read_messages
 from shoal.agent.workflows.learning.origin import Sources
 from tests.integration.workflows.test_optional_fields import site
 from tests.integration.workflows.test_optional_step import replayed
@@ -42,7 +42,7 @@ async def done(page: Context, url: str, name: str) -> SessionEvidence:
         result = await page.act(action)
         assert result.error is None and noted is not None, result.error
         book.after(result, noted)
-    return book.book(url, await said_on(page), None)
+    return book.book(url, await read_messages(page), None)
 
 
 async def learned(page: Context, url: str) -> Compiled:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from shoal.agent.redaction.masking import shown_spec
+from shoal.agent.redaction.masking import masked_spec
 from shoal.agent.redaction.redactor import redactor_of
 from shoal.agent.spec import JobSpec
 
@@ -40,6 +40,6 @@ def test_what_steps_fill_in_is_not_shown_whatever_the_field_is_called() -> None:
     spec = job(
         steps=[{"fill": "#f2", "value": "correct horse"}, {"fill": "#f3", "value": "secret:PIN"}, {"click": "a"}]
     )
-    steps = shown_spec(spec)["login"]["steps"]
+    steps = masked_spec(spec)["login"]["steps"]
     assert [step.get("value") for step in steps] == ["(hidden)", "secret:PIN", None]
-    assert redactor_of(spec, None).told("typed correct horse") == "typed (hidden)"
+    assert redactor_of(spec, None).redacted_text("typed correct horse") == "typed (hidden)"

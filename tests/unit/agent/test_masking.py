@@ -11,9 +11,9 @@ from shoal.agent.redaction.masking import (
     HIDDEN,
     masked,
     masked_row,
+    masked_spec,
     names_secret,
     secrets_in,
-    shown_spec,
 )
 from shoal.agent.redaction.redactor import Redactor, redactor_of
 from shoal.agent.spec import JobSpec
@@ -113,7 +113,7 @@ def test_what_a_session_stores_holds_no_password_and_its_records_stay() -> None:
     assert step.page_errors == shown.page_errors == told
     assert shown.error is not None and shown.error.message == f"no {HIDDEN} here"
     assert shown.records == outcome.records, "what pages state is the job's result"
-    prompt = hidden.told('{"data": {"pin": "12", "password": "tall \\"tree\\"", "room": "1212"}}')
+    prompt = hidden.redacted_text('{"data": {"pin": "12", "password": "tall \\"tree\\"", "room": "1212"}}')
     assert "tree" not in prompt and '"1212"' in prompt and '"12"' not in prompt
 
 
@@ -122,7 +122,7 @@ def test_nothing_is_hidden_where_nothing_is_secret() -> None:
         JobSpec.model_validate({"url": "https://x.example/", "goal": "x", "data": {"name": "Ann"}}), None
     )
     assert not hidden.given
-    assert hidden.told("Ann") == Redactor().told("Ann") == "Ann"
+    assert hidden.redacted_text("Ann") == Redactor().redacted_text("Ann") == "Ann"
 
 
 def test_the_password_of_a_login_is_hidden_wherever_its_spec_or_its_steps_are_shown() -> None:
@@ -133,6 +133,6 @@ def test_the_password_of_a_login_is_hidden_wherever_its_spec_or_its_steps_are_sh
             "login": {"url": "https://a.example/login", "data": {"username": "ada", "password": "lovelace-1815"}},
         }
     )
-    shown = shown_spec(spec)
+    shown = masked_spec(spec)
     assert "lovelace-1815" not in str(shown) and shown["login"]["data"]["username"] == "ada"
-    assert "lovelace-1815" not in redactor_of(spec, None).told("typed lovelace-1815")
+    assert "lovelace-1815" not in redactor_of(spec, None).redacted_text("typed lovelace-1815")

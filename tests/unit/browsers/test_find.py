@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.agent.chromium.process.find import said_version
+from shoal.agent.chromium.process.find import read_version
 from shoal.agent.errors import BrowserNotFound
 
 
@@ -19,7 +19,7 @@ def program(folder: Path, lines: str) -> Path:
 
 def test_a_browser_that_says_its_version_starts(tmp_path: Path) -> None:
     said = "Chromium 156.0.8078.79 built on Debian"
-    assert said_version(program(tmp_path, f'echo "{said} "')) == said
+    assert read_version(program(tmp_path, f'echo "{said} "')) == said
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_a_browser_that_says_its_version_starts(tmp_path: Path) -> None:
 def test_one_that_does_not_start_is_told_with_its_reason(tmp_path: Path, lines: str, told: str) -> None:
     """`shoal up` said that it was up, and each job failed."""
     with pytest.raises(BrowserNotFound, match=told):
-        said_version(program(tmp_path, lines))
+        read_version(program(tmp_path, lines))
 
 
 def test_a_file_that_is_no_program_is_none(tmp_path: Path) -> None:
@@ -41,4 +41,4 @@ def test_a_file_that_is_no_program_is_none(tmp_path: Path) -> None:
     path.write_bytes(b"\x7fELF")
     path.chmod(0o755)
     with pytest.raises(BrowserNotFound, match="does not start"):
-        said_version(path)
+        read_version(path)

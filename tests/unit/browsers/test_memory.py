@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import psutil
 
 from shoal.agent.chromium.process.process_tree import ProcessTree
-from shoal.agent.support.process_memory import held_bytes
+from shoal.agent.support.process_memory import memory_in_use
 from tests.patience import PATIENCE_S
 
 _SHARED_MIB = 96
@@ -59,4 +59,4 @@ def test_processes_that_are_gone_hold_nothing() -> None:
     with _family() as root:
         gone = [*root.children(), root]
     psutil.wait_procs(gone, timeout=PATIENCE_S)
-    assert held_bytes(gone) == 0
+    assert memory_in_use(gone) == 0

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shoal.agent.page.from_html import page_from_html
-from shoal.agent.read.by_place.elements.page_reading import asked_of_page, places_on
+from shoal.agent.read.by_place.elements.page_reading import places_on, places_parameters
 from shoal.agent.read.by_place.places_page import PlacedRecord, PlacesPage
 from tests.integration.extraction.pages import PAGES
 
@@ -22,7 +22,7 @@ def read(body: str, fields: dict[str, tuple[str, str]], **asked: Any) -> PlacesP
         "many": False,
         **asked,
     }
-    page = page_from_html(body, URL, find=asked_of_page(arg)["tree"]["find"])
+    page = page_from_html(body, URL, find=places_parameters(arg)["tree"]["find"])
     return PlacesPage.of(places_on(page, arg))
 
 

@@ -29,7 +29,7 @@ def read(properties: dict[str, Any], **facts: Any) -> tuple[dict[str, Any], dict
     asked = properties_of({"type": "object", "properties": properties})
     reader = page_fields(Facts(**{"url": "http://example.test/p", "said_lang": "en", **facts}))
     reader.expect(asked)
-    answers = {prop.name: reader.read(prop).held_to("likely") for prop in asked}
+    answers = {prop.name: reader.read(prop).filter_by_sureness("likely") for prop in asked}
     given = {name: told for name, told in answers.items() if told.source is not None}
     values = {name: told.value for name, told in given.items()}
     return values, {name: told.source for name, told in given.items()}, [name for name in answers if name not in given]

@@ -43,7 +43,7 @@ class Knowing(Notes):
 
 def gives_away(*things: object) -> bool:
     """Return whether one of these holds the secret in any spelling."""
-    return HiddenValues({VALUE: "-"}).found_in([repr(thing) for thing in things])
+    return HiddenValues({VALUE: "-"}).occur_in([repr(thing) for thing in things])
 
 
 async def test_a_page_behind_the_login_that_shows_the_secret_is_read_without_it() -> None:
@@ -196,7 +196,7 @@ def test_counts_of_a_task_and_ids_of_elements_are_no_secrets() -> None:
     hidden = Redactor({"12": "secret:PIN"})
     task = Task("loop", "each", Status.COMPLETED, {"expected": 12, "why": "12 of 12"})
     assert hidden.tasks((task,))[0].result == {"expected": 12, "why": "secret:PIN of secret:PIN"}
-    assert hidden.kept(Checkpoint((task,))).history[0].result == hidden.tasks((task,))[0].result
+    assert hidden.stored_checkpoint(Checkpoint((task,))).history[0].result == hidden.tasks((task,))[0].result
     assert hidden._args(Action("fill", {"bid": "12", "value": "12"}).args) == {"bid": "12", "value": "secret:PIN"}
     assert hidden.json({"pin": 12, "price": 13}) == {"pin": "secret:PIN", "price": 13}
     assert hidden.prompt("[12] link") == "[12] link"

@@ -179,7 +179,7 @@ async def test_a_lease_that_has_run_out_is_good_for_nothing_by_whom_the_page_is_
     people = Attendance()
     people.begin(await FakeBrowser(PAGES).new_context(), Redactor(), closed_to="", tasks=tuple)
     people.take("lease", "Ada")
-    people._held("lease").heard -= 2 * attendance.LEASE_S
+    people._current_takeover("lease").heard -= 2 * attendance.LEASE_S
     for now in ("nobody", "Eve"):
         if now == "Eve":
             people.take("other", now)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from shoal.agent.actions.primitives.options import _listed, _told
+from shoal.agent.actions.primitives.options import _listed, _option_text
 from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.status import Status
 from shoal.agent.support.sites.prospect import Prospect, Unchosen
@@ -160,7 +160,9 @@ async def test_a_secret_that_is_longer_than_what_is_told_of_a_field_is_hidden_wh
     assert "which is none of its options" in outcome.error.message
 
 
-@pytest.mark.parametrize("of_what", [_told, lambda item: _listed([item])], ids=["what was asked for", "what there is"])
+@pytest.mark.parametrize(
+    "of_what", [_option_text, lambda item: _listed([item])], ids=["what was asked for", "what there is"]
+)
 def test_no_part_of_an_option_is_told_that_could_be_a_part_of_a_secret(of_what: Callable[[str], str]) -> None:
     redactor = Redactor()
     redactor.learn("secret:key", LONG)

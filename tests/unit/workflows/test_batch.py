@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.agent.support.json_value import Json
-from shoal.agent.workflows.judging.batch import LEAST, MOST_AGAIN, MOST_EQUAL, Batch, tells_apart
+from shoal.agent.workflows.judging.batch import LEAST, MOST_AGAIN, MOST_EQUAL, Batch, is_identifying
 
 
 def taught(*records: Json) -> Batch:
@@ -86,5 +86,9 @@ def test_many_items_with_the_records_of_others_are_drift_unless_that_is_usual() 
 
 
 def test_a_text_or_two_values_tell_an_item_from_others() -> None:
-    assert tells_apart({"title": "A"}) and tells_apart({"price": 1, "stock": True})
-    assert not tells_apart({"price": 1}) and not tells_apart({"title": "", "price": None}) and not tells_apart([1])
+    assert is_identifying({"title": "A"}) and is_identifying({"price": 1, "stock": True})
+    assert (
+        not is_identifying({"price": 1})
+        and not is_identifying({"title": "", "price": None})
+        and not is_identifying([1])
+    )

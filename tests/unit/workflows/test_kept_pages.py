@@ -6,7 +6,7 @@ import zlib
 
 import pytest
 
-from shoal.agent.documents.kept_pages import checked, kept_pages
+from shoal.agent.documents.kept_pages import checked, stored_pages
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.branch import Branch, Channel, FieldNode, Signature
@@ -86,7 +86,7 @@ def kept(n: int, html: str, *, said: str = "", head: str = "") -> tuple[str, byt
 def test_a_repair_is_tested_on_pages_that_its_version_and_its_own_samples_have_kept(
     added: Branch, pages: list[tuple[str, bytes, bytes]], right: int, wrong: str
 ) -> None:
-    test = checked(FIRST, with_branch(FIRST, added), kept_pages(pages), SCHEMA)
+    test = checked(FIRST, with_branch(FIRST, added), stored_pages(pages), SCHEMA)
     assert test.tested == right, test
     assert len(test.wrong) == bool(wrong) and all(wrong in told for told in test.wrong), test
 
@@ -113,5 +113,5 @@ def test_a_repair_that_loses_a_page_is_refused_and_more_items_teach() -> None:
 
 def test_what_says_nothing_tests_nothing(caplog: pytest.LogCaptureFixture) -> None:
     page, html, run = kept(1, OLD)
-    assert kept_pages([(page, b"no page", run), (page, html, b"no evidence"), ("another", html, run)]) == []
+    assert stored_pages([(page, b"no page", run), (page, html, b"no evidence"), ("another", html, run)]) == []
     assert caplog.text.count("a kept page cannot be read") == 2, "told, not passed over in silence"

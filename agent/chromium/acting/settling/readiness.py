@@ -140,14 +140,14 @@ class Readiness:
             if over or now - still_since >= (still_s if marks["count"] or under_way else min(still_s, _STILL_S)):
                 self._endless.update(under_way)
                 await tab.read(_MARKS, True)
-                return _told(marks, under_way) if over else ""
+                return _describe_wait(marks, under_way) if over else ""
             await asyncio.sleep(_POLL_S)
 
     def _under_way(self, tab: Tab) -> tuple[str, ...]:
         return tuple(path for url in tab.open_data() if (path := url.partition("?")[0]) not in self._endless)
 
 
-def _told(marks: _Marks, under_way: tuple[str, ...]) -> str:
+def _describe_wait(marks: _Marks, under_way: tuple[str, ...]) -> str:
     said = [
         "it shows nothing yet" if marks["empty"] else "",
         "it shows its name alone" if marks["titled"] else "",

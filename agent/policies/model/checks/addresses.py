@@ -51,7 +51,7 @@ class AllowedTargets:
             raise ReplyProblem("no file of that name is given by the job's goal or data", repr(reference[:80]))
 
 
-def given(state: SessionState, seen: Observation) -> AllowedTargets:
+def allowed_targets(state: SessionState, seen: Observation) -> AllowedTargets:
     """Return what a decision on the page `seen` may name."""
     spec, item = state.spec, state.item
     words = spec.words(item)

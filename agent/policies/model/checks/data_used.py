@@ -21,12 +21,12 @@ def data_used(state: SessionState, steps: Sequence[Step] = ()) -> bool:
     Args:
         steps: of the running mini goal.
     """
-    given = _given(state)
+    given = _data_texts(state)
     used = _used(state, steps)
     return not given or any(text in used for text in given)
 
 
-def _given(state: SessionState) -> set[str]:
+def _data_texts(state: SessionState) -> set[str]:
     return {text for text in map(_folded, _leaves(state.spec.data)) if len(text) >= _LEAST_CHARS}
 
 
@@ -50,7 +50,7 @@ def check_data_used(state: SessionState, page: PageText, steps: Sequence[Step], 
         ReplyDoubt: the job gives data, and none of them was used.
     """
     shown = _folded(page.whole)
-    if not data_used(state, steps) and not any(text in shown for text in _given(state)):
+    if not data_used(state, steps) and not any(text in shown for text in _data_texts(state)):
         raise ReplyDoubt(
             "the job gives data, none of which was entered or stands on this page: is what the job wants really done?",
             value,

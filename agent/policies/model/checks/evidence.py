@@ -119,7 +119,7 @@ def _left(text: str, found_in: Callable[[str], Iterator[Written[T]]], known: fro
     return text
 
 
-def known(state: SessionState, page: PageText, steps: Sequence[Step] = ()) -> AllowedValues:
+def allowed_values(state: SessionState, page: PageText, steps: Sequence[Step] = ()) -> AllowedValues:
     """Return what the job gives, what this session has read and seen so far,
     and what `page` says.
 
@@ -130,13 +130,13 @@ def known(state: SessionState, page: PageText, steps: Sequence[Step] = ()) -> Al
     extract = spec.extract.goal if spec.extract else None
     given: list[Json] = [spec.goal, spec.url, spec.data, extract, *((item.value, item.label) if item else ())]
     read: list[Json] = [*(task.result for task in state.history), *(record.value for record in state.records)]
-    read += [*_given_by_calls(state, steps)]
+    read += [*_call_results(state, steps)]
     read += state.pages.typed  # it was given, or asked about, when it was typed
     # What one text ends with and the next begins with is no value: a mark stands between them.
     return AllowedValues("\n;\n".join([*_texts([given, read]), *state.pages.texts, page.whole]).casefold())
 
 
-def given_words(state: SessionState, steps: Sequence[Step] = ()) -> str:
+def input_text(state: SessionState, steps: Sequence[Step] = ()) -> str:
     """Return what an answer need not prove: the words and details of the job and of the value that the session works
     for, and what calls gave back, people's answers too, in one text.
 
@@ -145,10 +145,10 @@ def given_words(state: SessionState, steps: Sequence[Step] = ()) -> str:
     """
     spec, item = state.spec, state.item
     given: list[Json] = [spec.goal, spec.data, *((item.value, item.label) if item else ())]
-    return " ; ".join(_texts([*given, *_given_by_calls(state, steps)]))
+    return " ; ".join(_texts([*given, *_call_results(state, steps)]))
 
 
-def _given_by_calls(state: SessionState, steps: Sequence[Step]) -> Iterator[Json]:
+def _call_results(state: SessionState, steps: Sequence[Step]) -> Iterator[Json]:
     taken = [*(step for task in state.history for step in task.steps), *steps]
     return (result.value for step in taken for result in step.results if result.value is not None)
 

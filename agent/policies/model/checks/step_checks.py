@@ -237,7 +237,7 @@ def _checked(said: Json, offered: Offered) -> tuple[Action, bool]:
 
 
 def _checked_call(call: Action, offered: Offered) -> Action:
-    args = dict(offered.canvas.meant(call) if offered.canvas else call.args)
+    args = dict(offered.canvas.to_pixels(call) if offered.canvas else call.args)
     target = ""
     for name in sorted(filter(names_element, args)):  # of a drag, what is dragged comes first
         element = offered.elements.get(str(args[name]))

@@ -116,7 +116,7 @@ class PageKnowledge:
         lines = (line for line in self._text.lines.split("\n") if len(line) <= _LONGEST_LINE and _has_figure(line))
         return list(islice(dict.fromkeys(lines), _MOST_LINES))
 
-    def told(self) -> list[str]:
+    def prompt_lines(self) -> list[str]:
         """The values of structured data that the page does not show, a line each, for a prompt."""
         lines = [
             f"{each.field}: {json.dumps(each.value, ensure_ascii=False)} ({each.where})"

@@ -12,10 +12,10 @@ from shoal.agent.models.decisions.extract import (
     extract_schema,
     fields_lacking,
     fields_missing,
+    has_value,
     merged,
     proposal_schema,
     records_in,
-    says_something,
     schema_from,
 )
 from shoal.agent.models.model import Ask
@@ -26,7 +26,7 @@ from shoal.agent.policies.model.requests.asker import Asker
 from shoal.agent.policies.model.requests.elements import in_parts
 from shoal.agent.policies.model.requests.messages import messages_for, session_messages
 from shoal.agent.policies.policy import Extraction, SessionState
-from shoal.agent.policies.rules.lists.empty_list import says_empty
+from shoal.agent.policies.rules.lists.empty_list import states_empty_list
 from shoal.agent.read.grounding.claims import Unproven, stated_count, texts_of, unproven, without
 from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.read.grounding.part_claims import part_told
@@ -55,7 +55,7 @@ class ModelExtractor:
             ModelError: the model could not be asked, or gave no usable reply.
             BudgetSpent: the job's tokens are spent.
         """
-        extract = await self._wanted(state)
+        extract = await self._extract_spec(state)
         seen = await state.observe()
         text = state.pages.add(seen)
         known = PageKnowledge(extract, text, await stated_in_data(state.page, extract))
@@ -68,7 +68,7 @@ class ModelExtractor:
             raise FieldsMissing(f"{state.page.url} shows nothing of what is wanted", transcript=_joined(answers))
         cut_off = any(answer.cut_off for answer in answers)
         missing = fields_missing(values, extract)
-        shown = await asyncio.to_thread(_shown, answers, text)
+        shown = await asyncio.to_thread(_stated_record_count, answers, text)
         records = await asyncio.to_thread(_located, values, text, state.page.url)
         counted = bool(shown) and len(values) >= (shown or 0)
         whole_list = not extract.many or counted
@@ -76,7 +76,7 @@ class ModelExtractor:
         enough = whole and len(values) >= (shown or 0) if extract.many else not fields_lacking(missing, extract)
         return Extraction(
             records=records,
-            empty=extract.many and not values and not why and await says_empty(state),
+            empty=extract.many and not values and not why and await states_empty_list(state),
             complete=enough and not cut_off and not why,
             why=why,
             missing=missing,
@@ -93,12 +93,12 @@ class ModelExtractor:
         parts = in_parts(self._asker.text_to_read(state, page.seen, addresses=asks_addresses(extract)), chars)
         options = self._asker.options
         # Where no model made the plan, its words are the job's, which the prompt has already.
-        structured_data = await asyncio.to_thread(page.known.told)
+        structured_data = await asyncio.to_thread(page.known.prompt_lines)
         plan = state.reading if state.spec.goal is not None and not state.only_reads else None
 
         async def ask(part: int, words: str) -> ModelAnswer[Json]:
             read = _Careful(extract, page, alone=parts == [words])
-            told = self._asker.told(state, page.seen, words, chars, part)
+            told = self._asker.prompt_variables(state, page.seen, words, chars, part)
             request = Ask(
                 messages=session_messages("extract", {**told, "reading": plan, "structured_data": structured_data}),
                 schema_name="extract",
@@ -122,9 +122,9 @@ class ModelExtractor:
 
         All its items get the same ones.
         """
-        await self._wanted(state, loop)
+        await self._extract_spec(state, loop)
 
-    async def _wanted(self, state: SessionState, loop: str | None = None) -> ExtractSpec:
+    async def _extract_spec(self, state: SessionState, loop: str | None = None) -> ExtractSpec:
         """The job's own wish, with a schema that a model proposes where the job has none."""
         jobs = self._asker.jobs
         self.recall(state)
@@ -188,7 +188,7 @@ def _proven(
     """The records of all parts without what the page does not say, and that."""
     values = merged([_records(reading, extract) for reading in readings], many=extract.many)
     doubted = unproven(values, extract, page.text, page.known)
-    return [value for value in without(values, doubted) if says_something(value)], doubted
+    return [value for value in without(values, doubted) if has_value(value)], doubted
 
 
 def _located(values: Sequence[Json], text: PageText, url: str) -> tuple[Record, ...]:
@@ -203,7 +203,7 @@ def _records(reading: PartReading[Json], extract_spec: ExtractSpec) -> list[Json
     return merged([_records(half, extract_spec) for half in reading.halves], many=extract_spec.many)
 
 
-def _shown(answers: Sequence[ModelAnswer[Json]], text: PageText) -> int | None:
+def _stated_record_count(answers: Sequence[ModelAnswer[Json]], text: PageText) -> int | None:
     """Return how many records the page says that it has: by its own words, and as the model understood it."""
     counts = [answer.value["shown"] for answer in answers if answer.value["shown"] is not None]
     said = stated_count(text.whole)

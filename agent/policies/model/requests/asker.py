@@ -108,7 +108,9 @@ class Asker:
             return self._render(unmistakable(elements))
         return without_ids(self._render(unmistakable(in_view(elements))))
 
-    def told(self, state: SessionState, seen: Observation, text: str, chars: int, part: int = 0) -> dict[str, Json]:
+    def prompt_variables(
+        self, state: SessionState, seen: Observation, text: str, chars: int, part: int = 0
+    ) -> dict[str, Json]:
         """All variables that the prompts of a browser session share: job, session, page, and the time there.
 
         Args:

@@ -39,7 +39,7 @@ class Canvas:
     width: float  # CSS pixels of the window; the padding beyond shows nothing
     height: float
 
-    def meant(self, action: Action) -> Mapping[str, Json]:
+    def to_pixels(self, action: Action) -> Mapping[str, Json]:
         """The arguments of a pointing action in CSS pixels.
 
         Raises:
@@ -52,7 +52,7 @@ class Canvas:
                 raise ReplyProblem("a place is outside of the picture of the window", f"{name}={action.args[name]!r}")
         return args
 
-    def told(self, action: Action) -> Mapping[str, Json]:
+    def to_model_units(self, action: Action) -> Mapping[str, Json]:
         """The arguments of a pointing action as the model gave them."""
         return self._turned(action, lambda value, unit: value / unit)
 

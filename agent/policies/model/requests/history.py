@@ -42,7 +42,7 @@ def step_lines(steps: Sequence[Step], canvas: Canvas | None = None, *, chars: in
             "url": step.url,
             "thought": _short(step.thought, _THOUGHT_CHARS),
             "results": [
-                {"call": call_text(_as_told(r.action, canvas)), "outcome": _outcome(_told_once(r, told))}
+                {"call": call_text(_as_told(r.action, canvas)), "outcome": _outcome(_without_repeats(r, told))}
                 for r in step.results
             ],
             "expected": step.expected,
@@ -59,7 +59,7 @@ def step_lines(steps: Sequence[Step], canvas: Canvas | None = None, *, chars: in
 
 def task_lines(tasks: Sequence[Task], chars: int) -> list[Line]:
     """The last finished tasks, each with its number from 1: as many as `chars` characters hold, one at least."""
-    return _newest([{"number": number, **_told(task)} for number, task in enumerate(tasks, 1)], chars)
+    return _newest([{"number": number, **_task_line(task)} for number, task in enumerate(tasks, 1)], chars)
 
 
 def _newest(lines: list[Line], chars: int) -> list[Line]:
@@ -81,10 +81,10 @@ def call_text(action: Action) -> str:
 
 
 def _as_told(action: Action, canvas: Canvas | None) -> Action:
-    return action if canvas is None else replace(action, args=canvas.told(action))
+    return action if canvas is None else replace(action, args=canvas.to_model_units(action))
 
 
-def _told_once(result: ActionResult, told: dict[str, str]) -> ActionResult:
+def _without_repeats(result: ActionResult, told: dict[str, str]) -> ActionResult:
     """`result` without what fields hold that its call says, or that an earlier effect told of the same fields.
 
     Args:
@@ -113,7 +113,7 @@ def _outcome(result: ActionResult) -> str:
     return ", ".join(["done", *effect_words(result.effect), *gave])
 
 
-def _told(task: Task) -> Line:
+def _task_line(task: Task) -> Line:
     return {
         "type": task.type,
         "status": task.status.value,

@@ -136,11 +136,11 @@ class Frames:
         """
         known = self._loops.setdefault(loop, _Loop())
         if member in known.members:
-            return _told(page, known.members[member])
+            return _framed_page(page, known.members[member])
         if known.frame is None:
             _learn(known, page)
         known.members[member] = known.frame
-        told = _told(page, known.frame)
+        told = _framed_page(page, known.frame)
         if known.frame is not None:
             _judge(known, page, fits=bool(told.frame))
         return told
@@ -161,7 +161,7 @@ def _judge(loop: _Loop, page: str, *, fits: bool) -> None:
         _learn(loop, page)
 
 
-def _told(page: str, frame: SharedFrame | None) -> Framed:
+def _framed_page(page: str, frame: SharedFrame | None) -> Framed:
     whole = Framed((page,))
     if frame is None or not frame.lines:
         return whole

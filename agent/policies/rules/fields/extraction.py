@@ -18,7 +18,7 @@ from shoal.agent.read.drawn.page_tree import MOST_ELEMENTS, drawn_page, is_large
 from shoal.agent.read.facts.facts import Facts, facts_of
 from shoal.agent.read.record.record import PageReader
 from shoal.agent.read.schema import Property, properties_of
-from shoal.agent.read.shown.places import name_stems, wanted_words
+from shoal.agent.read.shown.places import name_stems, possible_label_words
 from shoal.agent.read.values.phrases import phrase
 from shoal.agent.support.moments import utc_now
 from shoal.agent.types import Record
@@ -66,7 +66,11 @@ async def extract_page(state: SessionState) -> Extraction:
                 await state.page.settle(budget_s=_SETTLE_S)
                 settled = True
             facts, extraction = await _look(state, properties)
-    awaited = _told(waits, began) if _coming(extraction, facts, properties) or "its requests to end" in waits else ""
+    awaited = (
+        _describe_waits(waits, began)
+        if _coming(extraction, facts, properties) or "its requests to end" in waits
+        else ""
+    )
     extraction = replace(extraction, awaited=awaited)
     if not extract.many and not any(record.sources for record in extraction.records):
         said = lacking(extraction.records, facts.url, extraction.missing, awaited)
@@ -130,7 +134,7 @@ def _coming(extraction: Extraction, facts: Facts, properties: Sequence[Property]
     if facts.busy or extraction.empty:
         return facts.busy
     needed = not extraction.records or any(prop.required for prop in missing)
-    names = {word for prop in missing for word in wanted_words(prop)}
+    names = {word for prop in missing for word in possible_label_words(prop)}
     for element in facts.empty:
         tag, _, own = element.partition(" ")
         if names & {word for token in own.split() for word in phrase(token)}:
@@ -145,7 +149,7 @@ _HOLDING = frozenset(phrase("app root content results items list main data table
 """Words by which scripts call the element that they fill."""
 
 
-def _told(waits: Sequence[str], began: float) -> str:
+def _describe_waits(waits: Sequence[str], began: float) -> str:
     """Return what was waited for in vain, for the error's message."""
     causes = ", ".join(dict.fromkeys(waits))
     return f"waited {time.monotonic() - began:.1f} s for {causes}" if causes else ""

@@ -111,7 +111,7 @@ class _Maker:
                 candidates[name] = (FieldCandidate(stated, how, where, sureness, Reason.LOOSE_NAME),)
                 continue
             value[name] = stated
-            seen = column.kind != "link" and element is not None and self._page.shown(element)
+            seen = column.kind != "link" and element is not None and self._page.is_visible(element)
             why = Reason.ONE_PLACE if sureness != "weak" else Reason.LOOSE_NAME
             called = ListField(prop).called_by(column.label_words)
             sources[name] = FieldSource(how, where, sureness != "weak" and seen, sureness, why, called=called)

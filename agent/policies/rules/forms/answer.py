@@ -70,11 +70,11 @@ class FormAnswer:
         """The messages that the page before did not show."""
         return [message for message in self.page.messages if self.is_new(message.text)]
 
-    def says_thanks(self) -> bool:
+    def is_confirmed(self) -> bool:
         """Return whether the page confirms that it took the form, in words that the page before did not have."""
         if any(map(_is_thanks, self.messages)):
             return True
-        if says_thanks(self.page.heading) and self.is_new(self.page.heading) and not says_refused(self.page.heading):
+        if is_confirmation(self.page.heading) and self.is_new(self.page.heading) and not is_refusal(self.page.heading):
             return True
         known = self.before.thanks if self.before else ()
         return not self.same_form and bool(set(words_of(_THANKS, self.page.text[:_TEXT_CHARS])) - set(known))
@@ -90,13 +90,13 @@ class FormAnswer:
 
 def _is_thanks(message: FormNotice) -> bool:
     """Return whether a new message says that the form was taken; plain text beside a form has to give thanks."""
-    if message.kind == "error" or says_refused(message.text):
+    if message.kind == "error" or is_refusal(message.text):
         return False
     if message.kind == "success":
         return True
     if message.aside:
         return False
-    return says_thanks(message.text) or (
+    return is_confirmation(message.text) or (
         bool(words_of(_SAVED, message.text)) and (message.kind != "note" or _is_told(message.text))
     )
 
@@ -166,11 +166,11 @@ def words_of(known: Sequence[str], text: str) -> list[str]:
     return [wording.strip() for wording in known if wording in said]
 
 
-def says_thanks(text: str) -> bool:
+def is_confirmation(text: str) -> bool:
     """Return whether a site says so when it took a form."""
     return bool(words_of(_THANKS, text))
 
 
-def says_refused(text: str) -> bool:
+def is_refusal(text: str) -> bool:
     """Return whether a site says so when it did not take a form."""
     return bool(words_of(_REFUSALS, text))

@@ -27,10 +27,10 @@ def sending_button(page: FormPage, form: int, goal: str = "") -> FormButton | No
     onward = next((button for button in fitting if leads_on(button)), None)
     if onward is not None:  # pages of a form come in order, and sending is last
         return onward
-    return _meant(fitting, goal)
+    return _select_by_goal(fitting, goal)
 
 
-def _meant(fitting: Sequence[FormButton], goal: str) -> FormButton:
+def _select_by_goal(fitting: Sequence[FormButton], goal: str) -> FormButton:
     """Of several buttons that send, the one that the goal names most, else the plainest: "Save" of "Save and close"."""
     said = set(phrase(goal))
     shared = {button.bid: len(set(button.words) & said) for button in fitting}

@@ -34,7 +34,7 @@ class FormCandidate:
     words: int  # words of the goal that the form says of itself
 
     @property
-    def taken(self) -> int:
+    def detail_count(self) -> int:
         """Return how many details it takes."""
         return len({key for entry in self.plan for key in entry.keys})
 
@@ -46,7 +46,7 @@ class FormCandidate:
     @property
     def rank(self) -> tuple[int, bool, int, int]:
         """The higher, the likelier the form is meant."""
-        return (self.taken, self.asked, -self.gaps, self.words)
+        return (self.detail_count, self.asked, -self.gaps, self.words)
 
 
 def choose_form(page: FormPage, details: Sequence[Detail], goal: str = "") -> int | None:
@@ -127,7 +127,7 @@ def _is_allowed(page: FormPage, candidate: FormCandidate, details: Sequence[Deta
     if candidate.purpose == "newsletter":
         return bool(names & _NEWSLETTER) and not asked
     if candidate.purpose in ("login", "register", "password"):
-        return candidate.taken == len(details) or (candidate.purpose == "login" and bool(names & _PASSWORD))
+        return candidate.detail_count == len(details) or (candidate.purpose == "login" and bool(names & _PASSWORD))
     return False
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from shoal.agent.errors import FormIncomplete, FormRefused
 from shoal.agent.models.decisions.step import StepDecision
-from shoal.agent.policies.rules.forms.answer import FormAnswer, answer_of, says_refused, says_thanks
+from shoal.agent.policies.rules.forms.answer import FormAnswer, answer_of, is_confirmation, is_refusal
 from shoal.agent.policies.rules.forms.assignment import Detail, assign
 from shoal.agent.policies.rules.forms.choosing import choose_form
 from shoal.agent.policies.rules.forms.entering import actions_for
@@ -70,7 +70,7 @@ def judge(page: FormPage, steps: Sequence[Step], sent: int, asked: FormRequest) 
 def _success(answer: FormAnswer, details: Sequence[Detail], looks: int) -> str:
     """By what the page tells that the form was taken; "" where nothing tells it."""
     page = answer.page
-    if answer.says_thanks():
+    if answer.is_confirmed():
         return "the page confirms it"
     if page.busy or not page.text.strip():
         return ""
@@ -162,7 +162,7 @@ def _complaints(answer: FormAnswer) -> list[Complaint]:
     heading = answer.page.heading
     if answer.page.status in _REFUSING:
         return [Complaint(f"{heading} (HTTP {answer.page.status})".strip())]
-    if heading and not answer.same_form and answer.is_new(heading) and says_refused(heading):
+    if heading and not answer.same_form and answer.is_new(heading) and is_refusal(heading):
         return [Complaint(heading)]
     return []
 
@@ -189,16 +189,16 @@ def _is_complaint(message: FormNotice, answer: FormAnswer) -> bool:
     While the form is there, what is marked as an error is one. On another page much else may be marked so: a button
     that deletes, a badge, a row of a table. There its words have to say it.
     """
-    if message.kind in ("success", "status") and not says_refused(message.text):
+    if message.kind in ("success", "status") and not is_refusal(message.text):
         return False
     if not answer.same_form:
         loud = message.kind in ("error", "alert") and not message.aside
-        return loud and says_refused(message.text) and not says_thanks(message.text)
+        return loud and is_refusal(message.text) and not is_confirmation(message.text)
     if message.kind == "error":
-        return not message.aside or says_refused(message.text)
+        return not message.aside or is_refusal(message.text)
     if message.kind == "alert":
-        return not says_thanks(message.text)
-    return says_refused(message.text) and not says_thanks(message.text) and not message.aside
+        return not is_confirmation(message.text)
+    return is_refusal(message.text) and not is_confirmation(message.text) and not message.aside
 
 
 def _refusal(complaints: Sequence[Complaint], error_codes: Mapping[str, str], may_terminate: bool) -> StepDecision:

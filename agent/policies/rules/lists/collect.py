@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from shoal.agent.browser import Context
 from shoal.agent.errors import BadSelector
 from shoal.agent.policies.policy import SessionState
-from shoal.agent.policies.rules.lists.empty_list import says_empty
+from shoal.agent.policies.rules.lists.empty_list import states_empty_list
 from shoal.agent.policies.rules.lists.growing import EndOfPage, extent, longer_page, unshown_end
 from shoal.agent.policies.rules.lists.halting import halted
 from shoal.agent.policies.rules.lists.list_end import RowWait, read_list_end
@@ -81,7 +81,7 @@ class Collector:
         """The items, page after page, until nothing new comes or a limit is reached."""
         source = self.loop.source
         if source is None:
-            for item in self._given():
+            for item in self._value_items():
                 yield item
             return
         for number in range(1, source.max_pages + 1):
@@ -90,7 +90,7 @@ class Collector:
                 if self._is_next:
                     self.state.cut = f"{page.address}, the next page, shows {page.title or page.heading!r}"
                 return
-            if self._is_next and not self._rows(page) and not await says_empty(self.state):
+            if self._is_next and not self._rows(page) and not await states_empty_list(self.state):
                 self.state.cut = f"{page.address}, the next page, shows no items"
             self._pages.add(page.key)
             # A page that scripts turn mostly keeps its address: its rows are found again by turning it as often.
@@ -172,7 +172,7 @@ class Collector:
     def _full(self) -> bool:
         return self.loop.max_items is not None and self._count >= self.loop.max_items
 
-    def _given(self) -> Iterator[LoopItem]:
+    def _value_items(self) -> Iterator[LoopItem]:
         for value in self.loop.values or ():
             if self._full:
                 return

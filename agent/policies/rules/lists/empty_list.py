@@ -11,9 +11,9 @@ from shoal.agent.read.values.phrases import phrase
 from shoal.agent.spec import JobSpec
 
 
-async def says_empty(state: SessionState) -> bool:
+async def states_empty_list(state: SessionState) -> bool:
     """Return whether the open page says that the list of this session's job is empty."""
-    return bool((await read_empty_page(state.page)).told(asked_words(state)))
+    return bool((await read_empty_page(state.page)).empty_message(requested_words(state)))
 
 
 async def judged_empty(state: SessionState, read: Extraction) -> Extraction:
@@ -21,13 +21,13 @@ async def judged_empty(state: SessionState, read: Extraction) -> Extraction:
     if read.records:
         return read
     said = await read_empty_page(state.page)
-    if said.told(asked_words(state)):
+    if said.empty_message(requested_words(state)):
         return replace(read, empty=True, complete=True, why="")
     why = "; ".join(filter(None, (read.why, said.why_not_empty())))
     return replace(read, empty=False, complete=False, why=why)
 
 
-def asked_words(state: SessionState) -> frozenset[str]:
+def requested_words(state: SessionState) -> frozenset[str]:
     """The folded words by which the job calls what it wants of the open page."""
     texts = [*_texts_of(state.spec), state.item.label if state.item is not None else ""]
     return frozenset(word for text in texts for word in phrase(text))

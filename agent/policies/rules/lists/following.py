@@ -17,7 +17,6 @@ from shoal.agent.policies.rules.lists.list_end import ListEnd, RowWait, read_lis
 from shoal.agent.policies.rules.lists.list_page import read_ways_on
 from shoal.agent.policies.rules.lists.onward import (
     Onward,
-    asked_step,
     goes_on_with,
     is_page_of,
     is_pager,
@@ -25,6 +24,7 @@ from shoal.agent.policies.rules.lists.onward import (
     next_step,
     open_next,
     press,
+    requested_step,
     same_list,
 )
 from shoal.agent.policies.rules.lists.seams import repeated_at_seam, shift_told, values_told
@@ -97,7 +97,7 @@ async def goes_on(page: Context, asked: str | None) -> bool:
     """Return whether the page shows a way to further records of its list; it is not taken."""
     list_page = await read_ways_on(page, asked)
     if asked:
-        return asked_step(list_page, asked) is not None
+        return requested_step(list_page, asked) is not None
     step = next_step(list_page, None)
     return step is not None and is_pager(list_page, step)
 
@@ -144,7 +144,7 @@ class _Following:
     def __post_init__(self) -> None:
         self.records = list(self.first.records)
         self._page, self._part = self.first.records, self.first
-        told = _told(self.first)
+        told = _record_texts(self.first)
         self._of_page = Counter(told)
         self._readings.add(told)
         self._batches.append(len(told))
@@ -186,12 +186,12 @@ class _Following:
             self.first = replace(self.first, shown=shown)
             return self._short
         page = await read_ways_on(self.state.page, self.asked)
-        step = asked_step(page, self.asked) if self.asked else next_step(page, None)
+        step = requested_step(page, self.asked) if self.asked else next_step(page, None)
         return step is not None and (bool(self.asked) or is_pager(page, step))
 
     async def _go_as_asked(self, page: ListPage, asked: str) -> bool:
         """Goes on by the link or button that the caller named; what keeps it from there is noted."""
-        step = asked_step(page, asked)
+        step = requested_step(page, asked)
         if step is None:
             return False
         if step.sends:
@@ -231,7 +231,7 @@ class _Following:
 
     async def _why(self, step: Onward, before: ListEnd) -> str:
         """Why the press that was just made is not the list's end, as far as the page tells."""
-        told, own = _told(self._looked) if self._looked is not None else (), values_told(self._page)
+        told, own = _record_texts(self._looked) if self._looked is not None else (), values_told(self._page)
         halt = await halted(
             self.state.page,
             step,
@@ -324,7 +324,7 @@ class _Following:
         """Why a next page without further records is not the list's end; "" where it says or shows that it is."""
         if not part.records:
             return "" if part.empty else f"{url}, the next page, shows no records"
-        step = asked_step(after, self.asked) if self.asked else next_step(after, None)
+        step = requested_step(after, self.asked) if self.asked else next_step(after, None)
         goes_on = step is not None and canonical_address(step.url) not in {*self._addresses, after.key}
         return f"{url}, the next page, shows the same records again" if goes_on else ""
 
@@ -415,7 +415,7 @@ class _Following:
             await self._inner.to_top(self.state)
         part = await self.read(self.state)
         for _ in range(looks):
-            if _told(part) not in self._readings:
+            if _record_texts(part) not in self._readings:
                 break
             await wait_for_change(self.state.page, limit_s=_CHANGE_S)
             self._at_rest = await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
@@ -427,13 +427,13 @@ class _Following:
     def _take_rows(self, part: Extraction) -> bool:
         """Adds the records of rows that came into sight; False when there are none."""
         before, new = Counter(self._of_page), []
-        for record, text in zip(part.records, _told(part), strict=True):
+        for record, text in zip(part.records, _record_texts(part), strict=True):
             if before[text] > 0:
                 before[text] -= 1
             else:
                 new.append(record)
         self.records += new
-        self._of_page |= Counter(_told(part))
+        self._of_page |= Counter(_record_texts(part))
         self._part = part
         return bool(new)
 
@@ -459,7 +459,7 @@ class _Following:
 
     def _take(self, part: Extraction) -> bool:
         """Adds the records that are new; False when there are none."""
-        told = _told(part)
+        told = _record_texts(part)
         if not told or told in self._readings:
             return False
         self._readings.add(told)
@@ -475,7 +475,7 @@ class _Following:
         return True
 
 
-def _told(part: Extraction) -> tuple[str, ...]:
+def _record_texts(part: Extraction) -> tuple[str, ...]:
     return values_told(part.records)
 
 

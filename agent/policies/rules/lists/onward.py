@@ -57,13 +57,13 @@ def next_step(page: ListPage, asked: str | None) -> Onward | None:
         if certainly_css(asked):
             return None  # the selector finds nothing here: this is the last page
         words = phrase(asked)
-        fitting = [control for control in controls if overlap(words, phrase(_said(control))) >= 0.6]
+        fitting = [control for control in controls if overlap(words, phrase(_control_text(control))) >= 0.6]
         if fitting:
             return _step(fitting[-1])
     if page.rel_next:
         return Onward(url=page.rel_next)
-    plain = max(map(_says_next, controls), default=0)
-    saying_next = [control for control in controls if plain and _says_next(control) == plain]
+    plain = max(map(_next_score, controls), default=0)
+    saying_next = [control for control in controls if plain and _next_score(control) == plain]
     if saying_next:
         linked = [control for control in saying_next if control.link]
         return _step((linked or saying_next)[-1])
@@ -73,7 +73,7 @@ def next_step(page: ListPage, asked: str | None) -> Onward | None:
     return _numbered(page, controls)
 
 
-def asked_step(page: ListPage, asked: str) -> Onward | None:
+def requested_step(page: ListPage, asked: str) -> Onward | None:
     """The way on that the caller named, by CSS, else by its words; None where it is not there or cannot be used.
 
     Only that one: what a page calls "Next" may lead anywhere, and here it was said which is meant.
@@ -91,7 +91,7 @@ def asked_step(page: ListPage, asked: str) -> Onward | None:
     if certainly_css(asked):
         return None
     words = phrase(asked)
-    fitting = [control for control in page.usable_controls if overlap(words, phrase(_said(control))) >= _NAMED]
+    fitting = [control for control in page.usable_controls if overlap(words, phrase(_control_text(control))) >= _NAMED]
     exact = [control for control in fitting if squash(control.name) == squash(asked)]
     return _pressed_or_opened(next(iter((exact or fitting)[::-1]), None))
 
@@ -107,11 +107,11 @@ _NAMED = 0.6
 _MEANT_AS_CSS = re.compile(r"[\[\]>{}]|^\s*[.#][A-Za-z_]|:[a-z-]+\(")
 
 
-def _said(control: ListControl) -> str:
+def _control_text(control: ListControl) -> str:
     return f"{control.text} {control.aria_label} {control.tip} {control.names}"
 
 
-def _says_next(control: ListControl) -> int:
+def _next_score(control: ListControl) -> int:
     """Return how plainly a control says that it leads to the next page: 3 in words, 2 by one arrow, 1 by two;
     0 not at all.
 
@@ -143,7 +143,7 @@ def _numbered(page: ListPage, controls: Sequence[ListControl]) -> Onward | None:
     if here is not None:
         now = int(here.group())
         # A button for the next page that is disabled says that the last page is open, whatever the numbers say.
-        ended = any(control.visible and control.disabled and _says_next(control) for control in page.controls)
+        ended = any(control.visible and control.disabled and _next_score(control) for control in page.controls)
         numbers = {int(button.text): button for button in named if button.place and not ended} | numbers
     else:  # the current page is the number that is missing between the links, or that links to itself
         own = [number for number, link in numbers.items() if canonical_address(link.link) == page.key]

@@ -84,7 +84,7 @@ def row_to_open(root: Element, text: str) -> Element | None:
     matches = [
         element
         for element in walk(root)
-        if element.bid and element.visible and element.clickable and bare_text in _said(element)
+        if element.bid and element.visible and element.clickable and bare_text in _name_and_text(element)
     ]
     inner = [
         element for element in matches if not any(other is not element and _holds(element, other) for other in matches)
@@ -96,7 +96,7 @@ def _holds(outer: Element, inner: Element) -> bool:
     return any(element is inner for element in walk(outer))
 
 
-def _said(element: Element) -> tuple[str, str]:
+def _name_and_text(element: Element) -> tuple[str, str]:
     """Return what an element says, by its name and by the texts in it: a row that takes clicks has a name alone."""
     return _bare(element.name), _bare(" ".join(_texts(element)))
 
@@ -119,7 +119,7 @@ async def extract_row(state: SessionState) -> Extraction | None:
         FieldsMissing: the row states none of the fields.
     """
     item = collected_row(state)
-    if item is None or state.spec.extract is None or state.spec.extract.many or _led_elsewhere(state):
+    if item is None or state.spec.extract is None or state.spec.extract.many or _opened_other_page(state):
         return None
     extraction = await _read(state, item)
     states_some = extraction is not None and bool(extraction.records)
@@ -142,7 +142,7 @@ def _was_opened(state: SessionState) -> bool:
     return any(True for _ in _results(state))
 
 
-def _led_elsewhere(state: SessionState) -> bool:
+def _opened_other_page(state: SessionState) -> bool:
     """Return whether opening the item led to another page."""
     return any(result.effect.url is not None or result.effect.new_tab for result in _results(state))
 

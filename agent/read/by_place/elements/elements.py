@@ -111,7 +111,7 @@ class Elements(ABC):
         """Return what `scope.querySelectorAll` gives for the selector of a field."""
 
     @abstractmethod
-    def shown(self, el: Node) -> bool:
+    def is_rendered(self, el: Node) -> bool:
         """Return whether it has its place on the page."""
 
     @abstractmethod
@@ -318,7 +318,7 @@ class Elements(ABC):
             BeyondDocument: it is longer than can be compared, or depends on what only a browser knows.
         """
         pieces: list[str] = []
-        whole = not self.shown(el)
+        whole = not self.is_rendered(el)
         # Not by recursion: trees are deeper than Python's stack. A string is the edge of a block.
         waiting: list[tuple[Node | str | None, bool]] = [(el.first_child, self.preformatted(el))]
         while waiting:
@@ -352,7 +352,7 @@ class Elements(ABC):
             return False
         if el.tag == "br":
             return True
-        return (whole or self.shown(el)) and not (plain and el.tag in STRUCK)
+        return (whole or self.is_rendered(el)) and not (plain and el.tag in STRUCK)
 
 
 def text_nodes(el: Node, passed: Iterable[str] = ("template",)) -> Iterator[Node]:

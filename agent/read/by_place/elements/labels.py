@@ -211,7 +211,7 @@ class _Search:
         label = el
         for _ in range(_CLIMBS):
             rest = _siblings_after(label)
-            if any(map(self._tells, rest)):
+            if any(map(self._has_content, rest)):
                 return self._of_label(label, rest)
             around = self._elements.parent(label)
             if around is None or around.tag in ("body", "html") or around.tag in _PARTS:
@@ -234,7 +234,7 @@ class _Search:
 
         around = self._elements.children(label.parent) if label.parent is not None else []
         if len(around) == 2 and around[0].mem_id == label.mem_id and not level and kin(around[1]):
-            telling = [node for node in rest if self._tells(node)]
+            telling = [node for node in rest if self._has_content(node)]
             only = all(node.mem_id == around[1].mem_id for node in telling)
             if only and not _COLON.search(around[1].text_lexbor()):
                 return [around[1]]
@@ -242,7 +242,7 @@ class _Search:
         for node in rest:
             if kin(node):
                 break
-            if self._tells(node):
+            if self._has_content(node):
                 told.append(node)
         return told
 
@@ -250,12 +250,12 @@ class _Search:
         names = dict.fromkeys(re.split(r"[\t\n\f\r ]+", (self._elements.attribute(el, "class") or "").strip()))
         return f"{el.tag}.{'.'.join(name for name in names if name)}"
 
-    def _tells(self, node: Node) -> bool:
+    def _has_content(self, node: Node) -> bool:
         if node.is_text_node:
-            return js.tells(node.text_content or "")
+            return js.has_letter_or_digit(node.text_content or "")
         if not node.is_element_node:
             return False
-        if node.tag not in SILENT and js.tells(node.text_lexbor()):
+        if node.tag not in SILENT and js.has_letter_or_digit(node.text_lexbor()):
             return True
         if node.tag in ("input", "select", "textarea", "img", "time"):
             return True

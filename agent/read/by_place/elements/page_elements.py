@@ -175,7 +175,7 @@ class PageElements(Elements):
 
     # --- what a browser shows -------------------------------------------------------------------------
 
-    def shown(self, el: Node) -> bool:
+    def is_rendered(self, el: Node) -> bool:
         """Return whether it has its place on the page, though it may be transparent, clipped away or off it."""
         return self.page.drawn(self.element(el))
 

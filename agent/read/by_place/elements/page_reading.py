@@ -25,8 +25,8 @@ _ROWS = 'tr,[role="row"]'
 _RUNS = re.compile(r"javascript|module", re.IGNORECASE)
 
 
-def asked_of_page(arg: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `PLACES_JS` is asked: `arg`, and with it what the page's tree is to find.
+def places_parameters(arg: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of `PLACES_JS`: `arg`, and with it what the page's tree is to find.
 
     Args:
         arg: `fields` (`kind`, `query` and `attribute` by name), `records` (CSS or None), `many`, `near` (False: what is
@@ -45,14 +45,14 @@ def asked_of_page(arg: Mapping[str, Any]) -> dict[str, Any]:
     return {**arg, "tree": options}
 
 
-def told_by_page(answer: Mapping[str, Any], arg: Mapping[str, Any]) -> Mapping[str, Any]:
+def parse_places_answer(answer: Mapping[str, Any], arg: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what the places of `arg` say, for `PlacesPage.of`, by a page's tree or in a document's own words."""
     return places_on(page_of_answer(answer["tree"]), arg) if "tree" in answer else answer
 
 
 def places_on(page: Page, arg: Mapping[str, Any]) -> dict[str, Json]:
-    """Return what the places of `arg` say on a page that was taken with what `asked_of_page` asks."""
-    return _PageReading(page, arg).told()
+    """Return what the places of `arg` say on a page that was taken with what `places_parameters` asks."""
+    return _PageReading(page, arg).answer()
 
 
 class _PageReading:
@@ -66,8 +66,8 @@ class _PageReading:
         self._arg = arg
         self._near = arg.get("near") is not False
 
-    def told(self) -> dict[str, Json]:
-        """All that is told; a selector that is no CSS finds nothing."""
+    def answer(self) -> dict[str, Json]:
+        """All that the page answers; a selector that is no CSS finds nothing."""
         page, arg = self._page, self._arg
         invalid = [key for key, numbers in page.matches.items() if numbers is None and not key.startswith(LOOSER)]
         scripts = [script.get("type") or "" for script in page.root.iter("script")]

@@ -93,7 +93,7 @@ class Places:
     def place(self, el: Node, how: str, attribute: str | None = None) -> PlaceData:
         """Return what stands at `el`; nothing where it lacks the attribute."""
         elements = self._elements
-        at: PlaceData = {"s": elements.selector(el), "v": int(elements.shown(el)), "w": how}
+        at: PlaceData = {"s": elements.selector(el), "v": int(elements.is_rendered(el)), "w": how}
         if attribute:
             return self._attribute(el, at, attribute)
         held = self._control(el)
@@ -239,7 +239,7 @@ class Places:
     # --- what several nodes say -----------------------------------------------------------------------
 
     def _text(self, el: Node, text: str, address: str = "", *, gone: bool = False) -> PlaceData:
-        at = {"s": self._elements.selector(el), "v": int(self._elements.shown(el)), "w": "label", "k": "text"}
+        at = {"s": self._elements.selector(el), "v": int(self._elements.is_rendered(el)), "w": "label", "k": "text"}
         return {**at, "t": text, "u": "" if gone else None, "e": "", "h": address, "p": []}
 
     def _together(self, nodes: Sequence[Node], label: Node | None) -> PlaceData:
@@ -251,7 +251,7 @@ class Places:
             return self.place(several[0], "label")
         holding = [el for el in several if self._holds(el)]
         free = "".join(node.text_content or "" for node in nodes if node.is_text_node)
-        if len(holding) == len(several) == 1 and not js.tells(free):
+        if len(holding) == len(several) == 1 and not js.has_letter_or_digit(free):
             return self.place(holding[0], "label")
         lines = any(elements.display(el) != "inline" for el in several)
         texts = [
@@ -265,7 +265,7 @@ class Places:
         assert around is not None
         address = self._absolute(elements.attribute(links[0], "href") or "") if links else ""
         gone = elements.struck(label) or any(map(self._gone_in, several))
-        return {**self._text(around, told, address, gone=gone), "v": int(elements.shown(label))}
+        return {**self._text(around, told, address, gone=gone), "v": int(elements.is_rendered(label))}
 
     def _holds(self, el: Node) -> bool:
         """Return whether an element is, or has, a control."""

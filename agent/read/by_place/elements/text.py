@@ -49,6 +49,6 @@ def length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def tells(text: str) -> bool:
+def has_letter_or_digit(text: str) -> bool:
     """Return whether there is a letter or a digit in it."""
     return any(char.isalnum() for char in text)

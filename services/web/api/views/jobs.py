@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from shoal.agent.redaction.masking import shown_spec
+from shoal.agent.redaction.masking import masked_spec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Basis
@@ -156,7 +156,7 @@ class JobView(JobSummary):
                 "reason": end.reason,
                 "answer": end.answer,
                 "rests_on": basis_told(end.rests_on),
-                "spec": shown_spec(row.spec),
+                "spec": masked_spec(row.spec),
                 "learning": [LearningView.of(learned) for learned in learning],
                 "sinks": [SinkView.of(sink) for sink in sinks],
                 "schedule": run.name if run is not None else None,

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from shoal.agent.redaction.masking import shown_spec
+from shoal.agent.redaction.masking import masked_spec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.services.schedules.firing import RunState, times_of
@@ -97,7 +97,7 @@ class ScheduleView(View):
             created_by=row.created_by,
             created_at=row.created_at,
             changed_at=row.changed_at,
-            spec={**spec, "job": shown_spec(row.spec.job)},
+            spec={**spec, "job": masked_spec(row.spec.job)},
         )
 
 

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Form, Header, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from shoal.agent.redaction.masking import shown_spec
+from shoal.agent.redaction.masking import masked_spec
 from shoal.agent.status import FINAL, Status
 from shoal.services.errors import NotFound
 from shoal.services.store import ids
@@ -76,7 +76,7 @@ def _add_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
             run=await store.schedules.run_of_job(row.id),
             questions=[] if row.status in FINAL else await open_questions(store, caller, job=ids.job_id(row.id)),
             learning=[LearningView.of(learned) for learned in await store.learning.of_job(row.id)],
-            spec=shown_spec(row.spec),
+            spec=masked_spec(row.spec),
             sinks=[SinkView.of(sink) for sink in await store.sinks.of_job(row.id)] if row.spec.sinks else [],
             controls=CONTROLS,
             failures=groups,

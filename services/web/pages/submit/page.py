@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
-from shoal.agent.redaction.masking import HIDDEN, shown_spec
+from shoal.agent.redaction.masking import HIDDEN, masked_spec
 from shoal.agent.support.json_value import Json
 from shoal.services.demo import shop
 from shoal.services.errors import BadInput, NotFound, ServiceError
@@ -127,7 +127,7 @@ def _add_presets(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, 
         checked = await job_form.checked(inputs, caller)
         if not checked.valid:
             return JSONResponse({"fault": checked.message or "Only a valid job can be kept."}, status_code=400)
-        spec = await aside(inputs.size, lambda: shown_spec(parse_spec(_body(checked.draft))))
+        spec = await aside(inputs.size, lambda: masked_spec(parse_spec(_body(checked.draft))))
         spec.pop("idempotency_key", None)
         try:
             preset = await save(deps.store, "preset", caller, inputs.one("#name"), {"spec": spec})
@@ -202,7 +202,7 @@ class _JobForm:
         """Return what the form begins with: a job that is there, a preset, one that the tenant keeps, or nothing."""
         if job:
             row = await self.deps.store.job(ids.parse_job(job), tenant=caller.sees)
-            spec = shown_spec(row.spec)
+            spec = masked_spec(row.spec)
             spec.pop("idempotency_key", None)
             return Draft(spec)
         if preset:

@@ -115,7 +115,7 @@ def test_there_and_back_is_the_same_place(width: int, height: int, x: float, y: 
         _, canvas = canvas_of([Image(written.getvalue())], (width, height), None, points)  # type: ignore[arg-type]
         assert canvas is not None
         there = Action("mouse_click", {"x": round(x * width, 1), "y": round(y * height, 1)})
-        back = canvas.meant(Action("mouse_click", canvas.told(there)))
+        back = canvas.to_pixels(Action("mouse_click", canvas.to_model_units(there)))
         unit = max(1.0, width / 1000, height / 1000)
         assert abs(back["x"] - there.args["x"]) <= 0.2 * unit
         assert abs(back["y"] - there.args["y"]) <= 0.2 * unit

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shoal.agent.policies.model.checks.codes import code_field
-from shoal.agent.policies.model.checks.evidence import known, quotes
+from shoal.agent.policies.model.checks.evidence import allowed_values, quotes
 from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
@@ -60,7 +60,7 @@ DATA = {"name": "Ada Byron", "born": "1815-12-10", "phone": "+44 20 7946 0018", 
 def gives(value: str, **state: Any) -> bool:
     job = JobSpec(url=URL, goal="Find the cheapest lamps in brass", data=DATA)
     seen = PageText([page(text("Enter the word: quxbar"))])
-    return known(scene_of(page(), job, **state), seen).gives(value)
+    return allowed_values(scene_of(page(), job, **state), seen).gives(value)
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ async def test_no_prompt_has_a_secret_in_any_spelling() -> None:
     await policy_of(model).step(state, "x", ())
     asked = [message.text for message in model.asked[0].messages]
     assert "secret:SHOP" in "".join(asked) and "pw=secret:SHOP&n=1" in "".join(asked)
-    assert not HiddenValues({value: "-"}).found_in(asked)
+    assert not HiddenValues({value: "-"}).occur_in(asked)
 
 
 def test_what_an_action_did_is_stored_without_the_secret() -> None:

@@ -106,6 +106,6 @@ def test_what_a_prompt_is_told_of_structured_data_is_bounded() -> None:
     extract = ExtractSpec(json_schema={"properties": {f"f{n}": {"type": "string"} for n in range(50)}})
     stated = [DataValue(f"f{n}", f"value {n}", "meta x") for n in range(50)]
     stated[0] = DataValue("f0", "x" * 600, "meta x")
-    told = PageKnowledge(extract, PageText([]), stated).told()
+    told = PageKnowledge(extract, PageText([]), stated).prompt_lines()
     assert len(told) == 30
     assert told[0].startswith("f1:")

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from shoal.agent.policies.model.checks.evidence import known
+from shoal.agent.policies.model.checks.evidence import allowed_values
 from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.read.grounding.written_values import dates_in, numbers_in, quantities_in
 from shoal.agent.spec import JobSpec
@@ -62,17 +62,17 @@ GOAL = "Book a table for 14 March 2024, for 1.5 hours, at most 1,299.00 EUR; cod
 )
 def test_a_value_in_another_notation_is_given(typed: str) -> None:
     state = scene_of(page(text("x")), JobSpec(url=URL, goal=GOAL))
-    assert known(state, PageText([])).gives(typed)
+    assert allowed_values(state, PageText([])).gives(typed)
 
 
 @pytest.mark.parametrize("typed", ["2024-03-15", "15.03.2024", "1399", "95 min", "2023-03-14", "zz99"])
 def test_an_invented_value_is_not(typed: str) -> None:
     state = scene_of(page(text("x")), JobSpec(url=URL, goal=GOAL))
-    assert not known(state, PageText([])).gives(typed)
+    assert not allowed_values(state, PageText([])).gives(typed)
 
 
 def test_pages_of_earlier_steps_are_known() -> None:
     state = scene_of(page(text("x")), JobSpec(url=URL, goal="Send the parcel"))
     state.pages.add(page(text("Tracking: QX 4711 Ravensburg"), url=f"{URL}/parcel"))
-    assert known(state, PageText([])).gives("QX4711 Ravensburg")
-    assert not known(state, PageText([])).gives("QX4712 Tettnang")
+    assert allowed_values(state, PageText([])).gives("QX4711 Ravensburg")
+    assert not allowed_values(state, PageText([])).gives("QX4712 Tettnang")

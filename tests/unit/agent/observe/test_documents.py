@@ -88,7 +88,7 @@ async def test_what_was_read_before_the_time_was_over_is_told_as_a_part(
     async def cut(*_: object, **__: object) -> bytes:
         return b'"first"\n"second"\n"thi'
 
-    monkeypatch.setattr(documents, "said_aside", cut)
+    monkeypatch.setattr(documents, "run_module", cut)
     file = tmp_path / "long.pdf"
     file.write_bytes(small_pdf("x"))
     read = await file_text(file)

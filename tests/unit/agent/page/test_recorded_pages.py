@@ -15,7 +15,9 @@ def test_html_alone_tells_what_a_browser_tells(name: str) -> None:
     of_browser, of_html = recorded(name), raw(name)
     both = list(zip(of_html.elements, of_browser.elements, strict=True))
     assert [(el.tag, dict(el.attrib)) for el, _ in both] == [(el.tag, dict(el.attrib)) for _, el in both]
-    assert [of_browser.number(el) for html, el in both if of_html.shown(html) is not of_browser.shown(el)] == []
+    assert [
+        of_browser.number(el) for html, el in both if of_html.is_visible(html) is not of_browser.is_visible(el)
+    ] == []
     assert [of_browser.number(el) for html, el in both if of_html.layout(html) != of_browser.layout(el)] == []
     assert of_html.text() == of_browser.text()
 

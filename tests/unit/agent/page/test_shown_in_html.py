@@ -15,7 +15,7 @@ CASES = Path("tests/sites/shown.html")
 def case_of(page: Page, name: str) -> tuple[bool, bool]:
     """Return whether the case should be shown, and whether the page says so."""
     el = next(el for el in page.elements if el.get("data-case") == name)
-    return el.get("data-sees") == "yes", page.shown(el)
+    return el.get("data-sees") == "yes", page.is_visible(el)
 
 
 PAGE = page_from_html(CASES.read_bytes(), "https://shown.test/")
