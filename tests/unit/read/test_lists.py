@@ -123,7 +123,9 @@ class TestCompleteness:
 
     @pytest.mark.parametrize("item", ["<div class=card>{}</div>", "<li>{}</li>"])
     def test_an_entry_that_states_too_little_is_told(self, item: str):
-        entries = [f"<a href=/o/{n}>{name}</a><p>January {n + 2}, 2024</p><b>24-{n}</b>" for n, name in enumerate(NAMES)]
+        entries = [
+            f"<a href=/o/{n}>{name}</a><p>January {n + 2}, 2024</p><b>24-{n}</b>" for n, name in enumerate(NAMES)
+        ]
         entries[2] = "<a href=/o/2>Lonely</a>"
         page = "<div>" + "".join(item.format(entry) for entry in entries) + "</div>"
         reading = list_of(page, **FIELDS)
