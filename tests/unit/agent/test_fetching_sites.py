@@ -10,7 +10,7 @@ def test_a_site_that_fetches_nothing_is_watched_three_times_and_then_one_page_in
     sites = FetchingSites()
     for _ in range(3):
         assert sites.watches("https://shop.example/a")
-        sites.told("https://shop.example/a", fetched=False)
+        sites.record_page("https://shop.example/a", fetched=False)
     watched = [sites.watches(f"https://shop.example/{n}") for n in range(200)]
     assert sum(watched) == 4
     assert sites.watches("https://other.example/")
@@ -20,18 +20,18 @@ def test_a_site_that_fetches_stays_watched_and_one_that_begins_to_is_watched_aga
     sites = FetchingSites()
     for n in range(20):
         assert sites.watches("https://shop.example/a")
-        sites.told("https://shop.example/a", fetched=n % 3 == 0)
+        sites.record_page("https://shop.example/a", fetched=n % 3 == 0)
     for _ in range(3):
-        sites.told("https://shop.example/a", fetched=False)
+        sites.record_page("https://shop.example/a", fetched=False)
     assert not sites.watches("https://shop.example/a")
-    sites.told("https://shop.example/a", fetched=True)
+    sites.record_page("https://shop.example/a", fetched=True)
     assert sites.watches("https://shop.example/a")
 
 
 def test_what_is_known_of_sites_is_bounded() -> None:
     sites = FetchingSites()
     for n in range(3_000):
-        sites.told(f"https://{n}.example/", fetched=False)
+        sites.record_page(f"https://{n}.example/", fetched=False)
     assert len(sites._sites) == 1_000
 
 

@@ -61,19 +61,19 @@ def test_a_line_that_names_something_else_says_nothing_of_the_list(line: str) ->
 
 
 def test_what_the_page_itself_is_called_may_be_named_too() -> None:
-    assert EmptyPage(("No vacancies found.",), about="Vacancies | Court of Appeals").told(OPINIONS)
-    assert not EmptyPage(("No vacancies found.",), about="Opinions | Court of Appeals").told(OPINIONS)
+    assert EmptyPage(("No vacancies found.",), about="Vacancies | Court of Appeals").empty_message(OPINIONS)
+    assert not EmptyPage(("No vacancies found.",), about="Opinions | Court of Appeals").empty_message(OPINIONS)
 
 
 def test_a_page_that_lists_something_says_it_of_another_list() -> None:
     page = EmptyPage(("No results found",), entries=12, first="23-1044 Doe v. Roe")
-    assert page.told(OPINIONS) == ""
+    assert page.empty_message(OPINIONS) == ""
     assert "12 entries such as '23-1044 Doe v. Roe'" in page.why_not_empty()
 
 
 def test_what_stands_in_a_menu_or_margin_says_nothing_of_the_list() -> None:
     page = EmptyPage((), beside=("No results found",))
-    assert page.told(OPINIONS) == ""
+    assert page.empty_message(OPINIONS) == ""
     assert "'No results found' is not taken to speak of this list" in page.why_not_empty()
 
 
