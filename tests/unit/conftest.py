@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,20 +25,29 @@ PARTS = (
 """Folders and files of the second ring: whole parts in the test's own process (a store, a dispatcher, a gateway, a
 command, a site, a server), other processes, and texts that are made to take long."""
 
+OF_SOURCES = (
+    *("settings/test_error_docs.py", "test_enumerations.py", "test_near.py", "test_prose.py"),
+    *("test_reaches_its_end.py", "test_structure.py"),
+)
+"""Files that read the syntax trees of the whole code. One process runs them all, first: it parses each file once."""
 
-def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """Marks the second ring.
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the second ring, and what one process runs.
 
     Raises:
-        pytest.UsageError: `PARTS` names what is not there: its tests would be in the first ring.
+        pytest.UsageError: `PARTS` or `OF_SOURCES` names what is not there: its tests would run elsewhere.
     """
     here = Path(__file__).parent
-    parts = [here / part for part in PARTS]
-    if gone := [part for part in parts if not part.exists()]:
-        raise pytest.UsageError(f"PARTS names what is not there: {', '.join(map(str, gone))}")
+    parts, of_sources = [here / part for part in PARTS], [here / part for part in OF_SOURCES]
+    if gone := [part for part in (*parts, *of_sources) if not part.exists()]:
+        raise pytest.UsageError(f"PARTS or OF_SOURCES names what is not there: {', '.join(map(str, gone))}")
     for item in items:
         if any(item.path.is_relative_to(part) for part in parts):
             item.add_marker("parts")
+        if item.path in of_sources:
+            item.add_marker(pytest.mark.xdist_group("sources"))
+    items.sort(key=lambda item: item.path not in of_sources)
 
 
 def pytest_collection_finish() -> None:

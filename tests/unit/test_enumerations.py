@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel
 
 from scripts.architecture_docs import files
+from scripts.syntax_trees import nodes_of
 from shoal.agent import spec
 from shoal.agent.artifact_kind import ArtifactKind
 
@@ -47,23 +48,22 @@ OPTIONS = "services/cli/"
 
 
 @cache
-def trees() -> Mapping[str, ast.Module]:
-    """Each product file by its path."""
-    return {str(path.relative_to(ROOT)): ast.parse(path.read_text()) for path in files().values()}
+def nodes() -> Mapping[str, Sequence[ast.AST]]:
+    """The nodes of each product file by its path."""
+    return {str(path.relative_to(ROOT)): nodes_of(path) for path in files().values()}
 
 
 @cache
 def words(path: str) -> frozenset[str]:
     """Texts that stand alone in a file's code, as in a comparison; not those of docstrings."""
-    nodes = list(ast.walk(trees()[path]))
-    alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-    constants = (node for node in nodes if isinstance(node, ast.Constant) and id(node) not in alone)
+    alone = {id(node.value) for node in nodes()[path] if isinstance(node, ast.Expr)}
+    constants = (node for node in nodes()[path] if isinstance(node, ast.Constant) and id(node) not in alone)
     return frozenset(node.value for node in constants if isinstance(node.value, str))
 
 
 @cache
 def attributes(path: str) -> frozenset[str]:
-    return frozenset(node.attr for node in ast.walk(trees()[path]) if isinstance(node, ast.Attribute))
+    return frozenset(node.attr for node in nodes()[path] if isinstance(node, ast.Attribute))
 
 
 def literals(annotation: Any) -> Iterator[str]:
@@ -84,7 +84,7 @@ def listed_in_specs() -> Iterator[tuple[str, str, str]]:
 
 
 def test_every_value_that_a_field_of_a_job_may_take_is_handled() -> None:
-    others = [path for path in trees() if not path.startswith("agent/spec/")]
+    others = [path for path in nodes() if not path.startswith("agent/spec/")]
     unnamed = {
         f"{part}.{field}: {value}"
         for part, field, value in listed_in_specs()
@@ -96,7 +96,7 @@ def test_every_value_that_a_field_of_a_job_may_take_is_handled() -> None:
 
 def test_every_kind_of_an_artifact_is_kept_somewhere() -> None:
     """A file that stores artifacts names the kind, or a constant of this value."""
-    named = {value for path in trees() if path != "agent/artifact_kind.py" for value in words(path)}
+    named = {value for path in nodes() if path != "agent/artifact_kind.py" for value in words(path)}
     constants = {"pointing"}  # POINTING of the same file
     kinds = set(get_args(ArtifactKind))
     assert len(kinds) > 10
@@ -105,8 +105,8 @@ def test_every_kind_of_an_artifact_is_kept_somewhere() -> None:
 
 def enumerations() -> Iterator[tuple[str, str, list[str]]]:
     """Path, name and members of each enumeration."""
-    for path, tree in trees().items():
-        for node in ast.walk(tree):
+    for path, some in nodes().items():
+        for node in some:
             if isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith("StrEnum") for base in node.bases):
                 targets = [line.targets[0] for line in node.body if isinstance(line, ast.Assign)]
                 yield path, node.name, [target.id for target in targets if isinstance(target, ast.Name)]
@@ -115,8 +115,8 @@ def enumerations() -> Iterator[tuple[str, str, list[str]]]:
 def test_every_member_of_an_enumeration_is_used() -> None:
     used = {
         (ast.unparse(node.value).rpartition(".")[2], node.attr)
-        for tree in trees().values()
-        for node in ast.walk(tree)
+        for some in nodes().values()
+        for node in some
         if isinstance(node, ast.Attribute)
     }
     listed = [

@@ -9,6 +9,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from scripts.syntax_trees import nodes_of
+
 ROOT = Path(__file__).resolve().parents[2]
 WIDEST = 120
 LONGEST = 45
@@ -170,10 +172,10 @@ def test_sentences_name_who_acts() -> None:
     assert hidden == []
 
 
-def docstrings(tree: ast.AST) -> Iterator[ast.Constant]:
+def docstrings(path: Path) -> Iterator[ast.Constant]:
     """Yield the docstrings of the modules, classes, functions, constants and attributes of a file."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Assign, ast.AnnAssign)
-    for node in ast.walk(tree):
+    for node in nodes_of(path):
         for _, body in ast.iter_fields(node):
             statements = body if isinstance(body, list) else []
             for before, statement in zip([node, *statements], statements, strict=False):
@@ -186,7 +188,7 @@ def test_docstrings_begin_with_a_noun_or_with_what_a_function_does() -> None:
     odd = [
         f"{path.relative_to(ROOT)}:{text.lineno}: {str(text.value).splitlines()[0]}"
         for path in tracked("*.py")
-        for text in docstrings(ast.parse(path.read_text()))
+        for text in docstrings(path)
         if QUESTION.match(str(text.value).lstrip())
     ]
     assert not odd, "\n".join(odd)

@@ -16,6 +16,7 @@ import pytest
 from prometheus_client import generate_latest
 from pydantic import BaseModel, SecretStr
 
+from scripts.syntax_trees import nodes_of
 from shoal.agent import spec
 from shoal.agent.actions import ACTION_SETS, PRIMITIVES
 from shoal.agent.actions.primitives import code, control, coordinate, element, human, keyboard, misc, navigation, tab
@@ -53,7 +54,7 @@ def product_files() -> Iterator[Path]:
 @cache
 def attributes(path: Path) -> tuple[ast.Attribute, ...]:
     """Every attribute that a file reads or sets."""
-    return tuple(node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute))
+    return tuple(node for node in nodes_of(path) if isinstance(node, ast.Attribute))
 
 
 def reads(path: Path, owner: str) -> set[str]:

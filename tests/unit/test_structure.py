@@ -11,6 +11,7 @@ import pytest
 
 from scripts.architecture_docs import PAGE, TOPS, files, imports_of, page
 from scripts.generated import wrapped
+from scripts.syntax_trees import nodes_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -525,7 +526,7 @@ def test_no_file_grows_out_of_sight() -> None:
 def test_locals_are_named_for_what_they_hold() -> None:
     bound: Counter[str] = Counter()
     for path in files().values():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes_of(path):
             if isinstance(node, ast.arg):
                 bound[node.arg] += 1
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -539,7 +540,7 @@ def test_a_class_name_means_one_thing() -> None:
     for module, path in files().items():
         if room_of(module) == "shoal":
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes_of(path):
             if isinstance(node, ast.ClassDef):
                 defined.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
     assert {name: paths for name, paths in defined.items() if len(paths) > 1} == {}

@@ -30,7 +30,6 @@ _FIRST_ROWS = 4
 """Rows of a table among which its header is."""
 _FEW = 4
 """Elements with stretches of one kind below which each is a run of its own, too."""
-
 _LEAST_STRIPED = 4
 """Siblings from which classes that take turns are known as such."""
 _COLOURS = word_set("light dark white gray grey alternate striped")

@@ -14,10 +14,11 @@ import pytest
 from shoal.agent.documents.sitemaps.listing import NoSitemap, listed_in
 
 MIB = 1 << 20
-ELEMENTS = b"<urlset>" + b"<x/>" * (12 * MIB)
+MANY = b"<x/>" * 2_100_000
+ELEMENTS = b"<urlset>" + MANY
 BOMBS = {
     "elements": ELEMENTS,
-    "children of an entry": b"<urlset><url>" + b"<x/>" * (12 * MIB),
+    "children of an entry": b"<urlset><url>" + MANY,
     "nested": b"<urlset>" + b"<x>" * (8 * MIB),
     "names": b"<urlset>" + b"".join(b"<x%d/>" % n for n in range(300_000)),
     "attributes": b"<urlset><x " + b"".join(b"a%d='' " % n for n in range(300_000)),
@@ -66,7 +67,7 @@ print(json.dumps([said, time.process_time() - began, (usage() - before) / 1024])
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_what_a_small_file_unpacks_to_is_bounded(name: str, tmp_path: Path) -> None:
-    packed = gzip.compress(BOMBS[name], 6) if BOMBS[name] else gzip.compress(b" ") * 400_000
+    packed = gzip.compress(BOMBS[name], 1) if BOMBS[name] else gzip.compress(b" ") * 400_000
     path = tmp_path / "sitemap.xml.gz"
     path.write_bytes(packed)
     told = subprocess.run([sys.executable, "-c", MEASURED, str(path)], capture_output=True, check=True, timeout=300)
@@ -76,7 +77,7 @@ def test_what_a_small_file_unpacks_to_is_bounded(name: str, tmp_path: Path) -> N
 
 
 async def test_an_event_loop_goes_on_while_a_sitemap_is_read() -> None:
-    packed = gzip.compress(ELEMENTS, 6)
+    packed = gzip.compress(ELEMENTS, 1)
     turns = 0
 
     async def take_turns() -> None:

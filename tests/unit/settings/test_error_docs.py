@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.syntax_trees import nodes_of
 from shoal.agent import errors
 from shoal.agent.error_advice import ADVICE
 from shoal.agent.errors import AgentError
@@ -41,7 +42,7 @@ def test_every_error_that_is_told_has_a_class(folder: str) -> None:
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in (ROOT / folder).rglob("*.py")
         if REPORTS not in path.parents
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes_of(path)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id == "ErrorInfo"
