@@ -10,7 +10,7 @@ from shoal.agent.page.page import Page
 from shoal.agent.page.selectors import Selectors
 from shoal.agent.read.lists.elements import is_cell, is_table
 from shoal.agent.read.lists.pieces import PagePieces
-from shoal.agent.read.lists.runs import table_header
+from shoal.agent.read.lists.tables import table_header
 
 
 def cell_labels(page: Page) -> dict[str, str]:

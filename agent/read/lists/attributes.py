@@ -10,9 +10,9 @@ from lxml.html import HtmlElement
 
 from shoal.agent.read.facts.pictures import picture_address
 from shoal.agent.read.lists.column import Column, Key
-from shoal.agent.read.lists.pieces import words_in_line
 from shoal.agent.read.lists.runs import Run, Span
 from shoal.agent.read.lists.typed_columns import typed_columns
+from shoal.agent.read.lists.words import words_in_line
 from shoal.agent.read.values.text_values import days_in
 from shoal.agent.support.web_addresses import joined
 

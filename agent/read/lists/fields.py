@@ -11,7 +11,7 @@ from typing import Literal
 
 from shoal.agent.read.field import Field
 from shoal.agent.read.lists.column import Column, ColumnKind
-from shoal.agent.read.lists.paths import tags_of
+from shoal.agent.read.lists.elements import tags_of
 from shoal.agent.read.lists.typed_columns import is_counted
 from shoal.agent.read.lists.words import (
     BOUNDS,
@@ -274,9 +274,10 @@ def fit_of_column(asked: ListField, column: Column, records: int) -> float:
 
 
 def _has_form(asked: ListField, column: Column) -> bool:
-    """True for a place that nothing names, and whose values look as the field's own do."""
+    """True for a place whose values look as the field's own do, and that nothing names but a header of more values."""
     form = _FORMS.get(" ".join(asked.name_words))
-    if form is None or column.kind != "text" or column.source[0] != "piece" or column.label or "." in column.hint:
+    named = "." in column.hint or (column.label and (column.in_cells is False or column.part > _NEARLY_ALL))
+    if form is None or column.kind != "text" or column.source[0] != "piece" or named:
         return False
     return bool(column.texts) and sum(bool(form.fullmatch(text)) for text in column.texts) > _MOSTLY * column.count
 

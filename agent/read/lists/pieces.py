@@ -14,8 +14,19 @@ from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
 from shoal.agent.read.facts.struck import is_struck
-from shoal.agent.read.lists.elements import attribute_number, is_cell, is_head, is_menu, is_row, is_table, step_of
-from shoal.agent.read.lists.paths import INLINE, LOOKS, Path
+from shoal.agent.read.lists.elements import (
+    INLINE,
+    LOOKS,
+    Path,
+    attribute_number,
+    is_cell,
+    is_head,
+    is_menu,
+    is_row,
+    is_table,
+    step_of,
+)
+from shoal.agent.read.lists.words import words_in_line
 from shoal.agent.read.words import word_set
 
 _WITHOUT_TEXT = word_set("head iframe noscript object option script select style svg template textarea")
@@ -74,6 +85,7 @@ class _OpenElement:
     struck: bool = False  # its text is struck through beside other text
     lines: bool = False  # its text is in lines as it is written
     parts: list[Part] = field(default_factory=list)
+    own_end: int | None = None  # the first piece of a record that is nested in it
 
 
 @dataclass(slots=True)
@@ -84,9 +96,15 @@ class _Row:
     own: list[tuple[int, HtmlElement, int]] = field(default_factory=list)  # column, cell, rows below that it stands in
 
 
-def words_in_line(text: str) -> str:
-    """`text` with single spaces."""
-    return " ".join(text.split())
+def _classes_of(el: HtmlElement) -> set[str]:
+    return set(step_of(el).split(".")[1:])
+
+
+def _alike(el: HtmlElement, classes: set[str]) -> list[HtmlElement]:
+    """The element and those beside it with its tag and one of some classes."""
+    parent = el.getparent()
+    beside = [] if parent is None else [other for other in parent if other.tag == el.tag]
+    return [other for other in beside if classes & _classes_of(other)]
 
 
 def joined(pieces: Sequence[Piece]) -> str:
@@ -227,6 +245,8 @@ class PagePieces:
             path = (*path, f"td@{self._laid_at[el]}")
         elif el.tag not in LOOKS:
             path = (*path, step_of(el))
+            if (outer := self._outer_of(el)) is not None:
+                path = (*outer.path[:-1], path[-1])
         if columns := _laid_columns(el):
             self.laid[el] = columns
             self._laid_at |= {cell: place % columns for place, cell in enumerate(el)}
@@ -259,6 +279,19 @@ class PagePieces:
         self._open.append(entry)
         self._add_text(el.text, entry)
 
+    def _outer_of(self, el: HtmlElement) -> _OpenElement | None:
+        """The record that another one of its kind, as a comment's answer, is nested in: its own pieces end there."""
+        kinds, parent = _classes_of(el), el.getparent()
+        if not kinds or el.tag in INLINE or parent is None or len(_alike(el, kinds)) < len(parent):
+            return None
+        for entry in reversed(self._open[:-1]):
+            if entry.el.tag == el.tag and (shared := kinds & _classes_of(entry.el)):
+                if len(self.pieces) == entry.start or len(_alike(entry.el, shared)) < 2:
+                    return None  # it holds nothing itself, or is alone: both lay a page out
+                entry.own_end = len(self.pieces) if entry.own_end is None else entry.own_end
+                return entry
+        return None
+
     def _leave(self, el: HtmlElement) -> None:
         if is_row(el) and self._rows and el in self.path:
             self._end_row()
@@ -272,7 +305,7 @@ class PagePieces:
                 self._add_picture_link(el, entry)
             elif is_cell(el) and not entry.silent and (said := self._control_or_picture_text(el)):
                 self.pieces.append(Piece(said, el, entry.path, self._line, None, entry.start))
-        self.span[el] = (entry.start, len(self.pieces))
+        self.span[el] = (entry.start, len(self.pieces) if entry.own_end is None else entry.own_end)
         self.parts[el] = entry.parts
         if self._open:
             self._open[-1].parts.append(Part(step_of(el), entry.start, len(self.pieces), el))

@@ -10,10 +10,9 @@ from itertools import takewhile
 from lxml.html import HtmlElement
 
 from shoal.agent.read.lists.column import Column
-from shoal.agent.read.lists.elements import is_cell, is_head
-from shoal.agent.read.lists.paths import block_of, tags_of
+from shoal.agent.read.lists.elements import block_of, is_cell, is_head, tags_of
 from shoal.agent.read.lists.pieces import Piece
-from shoal.agent.read.lists.runs import cells_of
+from shoal.agent.read.lists.tables import cells_of
 from shoal.agent.read.lists.words import BY
 
 _HEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6", "strong", "summary"})

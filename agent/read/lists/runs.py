@@ -4,38 +4,31 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, pairwise
-from statistics import median, mode
+from itertools import pairwise
+from statistics import median
 
 from lxml.html import HtmlElement
 
 from shoal.agent.read.lists.column import Column
-from shoal.agent.read.lists.elements import attribute_number, is_cell, is_head, is_row, is_table, line_of
-from shoal.agent.read.lists.paths import LOOKS, Path, without_columns
-from shoal.agent.read.lists.pieces import PagePieces, Part, Piece, words_in_line
-from shoal.agent.read.lists.words import same_words, split_words
-from shoal.agent.read.values.phrases import fold
+from shoal.agent.read.lists.elements import LOOKS, Path, is_cell, is_row, is_table, line_of, without_columns
+from shoal.agent.read.lists.pieces import PagePieces, Part, Piece
+from shoal.agent.read.lists.tables import cells_of, header_above, is_section, is_sum, table_header
+from shoal.agent.read.lists.words import is_named, words_in_line
 from shoal.agent.read.values.text_values import days_in
 from shoal.agent.read.word_lists.labels import AROUND
-from shoal.agent.read.word_lists.page_words import SUM_WORDS
 from shoal.agent.read.words import word_set
 
 _MOST_RUNS = 70
 _LONGEST_COUNTED = 400
 """Characters of one part that count for a run's size."""
-_HEADER_ROWS = 400
-_FIRST_ROWS = 4
-"""Rows of a table among which its header is."""
 _FEW = 4
 """Elements with stretches of one kind below which each is a run of its own, too."""
 _LEAST_STRIPED = 4
 """Siblings from which classes that take turns are known as such."""
 _COLOURS = word_set("light dark white gray grey alternate striped")
 """Words in classes of rows that take turns, and say how they look."""
-_LONGEST_SUM = 40
-"""Characters of a cell that says that its row is a sum."""
 _SET_APART = frozenset(AROUND)
 _LEAST_NAMED = 3
 """Classes with one stem from which they name records, and not kinds of them."""
@@ -94,11 +87,7 @@ def find_runs(page: PagePieces, names: Collection[Sequence[str]] = ()) -> list[R
 
 
 def _named(run: Run, names: Collection[Sequence[str]]) -> int:
-    return sum(_is_named(text, names) for text in set(run.headers.values()))
-
-
-def _is_named(text: str, names: Collection[Sequence[str]]) -> bool:
-    return any(same_words(split_words(text), name) for name in names)
+    return sum(is_named(text, names) for text in set(run.headers.values()))
 
 
 class _Finder:
@@ -146,7 +135,7 @@ class _Finder:
     def _offer(self, how: str, spans: list[Span], depth: int, roots: list[HtmlElement]) -> None:
         keep = [place for place, span in enumerate(spans) if not self._is_header(span, depth)]
         if len(roots) == len(spans):
-            keep = [place for place in keep if not _is_sum(roots[place])]
+            keep = [place for place in keep if not is_sum(roots[place])]
         if len(keep) < len(spans):
             roots = [roots[place] for place in keep] if len(roots) == len(spans) else roots
             spans = [spans[place] for place in keep]
@@ -170,15 +159,17 @@ class _Finder:
 
     def _add(self, how: str, spans: list[Span], depth: int, roots: list[HtmlElement]) -> None:
         headers, rows = self._header_of(roots[0])
-        if len(headers) > 1 and len(roots) == len(spans) and all(map(_is_section, roots)):
+        if len(headers) > 1 and len(roots) == len(spans) and all(map(is_section, roots)):
             return  # "No results", in a cell over all columns
         if headers and how.startswith("from"):
             return  # the rows of a table with a header are its records
+        if all(map(is_cell, roots)) and any(is_named(text, self.names) for text in headers.values()):
+            return  # its cells are their values
         if rows and len(spans) > 1:
             heads = {self.page.span[row] for row in rows if row in self.page.span}
             spans = [span for span in spans if span not in heads]
-        if len(roots) >= len(spans) and any(map(_is_section, roots)) and not all(map(_is_section, roots)):
-            sections = {self.page.span[root] for root in roots if _is_section(root)}
+        if len(roots) >= len(spans) and any(map(is_section, roots)) and not all(map(is_section, roots)):
+            sections = {self.page.span[root] for root in roots if is_section(root)}
             spans = [span for span in spans if span not in sections]
         if len(spans) > 1 or (headers and spans):
             self.runs.append(Run(self.page, how, spans, depth, roots, headers=headers))
@@ -198,7 +189,7 @@ class _Finder:
             return {}, []
         if table not in self._headers:
             texts, rows = table_header(table, self.names, self.page.page.is_visible)
-            self._headers[table] = (texts, rows) if rows else (_header_above(table), [])
+            self._headers[table] = (texts, rows) if rows else (header_above(table), [])
         return self._headers[table]
 
 
@@ -284,82 +275,6 @@ def _worth(run: Run) -> float:
     if not run.headers and (median(map(len, texts)) < 4 or distinct < 2):
         return 0.0
     return run.size * distinct / len(texts) * (0.3 + marked / len(texts))
-
-
-# --- headers of tables --------------------------------------------------------------------------------
-
-
-def cells_of(row: HtmlElement) -> list[HtmlElement]:
-    """The cells that a row holds itself."""
-    return [cell for cell in row if isinstance(cell.tag, str) and is_cell(cell)]
-
-
-def table_header(
-    table: HtmlElement,
-    names: Collection[Sequence[str]] = (),
-    shown: Callable[[HtmlElement], bool] = lambda row: True,
-) -> tuple[dict[str, str], list[HtmlElement]]:
-    """The header's texts by the step of the cells below, and its rows.
-
-    They are rows of `th`, else a first one of another kind, else one of the first whose cells are called as `names`.
-    """
-    every = (row for row in table.iter() if isinstance(row.tag, str) and is_row(row) and shown(row))
-    rows = [row for row in every if next(filter(is_table, row.iterancestors()), None) is table][:_HEADER_ROWS]
-    widths = [len(cells_of(row)) for row in rows if cells_of(row)]
-    if not widths:
-        return {}, []
-    width = mode(widths)
-    first = next((place for place, row in enumerate(rows) if _is_header_row(row, place, rows, width)), None)
-    if first is None:
-        called = (place for place, row in enumerate(rows[:_FIRST_ROWS]) if _calls(row, names))
-        first = next(called, None)
-    if first is None:
-        return {}, []
-    last = first + 1
-    while last < len(rows) and rows[last].getparent() is rows[first].getparent() and all(map(is_head, rows[last])):
-        last += 1
-    texts: dict[str, str] = {}
-    taken: dict[int, int] = {}  # by column: rows below that a cell above covers
-    for row in rows[first:last]:
-        column = 0
-        for cell in cells_of(row):
-            while taken.get(column, 0) > 0:
-                taken[column] -= 1
-                column += 1
-            for _ in range(attribute_number(cell, "colspan", 30)):
-                text = line_of(cell) or cell.get("aria-label") or ""
-                for step in (f"td@{column}", f"th@{column}"):
-                    texts[step] = text or texts.get(step, "")
-                taken[column] = attribute_number(cell, "rowspan", 30) - 1
-                column += 1
-    return texts, rows[first:last]
-
-
-def _calls(row: HtmlElement, names: Collection[Sequence[str]]) -> bool:
-    """True for a row most of whose cells, and at least two, are called as `names`."""
-    said = [text for cell in cells_of(row) if (text := line_of(cell))]
-    called = sum(_is_named(text, names) for text in said)
-    return called > 1 and 2 * called >= len(said)
-
-
-def _is_header_row(row: HtmlElement, place: int, rows: Sequence[HtmlElement], width: int) -> bool:
-    cells = cells_of(row)
-    texts = [words_in_line(str(cell.text_content())) for cell in cells]
-    if len(cells) < max(2, 0.6 * width) or not any(texts):
-        return False
-    parent = row.getparent()
-    said = [cell for cell, text in zip(cells, texts, strict=True) if text]
-    heads = sum(map(is_head, said))
-    if (len(said) > 1 and heads >= 0.6 * len(said)) or (parent is not None and parent.tag == "thead"):
-        return heads < len(said) or not _names_its_row(row, rows)
-    if place > 1 or len(cells) != width or sum(map(bool, texts)) < 0.6 * len(cells):
-        return False
-    if not all(len(text) < 40 and not re.search(r"\d{2}", text) for text in texts) or any(map(_is_marked, cells)):
-        return False
-    below = [cells_of(other) for other in rows[place + 1 :] if len(cells_of(other)) == width]
-    return len(below) > 1 and any(
-        sum(_is_marked(cells[column]) for cells in below) >= 0.7 * len(below) for column in range(width)
-    )
 
 
 def _classes_of_records(page: PagePieces) -> dict[tuple[Path, object], set[str]]:
@@ -454,47 +369,3 @@ def _kind_of_value(text: str) -> str:
 def _without(step: str, names: Collection[str]) -> str:
     tag, *classes = step.split(".")
     return ".".join((tag, *(name for name in classes if name not in names)))
-
-
-def _is_section(row: HtmlElement) -> bool:
-    """True for a row whose one cell spans columns: it says what follows, and is no record."""
-    cells = cells_of(row)
-    said = [cell for cell in cells if words_in_line(str(cell.text_content()))]
-    return len(said) == 1 and len(cells) == 1 and attribute_number(said[0], "colspan", 30) > 1
-
-
-def _is_sum(row: HtmlElement) -> bool:
-    """True for a row that sums up others: one of a table's foot, or one that begins with a word for a sum."""
-    if not is_row(row):
-        return False
-    parent = row.getparent()
-    if parent is not None and parent.tag == "tfoot":
-        return True
-    first = next(iter(cells_of(row)), None)
-    text = "" if first is None else str(first.text_content()).strip()
-    return len(text) <= _LONGEST_SUM and fold(text).rstrip(": ") in SUM_WORDS
-
-
-def _header_above(table: HtmlElement) -> dict[str, str]:
-    """The header of a table that has none, where the table right above it has nothing else, as of rows that scroll."""
-    for el in (table, *islice(table.iterancestors(), 3)):
-        before = next(
-            (other for other in islice(el.itersiblings(preceding=True), 3) if isinstance(other.tag, str)), None
-        )
-        above = None if before is None else next((other for other in before.iter() if is_table(other)), None)
-        if above is not None:
-            texts, heads = table_header(above)
-            said = [row for row in above.iter("tr") if words_in_line(str(row.text_content()))]
-            return texts if heads and said == heads else {}
-    return {}
-
-
-def _names_its_row(row: HtmlElement, rows: Sequence[HtmlElement]) -> bool:
-    """True where all rows are made of header cells alone: none of them names the others' columns."""
-    return len(rows) > 1 and all(all(map(is_head, cells_of(other))) for other in rows) and row is not rows[0]
-
-
-def _is_marked(cell: HtmlElement) -> bool:
-    """True for a cell with figures or a link, as headers have none."""
-    links = any(re.match(r"(?!javascript|#|\?)", link.get("href") or "#") for link in cell.iter("a"))
-    return links or bool(re.search(r"\d", str(cell.text_content())))

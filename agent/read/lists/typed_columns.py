@@ -9,8 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from shoal.agent.read.lists.column import Column, ColumnKind, Value
-from shoal.agent.read.lists.pieces import words_in_line
-from shoal.agent.read.lists.words import BY, split_words
+from shoal.agent.read.lists.words import BY, split_words, words_in_line
 from shoal.agent.read.values.text_values import DayInText, days_in, identifiers_in, money_in, one_order_fits
 
 _ALL_OF_CELL = 0.999

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 
 from rapidfuzz import fuzz
@@ -117,6 +117,16 @@ def same_word(first: str, second: str) -> bool:
 def same_words(first: Sequence[str], second: Sequence[str]) -> bool:
     """True for the same words in order, whether they are written apart or not: "key word", "keyword"."""
     return list(first) == list(second) or "".join(first) == "".join(second) != ""
+
+
+def is_named(text: str, names: Collection[Sequence[str]]) -> bool:
+    """True for a text with the words of one of the names."""
+    return any(same_words(split_words(text), name) for name in names)
+
+
+def words_in_line(text: str) -> str:
+    """`text` with single spaces."""
+    return " ".join(text.split())
 
 
 def any_same(word: str, others: Sequence[str]) -> bool:

@@ -20,7 +20,7 @@ from pathlib import Path
 from tests import loopback
 from tests.sites.registry import cache
 
-START_S = 60
+START_S = 300  # a database of a site is made meanwhile, on a machine where other tests run
 
 
 class _Quiet(SimpleHTTPRequestHandler):
