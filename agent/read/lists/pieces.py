@@ -150,6 +150,7 @@ class PagePieces:
         self._addresses: dict[HtmlElement, str] = {}  # of links
         self._texts: dict[HtmlElement, str] = {}  # of links
         self._mentioned: dict[HtmlElement, HtmlElement | None] = {}  # paragraphs of code, by the element of a piece
+        self._nested: set[HtmlElement] = set()  # records that stand in others of their kind
         self._line = 0
         self._open: list[_OpenElement] = []
         self._rows: list[_Row] = []
@@ -286,9 +287,11 @@ class PagePieces:
             return None
         for entry in reversed(self._open[:-1]):
             if entry.el.tag == el.tag and (shared := kinds & _classes_of(entry.el)):
-                if len(self.pieces) == entry.start or len(_alike(entry.el, shared)) < 2:
-                    return None  # it holds nothing itself, or is alone: both lay a page out
+                is_record = entry.el in self._nested or len(_alike(entry.el, shared)) > 1
+                if len(self.pieces) == entry.start or not is_record:
+                    return None  # both lay a page out
                 entry.own_end = len(self.pieces) if entry.own_end is None else entry.own_end
+                self._nested.add(el)
                 return entry
         return None
 

@@ -186,6 +186,52 @@ class TestOneElement:
         assert rows(list_of(page, no=TEXT, word=TEXT)) == [{"no": "5", "word": "yes"}]
 
 
+class TestRecordsInRecords:
+    @staticmethod
+    def comment(tag: str, author: str, day: int, *answers: str) -> str:
+        inner = f"<b class=author>{author}</b><time>2024-01-{day:02}</time><p>Words of {author}.</p>"
+        held = f"<div class=replies>{''.join(answers)}</div>" if answers else ""
+        return f"<{tag} class='comment depth-{len(answers)}'>{inner}{held}</{tag}>"
+
+    @pytest.mark.parametrize("tag", ["div", "article", "section"])
+    def test_answers_are_records_of_the_same_list(self, tag: str):
+        answer = self.comment(tag, "Bob", 2, self.comment(tag, "Cy", 3))
+        page = f"<div>{self.comment(tag, 'Ann', 1, answer)}{self.comment(tag, 'Eve', 4)}</div>"
+        reading = list_of(page, author=TEXT, date=DAY, text=TEXT)
+        assert rows(reading) == [
+            {"author": name, "date": f"2024-01-0{day}", "text": f"Words of {name}."}
+            for day, name in enumerate(("Ann", "Bob", "Cy", "Eve"), 1)
+        ]
+        assert reading.left_out == ""
+
+    def test_rows_of_a_layout_within_each_other_are_no_records_in_records(self):
+        cards = "".join(
+            f"<div class=col><div class=row><div class=col><h3><a href=/{name}>{name} lamp</a></h3></div>"
+            f"<div class=col><span class=price>{n}9.00 €</span></div></div></div>"
+            for n, name in enumerate(("Ash", "Birch", "Cedar", "Elm"), 1)
+        )
+        found = rows(list_of(f"<div class=row>{cards}</div>", name=TEXT, price=NUMBER))
+        assert [row["name"] for row in found] == ["Ash lamp", "Birch lamp", "Cedar lamp", "Elm lamp"]
+        assert [row["price"] for row in found] == ["19.00 €", "29.00 €", "39.00 €", "49.00 €"]
+
+
+class TestSeveralValuesInACell:
+    PEOPLE = ("Ann Ash", "Bob Birch", "Cy Cedar")
+
+    def test_a_cell_of_an_address_and_a_number_is_no_record(self):
+        cells = (f"{name}|{name[:2]}@x.example<br>+49 30 1234{n}" for n, name in enumerate(self.PEOPLE))
+        found = rows(list_of(table("Name|Contact", *cells), name=TEXT, email=TEXT, phone=TEXT))
+        assert found == [
+            {"name": name, "email": f"{name[:2]}@x.example", "phone": f"+49 30 1234{n}"}
+            for n, name in enumerate(self.PEOPLE)
+        ]
+
+    def test_a_number_under_a_name_of_its_own_is_no_phone_number(self):
+        cells = (f"{name}|12345{n}67" for n, name in enumerate(self.PEOPLE))
+        found = rows(list_of(table("Name|Customer number", *cells), name=TEXT, phone=TEXT))
+        assert not any("phone" in row for row in found)
+
+
 class TestSeveralLists:
     @staticmethod
     def entries(names: str) -> str:
