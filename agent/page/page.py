@@ -208,7 +208,7 @@ class Page:
             if isinstance(part, Gap):
                 written.gap(part)
             elif isinstance(part, str):
-                (written.add_kept if mark & m.PRE else written.add)(part)
+                (written.add_preformatted if mark & m.PRE else written.add)(part)
             else:
                 waiting.extend(reversed(self._parts(part)))
         return str(written)

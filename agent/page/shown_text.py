@@ -41,11 +41,11 @@ class ShownText:
         if not words:
             return
         ends = words[-1] == " "
-        self.add_kept(words[:-1] if ends else words)
+        self.add_preformatted(words[:-1] if ends else words)
         if ends:
             self.gap(Gap.SPACE)
 
-    def add_kept(self, text: str) -> None:
+    def add_preformatted(self, text: str) -> None:
         """Adds text whose white space counts."""
         if self._pieces:
             self._pieces.append(_WRITTEN[self._gap])

@@ -17,7 +17,7 @@ from shoal.agent.read.by_place.reading import PageReading, RecordReading, read_b
 from shoal.agent.read.drawn.page_tree import drawn_page
 from shoal.agent.read.facts.facts import facts_of
 from shoal.agent.read.grounding.claims import stated_count, texts_of
-from shoal.agent.read.grounding.part_claims import failure_told
+from shoal.agent.read.grounding.part_claims import failure_line
 from shoal.agent.read.record.record import ReadRecord, read_blocks
 from shoal.agent.read.schema import Property, properties_of
 from shoal.agent.read.shown.places import name_stems
@@ -179,7 +179,7 @@ async def _list(state: SessionState, page: PageReading, extract_spec: ExtractSpe
         fields = tuple(prop.name for prop in properties)
         return Extraction((), complete=page.empty, empty=page.empty, why=why, missing=fields)
     shown = stated_count(page.text)
-    failed = failure_told(page.text, texts_of(records))
+    failed = failure_line(page.text, texts_of(records))
     whole = not page.cut and not failed and (shown is None or shown <= len(records))
     why = f"the page says {failed!r}" if failed else ""
     named = tuple(prop.name for prop in properties if prop.name in missing)

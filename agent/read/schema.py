@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from shoal.agent.read.glossary import NO_ENTRY, GlossaryEntry, entries_of, unambiguous
 from shoal.agent.read.values.phrases import NEUTRAL_WORDS, UNIT_WORDS, Phrase, phrase
-from shoal.agent.read.values.quantities import shows_amount, unit_asked, unit_perhaps
+from shoal.agent.read.values.quantities import requested_unit, shows_amount, unit_perhaps
 from shoal.agent.read.word_lists.concepts import CONCEPTS, Concept
 from shoal.agent.spec import X_GLOSSARY, schema_text
 from shoal.agent.support.bounded_cache import bounded_cache
@@ -157,7 +157,7 @@ class _Reader:
         concept = _concept(phrases, hints, types, str(flat.get("format", "")))
         measured = types & {"number", "integer"} and not (concept is not None and concept.kind == "price")
         items, glossary = flat.get("items"), self.glossary.get(f"{above}{name}", NO_ENTRY)
-        asked = unit_asked(name, description, str(flat.get("x-unit", ""))) or glossary.unit
+        asked = requested_unit(name, description, str(flat.get("x-unit", ""))) or glossary.unit
         return Property(
             name=name,
             types=types - {"null"},

@@ -105,7 +105,7 @@ def secrets_in(value: Json, *, name: str = "", hide: bool = False) -> Iterator[s
         yield from secrets_in(row)
 
 
-def secrets_given(spec: JobSpec, item: LoopItem | None) -> Iterator[str]:
+def secret_texts(spec: JobSpec, item: LoopItem | None) -> Iterator[str]:
     """The texts that are secret in the details of one session."""
     yield from secrets_in(spec.data)
     if spec.login is not None:

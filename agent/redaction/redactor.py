@@ -17,7 +17,7 @@ from shoal.agent.error_info import ErrorInfo
 from shoal.agent.errors import SecretRefused
 from shoal.agent.observe.rebuild import rebuilt
 from shoal.agent.redaction.hidden_values import HiddenValues, hidden_values
-from shoal.agent.redaction.masking import HIDDEN, redacted_address, redacted_sentence, secrets_given
+from shoal.agent.redaction.masking import HIDDEN, redacted_address, redacted_sentence, secret_texts
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import (
@@ -347,7 +347,7 @@ class Redactor:
 def redactor_of(spec: JobSpec, item: LoopItem | None) -> Redactor:
     """Knows what is secret in the details of one session, and no stored secret."""
     redactor = Redactor()
-    redactor.hide(secrets_given(spec, item))
+    redactor.hide(secret_texts(spec, item))
     return redactor
 
 

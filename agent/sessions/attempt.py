@@ -13,7 +13,7 @@ from shoal.agent.models.token_budget import tokens
 from shoal.agent.policies.policy import Policy, SessionState
 from shoal.agent.policies.workflow import WorkflowPolicy
 from shoal.agent.policies.workflow.telling import detail_of
-from shoal.agent.redaction.masking import secrets_given
+from shoal.agent.redaction.masking import secret_texts
 from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.sessions.attended.attendance import Attendance
 from shoal.agent.sessions.attended.human_help import helping, redacted
@@ -95,7 +95,7 @@ def _hidden(work: Work, deps: SessionDependencies) -> Redactor:
     hidden = replace(deps.hidden or Redactor(), given={})
     for reference, value in deps.secrets.granted().items():
         hidden.learn(reference, value)
-    hidden.hide(secrets_given(work.spec, work.item))
+    hidden.hide(secret_texts(work.spec, work.item))
     return hidden
 
 

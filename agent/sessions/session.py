@@ -20,11 +20,11 @@ from shoal.agent.sessions.ends import completed, ended, failed, left_unsure, ter
 from shoal.agent.sessions.loops.learning import learns
 from shoal.agent.sessions.loops.loop_items import (
     came_back,
+    empty_loop_message,
     gather,
     left_out,
     loop_result,
     loop_values,
-    nothing_found,
 )
 from shoal.agent.sessions.loops.sample import sampled
 from shoal.agent.sessions.page_picture import looked_back
@@ -32,7 +32,7 @@ from shoal.agent.sessions.tasks.extract_task import do_extract
 from shoal.agent.sessions.tasks.login_task import log_in, renew_login
 from shoal.agent.sessions.tasks.navigate_task import do_navigate
 from shoal.agent.sessions.tasks.perform import turn_page
-from shoal.agent.sessions.tasks.person_task import do_shown, give_way
+from shoal.agent.sessions.tasks.person_task import give_way, perform_by_person
 from shoal.agent.status import Status
 from shoal.agent.support.moments import utc_now
 from shoal.agent.types import FanOut, Outcome, Task
@@ -102,7 +102,7 @@ async def _live(attempt: Attempt) -> Outcome:
         await log_in(attempt)
         await attempt.checkpoint()
     if attempt.work.spec.policy == BY_PERSON:
-        return await do_shown(attempt)
+        return await perform_by_person(attempt)
     if attempt.work.depth == 0:
         await attempt.take_glossary()
     for _ in range(MAX_TASKS):
@@ -180,7 +180,7 @@ async def _do_loop(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None]:
         items, later = sample.items, 0
     if not items:
         why = "; ".join(filter(None, (state.doubt, left_out(state.left_out))))
-        raise EmptyLoop(nothing_found(state.loop, attempt.page.url, why))
+        raise EmptyLoop(empty_loop_message(state.loop, attempt.page.url, why))
     state.items_only_read = plan.items_only_read
     result = loop_result(state, len(items) + later, sample)
     task = Task("loop", plan.plan or "", Status.WAITING, result=result, ends_goal=plan.ends_goal)

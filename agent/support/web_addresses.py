@@ -108,7 +108,7 @@ def _is_visitor_parameter(name: str, value: str) -> bool:
     )
 
 
-def address_told(url: str) -> str:
+def clipped_address(url: str) -> str:
     """`url` as a sentence tells it before secrets are taken out of it: cut between its parts, never within one."""
     if len(url) <= _SHOWN:
         return url
@@ -151,10 +151,10 @@ def check_opened(url: str, schemes: tuple[str, ...] = WEB) -> None:
     if scheme not in schemes and url != BLANK:
         what = f"{scheme}: addresses" if scheme else "addresses without a scheme"
         raise AddressForbidden(
-            f"{address_told(url)!r} is not opened: only http and https are, not {what}", url=address_told(url)
+            f"{clipped_address(url)!r} is not opened: only http and https are, not {what}", url=clipped_address(url)
         )
     if scheme in WEB and not any(address_parts(url)):
-        raise AddressForbidden(f"{address_told(url)!r} is not opened: it is no address", url=address_told(url))
+        raise AddressForbidden(f"{clipped_address(url)!r} is not opened: it is no address", url=clipped_address(url))
 
 
 def forbidden_page(url: str, schemes: tuple[str, ...] = WEB) -> AddressForbidden | None:
@@ -166,7 +166,7 @@ def forbidden_page(url: str, schemes: tuple[str, ...] = WEB) -> AddressForbidden
     if not scheme or scheme in schemes or scheme in _OF_PAGES:
         return None
     return AddressForbidden(
-        f"the page went to {address_told(url)!r}; only http and https are looked at", url=address_told(url)
+        f"the page went to {clipped_address(url)!r}; only http and https are looked at", url=clipped_address(url)
     )
 
 

@@ -177,7 +177,7 @@ async def _take(on: ActionContext, bid: str, choice: str, label: str) -> None:
                 raise
         await asyncio.sleep(_OPTION_PAUSE_S)
         choice = (await on.choice(bid, _normalized(label), exact=True))[0] or choice
-    await _see_taken(on, bid, choice, label)
+    await _wait_until_taken(on, bid, choice, label)
 
 
 async def _click(on: ActionContext, choice: str) -> None:
@@ -185,7 +185,7 @@ async def _click(on: ActionContext, choice: str) -> None:
         await (await on.element(choice)).click(timeout=min(_CLICK_MS, on.left_ms))
 
 
-async def _see_taken(on: ActionContext, bid: str, choice: str, item: str) -> None:
+async def _wait_until_taken(on: ActionContext, bid: str, choice: str, item: str) -> None:
     """Waits until the widget shows, or its form sends, what was chosen.
 
     Raises:

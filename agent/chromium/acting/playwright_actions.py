@@ -315,13 +315,13 @@ class ChromiumActionContext:
     async def wait_for_text(self, text: str, timeout_s: float) -> None:
         ends = time.monotonic() + timeout_s
         waits: dict[Frame | None, asyncio.Task[None]] = {
-            None: asyncio.create_task(self._closed_root_says(text, timeout_s))
+            None: asyncio.create_task(self._wait_for_text_in_closed_root(text, timeout_s))
         }
         try:
             while (left := ends - time.monotonic()) > 0:
                 for frame in self.page.frames:  # those that came since, too
                     if frame not in waits:
-                        waits[frame] = asyncio.create_task(_frame_says(frame, text, left))
+                        waits[frame] = asyncio.create_task(_wait_for_text_in_frame(frame, text, left))
                 self._context.limits.check()
                 if pending := [task for task in waits.values() if not task.done()]:
                     await asyncio.wait(pending, timeout=min(left, _POLL_S), return_when=asyncio.FIRST_COMPLETED)
@@ -335,7 +335,7 @@ class ChromiumActionContext:
             await asyncio.gather(*waits.values(), return_exceptions=True)
         raise ActionTimeout(f"the text {text!r} was not there within {timeout_s:g} s")
 
-    async def _closed_root_says(self, text: str, timeout_s: float) -> None:
+    async def _wait_for_text_in_closed_root(self, text: str, timeout_s: float) -> None:
         """Returns when a closed shadow root, which Playwright does not look into, shows the text."""
         look = await self._context.tab.look()
         asked = f"shoalWalker.closedSays({json.dumps(text)})"
@@ -471,7 +471,7 @@ class ChromiumActionContext:
         return self._options.search_url.replace("{query}", urllib.parse.quote_plus(query))
 
 
-async def _frame_says(frame: Frame, text: str, timeout_s: float) -> None:
+async def _wait_for_text_in_frame(frame: Frame, text: str, timeout_s: float) -> None:
     """Returns when the text can be seen in a frame; the first place that has it may be a hidden one."""
     seen = frame.get_by_text(text).filter(visible=True).first
     await seen.wait_for(state="visible", timeout=max(1.0, timeout_s * 1000))

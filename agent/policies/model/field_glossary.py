@@ -45,7 +45,7 @@ class RepliedGlossary:
     left_out: tuple[str, ...] = ()  # properties and units that there are not
 
 
-def labels_asked(fields: int, tokens: int) -> tuple[int, int]:
+def label_limits(fields: int, tokens: int) -> tuple[int, int]:
     """Return how many labels and properties of one field are asked for,
     so that the reply on all `fields` has its tokens.
     """
@@ -126,7 +126,7 @@ async def ask_glossary(asker: Asker, state: SessionState, schema: dict[str, Json
     """
     fields = field_names(properties_of(schema))[:MOST_FIELDS]
     tokens = asker.options.glossary_tokens
-    labels, properties = labels_asked(len(fields), tokens)
+    labels, properties = label_limits(len(fields), tokens)
     request = Ask(
         messages=messages_for(_PROMPT, (), {"schema": schema, "fields": fields, "labels": labels}),
         schema_name=_PROMPT,

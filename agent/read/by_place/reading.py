@@ -394,7 +394,7 @@ def _check_there(read: _Reading) -> None:
     if read.extract.many and not read.records:
         raise _no_records(read, missing)
     if absent := read.absent:
-        told = "; ".join(f"`extract.fields.{name}`: {_not_found(read, name)}" for name in absent)
+        told = "; ".join(f"`extract.fields.{name}`: {_not_found_message(read, name)}" for name in absent)
         raise missing(f"{url}: {told}", fields=tuple(absent))
     faults = {name: why for name, why in read.records[0].lacking.items() if read.needs(name)}
     if faults and not read.extract.many:
@@ -430,7 +430,7 @@ def _empty_in_json(read: _Reading) -> bool:
     )
 
 
-def _not_found(read: _Reading, name: str) -> str:
+def _not_found_message(read: _Reading, name: str) -> str:
     place = read.extract.fields[name]
     near: Sequence[str]
     if place.kind == "json":

@@ -59,7 +59,7 @@ class TextLines:
 Part = NamedTable | Pairs | TextLines
 
 
-async def draw_shown(page: Context, kind: str, url: str) -> bool:
+async def draw_open_document(page: Context, kind: str, url: str) -> bool:
     """Draws the document that the browser shows as plain text; False where it is none, or too long.
 
     Args:

@@ -8,7 +8,7 @@ from shoal.agent.browser import Context, PageDocument
 from shoal.agent.page.from_browser import SCRIPT
 from shoal.agent.page.page import Page
 from shoal.agent.page.recorded import page_of_answer
-from shoal.agent.read.drawn.document_page import draw_shown
+from shoal.agent.read.drawn.document_page import draw_open_document
 
 MOST_ELEMENTS = 40_000
 """Of a page that is read: reading takes 2 s of 20,000 elements."""
@@ -24,7 +24,7 @@ async def drawn_page(document: Context) -> Page:
     """The page's tree, however large; of a document that is no HTML the tree of what it states."""
     page = await _read_tree(document)
     drawn = "html" in page.content_type or page.root.find(".//pre[@data-document-source]") is not None
-    if drawn or not await draw_shown(document, page.content_type, page.url):
+    if drawn or not await draw_open_document(document, page.content_type, page.url):
         return page
     return await _read_tree(document)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from shoal.agent.errors import AccessDenied, NavigationError, PageMissing, ServerBusy, ServerFailed
-from shoal.agent.read.grounding.part_claims import failure_told
+from shoal.agent.read.grounding.part_claims import failure_line
 
 MOST_HEADINGS = 3
 """Of the first and second level, from the page's top: what comes later names parts of it."""
@@ -80,6 +80,6 @@ def error_named(name: str, *, asks_password: bool, is_short: bool) -> type[Navig
         return None
     if _PUZZLE.fullmatch(name):
         return AccessDenied
-    if failure_told(name):
+    if failure_line(name):
         return ServerFailed
     return next((error for form, error in _ERRORS if form.fullmatch(name)), None)

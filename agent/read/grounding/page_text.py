@@ -94,10 +94,10 @@ class PageText:
     @cached_property
     def whole(self) -> str:
         """All that the page shows, in lower case and with single spaces."""
-        return " ".join(self._plain_shown)
+        return " ".join(self._plain_texts)
 
     @cached_property
-    def _plain_shown(self) -> list[str]:
+    def _plain_texts(self) -> list[str]:
         return [_plain(text) for text in self._shown if text.strip()]
 
     @cached_property
@@ -159,7 +159,7 @@ class PageText:
 
     @cached_property
     def _neighbourhoods(self) -> Neighbourhoods:
-        return Neighbourhoods(self._plain_shown, self.whole)
+        return Neighbourhoods(self._plain_texts, self.whole)
 
     def shows_alone(self, value: Json) -> bool:
         """Return whether a text of the page is a short `value`, with a sign or a unit at most."""

@@ -66,19 +66,19 @@ _END = re.compile(
 )
 
 
-def part_told(text: str, known: Collection[str] = ()) -> str:
+def partial_list_message(text: str, known: Collection[str] = ()) -> str:
     """Why a page's own words say that there may be more than it shows of a list; "" where none do.
 
     Args:
         known: texts of the records, which say nothing of the list.
     """
-    if told := failure_told(text, known) or cut_told(text, known):
+    if told := failure_line(text, known) or cut_line(text, known):
         return f"the page says {told!r}"
-    told = loading_told(text, known)
+    told = loading_line(text, known)
     return f"the page still says {told!r}" if told else ""
 
 
-def failure_told(text: str, known: Collection[str] = ()) -> str:
+def failure_line(text: str, known: Collection[str] = ()) -> str:
     """The line of a page's text that says that what it lists could not be loaded; "" where none does.
 
     Args:
@@ -88,7 +88,7 @@ def failure_told(text: str, known: Collection[str] = ()) -> str:
     return _line(_FAILED, text, known)
 
 
-def cut_told(text: str, known: Collection[str] = ()) -> str:
+def cut_line(text: str, known: Collection[str] = ()) -> str:
     """The line that says that the page shows a part of its list: "Only the first 10 results are shown"; "" for none.
 
     Args:
@@ -97,18 +97,18 @@ def cut_told(text: str, known: Collection[str] = ()) -> str:
     return _line(_CUT, text, known)
 
 
-def loading_told(text: str, known: Collection[str] = ()) -> str:
+def loading_line(text: str, known: Collection[str] = ()) -> str:
     """The line that says that rows are still loading; "" for none. `known`: as above."""
     return _line(_LOADING, text, known)
 
 
-def page_told(text: str, known: Collection[str] = ()) -> str:
+def page_number_line(text: str, known: Collection[str] = ()) -> str:
     """The line that says that this is one of several pages and not the last: "Page 1 of 6"; "" for none."""
     told = [(line, _PAGE.fullmatch(line)) for line in _lines(text, known)]
     return next((line for line, hit in told if hit is not None and int(hit[1]) < int(hit[2])), "")
 
 
-def end_told(text: str) -> str:
+def end_line(text: str) -> str:
     """The line that says that all of a list is shown: "No more results", "You've reached the end"; "" for none."""
     return _line(_END, text, ())
 

@@ -457,7 +457,7 @@ def _laid_rows(el: HtmlElement) -> Sequence[HtmlElement]:
     return rows if len(rows[0]) > 1 and alike else ()
 
 
-def element_that_says(page: Page, text: str) -> HtmlElement | None:
+def element_with_text(page: Page, text: str) -> HtmlElement | None:
     """The row, else the block, whose text is `text`, spaces aside; None where the page has none, or several."""
     pieces = PagePieces(page)
     bare = _squashed(text)

@@ -150,7 +150,7 @@ def _try(run: Run, fields: Sequence[ListField]) -> _Trial | None:
     if len(taken.columns) < min(2, len(fields)):
         return None
     leading = next((asked for asked in fields if asked.leads and asked.name in taken.columns), None)
-    if leading is not None and not _is_led(run, leading, fields, columns, taken):
+    if leading is not None and not _is_name_column(run, leading, fields, columns, taken):
         return None
     chosen = [columns[place] for place in taken.columns.values()]
     rows = [tuple(_text_of(column.values[record]) for column in chosen) for record in range(count)]
@@ -192,7 +192,7 @@ def _begins_within_lines(run: Run) -> bool:
     return run.how.startswith("from ") and within > 0.5 * len(run.spans)
 
 
-def _is_led(
+def _is_name_column(
     run: Run, leading: ListField, fields: Sequence[ListField], columns: Sequence[Column], taken: Assignment
 ) -> bool:
     """True where more than its place says that a column is what the records are called.

@@ -123,7 +123,7 @@ def is_amount(text: str, lang: str = "en") -> bool:
     return part is not None and not part[3] and any(_unit_of(part[2], unit_words(kind, lang)) for kind in _UNITS)
 
 
-def unit_asked(name: str, description: str, x_unit: str) -> str:
+def requested_unit(name: str, description: str, x_unit: str) -> str:
     """The unit that a schema asks a number for in: by its `x-unit`, its name or its description; "" for none.
 
     A name tells it by its last word, `weight_kg`, and a name of one word by a plural, `minutes`: `day` may be that of a

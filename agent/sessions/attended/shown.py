@@ -13,7 +13,7 @@ BY_PERSON = "person"
 ASKED = "Show what is to be done: take the page over, do it once, and hand the page back."
 
 
-async def until_shown(
+async def wait_for_demonstration(
     ask: Callable[[str, str], Awaitable[str]] | None,
     url: Callable[[], str],
     attendance: Attendance,

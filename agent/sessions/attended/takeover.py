@@ -18,7 +18,7 @@ TAKEN_OVER = "a person takes the page over"
 """The answer to a question when a person comes to do it by hand."""
 
 
-def as_kept(result: ActionResult, earlier: Sequence[Step]) -> ActionResult:
+def storable_result(result: ActionResult, earlier: Sequence[Step]) -> ActionResult:
     """Return what a person did, as it may be stored:
     what they typed may be a password or a code.
 

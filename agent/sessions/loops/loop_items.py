@@ -140,7 +140,7 @@ def left_out(n: int) -> str:
     return f"{n:,} link{'s' if n > 1 else ''} left out: only http and https addresses are opened"
 
 
-def nothing_found(loop: LoopSpec | None, url: str, why: str) -> str:
+def empty_loop_message(loop: LoopSpec | None, url: str, why: str) -> str:
     """Why a loop has no items, and what to change."""
     if loop is not None and loop.sitemap is not None:
         kept = f" whose address contains {loop.sitemap.contains!r}" if loop.sitemap.contains else ""

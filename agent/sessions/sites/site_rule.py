@@ -25,7 +25,7 @@ from shoal.agent.support.sites.sites import (
     site_of,
     texts_of,
 )
-from shoal.agent.support.web_addresses import BLANK, WEB, address_parts, address_told
+from shoal.agent.support.web_addresses import BLANK, WEB, address_parts, clipped_address
 from shoal.agent.types import Action
 from shoal.agent.worker_messages import Work
 
@@ -110,7 +110,7 @@ class SiteRule:
 
     def _refused(self, url: str, why: str) -> SiteRefused:
         site = site_of(url)
-        name = str(site) if site is not None else repr(address_told(url))
+        name = str(site) if site is not None else repr(clipped_address(url))
         return SiteRefused(
             f"{name} is not among the sites that this job may act on ({self.sites}): {why}. "
             "Where it is wanted, name it in `sites` of the job",

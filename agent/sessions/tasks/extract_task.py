@@ -10,7 +10,7 @@ from shoal.agent.models.decisions.extract import CheckedRecords, check_records, 
 from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.policies.extraction import extract_records
 from shoal.agent.policies.policy import Extraction
-from shoal.agent.policies.rules.lists.seams import repeated_at_seam, shift_told, values_told
+from shoal.agent.policies.rules.lists.seams import repeated_at_seam, shift_message, value_texts
 from shoal.agent.read.by_place.page_instead import refuse_other_page
 from shoal.agent.read.by_place.proposals import propose_places, uncertain_values
 from shoal.agent.sessions.attempt import Attempt
@@ -56,7 +56,7 @@ async def do_extract(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None
     )
     # A page that is read twice, because its first reading was not complete, gives each record once.
     records = not_among(attempt.state.records, found_here)
-    again = repeated_at_seam(values_told(attempt.state.records), values_told(records)) if len(records) > 1 else 0
+    again = repeated_at_seam(value_texts(attempt.state.records), value_texts(records)) if len(records) > 1 else 0
     records = records[again:]
     attempt.state.records = (*attempt.state.records, *records)
     result: dict[str, Json] = {
@@ -72,7 +72,7 @@ async def do_extract(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None
     if extracted.shown is not None:
         result["shown"] = extracted.shown
     if again:
-        result["shifted"] = shift_told(again, 1 + sum(task.type == "extract" for task in attempt.state.history))
+        result["shifted"] = shift_message(again, 1 + sum(task.type == "extract" for task in attempt.state.history))
     if extracted.empty:
         result["empty"] = True
     if extracted.why:

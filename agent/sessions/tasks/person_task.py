@@ -8,8 +8,8 @@ from functools import partial
 
 from shoal.agent.sessions.attempt import Attempt
 from shoal.agent.sessions.attended.attendance import HandedBack
-from shoal.agent.sessions.attended.shown import until_shown
-from shoal.agent.sessions.attended.takeover import as_kept, describe_end, may_send, of_the_end
+from shoal.agent.sessions.attended.shown import wait_for_demonstration
+from shoal.agent.sessions.attended.takeover import describe_end, may_send, of_the_end, storable_result
 from shoal.agent.sessions.ends import ended, terminated
 from shoal.agent.sessions.tasks.perform import NOTHING_DONE
 from shoal.agent.sessions.tasks.unrepeatable import begin_mark, confirm_mark, lift_mark
@@ -24,12 +24,12 @@ BY_HAND = "what a person did on the page"
 """The mini goal of a takeover between two of the session's own."""
 
 
-async def do_shown(attempt: Attempt) -> Outcome:
+async def perform_by_person(attempt: Attempt) -> Outcome:
     """A person does by hand what is wanted; a workflow is drafted of it."""
     await attempt.page.open()
     attempt.hand_book = HandBook(attempt.state.hidden.redacted_text)
     with attempt.budget.uncounted():
-        end = await until_shown(
+        end = await wait_for_demonstration(
             attempt.ask_person, lambda: attempt.page.url, attempt.attendance, partial(give_way, attempt)
         )
     if end is None:
@@ -103,7 +103,7 @@ async def _act_by_hand(attempt: Attempt, action: Action, name: str, steps: list[
     done = await attempt.page.act(replace(action, submits=once))
     if attempt.hand_book is not None:
         await attempt.hand_book.after(attempt.page, done, pointed)
-    result = attempt.state.hidden.result(as_kept(done, steps))
+    result = attempt.state.hidden.result(storable_result(done, steps))
     if result.error is not None and result.error.code in NOTHING_DONE:
         await lift_mark(attempt)
     shot = None

@@ -9,7 +9,7 @@ from shoal.agent.browser import ContextOptions, Landing
 from shoal.agent.chromium.faults import action_error, navigation_error
 from shoal.agent.errors import AccessDenied, CertificateRefused, HostUnreachable, NavigationError, NotAPage
 from shoal.agent.sessions.lazy_context import LazyContext
-from shoal.agent.sessions.loops.loop_items import nothing_found
+from shoal.agent.sessions.loops.loop_items import empty_loop_message
 from shoal.agent.spec import LoopSpec
 from shoal.agent.types import Action
 from tests.doubles.browser_double import FakeBrowser, FakePage
@@ -35,7 +35,7 @@ def test_a_host_that_does_not_answer_may_be_misspelled() -> None:
 
 def test_an_empty_loop_names_its_selector() -> None:
     loop = LoopSpec.model_validate({"from": {"select": "table.parts td a"}})
-    said = nothing_found(loop, "https://x.example/list", "the page is empty")
+    said = empty_loop_message(loop, "https://x.example/list", "the page is empty")
     assert said.startswith("the loop found no items on https://x.example/list: the page is empty")
     assert "`loop.from.select` is 'table.parts td a'" in said
     assert "shoal observe" in said

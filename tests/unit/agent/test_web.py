@@ -7,9 +7,9 @@ import pytest
 from shoal.agent.errors import AddressForbidden
 from shoal.agent.support.sites.sites import is_led_elsewhere
 from shoal.agent.support.web_addresses import (
-    address_told,
     canonical_address,
     check_opened,
+    clipped_address,
     forbidden_page,
     is_web,
     leads_astray,
@@ -148,4 +148,4 @@ def test_a_link_that_ends_on_a_site_that_it_does_not_name_led_elsewhere(
     ],
 )
 def test_a_long_address_is_told_without_a_part_of_a_value(url: str, told: str) -> None:
-    assert address_told(url) == told
+    assert clipped_address(url) == told

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shoal.agent.page.from_html import page_from_html
-from shoal.agent.read.lists.pieces import element_that_says
+from shoal.agent.read.lists.pieces import element_with_text
 from tests.unit.read.pages import ADDRESS, DAY, NUMBER, TEXT, URL, list_of, rows
 
 NAMES = ("Ash", "Birch", "Cedar", "Elm", "Fir")
@@ -178,7 +178,7 @@ class TestOneElement:
         ],
     )
     def test_the_row_or_block_that_says_a_text(self, html: str, tag: str | None):
-        found = element_that_says(page_from_html(html.encode(), URL, charset="utf-8"), "Ash € 1")
+        found = element_with_text(page_from_html(html.encode(), URL, charset="utf-8"), "Ash € 1")
         assert (found.tag if found is not None else None) == tag
 
     def test_the_one_row_of_a_list_s_last_page(self):

@@ -10,7 +10,7 @@ import pytest
 from shoal.agent.read.facts.facts import Facts
 from shoal.agent.read.facts.page_parts import Anchor, LabeledValue, NamedElement
 from shoal.agent.read.grounding.claims import stated_count
-from shoal.agent.read.grounding.part_claims import failure_told, is_last_page, page_told, part_told
+from shoal.agent.read.grounding.part_claims import failure_line, is_last_page, page_number_line, partial_list_message
 from shoal.agent.read.schema import Property, properties_of
 from shoal.agent.read.shown.reader import page_fields
 from shoal.agent.read.values.phrases import likeness, phrase
@@ -143,8 +143,8 @@ def test_the_count_that_a_list_shows(text: str, total: int | None) -> None:
     ],
 )
 def test_a_page_may_say_that_its_list_could_not_be_loaded(line: str) -> None:
-    assert failure_told(f"Staff\n  {line}  \nNext") == line
-    assert failure_told(f"Staff\n{line}", {line}) == "", "it is a record's own text"
+    assert failure_line(f"Staff\n  {line}  \nNext") == line
+    assert failure_line(f"Staff\n{line}", {line}) == "", "it is a record's own text"
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_page_may_say_that_its_list_could_not_be_loaded(line: str) -> None:
     ],
 )
 def test_what_only_speaks_of_failures_is_none(line: str) -> None:
-    assert failure_told(f"Staff\n{line}\nNext") == ""
+    assert failure_line(f"Staff\n{line}\nNext") == ""
 
 
 @pytest.mark.parametrize(
@@ -177,8 +177,8 @@ def test_what_only_speaks_of_failures_is_none(line: str) -> None:
     ],
 )
 def test_a_page_may_say_that_it_shows_a_part(line: str) -> None:
-    assert line in part_told(f"Staff\n{line}\nNext")
-    assert part_told(f"Staff\n{line}", {line}) == "", "it is a record's own text"
+    assert line in partial_list_message(f"Staff\n{line}\nNext")
+    assert partial_list_message(f"Staff\n{line}", {line}) == "", "it is a record's own text"
 
 
 @pytest.mark.parametrize(
@@ -194,13 +194,13 @@ def test_a_page_may_say_that_it_shows_a_part(line: str) -> None:
     ],
 )
 def test_what_only_speaks_of_parts_says_nothing_of_the_list(line: str) -> None:
-    assert part_told(f"Staff\n{line}\nNext") == ""
+    assert partial_list_message(f"Staff\n{line}\nNext") == ""
 
 
 def test_a_page_may_say_which_of_several_it_is() -> None:
-    assert page_told("Staff\nPage 1 of 6\n") == "Page 1 of 6"
-    assert page_told("Staff\nSeite 6 von 6\n") == ""
-    assert page_told("See page 1 of 6 in the manual") == ""
+    assert page_number_line("Staff\nPage 1 of 6\n") == "Page 1 of 6"
+    assert page_number_line("Staff\nSeite 6 von 6\n") == ""
+    assert page_number_line("See page 1 of 6 in the manual") == ""
     assert is_last_page("Page 6 / 6") and not is_last_page("Page 1 of 6") and not is_last_page("6 of 6")
 
 

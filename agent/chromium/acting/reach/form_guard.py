@@ -16,7 +16,7 @@ from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.devtools.raw_pages import RawPages
 from shoal.agent.errors import SiteNotSentTo
 from shoal.agent.support.sites.sites import Sites, site_of
-from shoal.agent.support.web_addresses import address_told
+from shoal.agent.support.web_addresses import clipped_address
 
 _READS = frozenset({"GET", "HEAD"})
 
@@ -40,7 +40,7 @@ class SentForms:
         """Raises SiteNotSentTo where a form was held back since the last call."""
         url, self._held = self._held, ""
         if url:
-            site = str(site_of(url) or address_told(url))
+            site = str(site_of(url) or clipped_address(url))
             raise SiteNotSentTo(
                 f"a form was about to go to {site}, which is not among the sites that this job may act on "
                 f"({self.sites}), and was held back. Where it is wanted, name it in `sites` of the job",

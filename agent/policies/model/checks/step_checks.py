@@ -57,7 +57,7 @@ def actions_of(
     actions = [_valid(action) for action, needed in chosen if needed]
     for action in actions:
         if given is not None:
-            _check_given(action, given, offered.url)
+            _check_targets(action, given, offered.url)
         if action.name == _GIVING_UP:
             _check_evidence(str(action.args.get("reason", "")), page)
     if reply.get("place_to_enter_verification_code"):
@@ -74,7 +74,7 @@ def _check_evidence(reason: str, page: PageText | None) -> None:
         raise ReplyProblem("giving up needs, in its reason, a quotation of what the page says: else go on")
 
 
-def _check_given(action: Action, given: AllowedTargets, base: str) -> None:
+def _check_targets(action: Action, given: AllowedTargets, base: str) -> None:
     address, file = action.args.get("url"), action.args.get("file")
     if isinstance(address, str):
         given.check_address(address, base)

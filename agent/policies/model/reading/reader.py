@@ -29,7 +29,7 @@ from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.lists.empty_list import states_empty_list
 from shoal.agent.read.grounding.claims import Unproven, stated_count, texts_of, unproven, without
 from shoal.agent.read.grounding.page_text import PageText
-from shoal.agent.read.grounding.part_claims import part_told
+from shoal.agent.read.grounding.part_claims import partial_list_message
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Observation, Record
@@ -72,7 +72,7 @@ class ModelExtractor:
         records = await asyncio.to_thread(_located, values, text, state.page.url)
         counted = bool(shown) and len(values) >= (shown or 0)
         whole_list = not extract.many or counted
-        why = "" if whole_list else await asyncio.to_thread(part_told, text.lines, texts_of(records))
+        why = "" if whole_list else await asyncio.to_thread(partial_list_message, text.lines, texts_of(records))
         enough = whole and len(values) >= (shown or 0) if extract.many else not fields_lacking(missing, extract)
         return Extraction(
             records=records,

@@ -42,7 +42,7 @@ def step_lines(steps: Sequence[Step], canvas: Canvas | None = None, *, chars: in
             "url": step.url,
             "thought": _short(step.thought, _THOUGHT_CHARS),
             "results": [
-                {"call": call_text(_as_told(r.action, canvas)), "outcome": _outcome(_without_repeats(r, told))}
+                {"call": call_text(_in_model_units(r.action, canvas)), "outcome": _outcome(_without_repeats(r, told))}
                 for r in step.results
             ],
             "expected": step.expected,
@@ -80,7 +80,7 @@ def call_text(action: Action) -> str:
     return f"{action.name}({args})"
 
 
-def _as_told(action: Action, canvas: Canvas | None) -> Action:
+def _in_model_units(action: Action, canvas: Canvas | None) -> Action:
     return action if canvas is None else replace(action, args=canvas.to_model_units(action))
 
 

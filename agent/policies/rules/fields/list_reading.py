@@ -11,7 +11,7 @@ from shoal.agent.page.selectors import Selectors
 from shoal.agent.policies.policy import Extraction
 from shoal.agent.read.field import Field
 from shoal.agent.read.grounding.claims import stated_count, texts_of
-from shoal.agent.read.grounding.part_claims import failure_told
+from shoal.agent.read.grounding.part_claims import failure_line
 from shoal.agent.read.lists.column import Column
 from shoal.agent.read.lists.elements import is_cell
 from shoal.agent.read.lists.fields import ListField
@@ -45,7 +45,7 @@ def page_list(
     if not records:
         why = f"the page shows no list whose entries state {', '.join(names)}"
         return Extraction((), complete=False, why=why, missing=names, shown=shown)
-    failed = failure_told(text, texts_of(records))
+    failed = failure_line(text, texts_of(records))
     counted = shown is not None and shown <= len(records)
     left_out = reading.left_out if made else ""
     why = f"the page says {failed!r}" if failed else "" if counted else left_out

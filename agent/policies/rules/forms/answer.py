@@ -28,7 +28,7 @@ def before_sending(page: FormPage, form: int, details: Sequence[Detail], plan: S
     """Return what has to be known of `page` to judge the page that comes after the form was sent."""
     return BeforeSending(
         loaded=page.loaded,
-        said=tuple(dict.fromkeys(_clipped(text) for text in _all_said(page))),
+        said=tuple(dict.fromkeys(_clipped(text) for text in _page_texts(page))),
         thanks=tuple(words_of(_THANKS, page.text[:_TEXT_CHARS])),
         fields=_names(page.fields_of(form)),
         shown=tuple(detail.key for detail in details if is_shown(detail, page)),
@@ -97,11 +97,11 @@ def _is_thanks(message: FormNotice) -> bool:
     if message.aside:
         return False
     return is_confirmation(message.text) or (
-        bool(words_of(_SAVED, message.text)) and (message.kind != "note" or _is_told(message.text))
+        bool(words_of(_SAVED, message.text)) and (message.kind != "note" or _is_announcement(message.text))
     )
 
 
-def _is_told(text: str) -> bool:
+def _is_announcement(text: str) -> bool:
     """Return whether plain text tells of something that was done: "Changes saved", but not "Last updated at 10:31"."""
     return not re.search(r"\d", text) and (len(text.split()) <= _FEW_WORDS or bool(words_of(_DONE, text)))
 
@@ -131,7 +131,7 @@ def _names(fields: Iterable[FormField]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(field.name or squash(field.label) for field in fields))
 
 
-def _all_said(page: FormPage) -> Iterable[str]:
+def _page_texts(page: FormPage) -> Iterable[str]:
     yield page.heading
     yield from (message.text for message in page.messages)
     yield from (field.error for field in page.fields if field.error)

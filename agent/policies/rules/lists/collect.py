@@ -24,11 +24,11 @@ from shoal.agent.policies.rules.lists.onward import (
     press,
     same_list,
 )
-from shoal.agent.policies.rules.lists.seams import repeated_at_seam, shift_told
+from shoal.agent.policies.rules.lists.seams import repeated_at_seam, shift_message
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.policies.rules.planning import is_address
 from shoal.agent.read.grounding.claims import stated_count, stated_part
-from shoal.agent.read.grounding.part_claims import failure_told
+from shoal.agent.read.grounding.part_claims import failure_line
 from shoal.agent.read.links.choosing import choose_group, content_words, distinct
 from shoal.agent.read.links.link_groups import LinkGroup
 from shoal.agent.read.links.list_page import ListPage
@@ -105,7 +105,7 @@ class Collector:
                 yield item
             if self._full:
                 return
-            failed = failure_told(page.text, {row.text for row in self._rows(page)})
+            failed = failure_line(page.text, {row.text for row in self._rows(page)})
             if failed:
                 self.state.cut = f"{page.address} says {failed!r}"
             if page.cut:
@@ -142,7 +142,7 @@ class Collector:
         keys = [self._key(row) for row in distinct(self._rows(page), self.loop.is_link)]
         again = repeated_at_seam(self._keys, keys)
         if again:
-            self._shifted = self._shifted or shift_told(again, number)
+            self._shifted = self._shifted or shift_message(again, number)
         self._keys = keys
 
     def _note_count(self, page: ListPage) -> None:
@@ -200,7 +200,7 @@ class Collector:
         if page.matched is not None and certainly_css(self.loop.source.select):
             return ()  # a selector that finds nothing is no words
         chosen = choose_group(page.groups, self.loop.source.select, self._goal, self._group)
-        if chosen is None or not (self._group or self._may_be_meant(chosen, page)):
+        if chosen is None or not (self._group or self._matches_words(chosen, page)):
             return ()
         self._group = self._group or chosen.kind
         self._leave_out(chosen.astray)
@@ -220,7 +220,7 @@ class Collector:
         self._astray |= new
         self.state.left_out += len(new)
 
-    def _may_be_meant(self, chosen: LinkGroup, page: ListPage) -> bool:
+    def _matches_words(self, chosen: LinkGroup, page: ListPage) -> bool:
         """Return whether the words may mean the list that structure chose.
         Where they hardly do, `state.doubt` says so.
 

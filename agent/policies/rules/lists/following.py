@@ -27,10 +27,10 @@ from shoal.agent.policies.rules.lists.onward import (
     requested_step,
     same_list,
 )
-from shoal.agent.policies.rules.lists.seams import repeated_at_seam, shift_told, values_told
+from shoal.agent.policies.rules.lists.seams import repeated_at_seam, shift_message, value_texts
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.read.grounding.claims import texts_of
-from shoal.agent.read.grounding.part_claims import end_told, is_last_page
+from shoal.agent.read.grounding.part_claims import end_line, is_last_page
 from shoal.agent.read.links.list_page import ListPage
 from shoal.agent.read.values.phrases import squash
 from shoal.agent.support.sites.sites import is_other_site
@@ -158,7 +158,7 @@ class _Following:
         if page.scripted and await self._next_rows():
             return True
         if self.asked:
-            return await self._go_as_asked(page, self.asked)
+            return await self._follow_requested_step(page, self.asked)
         step = next_step(page, None)
         if step is None or step.button in self._not_its or not (self._short or is_pager(page, step)):
             return await self._without_step(page)
@@ -189,7 +189,7 @@ class _Following:
         step = requested_step(page, self.asked) if self.asked else next_step(page, None)
         return step is not None and (bool(self.asked) or is_pager(page, step))
 
-    async def _go_as_asked(self, page: ListPage, asked: str) -> bool:
+    async def _follow_requested_step(self, page: ListPage, asked: str) -> bool:
         """Goes on by the link or button that the caller named; what keeps it from there is noted."""
         step = requested_step(page, asked)
         if step is None:
@@ -231,7 +231,7 @@ class _Following:
 
     async def _why(self, step: Onward, before: ListEnd) -> str:
         """Why the press that was just made is not the list's end, as far as the page tells."""
-        told, own = _record_texts(self._looked) if self._looked is not None else (), values_told(self._page)
+        told, own = _record_texts(self._looked) if self._looked is not None else (), value_texts(self._page)
         halt = await halted(
             self.state.page,
             step,
@@ -367,7 +367,7 @@ class _Following:
             return False
         before = await read_list_end(self.state.page)
         can_scroll = page.scrolls or self._inner is not None
-        rests = not self._grew and not end_told(before.text)
+        rests = not self._grew and not end_line(before.text)
         end = await EndOfPage.of(self.state.page, self.held, can_scroll=can_scroll, rests=rests)
         if self._short:  # some pages listen to the wheel alone
             action = Action("scroll", {"dx": 0, "dy": page.height}, "further records may load")
@@ -443,10 +443,10 @@ class _Following:
         Args:
             told: what tells the records of a turned page apart; empty for rows that were added to the open page.
         """
-        again = repeated_at_seam(values_told(self._page), told)
+        again = repeated_at_seam(value_texts(self._page), told)
         if again:
             self._again.append((len(self.records), records[:again]))
-            self._shifted = self._shifted or shift_told(again, self.pages + 1)
+            self._shifted = self._shifted or shift_message(again, self.pages + 1)
         self.records += records[again:]
 
     def _keep_twins(self, shown: int | None) -> None:
@@ -476,7 +476,7 @@ class _Following:
 
 
 def _record_texts(part: Extraction) -> tuple[str, ...]:
-    return values_told(part.records)
+    return value_texts(part.records)
 
 
 def _is_cut(part: Extraction) -> bool:

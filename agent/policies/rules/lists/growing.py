@@ -11,11 +11,11 @@ from typing import Self
 from shoal.agent.browser import Context
 from shoal.agent.policies.rules.lists.list_end import ListEnd
 from shoal.agent.policies.rules.lists.onward import is_page_of
-from shoal.agent.read.grounding.part_claims import end_told
+from shoal.agent.read.grounding.part_claims import end_line
 from shoal.agent.read.links.list_page import ListPage
 from shoal.agent.read.values.phrases import squash
 from shoal.agent.read.word_lists.page_words import MORE_LINKS, MORE_WORDS
-from shoal.agent.support.web_addresses import address_told, canonical_address, page_address
+from shoal.agent.support.web_addresses import canonical_address, clipped_address, page_address
 from shoal.agent.types import Record
 
 _STIR_S = 2.0  # a script that watches the scrolling asks for more within this time: some wait a second before they do
@@ -109,7 +109,7 @@ class EndOfPage:
             if not waits or (changed and not open_):  # a clock on a page changes it for ever
                 return False
             if open_ and time.monotonic() > self._deadline:
-                self.why = f"the page's own request for {address_told(open_[0])} had no answer after {_LOAD_S:g} s"
+                self.why = f"the page's own request for {clipped_address(open_[0])} had no answer after {_LOAD_S:g} s"
                 return False
 
     async def _holds_other(self) -> bool:
@@ -131,7 +131,7 @@ def unshown_end(batches: Sequence[int], before: ListEnd, after: ListEnd) -> str:
         before: the page before it was scrolled last.
         after: the same page once that had brought nothing.
     """
-    if len(batches) < 2 or batches[-1] < batches[-2] or batches[-1] % min(batches) or end_told(after.text):
+    if len(batches) < 2 or batches[-1] < batches[-2] or batches[-1] % min(batches) or end_line(after.text):
         return ""
     known = [request for request in before.requests if not request.failed]
     answered = {request.url for request in after.requests if not request.failed} - {request.url for request in known}

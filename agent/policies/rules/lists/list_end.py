@@ -12,11 +12,11 @@ from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
 from shoal.agent.policies.rules.lists.onward import is_page_of
 from shoal.agent.policies.rules.page_changes import wait_for_change
-from shoal.agent.read.grounding.part_claims import LOADING, cut_told, failure_told, loading_told, page_told
+from shoal.agent.read.grounding.part_claims import LOADING, cut_line, failure_line, loading_line, page_number_line
 from shoal.agent.read.word_lists.page_words import RETRY_WORDS
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
-from shoal.agent.support.web_addresses import address_parts, address_told, same_site
+from shoal.agent.support.web_addresses import address_parts, clipped_address, same_site
 
 LIST_END_JS = (Path(__file__).parent / "list_end.js").read_text(encoding="utf-8")
 
@@ -41,7 +41,7 @@ class Request:
 
     def __str__(self) -> str:
         ended = f"answered {self.status}" if self.status else "failed"
-        return f"the page's own request for {address_told(self.url)} {ended}"
+        return f"the page's own request for {clipped_address(self.url)} {ended}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class ListEnd:
 
     def coming(self, known: Collection[str] = ()) -> str:
         """Return what says that rows are still coming, in words; "" when nothing does. `known`: as below."""
-        told = loading_told(self.text, {*known, self.title})
+        told = loading_line(self.text, {*known, self.title})
         return self.waits or (f"the text {told!r}" if told else "")
 
     def cut_by(self, known: Collection[str] = ()) -> str:
@@ -80,7 +80,7 @@ class ListEnd:
         Args:
             known: texts of the records: what one of them says is not said of the list.
         """
-        if told := failure_told(self.text, known) or cut_told(self.text, known):
+        if told := failure_line(self.text, known) or cut_line(self.text, known):
             return f"the page says {told!r}"
         if request := next((request for request in self.requests if self._lacks(request)), None):
             return str(request)
@@ -88,7 +88,7 @@ class ListEnd:
             return f"the page still shows {coming}"
         if self.retry:
             return f"the page offers {self.retry!r}"
-        told = page_told(self.text, known)
+        told = page_number_line(self.text, known)
         return f"the page says {told!r}, and no way to the next page could be followed" if told else ""
 
     def _lacks(self, request: Request) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from shoal.agent.types import Record
 
 
-def values_told(records: Sequence[Record]) -> tuple[str, ...]:
+def value_texts(records: Sequence[Record]) -> tuple[str, ...]:
     """Return what tells records apart: their values, as text."""
     return tuple(json.dumps(record.value, sort_keys=True) for record in records)
 
@@ -31,7 +31,7 @@ def repeated_at_seam(before: Sequence[str], now: Sequence[str]) -> int:
     return again if list(before[first:]) == list(now[:again]) else 0
 
 
-def shift_told(again: int, page: int) -> str:
+def shift_message(again: int, page: int) -> str:
     """Return what a list is told to lack whose page began with so many records of the page before."""
     records = "record" if again == 1 else f"{again:,} records"
     return (

@@ -11,7 +11,7 @@ from shoal.agent.browser import Context
 from shoal.agent.policies.rules.lists import growing
 from shoal.agent.policies.rules.lists.growing import EndOfPage, unshown_end
 from shoal.agent.policies.rules.lists.list_end import ListEnd, Request
-from shoal.agent.read.grounding.part_claims import end_told
+from shoal.agent.read.grounding.part_claims import end_line
 
 ROWS = "http://a.example/rows?page="
 
@@ -57,7 +57,7 @@ def test_the_end_of_a_list_that_grew_is_seen(batches: list[int], before: ListEnd
     ],
 )
 def test_words_that_say_that_all_is_shown(line: str, says: bool) -> None:
-    assert bool(end_told(f"Lamps\n{line}\nImprint")) is says
+    assert bool(end_line(f"Lamps\n{line}\nImprint")) is says
 
 
 class Page:

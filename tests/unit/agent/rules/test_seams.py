@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shoal.agent.policies.rules.lists.onward import numbers_page
-from shoal.agent.policies.rules.lists.seams import repeated_at_seam, shift_told
+from shoal.agent.policies.rules.lists.seams import repeated_at_seam, shift_message
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_records_that_end_one_page_and_begin_the_next_are_the_same(before: str, 
 
 
 def test_a_shift_is_told_with_its_page() -> None:
-    assert "page 3 began with the last 2 records of the page before" in shift_told(2, 3)
+    assert "page 3 began with the last 2 records of the page before" in shift_message(2, 3)
 
 
 @pytest.mark.parametrize(
