@@ -118,7 +118,7 @@ class Part:
                 self.command, env=dict(self.environment), cwd=_ROOT, stdout=log, stderr=log, start_new_session=True
             )
 
-    def said(self, line: str) -> bool:
+    def has_logged(self, line: str) -> bool:
         """Return whether this line is in its log."""
         return self.log.exists() and line in self.log.read_text(errors="replace").splitlines()
 
@@ -178,7 +178,7 @@ class ChaosCluster:
             try:
                 until(self.ready, 180, "the cluster is ready", self.keep_running)
             except TimeoutError as late:
-                raise TimeoutError(f"{late}\n{self.said()}") from late
+                raise TimeoutError(f"{late}\n{self.last_log_lines()}") from late
             self._stack = stack.pop_all()
         return self
 
@@ -222,7 +222,7 @@ class ChaosCluster:
         self.keep_running()
         nodes = [self.parts[f"node{number}"] for number in joined]
         # Before the rest: Ray gives up on a node that takes more than 30 s.
-        until(lambda: all(node.said("up") for node in nodes), 240, "the nodes are up", self.keep_running)
+        until(lambda: all(node.has_logged("up") for node in nodes), 240, "the nodes are up", self.keep_running)
         until(lambda: all(map(self._answers, (self._s3, self.shop))), 60, "shop and S3 answer", self.keep_running)
         self._add_behind_wires(environment, host, ends, at)
         if self.apart:
@@ -467,7 +467,7 @@ class ChaosCluster:
                 found.append((process, " ".join(process.cmdline())))
         return found
 
-    def said(self) -> str:
+    def last_log_lines(self) -> str:
         """The last words of each part."""
         told = []
         for part in self.parts.values():

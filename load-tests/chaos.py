@@ -230,7 +230,7 @@ def run(options: argparse.Namespace) -> Json:
             until(lambda: gateway_answers(cluster), 60, "the gateway answers", cluster.keep_running)
             told = verdict(cluster, storm, (products, truth), sent, learning, options)
         except BaseException:
-            tell(cluster.said())
+            tell(cluster.last_log_lines())
             raise
     told["wrong"] += [f"left behind: {line}" for line in cluster.left]
     return {"seed": options.seed, "seconds": round(time.monotonic() - began, 1), **told}

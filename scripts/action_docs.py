@@ -96,11 +96,11 @@ def notations() -> Iterable[str]:
     )
     yield f"| action | {' | '.join(DIALECTS)} |\n| --- |{' --- |' * len(DIALECTS)}"
     for name, row in table().items():
-        yield f"| `{name}` | {' | '.join(said(row[dialect]) for dialect in DIALECTS)} |"
+        yield f"| `{name}` | {' | '.join(calls_text(row[dialect]) for dialect in DIALECTS)} |"
     yield ""
 
 
-def said(action: Expressed) -> str:
+def calls_text(action: Expressed) -> str:
     if action.whole:
         return "yes"
     return ", ".join(f"`{cell('; '.join(call.splitlines()))}`" for call in action.calls) or "–"

@@ -89,10 +89,10 @@ def page() -> str:
         for who, how in TREATMENTS.items()
     )
     codes = "".join(
-        f"| `{error.code}` | `{error.__name__}` | {_told(error)} | {_WHO[error.recourse]} | {ADVICE[error]} |\n"
+        f"| `{error.code}` | `{error.__name__}` | {_error_text(error)} | {_WHO[error.recourse]} | {ADVICE[error]} |\n"
         for error in _all(AgentError)
     )
-    api = "".join(f"| `{error.code}` | {status} | {_told(error)} |\n" for error, status in STATUS.items())
+    api = "".join(f"| `{error.code}` | {status} | {_error_text(error)} |\n" for error, status in STATUS.items())
     return HEAD + acts + CODES + codes + FAULTS + "".join(_fault_rows()) + API + api
 
 
@@ -131,7 +131,7 @@ def _all(base: type[AgentError]) -> Iterator[type[AgentError]]:
         yield from _all(error)
 
 
-def _told(error: type[Exception]) -> str:
+def _error_text(error: type[Exception]) -> str:
     return " ".join((inspect.getdoc(error) or "").split()).replace("|", "\\|")
 
 

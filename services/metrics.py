@@ -45,7 +45,7 @@ _REPAIR_S = (1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.
 _MODEL_S = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0, 120.0, 300.0)
 
 
-def _known_by(by: Literal["snapshot", "delta"], *lines: Metric) -> tuple[Metric, ...]:
+def _counted_by(by: Literal["snapshot", "delta"], *lines: Metric) -> tuple[Metric, ...]:
     return tuple(replace(line, by=by) for line in lines)
 
 
@@ -103,7 +103,7 @@ CATALOGUE: tuple[Metric, ...] = (
     ),
     Metric("shoal_store_up", "gauge", (), "1 when the store answered at this scrape, else 0.", by="store"),
     # read from the dispatchers' snapshots
-    *_known_by(
+    *_counted_by(
         "snapshot",
         Metric("shoal_dispatchers", "gauge", (), "Dispatchers whose snapshot is fresh."),
         Metric("shoal_dispatcher_snapshot_age_seconds", "gauge", (), "Age of the oldest snapshot, in seconds."),
@@ -125,7 +125,7 @@ CATALOGUE: tuple[Metric, ...] = (
         Metric("shoal_sessions_ended_failed", "counter", (), "Sessions that ended other than completed, likewise."),
     ),
     # counted by dispatchers and workers
-    *_known_by(
+    *_counted_by(
         "delta",
         Metric("shoal_attempts", "counter", ("status", "failure"), "Attempts by how they ended and what failed."),
         Metric("shoal_session_seconds", "histogram", (), "Time of one attempt of a session, in seconds.", _SESSION_S),

@@ -118,7 +118,7 @@ class Api:
         body = spec if isinstance(spec, bytes) else json.dumps(spec).encode()
         waits = httpx.Timeout((timeout_s or TRY_S) + TRY_MARGIN_S, connect=5.0)
         headers = {"Content-Type": "application/json"}
-        params = _given({"items": items, "timeout_s": timeout_s})
+        params = _without_unset({"items": items, "timeout_s": timeout_s})
         return await self._json("POST", "/v1/jobs:try", content=body, headers=headers, params=params, timeout=waits)
 
     async def job(self, job: str) -> dict[str, Json]:
@@ -127,7 +127,7 @@ class Api:
 
     async def jobs(self, **query: Json) -> dict[str, Json]:
         """One page of jobs."""
-        return await self._json("GET", "/v1/jobs", params=_given(query))
+        return await self._json("GET", "/v1/jobs", params=_without_unset(query))
 
     async def control(self, job: str, verb: str) -> dict[str, Json]:
         """Cancels, pauses, resumes or retries a job."""
@@ -151,7 +151,7 @@ class Api:
 
     async def questions(self, **query: Json) -> dict[str, Json]:
         """Return what running sessions wait to be told."""
-        return await self._json("GET", "/v1/questions", params=_given(query))
+        return await self._json("GET", "/v1/questions", params=_without_unset(query))
 
     async def answer(self, question: str, text: str) -> None:
         """Answers a question of a running session."""
@@ -167,7 +167,7 @@ class Api:
 
     async def sites(self, **query: Json) -> dict[str, Json]:
         """Sites that are worked on or limited."""
-        return await self._json("GET", "/v1/sites", params=_given(query))
+        return await self._json("GET", "/v1/sites", params=_without_unset(query))
 
     async def change_site(self, host: str, changes: Mapping[str, Json]) -> dict[str, Json]:
         """Changes limits of a site: concurrency, delay_s, paused, pause_s."""
@@ -179,17 +179,17 @@ class Api:
 
     async def set_secret(self, name: str, value: str, domains: Sequence[str], *, tenant: str | None = None) -> str:
         """Sets or replaces a stored secret; why it is weak, "" where it is not."""
-        body, params = {"value": value, "domains": list(domains)}, _given({"tenant": tenant})
+        body, params = {"value": value, "domains": list(domains)}, _without_unset({"tenant": tenant})
         answer = await self._send("PUT", f"/v1/secrets/{quote(name, safe='')}", json=body, params=params)
         return str(answer.headers.get("Shoal-Warning", ""))
 
     async def remove_secret(self, name: str, *, tenant: str | None = None) -> None:
         """Removes a stored secret."""
-        await self._send("DELETE", f"/v1/secrets/{quote(name, safe='')}", params=_given({"tenant": tenant}))
+        await self._send("DELETE", f"/v1/secrets/{quote(name, safe='')}", params=_without_unset({"tenant": tenant}))
 
     async def webhooks(self, **query: Json) -> dict[str, Json]:
         """One page of webhook deliveries."""
-        return await self._json("GET", "/v1/webhooks", params=_given(query))
+        return await self._json("GET", "/v1/webhooks", params=_without_unset(query))
 
     async def resend(self, delivery: str) -> dict[str, Json]:
         """Sends one webhook again."""
@@ -205,12 +205,12 @@ class Api:
 
     async def workflows(self, **query: Json) -> dict[str, Json]:
         """One page of workflows."""
-        return await self._json("GET", "/v1/workflows", params=_given(query))
+        return await self._json("GET", "/v1/workflows", params=_without_unset(query))
 
     async def workflow(self, name: str, what: str = "", **query: Json) -> dict[str, Json]:
         """A workflow with its versions; `what`: its `export`, its `diff` or `versions/2` instead."""
         path = f"/v1/workflows/{quote(name, safe='')}" + (f"/{what}" if what else "")
-        return await self._json("GET", path, params=_given(query))
+        return await self._json("GET", path, params=_without_unset(query))
 
     async def take_workflow(self, workflow: bytes) -> dict[str, Json]:
         """Imports a workflow; its versions are drafts."""
@@ -220,7 +220,7 @@ class Api:
     async def keep_shown(self, session: str, name: str | None = None) -> dict[str, Json]:
         """Stores the workflow that a person showed in a session, as a draft."""
         path = f"/v1/sessions/{quote(session, safe='')}/workflow"
-        return await self._json("POST", path, params=_given({"name": name}))
+        return await self._json("POST", path, params=_without_unset({"name": name}))
 
     async def try_workflow(
         self, name: str, body: Mapping[str, Json], *, timeout_s: float | None = None
@@ -228,8 +228,8 @@ class Api:
         """Runs a version of a workflow on given pages; nothing is kept."""
         waits = httpx.Timeout((timeout_s or TRY_S) + TRY_MARGIN_S, connect=5.0)
         path = f"/v1/workflows/{quote(name, safe='')}:try"
-        params = _given({"timeout_s": timeout_s})
-        return await self._json("POST", path, json=_given(body), params=params, timeout=waits)
+        params = _without_unset({"timeout_s": timeout_s})
+        return await self._json("POST", path, json=_without_unset(body), params=params, timeout=waits)
 
     async def move_version(self, name: str, number: int, verb: str) -> dict[str, Json]:
         """Activates (`activate`) or retires (`retire`) a version of a workflow."""
@@ -241,12 +241,12 @@ class Api:
 
     async def schedules(self, **query: Json) -> dict[str, Json]:
         """One page of schedules."""
-        return await self._json("GET", "/v1/schedules", params=_given(query))
+        return await self._json("GET", "/v1/schedules", params=_without_unset(query))
 
     async def schedule(self, name: str, what: str = "", **query: Json) -> dict[str, Json]:
         """A schedule with its next times; `what`: its `runs`, `runs/latest` or `keys` instead."""
         path = f"/v1/schedules/{quote(name, safe='')}" + (f"/{what}" if what else "")
-        return await self._json("GET", path, params=_given(query))
+        return await self._json("GET", path, params=_without_unset(query))
 
     async def put_schedule(self, spec: Mapping[str, Json]) -> dict[str, Json]:
         """Makes a schedule, or changes the one of its name."""
@@ -258,7 +258,7 @@ class Api:
 
     async def make_schedule_key(self, name: str, label: str, days: float | None) -> dict[str, Json]:
         """Makes a key that reads a schedule's newest results alone."""
-        body = _given({"name": label, "days": days})
+        body = _without_unset({"name": label, "days": days})
         return await self._json("POST", f"/v1/schedules/{quote(name, safe='')}/keys", json=body)
 
     async def revoke_schedule_key(self, name: str, key: int) -> None:
@@ -279,7 +279,7 @@ class Api:
 
     async def sessions(self, job: str, **query: Json) -> dict[str, Json]:
         """One page of a job's sessions."""
-        return await self._json("GET", f"/v1/jobs/{_part(job)}/sessions", params=_given(query))
+        return await self._json("GET", f"/v1/jobs/{_part(job)}/sessions", params=_without_unset(query))
 
     async def session(self, session: str) -> dict[str, Json]:
         """A session with its records, tasks, steps and artifacts."""
@@ -313,7 +313,7 @@ class Api:
     ) -> AsyncIterator[bytes]:
         """A job's results as they stand, in pieces of the wanted format; see the route for the options."""
         told = {"formulas": None if formulas else "false", "columns": columns, "lists": lists}
-        params = _given({"format": form, "after": after, **told})
+        params = _without_unset({"format": form, "after": after, **told})
         async with self._stream("GET", f"/v1/jobs/{_part(job)}/results", params=params) as answer:
             async for piece in bodies.pieces(answer):
                 yield piece
@@ -331,7 +331,9 @@ class Api:
         """Yield what changed since an earlier run, in pieces of the wanted format;
         `told` gets between which runs, and how many records.
         """
-        params = _given({"since": since, "key": list(key), "format": form, "formulas": None if formulas else "false"})
+        params = _without_unset(
+            {"since": since, "key": list(key), "format": form, "formulas": None if formulas else "false"}
+        )
         path = f"/v1/jobs/{_part(job)}/changes"
         async with self._stream("GET", path, params=params, timeout=CHANGES_TIMEOUT) as answer:
             told(orjson.loads(answer.headers["Shoal-Changes"]))
@@ -340,7 +342,7 @@ class Api:
 
     async def result_page(self, job: str, *, after: str | None, limit: int) -> tuple[list[bytes], str | None]:
         """Some result lines, and the cursor of the next ones (None: there are no more now)."""
-        params = _given({"after": after, "limit": limit})
+        params = _without_unset({"after": after, "limit": limit})
         answer = await self._send("GET", f"/v1/jobs/{_part(job)}/results", params=params)
         return answer.content.splitlines(), answer.headers.get("Shoal-Next")
 
@@ -424,7 +426,7 @@ def _part(text: str) -> str:
     return "".join(letter if letter.isalnum() and letter.isascii() else f"%{ord(letter):02X}" for letter in text[:40])
 
 
-def _given(query: Mapping[str, Json]) -> dict[str, Json]:
+def _without_unset(query: Mapping[str, Json]) -> dict[str, Json]:
     return {name: value for name, value in query.items() if value is not None and value != []}
 
 

@@ -190,7 +190,7 @@ ITEM = {
 }
 
 
-def _held(prompt: Prompt, name: str) -> str:
+def _field_value(prompt: Prompt, name: str) -> str:
     """Return what a field of a form holds."""
     found = re.search(rf'\[[^\[\]\n]*textbox "{name}[^"]*"[^\[\]\n]*="([^"\n]*)"', prompt.page)
     assert found is not None, prompt.page[:2000]
@@ -236,7 +236,7 @@ def flask_admin(site: str) -> list[Task]:
                 "goal": "Read the product (task admin record)",
                 "extract": {"schema": ITEM},
             },
-            record=lambda prompt: [{"name": _held(prompt, "Name"), "sku": _held(prompt, "Sku")}],
+            record=lambda prompt: [{"name": _field_value(prompt, "Name"), "sku": _field_value(prompt, "Sku")}],
             right=lambda told: len(told["records"]) == 1,
         ),
         Task(
@@ -247,7 +247,7 @@ def flask_admin(site: str) -> list[Task]:
                 "loop": edits,
                 "extract": {"schema": ITEM},
             },
-            record=lambda prompt: [{"name": _held(prompt, "Name"), "sku": _held(prompt, "Sku")}],
+            record=lambda prompt: [{"name": _field_value(prompt, "Name"), "sku": _field_value(prompt, "Sku")}],
             loop=True,
             right=lambda told: len(told["records"]) == 12,
         ),

@@ -34,12 +34,12 @@ class Staging:
 
 async def fan_out(store: Store, root: Work, items: Iterable[LoopItem]) -> None:
     """The root's loop is durable; `unfold` stores the rest."""
-    first, later = await gather(_found(items), Staging(store, root))
+    first, later = await gather(_as_async(items), Staging(store, root))
     loop = FanOut(first, Checkpoint(url="https://start.example/"), later=later)
     await store.finish([Finish(root.session, root.fence, Outcome(Status.WAITING, fan_out=loop))])
 
 
-async def _found(items: Iterable[LoopItem]) -> AsyncIterator[LoopItem]:
+async def _as_async(items: Iterable[LoopItem]) -> AsyncIterator[LoopItem]:
     for item in items:
         yield item
 

@@ -138,7 +138,7 @@ class PeerSolver:
     def _actions(self, prompt: PeerPrompt, task: Task) -> list[Json]:
         try:
             if task.is_over(prompt):
-                return [{"done": {"text": _told(prompt, task), "success": True, "files_to_display": []}}]
+                return [{"done": {"text": _final_text(prompt, task), "success": True, "files_to_display": []}}]
             return [_action(act) for act in task.move(prompt).acts(prompt)]
         except (LookupError, AssertionError):
             if not prompt.goes_on_below:
@@ -146,8 +146,8 @@ class PeerSolver:
             return [{"scroll": {"down": True, "pages": 1.0}}]
 
 
-def _told(prompt: PeerPrompt, task: Task) -> str:
-    """Return what the user is told at the end: the answer, the records, or that it is done."""
+def _final_text(prompt: PeerPrompt, task: Task) -> str:
+    """Return the last text for the user: the answer, the records, or that it is done."""
     if task.answer is not None:
         return str(task.answer(prompt)["text"])
     return "it is done" if task.record is None else json.dumps(task.record(prompt))

@@ -181,7 +181,7 @@ class Solver:
             reply = getattr(self, f"_{prompt.kind}")(prompt, task)
         except LookupError as error:  # the prompt lacks what the task needs
             counted.lost.append(str(error))
-            reply = _given_up(prompt, str(error))
+            reply = _failure_reply(prompt, str(error))
         reply = _whole(reply, prompt.schema)
         text = json.dumps(reply, ensure_ascii=False)
         counted.calls += 1
@@ -269,7 +269,7 @@ def _achieved(why: str) -> Json:
     }
 
 
-def _given_up(prompt: Prompt, why: str) -> Json:
+def _failure_reply(prompt: Prompt, why: str) -> Json:
     if prompt.kind == "plan":
         return _achieved(why) | {"user_goal_achieved": False, "should_terminate": True, "termination_reason": why}
     return _stepped(prompt, [{"action_type": "TERMINATE", "reasoning": why}], why)
@@ -308,14 +308,14 @@ def _only_done(kind: str, reply: Json) -> bool:
 def quoted(pattern: str) -> Told:
     """The answer that a page states: its words that the pattern, or the group in it, matches."""
 
-    def told(prompt: Prompt) -> Json:
+    def read(prompt: Prompt) -> Json:
         found = re.search(pattern, prompt.page)
         if found is None:
             raise LookupError(f"{prompt.task}: {pattern!r} is not on {prompt.url}: {prompt.page[:1500]}")
         words = found[found.re.groups]
         return {"text": words, "quotes": [words]}
 
-    return told
+    return read
 
 
 # --- actions ----------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ async def offset(frame: Frame) -> tuple[float, float] | None:
     return (around[0] + inner[0], around[1] + inner[1]) if around is not None else None
 
 
-async def wanted(page: Page) -> Wanted:
+async def read_targets(page: Page) -> Wanted:
     """The page's targets over all its frames."""
     found = Wanted([], [], [])
     for frame in page.frames:

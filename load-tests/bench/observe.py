@@ -22,7 +22,7 @@ from typing import Any
 from _pages import PLANTED, START_MINIWOB, BenchPage, bench_pages, served
 from _report import Report, Target, arguments
 from _site import demo_site
-from _truth import SCRIPT, false, listed_boxes, missed, wanted
+from _truth import SCRIPT, false, listed_boxes, missed, read_targets
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, async_playwright
 
@@ -128,7 +128,7 @@ async def measure_snapshot(name: str, floor: Page, rounds: int, report: Report) 
 
 async def check(page: BenchPage, seen: Observation, floor: Page, report: Report) -> None:
     """Recall and false positives of the whole observation."""
-    name, listed, truth = page.name, listed_boxes(seen), await wanted(floor)
+    name, listed, truth = page.name, listed_boxes(seen), await read_targets(floor)
     # What lies in the window and is said to be out of sight is under a bar: it cannot be hit before the page scrolls.
     open_now, (width, height) = set(listed_boxes(seen, in_view=True)), seen.viewport
     hit = [box for box in listed if box in open_now or box[0] >= width or box[1] >= height or box[1] + box[3] <= 0]

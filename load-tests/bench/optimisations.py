@@ -56,7 +56,7 @@ class Optimisation:
 # --- pages ------------------------------------------------------------------------------------------------
 
 
-def _taken(besides: Collection[psutil.Process]) -> float:
+def _used_cpu_s(besides: Collection[psutil.Process]) -> float:
     """CPU seconds so far of this process and those that it has started, but for the site's."""
     me = psutil.Process()
     return cpu_s([me, *(one for one in me.children(recursive=True) if one not in besides)])
@@ -66,7 +66,7 @@ async def _pages(
     browser: Browser, urls: list[str], options: ContextOptions, besides: Collection[psutil.Process]
 ) -> float:
     """CPU seconds of this process, the driver and Chromium for opening some pages and extracting their records."""
-    before = _taken(besides)
+    before = _used_cpu_s(besides)
     for url in urls:
         page = await browser.new_context(options)
         try:
@@ -76,7 +76,7 @@ async def _pages(
             assert len(extraction.records) == 1, url
         finally:
             await page.close()
-    return _taken(besides) - before
+    return _used_cpu_s(besides) - before
 
 
 # --- the store --------------------------------------------------------------------------------------------

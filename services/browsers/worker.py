@@ -247,7 +247,7 @@ class Worker:
             outcome = await self._run(work, held)
         finally:
             excess = self._parts.ended(work)
-        return _told(outcome, excess) if excess else outcome
+        return _with_excess(outcome, excess) if excess else outcome
 
     async def _run(self, work: Work, held: _Held) -> Outcome:
         try:
@@ -322,7 +322,7 @@ class Worker:
         if trust.refused or (opened and own is None):
             return None
 
-        def told(outcome: DocumentOutcome) -> None:
+        def count_document(outcome: DocumentOutcome) -> None:
             self._metrics_delta.add("shoal_documents", outcome.value)
 
         reader = self._parts.document_reader
@@ -331,7 +331,7 @@ class Worker:
             client,
             trust,
             navigation_guard,
-            told,
+            count_document,
             reader,
             own,
             sampled=opened,
@@ -464,7 +464,7 @@ async def dependencies_of(
     )
 
 
-def _told(outcome: Outcome, excess: str) -> Outcome:
+def _with_excess(outcome: Outcome, excess: str) -> Outcome:
     """The outcome of a session whose pages were cut off: what it came to stands, and says so."""
     error = outcome.error and replace(outcome.error, message=f"{outcome.error.message} ({excess})")
     return replace(outcome, error=error, reason="; ".join(filter(None, (outcome.reason, excess))))

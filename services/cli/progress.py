@@ -26,8 +26,8 @@ class ShowEvents(Protocol):
 
 
 @contextmanager
-def shown(title: str, *, as_json: bool = False) -> Iterator[ShowEvents]:
-    """Yield what shows events in the way that fits this standard error."""
+def progress_display(title: str, *, as_json: bool = False) -> Iterator[ShowEvents]:
+    """Yield a callable that shows events in the way that fits this standard error."""
     if as_json:
         yield _json_line
     elif sys.stderr.isatty():

@@ -27,7 +27,7 @@ from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.browsers.configs import worker_config
 from shoal.services.cluster.address import ADDRESS_FILE, LOCK_FILE, make_data_folder, running_cluster
 from shoal.services.cluster.configs import artifact_store, dispatch_config
-from shoal.services.cluster.gateway_keeper import kept_gateway
+from shoal.services.cluster.gateway_keeper import supervised_gateway
 from shoal.services.cluster.guard import RayEnded, ended_parts, guarded, while_ray_runs
 from shoal.services.cluster.limits import start_advice, start_limit_s
 from shoal.services.cluster.local_ray import local_ray
@@ -92,7 +92,7 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
         stack.push_async_callback(artifacts.close)
         run_dir = _run_dir(with_sync)
         # It starts beside all that follows.
-        keeper = await stack.enter_async_context(kept_gateway(listener, settings, run_dir.tmp))
+        keeper = await stack.enter_async_context(supervised_gateway(listener, settings, run_dir.tmp))
         tell("starting Ray")
         await _start_ray(with_sync, run_dir, settings, tell)
         keeper.check()

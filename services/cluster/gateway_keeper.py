@@ -70,7 +70,7 @@ class GatewayKeeper:
         self._temp_folder = temp_folder
         self._restarts = Restarts()
         self._url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._given = asyncio.Event()
+        self._handover = asyncio.Event()
         self._bad_setting = False  # that is why the last process ended
         self._task = asyncio.create_task(self._run(), name="keep-gateway")
 
@@ -98,9 +98,9 @@ class GatewayKeeper:
         if self._url.done():
             self._url.result()
 
-    async def given(self) -> None:
+    async def wait_for_handover(self) -> None:
         """Returns when the first process has what it needs: it starts by itself while this one is busy."""
-        await self._given.wait()
+        await self._handover.wait()
 
     async def end(self) -> None:
         """Ends the gateway in order; may be called twice."""
@@ -126,7 +126,7 @@ class GatewayKeeper:
         try:
             process = await self._begin()
         except OSError as error:
-            self._given.set()
+            self._handover.set()
             return f"its process could not be started: {error}"
         assert process.stdin is not None and process.stdout is not None and process.stderr is not None
         relay = asyncio.create_task(_relay(process.stderr), name="gateway-stderr")
@@ -135,7 +135,7 @@ class GatewayKeeper:
             with contextlib.suppress(ConnectionError):  # it has ended already
                 process.stdin.write(pickle.dumps(self._start()))
                 await process.stdin.drain()
-            self._given.set()
+            self._handover.set()
             line = await process.stdout.readline()
             said = json.loads(line) if line.endswith(b"\n") else {}
             self._bad_setting = said.get("bad_setting", False)
@@ -205,7 +205,9 @@ async def _relay(stream: asyncio.StreamReader) -> None:
 
 
 @asynccontextmanager
-async def kept_gateway(listener: socket.socket, settings: Settings, temp_folder: Path) -> AsyncIterator[GatewayKeeper]:
+async def supervised_gateway(
+    listener: socket.socket, settings: Settings, temp_folder: Path
+) -> AsyncIterator[GatewayKeeper]:
     """A gateway that is starting by itself, and that is kept running for as long as the context lasts.
 
     Args:
@@ -215,7 +217,7 @@ async def kept_gateway(listener: socket.socket, settings: Settings, temp_folder:
     """
     keeper = GatewayKeeper(listener, settings, temp_folder)
     try:
-        await keeper.given()
+        await keeper.wait_for_handover()
         yield keeper
     finally:
         await keeper.end()

@@ -82,15 +82,15 @@ class Learner:
         if known.phase is not Phase.ITEMS or old is None or new is None or new.by != "repair" or new.acts:
             return step
         taught = {page for version in (old, new) for branch in version.branches for page in branch.learned_from}
-        pages = await self._kept_pages(self._artifacts, known.loop, taught)
+        pages = await self._load_kept_pages(self._artifacts, known.loop, taught)
         return await asyncio.to_thread(_tested, known, step, pages)
 
-    async def _kept_pages(
+    async def _load_kept_pages(
         self, artifacts: ArtifactStore, loop: int, ids: Collection[str]
     ) -> list[tuple[str, bytes, bytes]]:
         """Pages with the evidence of their sessions. Those that are gone, or too many, test nothing."""
         kept = []
-        for keys in await self._store.learning.kept_pages(loop, ids):
+        for keys in await self._store.learning.kept_page_keys(loop, ids):
             try:
                 kept.append((keys.id, await artifacts.get(keys.page), await artifacts.get(keys.evidence)))
             except ArtifactMissing as error:

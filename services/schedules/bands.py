@@ -61,7 +61,7 @@ def expectation(history: Sequence[RunFigures], bands: BandsSpec) -> BaselineRun 
     return BaselineRun(
         records=median(run.records for run in history),
         completed=median(_completed(run) for run in history),
-        given={path: median(_given(run, path) for run in with_records) for path in paths},
+        given={path: median(_filled_share(run, path) for run in with_records) for path in paths},
         bounds={
             path: bounds
             for path in paths
@@ -77,7 +77,7 @@ def _completed(run: RunFigures) -> float:
     return run.completed / run.items if run.items else 0.0
 
 
-def _given(run: RunFigures, path: str) -> float:
+def _filled_share(run: RunFigures, path: str) -> float:
     return run.fields.get(path, _NONE).given / run.records
 
 
@@ -137,7 +137,7 @@ def _of_run(run: RunFigures, expected: BaselineRun, bands: BandsSpec) -> Iterabl
 
 def _of_fields(run: RunFigures, expected: BaselineRun, bands: BandsSpec) -> Iterable[Deviation]:
     for path in sorted(expected.given):
-        share = _given(run, path)
+        share = _filled_share(run, path)
         if share < expected.given[path] - bands.given:
             text = f"{path}: {share:.0%} of the records give it; {expected.given[path]:.0%} was usual"
             yield Deviation("given", text, path)

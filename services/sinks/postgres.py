@@ -85,10 +85,10 @@ class PostgresTarget:
         self._table = sql.Identifier(*sink.table.split("."))
 
     async def begin(self, progress: SinkProgress) -> None:
-        await self._told(self._begin(progress))
+        await self._call(self._begin(progress))
 
     async def write(self, batch: Sequence[SinkRecord], progress: SinkProgress) -> None:
-        await self._told(self._write(batch, progress))
+        await self._call(self._write(batch, progress))
 
     async def finish(self, progress: SinkProgress) -> None:
         """Rows are there as soon as their batch is."""
@@ -97,8 +97,8 @@ class PostgresTarget:
         if self._connection is not None:
             await self._connection.close()
 
-    async def _told(self, work: object) -> None:
-        """Does what is asked, and says in words what the server refuses."""
+    async def _call(self, work: object) -> None:
+        """Await `work`; raise what the server refuses as a `SinkFault`."""
         try:
             async with asyncio.timeout(_CALL_S):
                 await work  # type: ignore[misc]

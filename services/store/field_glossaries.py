@@ -52,7 +52,7 @@ def _keep_s(glossary: FieldGlossary) -> float:
     return KEEP_S if glossary.entries else glossary.silent_s or NONE_KEEP_S
 
 
-def _told(known: StoredGlossary, session: int, answered: FieldGlossary, now: float) -> StoredGlossary:
+def _after_answer(known: StoredGlossary, session: int, answered: FieldGlossary, now: float) -> StoredGlossary:
     """Return what is known once a session has told what a model answered.
 
     That there is none counts from the session whose order it is: an earlier one, which is late, takes nothing away.
@@ -71,7 +71,7 @@ def glossaries(tx: Tx, wishes: Sequence[tuple[int, GlossaryWish]]) -> list[Gloss
     after = dict(before)
     for session, wish in wishes:  # first: those that ask at the same time want to know
         if wish.answered is not None:
-            after[wish.key] = _told(after[wish.key], session, wish.answered, tx.now)
+            after[wish.key] = _after_answer(after[wish.key], session, wish.answered, tx.now)
     answers: list[GlossaryAnswer | None] = []
     for session, wish in wishes:
         told = None

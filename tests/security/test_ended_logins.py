@@ -90,7 +90,7 @@ async def test_an_event_stream_ends_with_the_login_that_opened_it(gateways: Gate
     made = await gateways.world.client.post("/v1/jobs", json=spec, headers={"Authorization": f"Bearer {key}"})
     stream = asyncio.create_task(gateways.at(gateways.second, f"/jobs/{made.json()['id']}/events"))
     async with soon(30):
-        while not gateways.world.deps.streams.taken("acme"):
+        while not gateways.world.deps.streams.count_of("acme"):
             await asyncio.sleep(0.01)
     await gateways.log_out()
     assert await asyncio.wait_for(stream, 30) == 200

@@ -44,12 +44,12 @@ class Tenant:
 
     async def opens(self, *paths: str) -> None:
         """Opens streams that stay open."""
-        before = self._here.deps.streams.taken(self.name)
+        before = self._here.deps.streams.count_of(self.name)
         self._open += [
             asyncio.create_task(self._here.client.get(path, headers=self.headers, timeout=None)) for path in paths
         ]
         async with soon(30):
-            while self._here.deps.streams.taken(self.name) < before + len(paths):
+            while self._here.deps.streams.count_of(self.name) < before + len(paths):
                 await asyncio.sleep(0.01)
 
     async def refused(self, path: str) -> str:
@@ -105,10 +105,10 @@ async def test_a_view_gets_its_room_when_its_session_runs(
     mallory, _ = tenants
     _, session = await mallory.submit()
     await mallory.opens(f"/v1/sessions/{session}/live")
-    assert here.app.state.live_rooms.known(int(session[1:])) is None
+    assert here.app.state.live_rooms.by_session(int(session[1:])) is None
     await here.claim()
     await in_rooms(here, 1)
-    assert here.app.state.live_rooms.known(int(session[1:])).viewers == 1
+    assert here.app.state.live_rooms.by_session(int(session[1:])).viewers == 1
 
 
 async def test_each_tenant_has_its_own_share_of_rooms(here: World, tenants: tuple[Tenant, Tenant]) -> None:
@@ -148,7 +148,7 @@ async def test_each_tenant_has_its_own_share_of_event_streams(here: World, tenan
         assert f"{STREAMS} event streams" in await mallory.refused(path)
     await acme.opens(f"/v1/jobs/{their_job}/events")
     await mallory.close()
-    assert here.deps.streams.taken("mallory") == 0
+    assert here.deps.streams.count_of("mallory") == 0
     await mallory.opens(f"/v1/jobs/{job}/events")
 
 
@@ -161,10 +161,10 @@ async def test_streams_that_are_opened_at_once_take_no_more_than_the_share(
     tasks = [asyncio.create_task(here.client.get(path, headers=mallory.headers)) for _ in range(4 * STREAMS)]
     async with soon(30):
         while sum(task.done() for task in tasks) < 3 * STREAMS:
-            most = max(most, here.deps.streams.taken("mallory"))
+            most = max(most, here.deps.streams.count_of("mallory"))
             await asyncio.sleep(0)
     assert {task.result().status_code for task in tasks if task.done()} == {429}
-    assert (most, here.deps.streams.taken("mallory")) == (STREAMS, STREAMS)
+    assert (most, here.deps.streams.count_of("mallory")) == (STREAMS, STREAMS)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -678,11 +678,11 @@ async def test_pages_that_sessions_have_kept_are_found_with_their_evidence_by_th
     (mine, names), (theirs, _) = by_root.items()
     every = {head + name[len(head) :] for name in names for head in ("", "e", "a")}
     for loop_id, wanted in ((mine, names), (theirs, set())):
-        told = await w.store.learning.kept_pages(loop_id, every)
+        told = await w.store.learning.kept_page_keys(loop_id, every)
         assert {(keys.id, keys.page, keys.evidence) for keys in told} == {
             (name, f"pages/{name}", f"runs/{name}") for name in wanted
         }
-    assert await w.store.learning.kept_pages(mine, ()) == await w.store.learning.kept_pages(999, names) == []
+    assert await w.store.learning.kept_page_keys(mine, ()) == await w.store.learning.kept_page_keys(999, names) == []
 
 
 async def test_what_the_teacher_has_read_beside_a_version_is_not_in_doubt(w: World) -> None:

@@ -51,8 +51,8 @@ async def test_keys_that_stand_for_a_job_are_told_from_others_and_from_other_ten
     await w.submit(idempotency_key="mine")
     await w.submit("other", idempotency_key="theirs")
     asked = {"mine", "theirs", *(f"k{n}" for n in range(1_200))}
-    assert await w.store.known_keys("acme", asked) == {"mine"}
-    assert await w.store.known_keys("acme", ()) == frozenset()
+    assert await w.store.used_keys("acme", asked) == {"mine"}
+    assert await w.store.used_keys("acme", ()) == frozenset()
 
 
 async def test_a_key_with_another_spec_is_refused_and_nothing_of_its_call_is_stored(w: World) -> None:

@@ -24,7 +24,7 @@ def eventually(holds: Callable[[], bool], limit_s: float = 10.0) -> bool:
     return done
 
 
-def asked(url: str, body: Any = None, method: str = "GET") -> Any:
+def call_api(url: str, body: Any = None, method: str = "GET") -> Any:
     """Return what an application's own interface answers, as JSON; None for an empty answer."""
     headers = {"content-type": "application/json", "x-requested-with": "TiddlyWiki"}
     data = None if body is None else json.dumps(body).encode()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from _solver import Move, Task, all_of, click, fill, quoted
 
-from apps.asking import asked, eventually, job
+from apps.asking import call_api, eventually, job
 from tests.sites.registry import cache
 from tests.sites.registry import serving as sites
 
@@ -48,7 +48,7 @@ def tasks(url: str) -> list[Task]:
     """A test is begun, watched, made larger and ended."""
 
     def state() -> tuple[str, int]:
-        told = asked(f"{url}/stats/requests")
+        told = call_api(f"{url}/stats/requests")
         return told["state"], told["user_count"]
 
     three = fill("textbox", "Number of users", "3")

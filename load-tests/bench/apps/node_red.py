@@ -9,7 +9,7 @@ from pathlib import Path
 
 from _solver import Move, Task, all_of, click, drag, fill, keys, twice
 
-from apps.asking import asked, job
+from apps.asking import call_api, job
 from shoal.agent.support.json_value import Json
 from tests.sites.registry import cache
 from tests.sites.registry import serving as sites
@@ -62,7 +62,7 @@ def tasks(url: str) -> list[Task]:
     """Nodes are called otherwise, added and taken away, and the change is deployed."""
 
     def flows() -> list[dict[str, Json]]:
-        return list(asked(f"{url}/flows"))
+        return list(call_api(f"{url}/flows"))
 
     def named(name: str, key: str = "name") -> list[Json]:
         return [one for one in flows() if one.get(key) == name]

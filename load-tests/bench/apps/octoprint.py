@@ -58,7 +58,7 @@ def _upload(url: str, name: str) -> None:
         pass
 
 
-def _told(url: str, path: str) -> Any:
+def _read_api(url: str, path: str) -> Any:
     """Return what its interface says."""
     with urllib.request.urlopen(urllib.request.Request(f"{url}/api/{path}", headers={"x-api-key": _KEY})) as answer:
         return json.load(answer)
@@ -68,10 +68,10 @@ def tasks(url: str) -> list[Task]:
     """The printer is connected and heated, and files are looked at, put in order and deleted."""
 
     def files() -> list[str]:
-        return sorted(one["name"] for one in _told(url, "files")["files"])
+        return sorted(one["name"] for one in _read_api(url, "files")["files"])
 
     def heated() -> bool:
-        return bool(_told(url, "printer")["temperature"]["tool0"]["target"] == 60)
+        return bool(_read_api(url, "printer")["temperature"]["tool0"]["target"] == 60)
 
     return [
         Task(
@@ -79,7 +79,7 @@ def tasks(url: str) -> list[Task]:
             job(f"{url}/", "Connect the printer", "octoprint connect"),
             over="State: Operational",
             moves=(Move("", all_of(click("button", "^Connect$")), {"text": "State: Operational"}),),
-            right=lambda told: _told(url, "connection")["current"]["state"] == "Operational",
+            right=lambda told: _read_api(url, "connection")["current"]["state"] == "Operational",
         ),
         Task(
             "octoprint heat",
@@ -99,7 +99,7 @@ def tasks(url: str) -> list[Task]:
             moves=(
                 Move("", all_of(of(r"^vase\.gcode$", click("link", "^Load and Print$"))), {"text": "File: vase.gcode"}),
             ),
-            right=lambda told: eventually(lambda: _told(url, "job")["job"]["file"]["name"] == "vase.gcode"),
+            right=lambda told: eventually(lambda: _read_api(url, "job")["job"]["file"]["name"] == "vase.gcode"),
         ),
         Task(
             "octoprint folder",

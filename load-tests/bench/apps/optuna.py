@@ -9,7 +9,7 @@ from pathlib import Path
 
 from _solver import Move, Prompt, Task, all_of, choose, click, fill, of
 
-from apps.asking import asked, job
+from apps.asking import call_api, job
 from shoal.agent.support.json_value import Json
 from tests.sites.registry import cache
 from tests.sites.registry import serving as sites
@@ -27,7 +27,7 @@ def served(folder: Path) -> Iterator[tuple[str]]:
     command = [str(python.with_name("optuna-dashboard")), storage]
     with sites.program([*command, "--host", "127.0.0.1", "--port", str(port)], port, cwd=folder) as url:
         for name in STUDIES:
-            asked(f"{url}/api/studies", {"study_name": name, "directions": ["minimize"]}, "POST")
+            call_api(f"{url}/api/studies", {"study_name": name, "directions": ["minimize"]}, "POST")
         yield (url,)
 
 
@@ -39,10 +39,10 @@ def tasks(url: str) -> list[Task]:
     """Studies are listed, made and called otherwise."""
 
     def names() -> list[str]:
-        return sorted(one["study_name"] for one in asked(f"{url}/api/studies")["study_summaries"])
+        return sorted(one["study_name"] for one in call_api(f"{url}/api/studies")["study_summaries"])
 
     def direction(name: str) -> list[str]:
-        studies = asked(f"{url}/api/studies")["study_summaries"]
+        studies = call_api(f"{url}/api/studies")["study_summaries"]
         return [way for one in studies if one["study_name"] == name for way in one["directions"]]
 
     board = f"{url}/dashboard"

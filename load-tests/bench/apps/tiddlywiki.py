@@ -9,7 +9,7 @@ from pathlib import Path
 
 from _solver import Move, Task, all_of, click, fill, of, quoted
 
-from apps.asking import asked, job
+from apps.asking import call_api, job
 from shoal.agent.support.json_value import Json
 from tests.sites.registry import cache
 from tests.sites.registry import serving as sites
@@ -34,7 +34,7 @@ def served(folder: Path) -> Iterator[tuple[str]]:
     command = [*program, "--listen", f"port={port}", "host=127.0.0.1"]
     with sites.program(command, port, cwd=folder, path="/status") as url:
         for title, text in _RECIPES.items():
-            asked(f"{url}/recipes/default/tiddlers/{title}", {"title": title, "text": text, "tags": "recipe"}, "PUT")
+            call_api(f"{url}/recipes/default/tiddlers/{title}", {"title": title, "text": text, "tags": "recipe"}, "PUT")
         yield (url,)
 
 
@@ -43,7 +43,7 @@ def tasks(url: str) -> list[Task]:
 
     def text_of(title: str) -> str:
         try:
-            return str(asked(f"{url}/recipes/default/tiddlers/{title}")["text"])
+            return str(call_api(f"{url}/recipes/default/tiddlers/{title}")["text"])
         except urllib.error.HTTPError:
             return ""
 

@@ -92,7 +92,7 @@ def _draw(shape: str, hue: int, shade: int, view: int) -> Image.Image:
     main, dark, light = _rgb(tone, 0.62, 0.78), _rgb(tone + 12, 0.45, 0.24), _rgb(tone - 14, 0.22, 0.95)
     large = Image.new("RGBA", (DRAWN_PX, DRAWN_PX), (0, 0, 0, 0))
     PAINTERS[shape](ImageDraw.Draw(large), main, dark, light)
-    item = _seen_from(large.reduce(2), view)
+    item = _view_of(large.reduce(2), view)
     picture = _ground(FULL_PX, tone, view)
     small = item.getchannel("A").reduce(4).filter(ImageFilter.GaussianBlur(4)).point(lambda alpha: alpha * 0.35)
     shadow = small.resize((FULL_PX, FULL_PX), Image.Resampling.BILINEAR)
@@ -101,7 +101,7 @@ def _draw(shape: str, hue: int, shade: int, view: int) -> Image.Image:
     return picture
 
 
-def _seen_from(item: Image.Image, view: int) -> Image.Image:
+def _view_of(item: Image.Image, view: int) -> Image.Image:
     side = item.width
     if view == 2:
         return item.transpose(Image.Transpose.FLIP_LEFT_RIGHT)

@@ -37,7 +37,7 @@ from shoal.services.browsers.network.relay import (
     Bound,
     RelayTraffic,
     Streams,
-    kept_fields,
+    end_to_end_fields,
     pass_response_head,
     reset,
 )
@@ -185,7 +185,7 @@ class EgressProxy:
             async with asyncio.timeout(self._limits.connect_s):
                 upstream_reader, upstream = await self._connect(request, listener.owner)
         except EgressRefused as refusal:
-            if listener.tells_refusal():
+            if listener.count_refusal():
                 log.info(LogEvent.EGRESS_REFUSED, host=request.host, port=request.port, reason=str(refusal))
             await self._answer((reader, writer), 403, "refused", str(refusal))
             return
@@ -302,7 +302,7 @@ class _ProxyRequest:
         return b"%s %s HTTP/1.1\r\n%sConnection: close\r\n\r\n" % (
             self.method,
             self.path,
-            b"".join(kept_fields(self.fields)),
+            b"".join(end_to_end_fields(self.fields)),
         )
 
 

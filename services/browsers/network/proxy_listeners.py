@@ -34,8 +34,8 @@ class ProxyListener:
             return ""
         return f"the session's pages have sent more than {self.most_bytes // _MEBIBYTE:,} MiB"
 
-    def tells_refusal(self) -> bool:
-        """Counts a refused request; says whether the log is told of it: a page may make thousands a second."""
+    def count_refusal(self) -> bool:
+        """Count a refused request; return whether it is logged: a page may make thousands a second."""
         self.refused += 1
         return not self.excess and (not self.owner or self.refused <= _TOLD_REFUSALS)
 

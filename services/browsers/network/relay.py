@@ -131,12 +131,12 @@ async def pass_response_head(reader: asyncio.StreamReader, writer: asyncio.Strea
             await writer.drain()
             continue
         first, _, fields = head.partition(b"\r\n")
-        writer.write(first + b"\r\n" + b"".join(kept_fields(fields)) + b"Connection: close\r\n\r\n")
+        writer.write(first + b"\r\n" + b"".join(end_to_end_fields(fields)) + b"Connection: close\r\n\r\n")
         await writer.drain()
         return passed
 
 
-def kept_fields(fields: bytes) -> list[bytes]:
+def end_to_end_fields(fields: bytes) -> list[bytes]:
     """Header lines without those about this very connection, and those that only the proxy itself may write."""
     lines = [line + b"\r\n" for line in fields.split(b"\r\n") if line]
     return [line for line in lines if line.partition(b":")[0].strip().lower() not in _NOT_PASSED]

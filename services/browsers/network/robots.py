@@ -123,14 +123,14 @@ class Robots:
     async def _find(self, origin: str, shared: Shared | None) -> _Rules:
         if shared is None or len(origin) > _LONGEST_ORIGIN:
             return await _read(await self._client.fetch(origin))
-        file = await _known(origin, shared)
+        file = await _shared_file(origin, shared)
         if file is None:
             file = await self._client.fetch(origin)
             shared.share_robots(RobotsWish(origin, _to_share(file)))
         return await _read(file)
 
 
-async def _known(origin: str, shared: Shared) -> RobotsFile | None:
+async def _shared_file(origin: str, shared: Shared) -> RobotsFile | None:
     """Return what another worker has found, or is about to find; None: this one is to fetch it."""
     try:
         async with asyncio.timeout(_OTHERS_S):

@@ -63,14 +63,14 @@ class FieldGlossaries:
         if len(schema_text(schema)) > LONGEST_SCHEMA:
             return _none(f"the schema has more than {LONGEST_SCHEMA:,} characters"), None
         key = glossary_key(schema, self._model)
-        answer = await self._known(key)
+        answer = await self._find_shared(key)
         if isinstance(answer, str):
             return _none(answer), None
         if answer.glossary is not None:
             return answer.glossary, None
         answered: FieldGlossary | None = None
         try:
-            glossary, prompt, answered = await self._asked(state, schema)
+            glossary, prompt, answered = await self._ask_model(state, schema)
         finally:
             if answered is None:
                 self._shared.return_glossary(key)
@@ -78,7 +78,7 @@ class FieldGlossaries:
                 self._shared.share_glossary(key, answered)
         return glossary, prompt
 
-    async def _known(self, key: str) -> GlossaryAnswer | str:
+    async def _find_shared(self, key: str) -> GlossaryAnswer | str:
         """Return what another session was answered, or the order to ask; in words why neither comes in time."""
         until = loop_time() + _OTHERS_S
         while True:
@@ -99,7 +99,7 @@ class FieldGlossaries:
                 return "another session was still asking the model for it"
             await asyncio.sleep(answer.wait_s)
 
-    async def _asked(
+    async def _ask_model(
         self, state: SessionState, schema: dict[str, Json]
     ) -> tuple[FieldGlossary, str | None, FieldGlossary | None]:
         """The glossary for this session, prompt and reply, and what the model answered as all others are told it."""

@@ -71,11 +71,11 @@ class WebhookHelper:
                 await asyncio.sleep(self._ask_again_s)
                 continue
             if answer.status_code != httpx.codes.ACCEPTED:
-                return _said(answer)
+                return _parse_answer(answer)
             await asyncio.sleep(_pause_s(answer, self._ask_again_s))
 
 
-def _said(answer: httpx.Response) -> str:
+def _parse_answer(answer: httpx.Response) -> str:
     if answer.status_code != httpx.codes.OK:
         raise HelpMissing(f"the help webhook answered {answer.status_code}")
     try:

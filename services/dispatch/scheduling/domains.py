@@ -262,7 +262,7 @@ class DocumentPartitions:
     def due(self, workers: Container[str], now: float) -> Iterator[tuple[int, int, str]]:
         """Those of some workers that may get a run now, with the worker; those that got none for longest come first."""
         for (job, domain), known in sorted(self._known.items(), key=lambda pair: pair[1].served):
-            if known.worker in workers and self._held_until(domain, known) <= now:
+            if known.worker in workers and self._blocked_until(domain, known) <= now:
                 yield job, domain, known.worker
 
     def lost(self, workers: Container[str]) -> list[int]:
@@ -277,10 +277,10 @@ class DocumentPartitions:
 
     def next_change(self, now: float) -> float | None:
         """Seconds until a run is asked for again; None where none is waited for."""
-        held = (self._held_until(domain, known) for (_, domain), known in self._known.items())
+        held = (self._blocked_until(domain, known) for (_, domain), known in self._known.items())
         return min((until - now for until in held if until > now), default=None)
 
-    def _held_until(self, domain: int, known: _DocumentReading) -> float:
+    def _blocked_until(self, domain: int, known: _DocumentReading) -> float:
         return max(known.full_until, self._domains.paused_until(domain))
 
 

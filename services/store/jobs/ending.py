@@ -135,7 +135,7 @@ def end_children(tx: Tx, job: LockedJob, loop: int, most: int) -> int:
     (span,) = tx.rows("span", id=loop)
     left, ended = most, 0
     for query in _OF_LOOP:
-        children = _found(tx, query, span, left) if left > 0 else []
+        children = _select_ids(tx, query, span, left) if left > 0 else []
         ended += len(_write(tx, job, CANCELED, children))
         left -= len(children)
     if left > 0:
@@ -150,9 +150,9 @@ def is_stopping(tx: Tx, loop: int) -> bool:
     (span,) = tx.rows("span", id=loop)
     return bool(span.stopped) and (
         bool(tx.rows("pending_of", job=span.job, parent=loop, n=1))
-        or any(_found(tx, query, span, 1) for query in _OF_LOOP)
+        or any(_select_ids(tx, query, span, 1) for query in _OF_LOOP)
     )
 
 
-def _found(tx: Tx, query: str, span: Row[Any], n: int) -> list[int]:
+def _select_ids(tx: Tx, query: str, span: Row[Any], n: int) -> list[int]:
     return [row.id for row in tx.rows(query, job=span.job, parent=span.id, first=span.first, last=span.last, n=n)]

@@ -52,7 +52,7 @@ def check(job: NewJob) -> None:
         )
 
 
-def known_keys(tx: Tx, tenant: str, keys: Collection[str]) -> frozenset[str]:
+def used_keys(tx: Tx, tenant: str, keys: Collection[str]) -> frozenset[str]:
     """Those of a tenant's idempotency keys that stand for a job."""
     table, known = tables.job, set[str]()
     for part in _parts(sorted(keys)):
@@ -64,7 +64,7 @@ def known_keys(tx: Tx, tenant: str, keys: Collection[str]) -> frozenset[str]:
 
 def submit_all(tx: Tx, calls: Sequence[Sequence[NewJob]]) -> list[Result]:
     """Stores what several callers submitted, each all or nothing: a reused key refuses its own caller only."""
-    known = _known(tx, sorted({key for jobs in calls for job in jobs if (key := _key(job))}))
+    known = _jobs_by_key(tx, sorted({key for jobs in calls for job in jobs if (key := _key(job))}))
     ids = iter(range(tx.first["job"], tx.first["job"] + sum(map(len, calls))))
     fresh: list[tuple[int, NewJob]] = []
     results: list[Result] = []
@@ -102,7 +102,7 @@ def _place(
     return Submitted(earlier.id, created=False)
 
 
-def _known(tx: Tx, keys: Sequence[Key]) -> dict[Key, KnownKey]:
+def _jobs_by_key(tx: Tx, keys: Sequence[Key]) -> dict[Key, KnownKey]:
     table = tables.job
     known: dict[Key, KnownKey] = {}
     for tenant in sorted({tenant for tenant, _ in keys}):

@@ -101,7 +101,7 @@ def _version_figures(phase: Phase, figures: Mapping[str, int], before: Mapping[s
     return VersionFigures(since("replays") + since("misses"), since("misses"), wrong, usual)
 
 
-def kept_pages(tx: Tx, loop: int, ids: Collection[str]) -> list[KeptPageKeys]:
+def kept_page_keys(tx: Tx, loop: int, ids: Collection[str]) -> list[KeptPageKeys]:
     """The last of the pages that a loop's versions were learned from. Those of other tenants are left out."""
     job = next((row.job for row in tx.rows("learning_of", ids=tx.many([loop]))), None)
     if job is None or not ids:
@@ -149,14 +149,14 @@ def decide(tx: Tx, loop: int, owner: str, step: LearningStep) -> LearningDecided
         phase=step.phase.value,
         gated=step.phase.holds_back,
         open=step.phase is not Phase.OFF and not over,
-        why=_told(row.why, step.why, kept_why),
+        why=_reason_text(row.why, step.why, kept_why),
         workflow=name,
         version=number,
         body=body,
         rounds=row.rounds + anew,
         figures=json.dumps(figures),
         before=row.figures if new_phase or refused or _window_is_over(row) else row.before,
-        lessons=json.dumps(_kept_samples(row, step)),
+        lessons=json.dumps(_next_samples(row, step)),
         batch=batch.text(),
     )
     if over:
@@ -221,7 +221,7 @@ def _window_is_over(row: Row[Any]) -> bool:
     return row.phase == Phase.REPLAY and figures.items >= CANARY_ITEMS
 
 
-def _kept_samples(row: Row[Any], step: LearningStep) -> list[int]:
+def _next_samples(row: Row[Any], step: LearningStep) -> list[int]:
     """The sessions that teach from now on: a version is repaired with the items that it missed."""
     samples: list[int] = json.loads(row.lessons)
     if step.phase is not Phase.ITEMS or row.phase != Phase.REPLAY:
@@ -249,8 +249,8 @@ def _name_of(scope: Scope) -> str:
     return f"{plain[:60]}-{schema_hash({'goal': scope.goal, 'schema': scope.record_schema})[:8]}"
 
 
-def _told(before: str, *why: str) -> str:
-    """Why the loop is where it is, behind what it began with: that stays readable."""
+def _reason_text(before: str, *why: str) -> str:
+    """Text of why the loop is where it is, behind what it began with: that stays readable."""
     began = before.partition("; ")[0] if before.startswith(BEGINS) else ""
     said = [reason for reason in why if reason]
     return "; ".join([began, *said] if began else said) if said else before
@@ -299,10 +299,10 @@ def replays(tx: Tx, jobs: Collection[int]) -> dict[int, bool]:
 
 def running(tx: Tx) -> Sequence[Mapping[str, int]]:
     """The counts of the items of each loop that runs and learns."""
-    return [_shown(row.figures) for row in tx.rows("learning_running")]
+    return [_public_figures(row.figures) for row in tx.rows("learning_running")]
 
 
-def _shown(figures: str) -> Mapping[str, int]:
+def _public_figures(figures: str) -> Mapping[str, int]:
     return {name: n for name, n in json.loads(figures).items() if not name.startswith("_")}
 
 
@@ -317,7 +317,7 @@ def of_job(tx: Tx, job: int) -> Sequence[LearningRow]:
             why=row.why,
             workflow=row.workflow,
             version=row.version,
-            figures=_shown(row.figures),
+            figures=_public_figures(row.figures),
         )
         for row in tx.rows("learning_of_job", job=job)
     ]

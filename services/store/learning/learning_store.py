@@ -24,9 +24,9 @@ class LearningStore:
         """Return what decides, for one dispatcher; None where another one decides."""
         return await self._db.write(lambda tx: deciding.lend(tx, loop, owner, lasts_s))
 
-    async def kept_pages(self, loop: int, ids: Collection[str]) -> Sequence[KeptPageKeys]:
+    async def kept_page_keys(self, loop: int, ids: Collection[str]) -> Sequence[KeptPageKeys]:
         """The last of some pages that sessions of a loop's tenant have kept; those that are gone are left out."""
-        return await self._db.read(lambda tx: deciding.kept_pages(tx, loop, ids))
+        return await self._db.read(lambda tx: deciding.kept_page_keys(tx, loop, ids))
 
     async def decide(self, loop: int, owner: str, step: LearningStep) -> LearningDecided:
         """Writes what was decided, and lets items go that were held back."""

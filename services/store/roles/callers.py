@@ -183,9 +183,9 @@ class Commands(OnDatabase):
 class JobReading(OnDatabase):
     """Jobs, sessions, results, events and artifacts are read."""
 
-    async def known_keys(self, tenant: str, keys: Collection[str]) -> frozenset[str]:
+    async def used_keys(self, tenant: str, keys: Collection[str]) -> frozenset[str]:
         """Those of a tenant's idempotency keys that stand for a job."""
-        return await self._db.read(lambda tx: submission.known_keys(tx, tenant, keys))
+        return await self._db.read(lambda tx: submission.used_keys(tx, tenant, keys))
 
     async def job(self, job: int, *, tenant: str | None = None) -> JobRow:
         return await self._db.read(lambda tx: reading.job_row(tx, job, tenant))

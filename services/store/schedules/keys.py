@@ -46,7 +46,7 @@ def create(tx: Tx, tenant: str, name: str, asked: NewScheduleKey) -> ApiKey:
         Unauthenticated: the one that makes it was revoked.
     """
     number = _required(tx, tenant, name, locked=True)
-    if len(_kept(tx, tenant, number)) >= MOST_KEYS:
+    if len(_result_keys(tx, tenant, number)) >= MOST_KEYS:
         raise WrongState(f"the schedule {name!r} has {MOST_KEYS} keys: revoke one first")
     scopes = [results_scope(number)]
     return api_keys.create_key(tx, asked.name, tenant, scopes, asked.key_hash, _lasts_s(tx, asked))
@@ -73,7 +73,7 @@ def listed(tx: Tx, tenant: str, name: str) -> list[ApiKey]:
     Raises:
         NotFound: there is no such schedule.
     """
-    return _kept(tx, tenant, _required(tx, tenant, name))
+    return _result_keys(tx, tenant, _required(tx, tenant, name))
 
 
 def revoke(tx: Tx, tenant: str, name: str, key: int) -> ApiKey:
@@ -89,7 +89,7 @@ def revoke(tx: Tx, tenant: str, name: str, key: int) -> ApiKey:
 
 def revoke_all(tx: Tx, tenant: str, number: int) -> None:
     """Makes all keys of a schedule useless, which is locked."""
-    tx.conn.execute(update(api_key).where(*_held(tenant, number)).values(revoked_at=tx.now))
+    tx.conn.execute(update(api_key).where(*_result_key_conditions(tenant, number)).values(revoked_at=tx.now))
 
 
 def _required(tx: Tx, tenant: str, name: str, *, locked: bool = False) -> int:
@@ -99,10 +99,10 @@ def _required(tx: Tx, tenant: str, name: str, *, locked: bool = False) -> int:
     return number
 
 
-def _kept(tx: Tx, tenant: str, number: int) -> list[ApiKey]:
-    return api_keys.keys_where(tx, *_held(tenant, number))
+def _result_keys(tx: Tx, tenant: str, number: int) -> list[ApiKey]:
+    return api_keys.keys_where(tx, *_result_key_conditions(tenant, number))
 
 
-def _held(tenant: str, number: int) -> tuple[ColumnElement[bool], ...]:
+def _result_key_conditions(tenant: str, number: int) -> tuple[ColumnElement[bool], ...]:
     scopes = codec.dump_json([results_scope(number)])
     return api_key.c.tenant == tenant, api_key.c.scopes == scopes, api_key.c.revoked_at.is_(None)

@@ -140,8 +140,8 @@ class Judged:
     verdict: RunVerdict | None
     changes: RunDifference | None = None  # against the last good run, where somebody asked for it
 
-    def told(self, name: str) -> Mapping[str, object]:
-        """Return what is told of a degraded run."""
+    def degraded_event(self, name: str) -> Mapping[str, object]:
+        """Return the data of a degraded run's event."""
         reasons = self.verdict.reasons if self.verdict else ()
         return {
             "schedule": name,
@@ -149,8 +149,8 @@ class Judged:
             "reasons": [{"kind": reason.kind, "field": reason.field, "text": reason.text} for reason in reasons],
         }
 
-    def told_changes(self, name: str) -> Mapping[str, object] | None:
-        """Return what is told of other records than before; None where there are none."""
+    def changes_event(self, name: str) -> Mapping[str, object] | None:
+        """Return the data of the event that records changed; None where none did."""
         changes = self.changes
         if changes is None or not any(n for kind, n in changes.counts.items() if kind != "unclear"):
             return None

@@ -110,10 +110,10 @@ def judged(tx: Tx, done: Judged) -> bool:
             key=lambda row: row.nth,
         )
         told = [{"sink": row.nth, "place": row.place} for row in held]
-        _tell(tx, done, JobEvent.DEGRADED, {**done.told(name), "held": told})
+        _tell(tx, done, JobEvent.DEGRADED, {**done.degraded_event(name), "held": told})
         return True
     tx.run("release_sinks", job=done.job, now=tx.now)
-    if (changes := done.told_changes(name)) is not None:
+    if (changes := done.changes_event(name)) is not None:
         _tell(tx, done, JobEvent.RECORDS_CHANGED, changes)
     return True
 

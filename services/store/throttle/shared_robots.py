@@ -56,8 +56,8 @@ class StoredRobots:
         return RobotsFile(self.state, left_s, self.packed, self.why, self.retry_after_s)
 
 
-def found(known: StoredRobots, file: RobotsFile, now: float) -> StoredRobots:
-    """A worker has asked the site. That it could not be read replaces nothing that another has read."""
+def after_fetch(known: StoredRobots, file: RobotsFile, now: float) -> StoredRobots:
+    """The state after a worker asked the site. That it could not be read replaces nothing that another has read."""
     known = replace(known, fetching_until=0.0)
     before = known.file(now)
     if before is not None and before.state not in _UNREADABLE and file.state in _UNREADABLE:
@@ -93,7 +93,7 @@ def robots(tx: Tx, wishes: Sequence[tuple[str, RobotsWish]]) -> list[RobotsAnswe
     after = dict(before)
     for _, wish in wishes:  # first: those that ask at the same time want to know
         if wish.found is not None:
-            after[wish.origin] = found(after[wish.origin], wish.found, tx.now)
+            after[wish.origin] = after_fetch(after[wish.origin], wish.found, tx.now)
     answers: list[RobotsAnswer | None] = []
     for worker, wish in wishes:
         told = None

@@ -186,7 +186,7 @@ class _Batch:
         except ServiceError as error:  # the store is away
             return [error] * len(jobs)
         stored = await self._submit([job for job, fits in zip(jobs, admitted, strict=True) if fits])
-        self._quota.taken(self._tenant, sum(isinstance(answer, Submitted) and answer.created for answer in stored))
+        self._quota.count_jobs(self._tenant, sum(isinstance(answer, Submitted) and answer.created for answer in stored))
         done = iter(stored)
         return [next(done) if fits else self._quota.exceeded(self._tenant) for fits in admitted]
 

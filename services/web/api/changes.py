@@ -19,7 +19,7 @@ from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
 from shoal.services.web.http.lazy_route import LazyRoute
-from shoal.services.web.specs.specs import parse_json, told_of
+from shoal.services.web.specs.specs import parse_json, validation_faults
 
 B = TypeVar("B", bound=BaseModel)
 
@@ -131,7 +131,7 @@ def _parsed(model: type[B], body: bytes) -> B:
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
-        faults = told_of(error, model, body)
+        faults = validation_faults(error, model, body)
         first = f"{faults[0]['field']}: {faults[0]['reason']}"
         raise BadInput(f"The request is not valid: {first}.", errors=faults) from None
 

@@ -113,7 +113,7 @@ def _add_workers(router: APIRouter, deps: GatewayDeps, rooms: LiveRooms) -> None
     async def orders(request: Request, ticket: str) -> Response:
         """Lines of JSON, as long as people look. Workers show the installation's token."""
         require_token(request, deps.options.help_token)
-        return StreamingResponse(_lines(_asked_for(rooms, ticket)), media_type=_LINES)
+        return StreamingResponse(_lines(_room_by_ticket(rooms, ticket)), media_type=_LINES)
 
     @router.post(
         "/live/{ticket}", status_code=204, response_class=Response, summary="Send an update of a session (for workers)"
@@ -122,7 +122,7 @@ def _add_workers(router: APIRouter, deps: GatewayDeps, rooms: LiveRooms) -> None
         """A picture, how the session stands, or what became of an order."""
         require_token(request, deps.options.help_token)
         require_type(request, JSON_TYPES)
-        room = _asked_for(rooms, ticket)
+        room = _room_by_ticket(rooms, ticket)
         body = await read_body(request, MOST_MESSAGE_BYTES)
         try:
             room.take(UP.validate_json(body))
@@ -136,7 +136,7 @@ async def _lines(room: Room) -> AsyncIterator[bytes]:
         yield order.model_dump_json().encode() + b"\n"
 
 
-def _asked_for(rooms: LiveRooms, ticket: str) -> Room:
+def _room_by_ticket(rooms: LiveRooms, ticket: str) -> Room:
     room = rooms.by_ticket(ticket)
     if room is None:
         raise NotFound("this session has no viewer")
@@ -150,7 +150,7 @@ async def room_of(store: Store, rooms: LiveRooms, session: int, caller: Caller) 
         NotFound: there is no such session for them.
         WrongState, QuotaExceeded: it does not run; or see `LiveRooms.of`.
     """
-    room = rooms.known(session)
+    room = rooms.by_session(session)
     if room is not None and room.linked and caller.sees in (None, room.tenant):
         return room
     detail = await store.session(session, tenant=caller.sees)

@@ -15,7 +15,7 @@ from shoal.services.errors import ServiceError
 from shoal.services.store.restarts import Restarts
 from shoal.services.store.waiting_causes import WaitingCause
 from shoal.services.web.api.views.base import View
-from shoal.services.web.cluster_state.overview import Overview, every_snapshot, overview, told_uploads
+from shoal.services.web.cluster_state.overview import Overview, every_snapshot, overview, uploads_message
 from shoal.services.web.cluster_state.waiting_words import labelled
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
@@ -97,7 +97,7 @@ def status_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
             checks["cluster"] = "ok" if announced.exists() else "its workers are still starting"
         ready = all(answer == "ok" for answer in checks.values())
         if held:
-            checks["uploads"] = told_uploads(held)
+            checks["uploads"] = uploads_message(held)
         view = HealthView(status="ok" if ready else "unavailable", checks=checks)
         return Response(view.json_bytes(), status_code=200 if ready else 503, media_type="application/json")
 
@@ -142,7 +142,7 @@ async def _checks(deps: GatewayDeps) -> tuple[dict[str, str], int]:
         snapshots = (await every_snapshot(deps.store)).values()
         held = sum(snapshot.uploads_waiting for snapshot in snapshots if snapshot.fresh)
 
-    async def told(check: Callable[[], Awaitable[None]]) -> str:
+    async def result_of(check: Callable[[], Awaitable[None]]) -> str:
         try:
             async with asyncio.timeout(CHECK_TIMEOUT_S):
                 await check()
@@ -153,5 +153,5 @@ async def _checks(deps: GatewayDeps) -> tuple[dict[str, str], int]:
             return f"nothing could be written and read within {CHECK_TIMEOUT_S:g} s: {hangs}"
         return "ok"
 
-    answers = await asyncio.gather(told(store), told(deps.artifacts.check))
+    answers = await asyncio.gather(result_of(store), result_of(deps.artifacts.check))
     return dict(zip(("store", "artifacts"), answers, strict=True)), held

@@ -51,7 +51,7 @@ class Submitter:
             self._deps.metrics.submissions_refused.labels(error.code).inc()
             raise
         if done.created:
-            self._quota.taken(caller.tenant)
+            self._quota.count_jobs(caller.tenant)
             tracing.record("submit", tracing.job_place(done.job), below=None, began=began, tenant=caller.tenant)
             self._deps.metrics.jobs_submitted.labels("single").inc()
         return done

@@ -67,7 +67,7 @@ def webhook_routes(deps: GatewayDeps, authenticator: Authenticator, checker: Spe
             DeliveryFilter(
                 tenant=caller.sees,
                 states=tuple(state),
-                job=None if job is None else _known_job(job),
+                job=None if job is None else _parse_job(job),
                 before=delivery_cursor(cursor),
                 limit=limit + 1,
             )
@@ -138,7 +138,7 @@ def delivery_cursor(text: str | None) -> int | None:
         raise bad_cursor("cursor") from None
 
 
-def _known_job(text: str) -> int:
+def _parse_job(text: str) -> int:
     try:
         return ids.parse_job(text)
     except NotFound as error:

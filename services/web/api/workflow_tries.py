@@ -19,7 +19,7 @@ from shoal.services.web.http.audit import note_nothing
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
 from shoal.services.web.http.lazy_route import LazyRoute
-from shoal.services.web.specs.specs import parse_json, told_of
+from shoal.services.web.specs.specs import parse_json, validation_faults
 from shoal.services.web.tries.version_trial import MOST_PAGES, VersionTry
 from shoal.services.web.tries.version_trier import VersionTrier
 from shoal.services.web.tries.version_views import VersionTryView
@@ -115,5 +115,5 @@ def read_try(body: bytes) -> VersionTryBody:
     try:
         return VersionTryBody.model_validate_json(body, strict=True)
     except ValidationError as error:
-        faults = told_of(error, VersionTryBody, body)
+        faults = validation_faults(error, VersionTryBody, body)
         raise BadInput(f"The try is not valid: {faults[0]['field']}: {faults[0]['reason']}.", errors=faults) from None

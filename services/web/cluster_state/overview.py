@@ -48,7 +48,7 @@ class Snapshot:
             named.setdefault(cause_of(text, WaitingCause.SLOT), []).extend((job, domain) for job, domain in queues)
         return named
 
-    def held(self, job: int, host: str) -> tuple[WaitingCause, float] | None:
+    def delay_of(self, job: int, host: str) -> tuple[WaitingCause, float] | None:
         """Return what holds a job back on a site, and for how many seconds (0: unknown); None: nothing does."""
         entry = self.data.get("held", {}).get(str(job), {}).get(host)
         return None if entry is None else (cause_of(str(entry[0]), WaitingCause.DOMAIN_LIMIT), float(entry[1]))
@@ -64,8 +64,8 @@ class Snapshot:
         return float(value) if isinstance(value, int | float) else 0.0
 
 
-def told_uploads(count: int) -> str:
-    """That workers hold so many artifacts, in a sentence."""
+def uploads_message(count: int) -> str:
+    """The sentence that workers hold so many artifacts."""
     return f"{count:,} artifact{' is' if count == 1 else 's are'} waiting for the artifact store."
 
 
@@ -123,7 +123,7 @@ class Overview:
             queues = "queue (one job on one site) is" if n == 1 else "queues (one per job and site) are"
             told.append(f"{n:,} {queues} waiting for {queue_label(cause)}.")
         if uploads := self.uploads_waiting:
-            told.append(told_uploads(uploads))
+            told.append(uploads_message(uploads))
         if children := self.sessions.get(Status.WAITING, 0):
             told.append(f"{_sessions(children)} waiting for the items of {'its' if children == 1 else 'their'} loop.")
         if paused := self.sessions.get(Status.PAUSED, 0):

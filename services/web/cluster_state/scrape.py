@@ -19,7 +19,7 @@ from shoal.services.metrics_delta import MetricsDelta
 from shoal.services.store.store import Store
 from shoal.services.store.waiting_causes import WaitingCause
 from shoal.services.web.cluster_state.overview import Overview, Snapshot, every_snapshot, overview_of
-from shoal.services.web.cluster_state.waiting_counts import held_queues, waiting_by_cause
+from shoal.services.web.cluster_state.waiting_counts import blocked_queues, waiting_by_cause
 from shoal.services.web.cluster_state.waiting_words import QUEUE_CAUSES, queue_label
 from shoal.services.web.http.api_keys import EVERYBODY
 
@@ -49,7 +49,7 @@ async def read_values(store: Store) -> Values | None:
         webhooks, sinks = await store.count_deliveries(), await store.sinks.count()
         counts, snapshots = await store.counts_by_status(), await every_snapshot(store)
         seen = overview_of(counts, snapshots, EVERYBODY)
-        held = held_queues(seen)
+        held = blocked_queues(seen)
         unclaimable = await store.unclaimable(list(held))
         learning = await store.learning.running()
     except StoreAway:

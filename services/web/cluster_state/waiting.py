@@ -56,11 +56,11 @@ class WaitContext:
         whole = sum(snapshot.number("rate") for snapshot in self.live)
         return whole * max((_share(snapshot, self.job.tenant) for snapshot in self.live), default=0.0)
 
-    def held(self, session: SessionRow) -> tuple[WaitingCause, float] | None:
+    def delay_of(self, session: SessionRow) -> tuple[WaitingCause, float] | None:
         """Return what keeps the dispatchers from this job's sessions on this one's site, and for how long;
         0: unknown.
         """
-        return next(filter(None, (snapshot.held(session.job, session.domain) for snapshot in self.live)), None)
+        return next(filter(None, (snapshot.delay_of(session.job, session.domain) for snapshot in self.live)), None)
 
     @property
     def at_share(self) -> bool:
@@ -116,7 +116,7 @@ def _queued(session: SessionRow, context: WaitContext, ahead: int) -> Wait:
     before = f" ({ahead:,} of its job are before it)" if ahead else ""
     if not context.slots:
         return _plain(WaitingCause.WORKER)
-    held = context.held(session)
+    held = context.delay_of(session)
     if held is not None:
         cause, pause_s = held
         of_site = cause not in (WaitingCause.MODEL, WaitingCause.SHARE)

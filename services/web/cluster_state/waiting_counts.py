@@ -16,7 +16,7 @@ Queue = tuple[int, int]
 """Job and domain."""
 
 
-def held_queues(seen: Overview) -> dict[Queue, WaitingCause]:
+def blocked_queues(seen: Overview) -> dict[Queue, WaitingCause]:
     """Queues that no free slot would help, as far as the dispatchers name them, each with what it waits for."""
     return {
         queue: cause for snapshot in seen.live for cause, queues in snapshot.named_queues.items() for queue in queues
@@ -31,7 +31,7 @@ def waiting_by_cause(
     Args:
         seen: sessions by status, and what the dispatchers say.
         unclaimable: what the store knows of those that are queued.
-        held: see `held_queues`.
+        held: see `blocked_queues`.
     """
     counts: dict[WaitingCause, int] = dict.fromkeys(COUNTED, 0)
     counts[WaitingCause.PAUSED] = seen.sessions.get(Status.PAUSED, 0)

@@ -44,7 +44,7 @@ class Quota:
         if room >= len(jobs):
             return [True] * len(jobs)
         keys = [job.spec.idempotency_key for job in jobs]
-        known = set(await self._store.known_keys(tenant, {key for key in keys if key is not None}))
+        known = set(await self._store.used_keys(tenant, {key for key in keys if key is not None}))
         admitted = []
         for key in keys:
             fits = key in known
@@ -67,8 +67,8 @@ class Quota:
             self._counted_at = time.monotonic()
         return min(asked, max(0, limit - self._waiting.get(tenant, 0)))
 
-    def taken(self, tenant: str, jobs: int = 1) -> None:
-        """So many new jobs of the tenant were stored."""
+    def count_jobs(self, tenant: str, jobs: int = 1) -> None:
+        """Count so many new jobs of the tenant that were stored."""
         if self._limit_of(tenant) > 0:
             self._waiting[tenant] = self._waiting.get(tenant, 0) + jobs
 

@@ -300,7 +300,7 @@ class LiveRooms:
         finally:
             await self.let_go(room)
 
-    def known(self, session: int) -> Room | None:
+    def by_session(self, session: int) -> Room | None:
         """The room of a session, where there is one."""
         return self._by_session.get(session)
 

@@ -30,7 +30,7 @@ class TenantShares:
         self._what = what
         self._taken: Counter[str] = Counter()
 
-    def taken(self, tenant: str) -> int:
+    def count_of(self, tenant: str) -> int:
         """Return how many a tenant has."""
         return self._taken[tenant]
 

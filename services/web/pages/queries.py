@@ -37,7 +37,7 @@ class JobQuery:
         return cls(**{name: value[:LONGEST] for name, value in parse_qsl(text) if name in known})
 
     @property
-    def given(self) -> bool:
+    def has_filters(self) -> bool:
         """Return whether it limits anything."""
         return any(asdict(self).values())
 

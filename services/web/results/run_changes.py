@@ -207,7 +207,7 @@ def _of_later(record: MatchedRecord, number: int, lacks: str) -> _Told:
     fields = {name: {"before": a, "after": b} for name, (a, b) in unlike.items() if name not in doubted}
     why = "; ".join(f"{name} was not sure enough in the {run} run" for name, run in doubted.items())
     change: Change = "changed" if fields else "unclear" if doubted else "same"
-    parts = (_seen(record.twin_meta), _seen(record.meta))
+    parts = (_provenance(record.twin_meta), _provenance(record.meta))
     return change, _line(change, record.meta["keys"][number], fields, new, why, *parts)
 
 
@@ -225,7 +225,7 @@ def _alone(record: MatchedRecord, number: int, run: WhichRun, lacks: str) -> _To
     elif lacks:
         why = f"the {_OTHER[run]} run may not have read it: {lacks}"
     change: Change = "unclear" if why else "appeared" if run is WhichRun.AFTER else "went"
-    seen = _seen(record.meta)
+    seen = _provenance(record.meta)
     parts = (seen, None) if run is WhichRun.BEFORE else (None, seen)
     return change, _line(change, record.meta["keys"][number], {}, json.loads(record.record), why, *parts)
 
@@ -250,7 +250,7 @@ def _line(
     }
 
 
-def _seen(meta: Mapping[str, Json]) -> dict[str, Json]:
+def _provenance(meta: Mapping[str, Json]) -> dict[str, Json]:
     """Return where and when a record was read."""
     return {name: meta[name] for name in ("session", "item", "url", "at")}
 

@@ -154,14 +154,14 @@ class ExportTable:
         sink = _Pipe()
         with pq.ParquetWriter(sink, self._schema(), compression="zstd") as writer:
             yield from self._groups(sink, writer)
-        yield sink.taken()
+        yield sink.take_bytes()
 
     def arrow(self) -> Iterator[bytes]:
         """The table as a stream of Arrow's IPC format, one batch after the other."""
         sink = _Pipe()
         with pa.ipc.new_stream(sink, self._schema()) as writer:
             yield from self._groups(sink, writer)
-        yield sink.taken()
+        yield sink.take_bytes()
 
     def xlsx(self) -> Iterator[bytes]:
         """The table as the one sheet of an Excel file, whose texts are never formulas or links."""
@@ -191,7 +191,7 @@ class ExportTable:
                 for name, field in zip(columns, schema, strict=True)
             ]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
-            yield sink.taken()
+            yield sink.take_bytes()
 
     def _type(self, name: str) -> pa.DataType:
         if name in _FIXED_TYPES:
@@ -325,7 +325,7 @@ class _Pipe(io.RawIOBase):
         self._position += len(part)
         return len(part)
 
-    def taken(self) -> bytes:
+    def take_bytes(self) -> bytes:
         """Return what was written since the last call."""
         parts, self._parts = self._parts, []
         return b"".join(parts)

@@ -75,7 +75,7 @@ class Scheduler:
         fired = await self._store.fire(firings)
         late = [each for each in fired if each.state is not RunState.MISSED and each.late_s > LATE_S]
         self._metrics.schedule_runs.labels("late").inc(len(late))
-        return self._told(fired)
+        return self._report(fired)
 
     async def _start_queued(self) -> list[Fired]:
         starts = []
@@ -83,7 +83,7 @@ class Scheduler:
             job, refusal = await self._checked(run.row)
             if job is None or await self._has_room(job):
                 starts.append(QueuedStart(run, job, refusal))
-        return self._told(await self._store.start_queued(starts))
+        return self._report(await self._store.start_queued(starts))
 
     async def _checked(self, row: ScheduleRow) -> tuple[NewJob | None, str]:
         """The job of a schedule as it can be submitted now, or why it cannot be: its workflow may be gone."""
@@ -96,11 +96,11 @@ class Scheduler:
         (admitted,) = await self._quota.admits(job.tenant, [job])
         return admitted
 
-    def _told(self, fired: Sequence[Fired]) -> list[Fired]:
+    def _report(self, fired: Sequence[Fired]) -> list[Fired]:
         for each in fired:
             self._metrics.schedule_runs.labels(each.state.value).inc(each.times)
             if each.state is RunState.STARTED:
-                self._quota.taken(each.tenant)
+                self._quota.count_jobs(each.tenant)
                 self._metrics.jobs_submitted.labels("schedule").inc()
             log.info(
                 LogEvent.SCHEDULE_FIRED,

@@ -237,7 +237,7 @@ def parse_spec(body: bytes, *, idempotency_key: str | None = None) -> JobSpec:
     except ValidationError as err:
         # Says line and column where it is no JSON at all.
         lacking = _lacks_url(parse_json(body))
-        raise refused([*lacking, *told_of(err, JobSpec, body)], of=len(lacking) + err.error_count()) from None
+        raise refused([*lacking, *validation_faults(err, JobSpec, body)], of=len(lacking) + err.error_count()) from None
     faults = list(islice(_unstorable(parse_json(body), ()), _MOST_FAULTS)) if _SUSPICIOUS.search(body) else []
     if idempotency_key is not None:
         if spec.idempotency_key not in (None, idempotency_key):
@@ -340,16 +340,18 @@ def _fault(field: str, reason: str) -> Fault:
     return {"field": field, "reason": reason}
 
 
-def told_of(error: ValidationError, model: type[BaseModel], body: bytes = b"") -> list[Fault]:
+def validation_faults(error: ValidationError, model: type[BaseModel], body: bytes = b"") -> list[Fault]:
     """The first of pydantic's errors about the `model` that `body` should be, in our words."""
     if error.error_count() > _MOST_MADE:
         try:
             model.model_validate_json(to_json(_first_parts(from_json(body), 2 * _MOST_FAULTS)), strict=True)
         except ValidationError as first:
             if first.error_count() <= _MOST_MADE:
-                return told_of(first, model, body)
+                return validation_faults(first, model, body)
         return [_fault("body", f"has {error.error_count()} faults")]
-    return [told(fault, model) for fault in error.errors(include_url=False, include_input=False)[:_MOST_FAULTS]]
+    return [
+        translate_error(fault, model) for fault in error.errors(include_url=False, include_input=False)[:_MOST_FAULTS]
+    ]
 
 
 def _first_parts(value: Json, most: int = _FIRST_PARTS) -> Json:
@@ -361,7 +363,7 @@ def _first_parts(value: Json, most: int = _FIRST_PARTS) -> Json:
     return value
 
 
-def told(error: ErrorDetails, model: type[BaseModel]) -> Fault:
+def translate_error(error: ErrorDetails, model: type[BaseModel]) -> Fault:
     """One of pydantic's errors about `model` in our words where its own are about Python."""
     kind, context = error["type"], error.get("ctx", {})
     field = field_name(error["loc"]) or "body"

@@ -158,7 +158,7 @@ def _record(leaf: SessionDetail, outcome: Outcome, record: Record | None, spec: 
             name: [TriedCandidate.model_validate(candidate) for candidate in several]
             for name, several in candidates.items()
         },
-        missing=[name for name in _wanted(spec) if name not in sources],
+        missing=[name for name in _schema_fields(spec) if name not in sources],
         error=error and ErrorView.model_validate(error),
         seconds=outcome.seconds,
     )
@@ -181,7 +181,7 @@ def _item(item: LoopItem | None) -> TriedItem | None:
     return None if item is None else TriedItem(value=item.value, label=item.label, is_link=item.is_link)
 
 
-def _wanted(spec: JobSpec) -> list[str]:
+def _schema_fields(spec: JobSpec) -> list[str]:
     """The fields that the job's schema names."""
     schema = spec.extract.record_schema if spec.extract is not None else None
     properties = (schema or {}).get("properties")
@@ -214,7 +214,7 @@ def _proposed(leaf: SessionDetail) -> _Proposed | None:
 def _common(pages: Sequence[_Proposed], spec: JobSpec) -> dict[str, dict[str, Json]]:
     """Of each field the best place that works on all pages of the sample that have the field; what is given stays."""
     common: dict[str, dict[str, Json]] = {}
-    for name in _wanted(spec):
+    for name in _schema_fields(spec):
         if spec.extract is not None and name in spec.extract.fields:
             common[name] = spec.extract.fields[name].model_dump(by_alias=True, exclude_defaults=True)
             continue

@@ -65,6 +65,6 @@ class Trier:
         except ServiceError as error:
             self._deps.metrics.submissions_refused.labels(error.code).inc()
             raise
-        self._quota.taken(caller.tenant)
+        self._quota.count_jobs(caller.tenant)
         self._deps.metrics.jobs_submitted.labels("try").inc()
         return await run_try(self._deps, job, timeout_s=timeout_s, listens=listens, tell=tell)

@@ -90,7 +90,7 @@ def spec_of(given: VersionTry, version: Version) -> bytes:
     return json.dumps(spec, ensure_ascii=False).encode()
 
 
-def told(given: VersionTry, unchecked: Sequence[str], sampled: Sampled) -> VersionTryView:
+def trial_view(given: VersionTry, unchecked: Sequence[str], sampled: Sampled) -> VersionTryView:
     """The answer to a try."""
     by_index = {session.row.item.index: session for session in sampled.sessions if session.row.item is not None}
     root = sampled.root.row.outcome

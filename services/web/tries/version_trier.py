@@ -12,7 +12,7 @@ from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.problems import faults_of
 from shoal.services.web.tries.trial import Listens
 from shoal.services.web.tries.trier import Trier
-from shoal.services.web.tries.version_trial import VersionTry, prepared, spec_of, told
+from shoal.services.web.tries.version_trial import VersionTry, prepared, spec_of, trial_view
 from shoal.services.web.tries.version_views import VersionTryView
 
 
@@ -55,7 +55,7 @@ class VersionTrier:
                 items=len(given.urls),
                 timeout_s=timeout_s,
                 listens=listens,
-                tell=lambda sampled: (told(given, ready.unchecked, sampled), sampled.pictures),
+                tell=lambda sampled: (trial_view(given, ready.unchecked, sampled), sampled.pictures),
                 pictured=pictured,
             )
         except BadInput as error:

@@ -115,7 +115,7 @@ async def test_json_lines_tell_every_end(here: World, capsys: pytest.CaptureFixt
     await watcher.look(0.0)
     await here.submit()
     await here.run(lambda work: failed())
-    with watching.shown(as_json=True) as show:
+    with watching.jobs_display(as_json=True) as show:
         show(await watcher.look(1.0))
     (line,) = capsys.readouterr().err.splitlines()
     told = json.loads(line)

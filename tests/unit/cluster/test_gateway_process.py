@@ -18,7 +18,7 @@ import pytest
 
 from shoal.services.cluster.address import running_cluster
 from shoal.services.cluster.embedded import _announced, _only_one
-from shoal.services.cluster.gateway_keeper import GatewayKeeper, kept_gateway, why_ended
+from shoal.services.cluster.gateway_keeper import GatewayKeeper, supervised_gateway, why_ended
 from shoal.services.cluster.serving import listening
 from shoal.services.errors import BadSetting, ClusterFailed
 from shoal.services.settings import load_settings
@@ -65,7 +65,7 @@ async def kept(folder: Path, **settings: object) -> AsyncIterator[Kept]:
     await (await open_store(chosen.store_url)).close()
     with listening("127.0.0.1", 0) as listener:
         async with (
-            kept_gateway(listener, chosen, folder) as keeper,
+            supervised_gateway(listener, chosen, folder) as keeper,
             # A connection that was open when it died is lost, as everywhere; here each request makes its own.
             httpx.AsyncClient(base_url=await keeper.url(), timeout=120, limits=NO_KEEPING) as client,
         ):
@@ -123,7 +123,7 @@ async def test_settings_that_a_gateway_cannot_take_are_told_as_such_while_other_
         data_dir=tmp_path, cookie_secret="0" * 32, auth="off", login_header="X-User", login_proxies=["127.0.0.1"]
     )
     with listening("127.0.0.1", 0) as listener:
-        async with kept_gateway(listener, bad, tmp_path) as keeper:
+        async with supervised_gateway(listener, bad, tmp_path) as keeper:
             keeper.check()
             with pytest.raises(BadSetting, match=r"^SHOAL_LOGIN_HEADER needs SHOAL_AUTH=on"):
                 await keeper.url()

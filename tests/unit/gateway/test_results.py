@@ -232,9 +232,9 @@ async def test_many_row_groups_make_one_parquet_file(monkeypatch: pytest.MonkeyP
 def test_the_pipe_counts_on_when_its_bytes_are_taken() -> None:
     pipe = _Pipe()
     pipe.write(b"abc")
-    assert (pipe.taken(), pipe.taken(), pipe.tell()) == (b"abc", b"", 3)
+    assert (pipe.take_bytes(), pipe.take_bytes(), pipe.tell()) == (b"abc", b"", 3)
     pipe.write(memoryview(b"de"))
-    assert (pipe.taken(), pipe.tell()) == (b"de", 5)
+    assert (pipe.take_bytes(), pipe.tell()) == (b"de", 5)
 
 
 @pytest.mark.parametrize(

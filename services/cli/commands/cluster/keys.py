@@ -79,7 +79,7 @@ def create(
                 raise BadUsage(reason)
             row = await store.create_key(name, tenant, scopes, hash_key(key), lasts_s)
         if as_json:
-            print(json.dumps({**_shown(row), "key": key}, ensure_ascii=False))
+            print(json.dumps({**_key_json(row), "key": key}, ensure_ascii=False))
         else:
             print(key)
             until = f" until {_at(row.expires_at)} UTC" if row.expires_at else ""
@@ -97,7 +97,7 @@ def listing(as_json: AsJson = False) -> None:
             rows = await store.keys()
         if as_json:
             for row in rows:
-                print(json.dumps(_shown(row), ensure_ascii=False))
+                print(json.dumps(_key_json(row), ensure_ascii=False))
             return Exit.DONE
         columns = ("id", "name", "tenant", "scopes", "created", "last used", "expires", "revoked")
         print_table(columns, map(_cells, rows))
@@ -116,7 +116,7 @@ def revoke(
         async with _store() as store:
             row = await store.revoke_key(key)
         if as_json:
-            print(json.dumps(_shown(row), ensure_ascii=False))
+            print(json.dumps(_key_json(row), ensure_ascii=False))
         else:
             tell(f"key {row.id} ({row.name}) is revoked; gateways that have just used it forget it within 5 s")
         return Exit.DONE
@@ -139,7 +139,7 @@ def migrate(as_json: AsJson = False) -> None:
     finish(work())
 
 
-def _shown(row: ApiKey) -> dict[str, object]:
+def _key_json(row: ApiKey) -> dict[str, object]:
     return {
         "id": row.id,
         "name": row.name,

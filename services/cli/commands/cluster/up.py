@@ -39,7 +39,7 @@ def up(
                 tell(f"Shoal is up at {cluster.url} (dashboard and API); data in {cluster.data_dir}; Ctrl-C ends it")
             try:
                 watching = heavy.watching()
-                with watching.shown(as_json=as_json) as show:
+                with watching.jobs_display(as_json=as_json) as show:
                     await watching.watch(cluster.store, show, cluster.artifacts.check)
             except asyncio.CancelledError:  # asked to end: leave in order
                 return Exit.DONE

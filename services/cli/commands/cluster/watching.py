@@ -134,9 +134,10 @@ class Watcher:
         open_: list[tuple[JobRow, JobProgress]] = []
         for row in (row for row in rows if row.id not in over):  # one may have ended between the two readings
             pace = self._paces.setdefault(row.id, Throughput())
-            open_.append((row, pace.note(_told(row.counts), at_s)))
+            open_.append((row, pace.note(_counts_record(row.counts), at_s)))
             counts = _sum(counts, row.counts)
-        overall = self._total.note(_told(_sum(counts, self._over)), at_s)  # over their ends: else it would begin anew
+        # Over their ends: else it would begin anew.
+        overall = self._total.note(_counts_record(_sum(counts, self._over)), at_s)
         done, unsure = counts.completed, counts.unsure
         ends = {"done": done, "failed": counts.final - done - unsure, "unsure": unsure}
         return JobsLook(open_, ended, replace(overall, expected=counts.expected, **ends))
@@ -170,12 +171,12 @@ def _sum(counts: Counts, other: Counts) -> Counts:
     return Counts(**{name: value + second[name] for name, value in asdict(counts).items()})
 
 
-def _told(counts: Counts) -> records.Counts:
+def _counts_record(counts: Counts) -> records.Counts:
     return records.Counts.model_validate(asdict(counts))
 
 
 @contextmanager
-def shown(*, as_json: bool = False) -> Iterator[ShowJobs]:
+def jobs_display(*, as_json: bool = False) -> Iterator[ShowJobs]:
     """Yield what shows looks in the way that fits this standard error; on a terminal, log lines go above the bars."""
     if as_json:
         yield _json_lines

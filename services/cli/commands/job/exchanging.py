@@ -11,7 +11,7 @@ from shoal.agent.workflows.format.workflow import read_workflow, write_workflow
 from shoal.services.cli.ending import BadUsage
 
 
-def taken(kind: ImportFormat, content: bytes, name: str) -> tuple[Json, tuple[str, ...]]:
+def import_workflow(kind: ImportFormat, content: bytes, name: str) -> tuple[Json, tuple[str, ...]]:
     """Another program's file as a workflow, and what of the file the workflow does not say.
 
     Raises:
@@ -24,7 +24,7 @@ def taken(kind: ImportFormat, content: bytes, name: str) -> tuple[Json, tuple[st
     return write_workflow(read.workflow), read.lost
 
 
-def given(kind: ExportFormat, workflow: Json) -> Exported:
+def export_workflow(kind: ExportFormat, workflow: Json) -> Exported:
     """A workflow's one version as another program's file, and what that file cannot say."""
     read = read_workflow(workflow)
     return write_file(kind, read.versions[0], read.name)

@@ -13,7 +13,7 @@ from shoal.records import Basis, Job, JobSummary, Learning
 from shoal.services.cli.ending import Exit, incomplete_words, job_exit, tell
 from shoal.services.cli.pace import duration
 from shoal.services.cli.printing import OrderedLines
-from shoal.services.cli.progress import shown
+from shoal.services.cli.progress import progress_display
 
 PRINT_EVERY_S = 1.0
 _QUOTATIONS = 5  # that a terminal shows
@@ -23,7 +23,7 @@ _QUOTED_CHARS, _ADDRESS_CHARS = 160, 200
 async def follow(client: Api, job: str, *, lines: OrderedLines | None, as_json: bool) -> Exit:
     """Shows the job's progress until it is final, writes its results where wanted, and says how it ended."""
     printed_s = time.monotonic()
-    with shown(job, as_json=as_json) as show:
+    with progress_display(job, as_json=as_json) as show:
         async for event in client.events(job):
             show(event)
             if lines is not None and time.monotonic() - printed_s >= PRINT_EVERY_S:

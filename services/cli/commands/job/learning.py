@@ -44,7 +44,7 @@ async def learned(client: Api, job: str, name: str, items: int) -> LearnReport:
     if row.finished_at is None:
         raise BadUsage(f"{job} is not finished: it is {row.status}")
     if row.spec.get("policy") == "person":
-        return await _shown(client, row.root_session)
+        return await _demonstration_report(client, row.root_session)
     shown = {key: value for key, value in row.spec.items() if value is not None}
     spec = JobSpec.model_validate(shown)
     runs = await _runs(client, job, items, loop=spec.loop is not None)
@@ -66,7 +66,7 @@ async def learned(client: Api, job: str, name: str, items: int) -> LearnReport:
     return LearnReport(json.dumps(write_workflow(workflow)).encode(), len(runs), compiled.version.open)
 
 
-async def _shown(client: Api, session: str) -> LearnReport:
+async def _demonstration_report(client: Api, session: str) -> LearnReport:
     """The session in which a person showed a workflow, where one was drafted."""
     detail = SessionDetail.model_validate(await client.session(session))
     if any(artifact.kind == DRAFT for artifact in detail.artifacts):

@@ -178,7 +178,7 @@ def take(
             raise BadUsage("--name NAME is needed: standard input has no name")
         body = _bytes_of(file)
         if kind is not ImportFormat.SHOAL:
-            workflow, lost = heavy.exchanging().taken(kind, body, name or Path(file).stem)
+            workflow, lost = heavy.exchanging().import_workflow(kind, body, name or Path(file).stem)
             body = json.dumps(workflow).encode()
             for loss in lost:
                 tell(f"not taken over: {loss}")
@@ -223,7 +223,7 @@ def export(
         if kind is ExportFormat.SHOAL:
             print(json.dumps(exported, ensure_ascii=False, indent=None if as_json else 2))
             return Exit.DONE
-        written = heavy.exchanging().given(kind, exported)
+        written = heavy.exchanging().export_workflow(kind, exported)
         for loss in written.lost:
             tell(f"not exported: {loss}")
         print(written.text)

@@ -201,10 +201,10 @@ def _tell_result(result: ActionResult, *, as_json: bool) -> None:
     elif error is not None:
         print(f"{call}: {error.message}")
     else:
-        print(f"{call}: ok in {result.seconds:.1f} s{_said(result.effect)}")
+        print(f"{call}: ok in {result.seconds:.1f} s{_describe_effect(result.effect)}")
 
 
-def _said(effect: Effect) -> str:
+def _describe_effect(effect: Effect) -> str:
     """Return what an action changed, in words."""
     parts = list(effect_words(effect))
     parts += ["the page changed"] if effect.dom_changed and not parts else []

@@ -20,7 +20,7 @@ from shoal.services.web.http.audit import note_detail
 from shoal.services.web.http.auth import Authenticator, guard, require_scope
 from shoal.services.web.http.body import JSON_TYPES, require_type
 from shoal.services.web.http.lazy_route import LazyRoute
-from shoal.services.web.specs.specs import told_of
+from shoal.services.web.specs.specs import validation_faults
 
 
 class ScheduleKeyBody(BaseModel):
@@ -43,7 +43,7 @@ def schedule_key_body(fields: Mapping[str, str | None]) -> ScheduleKeyBody:
     try:
         return ScheduleKeyBody.model_validate(fields)
     except ValidationError as error:
-        faults = told_of(error, ScheduleKeyBody)
+        faults = validation_faults(error, ScheduleKeyBody)
         raise BadInput(f"{faults[0]['field']}: {faults[0]['reason']}.", errors=faults) from None
 
 

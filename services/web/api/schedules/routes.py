@@ -22,7 +22,7 @@ from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
 from shoal.services.web.http.lazy_route import LazyRoute
 from shoal.services.web.http.problems import faults_of
-from shoal.services.web.specs.specs import SpecChecker, parse_json, told_of
+from shoal.services.web.specs.specs import SpecChecker, parse_json, validation_faults
 
 Verb = Literal["pause", "resume", "fire", "accept"]
 VERBS: dict[Verb, str] = {
@@ -153,7 +153,7 @@ def _read(body: bytes) -> tuple[ScheduleSpec, bytes]:
     try:
         spec = ScheduleSpec.model_validate_json(body, strict=True)
     except ValidationError as error:
-        faults = told_of(error, ScheduleSpec, body)
+        faults = validation_faults(error, ScheduleSpec, body)
         raise BadInput(
             f"The schedule is not valid: {faults[0]['field']}: {faults[0]['reason']}.", errors=faults
         ) from None

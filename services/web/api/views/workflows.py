@@ -113,12 +113,12 @@ class DifferenceView(View):
 
 def version_summary(row: VersionRow) -> VersionSummary:
     """A version without its graph."""
-    return VersionSummary(**_told(row))
+    return VersionSummary(**_summary_fields(row))
 
 
 def version_detail(row: VersionRow) -> VersionDetail:
     """A version with its graph."""
-    return VersionDetail(**_told(row), version=row.version.as_json())
+    return VersionDetail(**_summary_fields(row), version=row.version.as_json())
 
 
 def workflow_view(row: WorkflowRow) -> WorkflowView:
@@ -139,7 +139,7 @@ def imported_view(row: WorkflowRow, lost: tuple[str, ...]) -> ImportedView:
     return ImportedView(**dict(workflow_view(row)), lost=lost)
 
 
-def _told(row: VersionRow) -> Mapping[str, Json]:
+def _summary_fields(row: VersionRow) -> Mapping[str, Json]:
     version = row.version
     names = dict.fromkeys(field.name for branch in version.branches for field in branch.fields)
     return {

@@ -34,7 +34,7 @@ class AuditQuery:
     until: str = ""  # a day, UTC, that counts too
 
     @property
-    def given(self) -> bool:
+    def has_filters(self) -> bool:
         """Return whether it limits anything."""
         return any(asdict(self).values())
 
@@ -61,7 +61,7 @@ class AuditQuery:
         )
 
 
-def _asked(
+def _audit_query(
     who: str = Query("", max_length=LONGEST),
     what: str = Query("", max_length=LONGEST),
     since: str = Query("", max_length=LONGEST),
@@ -78,7 +78,7 @@ def add_audit_log(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck,
     async def listing(
         request: Request,
         caller: Caller = Depends(let_in(login_check, "control")),
-        asked: AuditQuery = Depends(_asked),
+        asked: AuditQuery = Depends(_audit_query),
         before: int | None = Query(None, ge=1, le=2**63 - 1),
     ) -> Response:
         entries = await store.audit(asked.filter(caller.sees, before, ENTRIES_SHOWN + 1))
@@ -96,7 +96,7 @@ def add_audit_log(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck,
 
     @router.get("/admin/audit/export")
     async def export(
-        caller: Caller = Depends(let_in(login_check, "control")), asked: AuditQuery = Depends(_asked)
+        caller: Caller = Depends(let_in(login_check, "control")), asked: AuditQuery = Depends(_audit_query)
     ) -> Response:
         headers = {"Content-Disposition": 'attachment; filename="audit.jsonl"'}
         lines = _lines(store, asked.filter(caller.sees, None, _AT_ONCE))

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from shoal.services.errors import BadInput
-from shoal.services.web.specs.specs import told_of
+from shoal.services.web.specs.specs import validation_faults
 
 Patch = TypeVar("Patch", bound=BaseModel)
 
@@ -36,5 +36,5 @@ def patch_of(model: type[Patch], fields: Mapping[str, Any]) -> Patch:
     try:
         return model(**fields)
     except ValidationError as error:
-        faults = told_of(error, model)
+        faults = validation_faults(error, model)
         raise BadInput(f"{faults[0]['field']} {faults[0]['reason']}.", errors=faults) from None

@@ -10,7 +10,7 @@ from shoal.agent.support.json_value import Json
 from shoal.services.errors import BadInput
 from shoal.services.store.records import JobChanges
 from shoal.services.web.api.changes import JobPatch, job_changes
-from shoal.services.web.specs.specs import told
+from shoal.services.web.specs.specs import translate_error
 
 NONE = "none"
 """The word that takes a limit away."""
@@ -29,7 +29,7 @@ def changes_of(given: Mapping[str, str]) -> JobChanges:
     try:
         return job_changes(JobPatch.model_validate(patch))
     except ValidationError as error:
-        first = told(error.errors(include_url=False)[0], JobPatch)
+        first = translate_error(error.errors(include_url=False)[0], JobPatch)
         raise BadInput(f"{first['field']}: {first['reason']}", errors=[first]) from None
 
 

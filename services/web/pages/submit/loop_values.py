@@ -31,7 +31,7 @@ class TableFile:
 
     def sample(self) -> list[list[Json]]:
         """The first rows, by columns; long texts are cut."""
-        return [[_shown(row.get(column)) for column in self.columns] for row in self.rows[:SAMPLE_ROWS]]
+        return [[_clipped(row.get(column)) for column in self.columns] for row in self.rows[:SAMPLE_ROWS]]
 
 
 def read_table(content: bytes) -> TableFile:
@@ -133,7 +133,7 @@ def _csv_rows(text: str) -> Iterator[Mapping[str, Json]]:
         raise _bad(f"line {reader.line_num} is no CSV: {error}") from None
 
 
-def _shown(value: Json) -> Json:
+def _clipped(value: Json) -> Json:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return value if len(text) <= _SAMPLE_CHARS else f"{text[:_SAMPLE_CHARS]}…"
 

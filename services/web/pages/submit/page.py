@@ -111,7 +111,7 @@ def add_submit_page(
         """
         inputs = await job_form.inputs(request)
         checked = await job_form.checked(inputs, caller)
-        return await aside(inputs.size, job_form.told, request, checked, inputs.has(AS_JSON))
+        return await aside(inputs.size, job_form.draft_response, request, checked, inputs.has(AS_JSON))
 
     _add_presets(router, deps, login_check, job_form)
     _add_helpers(router, deps, login_check, job_form, trier)
@@ -188,7 +188,7 @@ def _add_helpers(
         """The columns and first rows of a file; with a mapping (JSON: names by column), the values of a loop."""
         login_check.check_form(request, request.headers.get(TOKEN_HEADER, ""))
         content = await read_body(request, FILE_BYTES * deps.options.body_limit)
-        return await aside(len(content), _told_table, content, mapping)
+        return await aside(len(content), _table_response, content, mapping)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +240,8 @@ class _JobForm:
             return CheckedDraft(draft, tuple(faults), error.message)
         return CheckedDraft(draft, tuple(faults))
 
-    def told(self, request: Request, checked: CheckedDraft, by_json: bool) -> Response:
-        """Return what the page's script shows; of a job that was given as JSON, its form too."""
+    def draft_response(self, request: Request, checked: CheckedDraft, by_json: bool) -> Response:
+        """The answer for the page's script; for a job given as JSON, with its form."""
         texts = equivalents(checked.draft.spec, self.gateway(request), keys=self.login_check.required)
         told = {
             "valid": checked.valid,
@@ -326,7 +326,7 @@ def _body(draft: Draft) -> bytes:
     return json.dumps(draft.spec, ensure_ascii=False).encode()
 
 
-def _told_table(content: bytes, mapping: str) -> Response:
+def _table_response(content: bytes, mapping: str) -> Response:
     """The columns and first rows of a file, and the values that `mapping` makes of it."""
     try:
         table = read_table(content)

@@ -43,8 +43,8 @@ class Section:
     fields: tuple[SpecField, ...]
 
     @property
-    def given(self) -> bool:
-        """Return whether something is given for one of its fields."""
+    def is_filled(self) -> bool:
+        """Return whether one of its fields is filled."""
         return any(field.present or field.value or field.chosen for field in self.fields)
 
 

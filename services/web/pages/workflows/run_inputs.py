@@ -47,7 +47,7 @@ class RunInput:
     same: bool  # every run that was learned from had the same value, so another one is a miss
 
     @property
-    def told_type(self) -> str:
+    def type_text(self) -> str:
         """Its type in words."""
         return _CALLED.get(self.type, "a text")
 
@@ -68,9 +68,9 @@ class RunInput:
             try:
                 value = parse_json((text.lower() if self.type == "boolean" else text).encode())
             except BadInput:
-                raise ValueError(f"is not {self.told_type}") from None
+                raise ValueError(f"is not {self.type_text}") from None
         if not isinstance(value, _TYPES[self.type]) or (isinstance(value, bool) and self.type != "boolean"):
-            raise ValueError(f"is not {self.told_type}")
+            raise ValueError(f"is not {self.type_text}")
         return value
 
 

@@ -56,7 +56,9 @@ def add_version_tries(
         login_check.check_form(request, inputs.one("token"))
         row = await deps.store.workflows.get(caller.tenant, name)
         version = version_of(row, number).version
-        return await answer_try(request, pages, trier, caller, lambda: given_by(inputs, row, version), inputs.size)
+        return await answer_try(
+            request, pages, trier, caller, lambda: version_try_of(inputs, row, version), inputs.size
+        )
 
 
 async def answer_try(
@@ -104,17 +106,17 @@ def counted(view: VersionTryView) -> list[CountLine]:
     return list(lines.values())
 
 
-def given_by(inputs: Inputs, row: WorkflowRow, version: Version) -> VersionTry:
+def version_try_of(inputs: Inputs, row: WorkflowRow, version: Version) -> VersionTry:
     """Return what the form asks to run.
 
     Raises:
         BadInput: naming the field that is wrong.
     """
-    body = read_try(_asked_by(inputs))
+    body = read_try(_try_body(inputs))
     return VersionTry(row.name, row.scope, version, body.urls, body.start, body.data, body.item)
 
 
-def _asked_by(inputs: Inputs) -> bytes:
+def _try_body(inputs: Inputs) -> bytes:
     """The body of a try that the form's inputs make.
 
     Raises:

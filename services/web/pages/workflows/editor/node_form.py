@@ -27,7 +27,7 @@ def conditions_of(kind: str) -> tuple[str, ...]:
     return CONDITIONS.get(kind, ("pre",))
 
 
-def shown_constant(value: Json) -> str:
+def write_constant(value: Json) -> str:
     """A constant as people write it: a text plainly, unless it would be read as something else."""
     if isinstance(value, str):
         try:
@@ -38,7 +38,7 @@ def shown_constant(value: Json) -> str:
 
 
 def read_constant(text: str) -> Json:
-    """Return what `shown_constant` wrote, or a person."""
+    """Return what `write_constant` wrote, or a person."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

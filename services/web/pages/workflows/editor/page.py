@@ -38,10 +38,10 @@ from shoal.services.web.pages.workflows.editor.changes import (
     nodes_of,
     renamed,
 )
-from shoal.services.web.pages.workflows.editor.node_form import NodeReader, conditions_of, shown_constant
+from shoal.services.web.pages.workflows.editor.node_form import NodeReader, conditions_of, write_constant
 from shoal.services.web.pages.workflows.graph import drawn
 from shoal.services.web.pages.workflows.steps import pictures, step_line
-from shoal.services.web.pages.workflows.tries import answer_try, given_by
+from shoal.services.web.pages.workflows.tries import answer_try, version_try_of
 from shoal.services.web.tries.version_trial import VersionTry
 from shoal.services.web.tries.version_trier import VersionTrier
 
@@ -107,13 +107,13 @@ def add_editor(
         row = await deps.store.workflows.get(caller.tenant, name)
         inputs = await editor.inputs(request)
 
-        def given() -> VersionTry:
+        def read_form() -> VersionTry:
             edited = edited_by(inputs)
             if edited.faults:
                 raise BadInput("; ".join(f"{place}: {reason}" for place, reason in edited.faults))
-            return given_by(inputs, row, checked(row, edited).model_copy(update={"number": edited.base}))
+            return version_try_of(inputs, row, checked(row, edited).model_copy(update={"number": edited.base}))
 
-        return await answer_try(request, pages, trier, caller, given, inputs.size, pictured=True)
+        return await answer_try(request, pages, trier, caller, read_form, inputs.size, pictured=True)
 
 
 def edited_by(inputs: Inputs) -> Edited:
@@ -287,7 +287,7 @@ class _Editor:
             families=FAMILIES,
             condition_kinds=_CONDITIONS,
             conditions_of=conditions_of,
-            constant=shown_constant,
+            constant=write_constant,
             actions=[primitive.name for primitive in PRIMITIVES],
             can_try=caller.may("submit"),
         )
