@@ -31,7 +31,7 @@ from tests.gateway_world import World, world
 from tests.loopback import served
 from tests.model_server import ModelServer, serving
 from tests.patience import PATIENCE_S, PATIENT
-from tests.unit.agent.model.test_step import act, says
+from tests.unit.agent.model.test_step import act, step_reply
 
 TOKEN = "workers-show-this"
 REACH = Reach(exceptions=("127.0.0.1", "localhost"))
@@ -54,10 +54,10 @@ class Agent:
         content = body["messages"][1]["content"]
         shown = content if isinstance(content, str) else "\n".join(p["text"] for p in content if p["type"] == "text")
         if self.until in shown.partition("# The page")[2].partition("# Now")[0]:
-            return json.dumps(says(act("COMPLETE"), achieved=True))
+            return json.dumps(step_reply(act("COMPLETE"), achieved=True))
         found = re.search(rf'\[(\w+) button "{self.button}"', shown)
         assert found, shown
-        return json.dumps(says(act("CLICK", id=found[1])))
+        return json.dumps(step_reply(act("CLICK", id=found[1])))
 
 
 @dataclass
@@ -86,7 +86,7 @@ class Live:
                 await asyncio.sleep(0.05)
         return row
 
-    async def asked(self, n: int = 1) -> None:
+    async def wait_for_asks(self, n: int = 1) -> None:
         """Returns once the agent has asked its model so often, and waits for the answer."""
         async with asyncio.timeout(PATIENCE_S):
             while len(self.model.requests) < n:
@@ -162,7 +162,7 @@ async def _dispatcher(folder: Path, made: World, model_url: str, gateway: str, r
     return dispatcher
 
 
-async def said(url: str, session: str, **order: Any) -> httpx.Response:
+async def post_order(url: str, session: str, **order: Any) -> httpx.Response:
     """Return what the gateway says to one thing that a person does, by the API."""
     async with httpx.AsyncClient() as http:
         return await http.post(f"{url}/v1/sessions/{session}/live", json=order, timeout=30)

@@ -100,7 +100,7 @@ def slow(server: ModelServer, body: dict[str, Json]) -> Response | None:
     raise AssertionError("the route takes this one itself")
 
 
-def says(text: str, finish_reason: str = "stop") -> Behaviour:
+def replies(text: str, finish_reason: str = "stop") -> Behaviour:
     """A completion with exactly this text."""
     return lambda server, body: completion(text, body, finish_reason=finish_reason)
 

@@ -111,7 +111,7 @@ class Served:
         """Runs a coroutine function in the gateway's loop, and gives its result."""
         return asyncio.run_coroutine_threadsafe(work(self.world), self.loop).result(PATIENCE_S)
 
-    def asked(self, ask: Callable[[], Any]) -> Any:
+    def harmless_answer(self, ask: Callable[[], Any]) -> Any:
         """The answer to an input that is harmless: no 5xx, a second's work at most, and no pause of the loop."""
         for _ in range(_AGAIN):
             self.pauses.reset()

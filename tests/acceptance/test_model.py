@@ -12,7 +12,7 @@ import pytest
 from shoal.agent.support.json_value import Json
 from tests.embedded import up
 from tests.model_server import ModelServer, serving
-from tests.unit.agent.model.test_step import act, says
+from tests.unit.agent.model.test_step import act, step_reply
 
 pytestmark = pytest.mark.timeout(800)  # a cluster has to start, and real pages take their time
 
@@ -47,11 +47,11 @@ class Script:
             return json.dumps(PLAN | {"require_extraction": False, "user_goal_achieved": True})
         if name == "step":
             if self.asked.count("step") > 1:
-                return json.dumps(says(act("COMPLETE"), achieved=True))
+                return json.dumps(step_reply(act("COMPLETE"), achieved=True))
             shown = str(body["messages"][1]["content"])
             found = re.search(r'\[(\w+) link "Delivery"', shown)
             assert found, shown
-            return json.dumps(says(act("CLICK", id=found[1])))
+            return json.dumps(step_reply(act("CLICK", id=found[1])))
         return json.dumps({"thought": "", "shown": 1, "records": [{"heading": "Delivery"}]})
 
 

@@ -16,7 +16,7 @@ from shoal.services.evaluation.runner import Folder
 from tests.acceptance.test_model import PLAN
 from tests.embedded import ROOT
 from tests.model_server import ModelServer, serving
-from tests.unit.agent.model.test_step import act, says
+from tests.unit.agent.model.test_step import act, step_reply
 
 pytestmark = pytest.mark.timeout(800)
 
@@ -34,7 +34,7 @@ def clicks(body: Json) -> Json:
     if name == "evaluation":
         return {"thought": "", "sub_scores": [], "reason": "it is over", "complete": "yes"}
     button = BUTTON.search(shown)
-    return says(act("COMPLETE"), achieved=True) if over or not button else says(act("CLICK", id=button[1]))
+    return step_reply(act("COMPLETE"), achieved=True) if over or not button else step_reply(act("CLICK", id=button[1]))
 
 
 async def shoal(folder: Path, *arguments: str) -> tuple[int, str, str]:

@@ -20,7 +20,7 @@ from tests.acceptance.test_model import PLAN
 from tests.embedded import ROOT
 from tests.model_server import ModelServer, serving
 from tests.sites.registry.serving import free_port
-from tests.unit.agent.model.test_step import act, says
+from tests.unit.agent.model.test_step import act, step_reply
 
 pytestmark = pytest.mark.timeout(600)  # three clusters have to start
 
@@ -54,11 +54,11 @@ def model(body: Json) -> str:
         case "plan":
             return json.dumps(PLAN | {"plan": "Open the page of the night light", "task_type": "navigate"})
         case "step" if is_there:
-            return json.dumps(says(act("COMPLETE"), achieved=True))
+            return json.dumps(step_reply(act("COMPLETE"), achieved=True))
         case "step":
             link = re.search(r'\[(\w+) link "Night light"', shown)
             assert link, shown
-            return json.dumps(says(act("CLICK", id=link[1])))
+            return json.dumps(step_reply(act("CLICK", id=link[1])))
         case _:
             price = re.search(r"EUR ([\d.]+)", shown)
             assert price, shown

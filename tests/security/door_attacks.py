@@ -271,7 +271,7 @@ def refused_beside(mallory: Person, acme: Person, queued: Sequence[str], running
             with http.stream("GET", f"/v1/sessions/{running}/live") as view:
                 if view.status_code != 200:
                     through.append(f"its live view: {view.status_code}")
-                taken = asked_to_take(http, f"/v1/sessions/{running}/live")
+                taken = take_answer(http, f"/v1/sessions/{running}/live")
                 if taken.status_code != 200:
                     through.append(f"its takeover: {taken.status_code} {taken.text}")
                 else:
@@ -283,14 +283,14 @@ def refused_beside(mallory: Person, acme: Person, queued: Sequence[str], running
     return opened, through
 
 
-def asked_to_take(http: httpx.Client, path: str) -> httpx.Response:
+def take_answer(http: httpx.Client, path: str) -> httpx.Response:
     """The answer to a person who asks for the page of a session, once it has one."""
     return until(
         lambda: (answer := http.post(path, json={"do": "take"})).status_code != 409 and answer, "it has a page"
     )
 
 
-def told_of_an_old_lease(person: Person, running: str) -> str:
+def answer_to_old_lease(person: Person, running: str) -> str:
     """Return what a click with the lease of a takeover that was handed back is answered, while another one clicks."""
     path = f"/v1/sessions/{running}/live"
     with person.api() as http:

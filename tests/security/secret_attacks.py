@@ -188,7 +188,7 @@ class Gateway:
             time.sleep(0.2)
         return job
 
-    def shown(self, job: str) -> Iterator[tuple[str, str]]:
+    def texts(self, job: str) -> Iterator[tuple[str, str]]:
         """All that is given of a job: where, and the text, unpacked."""
         sessions = self.http.get(f"/v1/jobs/{job}/sessions", params={"limit": 200}).json()["sessions"]
         details = [self.http.get(f"/v1/sessions/{session['id']}").json() for session in sessions]
@@ -256,7 +256,7 @@ def attack(gateway: Gateway, site: AttackedSite) -> Iterator[Attacked]:
         site.password = site.pin = ""
         job = gateway.run(spec)
         assert (site.password, site.pin) == (PASSWORD, PIN), f"{name}: the site was not given the secrets"
-        texts = dict(gateway.shown(job))
+        texts = dict(gateway.texts(job))
         through = {place: told for place, text in texts.items() if (told := leaks(text))}
         hidden = sum("secret:ATTACKED" in text for place, text in texts.items() if not place.endswith(f"/jobs/{job}"))
         status = gateway.http.get(f"/v1/jobs/{job}").json()["status"]

@@ -26,6 +26,7 @@ from tests.security.door_attacks import (
     Body,
     Person,
     addresses_of,
+    answer_to_old_lease,
     ended,
     hostile_bodies,
     hostile_trace,
@@ -37,13 +38,12 @@ from tests.security.door_attacks import (
     sessions_of,
     stopped_by,
     submit,
-    told_of_an_old_lease,
     until,
 )
 from tests.security.secret_attacks import PASSWORD, PIN, SPELLED, Gateway, attack, attacked_site, leaks
 from tests.security.test_sites import HERE, NAME, ORDER, THERE, obedient
 from tests.security.world import Site, hostile_site
-from tests.unit.agent.model.test_step import act, says
+from tests.unit.agent.model.test_step import act, step_reply
 
 pytestmark = pytest.mark.timeout(800)  # a cluster has to start
 
@@ -79,7 +79,7 @@ def waits(body: dict[str, Json]) -> Json:
     """A model that waits at every page."""
     if body["response_format"]["json_schema"]["name"] == "plan":
         return PLAN | {"require_extraction": False, "plan": "Wait", "task_type": "navigate"}
-    return says(act("WAIT"))
+    return step_reply(act("WAIT"))
 
 
 @contextmanager
@@ -171,7 +171,7 @@ def test_6_live_views_of_one_tenant_take_nothing_from_another(here: Attacked) ->
         try:
             queued = [one["id"] for one in (sessions_of(theirs, each)[0] for each in jobs) if one["status"] == "queued"]
             opened, refused = refused_beside(mallory, acme, queued, running[0])
-            late = told_of_an_old_lease(acme, running[0])
+            late = answer_to_old_lease(acme, running[0])
         finally:
             for each in jobs:
                 theirs.post(f"/v1/jobs/{each}/cancel")

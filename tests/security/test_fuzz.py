@@ -106,7 +106,7 @@ def test_specs_with_hostile_parts(served: Served) -> None:
         def hold(spec: Json) -> None:
             body = json.dumps(spec).encode()  # NaN and halves of surrogate pairs, too
             headers = {"Content-Type": "application/json"}
-            answer = served.asked(lambda: http.post("/v1/jobs", content=body, headers=headers))
+            answer = served.harmless_answer(lambda: http.post("/v1/jobs", content=body, headers=headers))
             assert answer.status_code in (200, 201, 400, 413), answer.text[:1000]
             seen[answer.status_code] += 1
 
@@ -121,7 +121,7 @@ def test_specs_from_the_jobs_own_schema(served: Served, mode: GenerationMode) ->
     @hypothesis_settings(INPUTS // 8)
     @given(case=operation.as_strategy(generation_mode=mode))
     def hold(case: schemathesis.Case) -> None:
-        served.asked(lambda: case.call(timeout=60))
+        served.harmless_answer(lambda: case.call(timeout=60))
 
     hold()
 
@@ -141,7 +141,7 @@ def test_requests_from_the_whole_document(served: Served, mode: GenerationMode) 
         @hypothesis_settings(INPUTS // 4 // len(operations))
         @given(case=operation.as_strategy(generation_mode=mode))
         def hold(case: schemathesis.Case) -> None:
-            served.asked(lambda: case.call(timeout=60))
+            served.harmless_answer(lambda: case.call(timeout=60))
 
         try:
             hold()

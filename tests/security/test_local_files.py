@@ -110,7 +110,7 @@ async def test_a_loop_takes_no_item_from_a_link_that_leaves_the_web(
         # One is a script, which a list does not open in any case: it says that the page does something. Two are the
         # same without the control character that one begins with, which no tree of a page holds.
         assert result["left_out"] == len({one.lstrip("\x01") for one in hostile}) - 1, "a person can see how many"
-    assert SECRET.encode() not in tenant.kept()
+    assert SECRET.encode() not in tenant.artifact_bytes()
 
 
 async def test_the_next_page_is_one_of_the_web(site: Site, tenant: Visitors, secrets: Path) -> None:
@@ -137,7 +137,7 @@ async def test_an_item_opens_only_the_web(site: Site, tenant: Visitors, secrets:
         outcome = await tenant.run(spec, item=item)
         assert outcome.error is not None and outcome.error.code == "address_forbidden", (address, outcome)
         assert not outcome.records and not outcome.artifacts, address
-    assert SECRET.encode() not in tenant.kept()
+    assert SECRET.encode() not in tenant.artifact_bytes()
 
 
 async def test_a_resumed_checkpoint_opens_only_the_web(site: Site, tenant: Visitors, secrets: Path) -> None:
@@ -146,7 +146,7 @@ async def test_a_resumed_checkpoint_opens_only_the_web(site: Site, tenant: Visit
         spec = {"url": page, "extract": EXTRACT, "artifacts": SHOTS}
         outcome = await tenant.run(spec, checkpoint=Checkpoint(url=address))
         assert outcome.error is not None and outcome.error.code == "address_forbidden", (address, outcome)
-    assert SECRET.encode() not in tenant.kept()
+    assert SECRET.encode() not in tenant.artifact_bytes()
 
 
 async def test_no_page_leads_its_own_window_off_the_web(site: Site, tenant: Visitors, secrets: Path) -> None:
@@ -178,7 +178,7 @@ async def test_no_page_leads_its_own_window_off_the_web(site: Site, tenant: Visi
     for address, outcome in zip(addresses, await asyncio.gather(*jobs), strict=True):
         assert SECRET not in repr(outcome.records), address
         assert not outcome.url.startswith(("file", "view-source")), address
-    assert SECRET.encode() not in tenant.kept()
+    assert SECRET.encode() not in tenant.artifact_bytes()
 
 
 @pytest.mark.parametrize("programs", [True, False], ids=["", "noexec"])

@@ -121,7 +121,7 @@ class Visitors:
         """Return how many browsers were replaced because they died or hung."""
         return (await self._worker.stats()).browser_restarts
 
-    def kept(self) -> bytes:
+    def artifact_bytes(self) -> bytes:
         """Everything that the tenant may fetch, in one piece."""
         return b"\n".join(path.read_bytes() for path in sorted(self._artifacts.rglob("*")) if path.is_file())
 

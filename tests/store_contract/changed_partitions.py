@@ -10,7 +10,7 @@ from tests.store_world import BROKEN, DONE, World, links, loop
 S = Status
 
 
-async def told(w: World, since: ChangedPartitions) -> dict[int, tuple[Partition, ...]]:
+async def changed_since(w: World, since: ChangedPartitions) -> dict[int, tuple[Partition, ...]]:
     """The partitions of each job that was told of since; what the next look would tell is nothing."""
     news = await w.store.changed_partitions(since.seq)
     assert (await w.store.changed_partitions(news.seq)).ready == ()
@@ -26,7 +26,7 @@ async def test_a_new_job_is_told_once_with_all_that_a_partition_has(w: World) ->
     assert before.ready == () and not before.more
     job = await w.submit(priority=7, politeness={"delay_s": 2.0})
     both = {partition.job: partition for partition in await w.store.partitions()}
-    assert await told(w, before) == {job: (both[job],)} and both[job].priority == 7
+    assert await changed_since(w, before) == {job: (both[job],)} and both[job].priority == 7
     assert {known, job} == both.keys()
 
 
@@ -34,9 +34,9 @@ async def test_a_resumed_job_is_told_of_and_a_paused_one_is_not(w: World) -> Non
     job, _ = await w.open_loop(4, hosts=3)
     before = await w.store.changed_partitions(None)
     await w.store.pause(job)
-    assert await told(w, before) == {}
+    assert await changed_since(w, before) == {}
     await w.store.resume(job)
-    assert await told(w, before) == {job: tuple(await w.store.partitions())}
+    assert await changed_since(w, before) == {job: tuple(await w.store.partitions())}
     assert len(await w.store.partitions()) == 3
 
 
@@ -44,7 +44,7 @@ async def test_a_job_that_its_owner_changed_is_told_of_as_it_is_now(w: World) ->
     job = await w.submit()
     before = await w.store.changed_partitions(None)
     await w.store.change(job, JobChanges(frozenset({"priority"}), priority=5))
-    assert [partition.priority for partition in (await told(w, before))[job]] == [5]
+    assert [partition.priority for partition in (await changed_since(w, before))[job]] == [5]
 
 
 async def test_what_is_retried_or_settled_is_told_of(w: World) -> None:
@@ -54,16 +54,16 @@ async def test_what_is_retried_or_settled_is_told_of(w: World) -> None:
     before = await w.store.changed_partitions(None)
     await w.store.retry(failed)
     await w.store.resolve_unsure(two.work.session, "retry")
-    assert (await told(w, before)).keys() == {failed, unsure}
+    assert (await changed_since(w, before)).keys() == {failed, unsure}
 
 
 async def test_sessions_whose_delay_is_over_are_told_of(w: World) -> None:
     job = await w.submit()
     await w.finish((await w.claim_one(), Outcome(S.QUEUED)), ready_in_s=10.0)
     before = await w.store.changed_partitions(None)
-    assert await told(w, before) == {}
+    assert await changed_since(w, before) == {}
     w.clock.now += 11
-    assert await told(w, before) == {job: tuple(await w.store.partitions())}
+    assert await changed_since(w, before) == {job: tuple(await w.store.partitions())}
 
 
 async def test_a_claim_tells_of_other_sessions_whose_delay_was_over(w: World) -> None:

@@ -191,16 +191,18 @@ async def test_two_that_drop_a_job_at_once_remove_no_row_whose_bytes_neither_rem
 
 
 async def test_bytes_that_others_refer_to_are_left_until_the_last_of_them_is_dropped(w: World) -> None:
-    def kept(letter: str) -> ArtifactRef:
+    def shared_ref(letter: str) -> ArtifactRef:
         return ArtifactRef(letter * 32, "page", "acme/shared.html", "text/html", 1)
 
     job, other = await w.submit(), await w.submit()
     (root,) = await w.claim(job=job)
     await w.finish((root, loop(links(2))))
     held = await w.claim(job=job)
-    await w.finish(*((one, replace(DONE, artifacts=(kept(letter),))) for one, letter in zip(held, "ab", strict=True)))
+    await w.finish(
+        *((one, replace(DONE, artifacts=(shared_ref(letter),))) for one, letter in zip(held, "ab", strict=True))
+    )
     (root,) = await w.claim(job=other)
-    await w.finish((root, replace(DONE, artifacts=(kept("c"),))))
+    await w.finish((root, replace(DONE, artifacts=(shared_ref("c"),))))
     await w.run_out()
     assert await w.store.archived(job, "archive/x") and await w.store.archived(other, "archive/y")
     assert (await w.store.droppable(job, 10)).artifacts == (), "the other job has it too"

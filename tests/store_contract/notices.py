@@ -21,7 +21,7 @@ async def _leaving(w: World) -> list[DeliveryRow]:
     return await w.store.claim_deliveries(100, lease_s=7200.0, each=100)
 
 
-def _told(row: DeliveryRow) -> list[str]:
+def _event_types(row: DeliveryRow) -> list[str]:
     return [event["type"] for event in json.loads(row.body)["events"]]
 
 
@@ -37,8 +37,8 @@ async def test_people_are_told_what_they_asked_for_and_in_one_notice(w: World) -
     assert await w.store.next_delivery_in_s() != 0.0, "what comes soon after it is told with it"
     letter, chat = sorted(await _leaving(w), key=lambda row: row.channel)
     assert (letter.channel, letter.url, letter.tenant, letter.job) == ("email", "ops@example.com", "acme", job)
-    assert _told(letter) == ["session.unsure", "job.failed"]
-    assert (chat.channel, chat.url, _told(chat)) == ("slack", "secret:hook", ["session.unsure", "job.failed"])
+    assert _event_types(letter) == ["session.unsure", "job.failed"]
+    assert (chat.channel, chat.url, _event_types(chat)) == ("slack", "secret:hook", ["session.unsure", "job.failed"])
     over = json.loads(letter.body)["events"][-1]
     assert (over["job"], over["counts"]["failed"]) == (f"j{job}", 1) and over["about"]
 
@@ -47,7 +47,7 @@ async def test_a_job_that_is_well_is_told_only_to_who_wants_every_end(w: World) 
     await w.submit(notify=[{**LETTER, "events": ["job.failed"]}, {**LETTER, "to": "a@b.example", "events": EVERYTHING}])
     await w.run_out()
     (row,) = await _leaving(w)
-    assert (row.url, _told(row)) == ("a@b.example", ["job.finished"])
+    assert (row.url, _event_types(row)) == ("a@b.example", ["job.finished"])
 
 
 async def test_runs_of_the_same_work_are_no_flood(w: World) -> None:
@@ -65,7 +65,7 @@ async def test_runs_of_the_same_work_are_no_flood(w: World) -> None:
     assert other.tenant == "other", "one tenant's notices are not another's"
     w.clock.now += 3600.0
     later = [row for row in await _leaving(w) if row.tenant == "acme"]
-    assert [(len(_told(row)), json.loads(row.body)["more"]) for row in later] == [(50, 10)]
+    assert [(len(_event_types(row)), json.loads(row.body)["more"]) for row in later] == [(50, 10)]
 
 
 async def test_what_happens_while_a_notice_is_on_its_way_is_another(w: World) -> None:
@@ -76,7 +76,7 @@ async def test_what_happens_while_a_notice_is_on_its_way_is_another(w: World) ->
     await w.submit(notify=notify)
     await w.run_out()
     (second,) = await _leaving(w)
-    assert second.id != first.id and _told(second) == ["job.finished"]
+    assert second.id != first.id and _event_types(second) == ["job.finished"]
 
 
 async def test_a_person_is_told_of_a_session_that_waits_for_one(w: World) -> None:
@@ -86,5 +86,5 @@ async def test_a_person_is_told_of_a_session_that_waits_for_one(w: World) -> Non
     for _ in range(2):
         await w.store.put_question("question:1", {**asked, "question": "Which code?", "page": "https://x/"})
     (letter,) = await _leaving(w)
-    assert _told(letter) == ["session.waiting"]
+    assert _event_types(letter) == ["session.waiting"]
     assert json.loads(letter.body)["events"][0]["session"] == f"s{held.work.session}"

@@ -31,7 +31,7 @@ STOP = LearningStep(Phase.SHADOW, "stopped for drift")
 COMPARE = LearningStep(Phase.SHADOW, "0 of 5 items are compared", let_go=5)
 
 
-def says(outcome: Outcome, value: Json) -> Outcome:
+def with_value(outcome: Outcome, value: Json) -> Outcome:
     return replace(outcome, records=(replace(outcome.records[0], value=value),))
 
 
@@ -52,9 +52,9 @@ async def taught(
     """A loop of books that replays; `same`: the teacher has read book `same` for every item."""
     job, root = await learning_loop(w, n=n, items=items, **fields)
     first = await w.claim()
-    await w.finish(*((one, says(DONE, book(one, same))) for one in first))
+    await w.finish(*((one, with_value(DONE, book(one, same))) for one in first))
     await decide(w, root, SHADOW)
-    await w.finish(*((one, says(outcome, book(one, same))) for one, outcome in shadowed(await w.claim())))
+    await w.finish(*((one, with_value(outcome, book(one, same))) for one, outcome in shadowed(await w.claim())))
     await go_on(w, root, REPLAY)
     return job, root
 
@@ -66,7 +66,7 @@ async def go_on(w: World, root: int, step: LearningStep) -> None:
 
 
 async def finish(w: World, items: Sequence[Claimed], n: int | None = None) -> None:
-    await w.finish(*((one, says(replayed(one), book(one, n))) for one in items))
+    await w.finish(*((one, with_value(replayed(one), book(one, n))) for one in items))
 
 
 async def test_two_items_with_one_record_are_read_again_by_the_teacher_and_count_as_misses(w: World) -> None:
@@ -84,10 +84,10 @@ async def test_two_items_with_one_record_are_read_again_by_the_teacher_and_count
     assert set(again) == {some[0].work.session, some[2].work.session}
     assert {one.work.learned for one in again.values()} == {LearnedUse.AUDIT}
     right, wrong = again[some[0].work.session], again[some[2].work.session]
-    await w.finish((right, says(replayed(right, audit="right"), book(right))))
+    await w.finish((right, with_value(replayed(right, audit="right"), book(right))))
     (told,) = await w.store.learning.of_job(job)
     assert told.figures["same_right"] == 1 and "audits" not in told.figures, "the bound is that of the uniform share"
-    await w.finish((wrong, says(replayed(wrong, "audit", audit="wrong"), book(wrong))))
+    await w.finish((wrong, with_value(replayed(wrong, "audit", audit="wrong"), book(wrong))))
     assert (await lent(w, root)).figures.wrong == 1
 
 
@@ -107,7 +107,7 @@ async def test_an_item_is_read_again_once_and_stays_provisional_where_nothing_is
     await finish(w, [one], n=0)
     await go_on(w, root, LearningStep(Phase.REPLAY, ""))
     (again,) = [claimed for claimed in await w.claim() if claimed.work.session == one.work.session]
-    await w.finish((again, says(replayed(again, audit="not_done"), book(again, 0))))
+    await w.finish((again, with_value(replayed(again, audit="not_done"), book(again, 0))))
     assert await provisional(w, job) == {one.work.session}
     (told,) = await w.store.learning.of_job(job)
     assert (told.figures["miss_same_record"], told.figures["same_not_done"]) == (1, 1)
@@ -127,7 +127,7 @@ async def test_after_some_pairs_that_the_teacher_confirms_equal_records_are_no_d
         await finish(w, [one], n=n)
         await go_on(w, root, LearningStep(Phase.REPLAY, ""))
         (again,) = [claimed for claimed in await w.claim(1) if claimed.work.session == one.work.session]
-        await w.finish((again, says(replayed(again, audit="right"), book(again, n))))
+        await w.finish((again, with_value(replayed(again, audit="right"), book(again, n))))
     await finish(w, await w.claim(5), n=1)
     (told,) = await w.store.learning.of_job(job)
     assert (told.figures["miss_same_record"], told.figures["same_right"]) == (MOST_EQUAL, MOST_EQUAL)
@@ -140,7 +140,7 @@ async def test_a_list_that_names_an_item_twice_and_records_of_one_number_are_no_
     named = [one for one in rest if index(one) in (19, 30)]
     await finish(w, named, n=19)
     numbers = [one for one in rest if index(one) in (20, 21)]
-    await w.finish(*((one, says(replayed(one), {"n": 1})) for one in numbers))
+    await w.finish(*((one, with_value(replayed(one), {"n": 1})) for one in numbers))
     (told,) = await w.store.learning.of_job(job)
     assert (told.figures["replays"], told.figures.get("miss_same_record", 0)) == (4, 0)
 
@@ -155,7 +155,7 @@ async def test_records_of_a_version_that_acts_are_never_made_again_and_stop_it(w
     version = {"state": "active", "nodes": [{**acts, "next": "read"}, {"id": "read", "kind": "extract"}]}
     await w.store.workflows.keep("acme", learned("books", version, site="h0.example"))
     job, root = await learning_loop(w, n=60)
-    await w.finish(*((one, says(outcome, book(one))) for one, outcome in shadowed(await w.claim())))
+    await w.finish(*((one, with_value(outcome, book(one))) for one, outcome in shadowed(await w.claim())))
     await go_on(w, root, REPLAY)
     await finish(w, await w.claim(4), n=99)
     (told,) = await w.store.learning.of_job(job)
@@ -166,10 +166,10 @@ async def test_records_of_a_version_that_acts_are_never_made_again_and_stop_it(w
 async def test_a_batch_that_drifts_stops_its_version_until_the_teacher_has_read_the_same(w: World) -> None:
     job, root = await taught(w)
     some = await w.claim(25)
-    await w.finish(*((one, says(replayed(one), book(one, price=5000))) for one in some[:19]))
+    await w.finish(*((one, with_value(replayed(one), book(one, price=5000))) for one in some[:19]))
     assert await w.store.learning.due() == []
     other = await w.another()
-    await w.finish(*((one, says(replayed(one), book(one, price=5000 + n))) for n, one in enumerate(some[19:])))
+    await w.finish(*((one, with_value(replayed(one), book(one, price=5000 + n))) for n, one in enumerate(some[19:])))
     assert await other.learning.due() == [root], "the counts are those of all workers"
     known = await lent(w, root)
     assert "price is about 5" in known.drift
@@ -194,7 +194,7 @@ async def test_a_batch_that_drifts_stops_its_version_until_the_teacher_has_read_
 
 async def test_the_records_that_confirm_a_stopped_version_widen_what_is_usual(w: World) -> None:
     _, root = await taught(w)
-    dear = [(one, says(replayed(one), book(one, price=5000))) for one in await w.claim(20)]
+    dear = [(one, with_value(replayed(one), book(one, price=5000))) for one in await w.claim(20)]
     await w.finish(*dear)
     assert (await lent(w, root)).drift
     await w.store.learning.decide(root, "d", STOP)
@@ -203,9 +203,9 @@ async def test_the_records_that_confirm_a_stopped_version_widen_what_is_usual(w:
     known = await lent(w, root)
     assert (known.ended, known.figures.items) == (0, 0)
     await w.store.learning.decide(root, "d", COMPARE)
-    await w.finish(*((one, says(outcome, book(one, price=5000))) for one, outcome in shadowed(await w.claim())))
+    await w.finish(*((one, with_value(outcome, book(one, price=5000))) for one, outcome in shadowed(await w.claim())))
     await go_on(w, root, LearningStep(Phase.REPLAY, "the same"))
-    await w.finish(*((one, says(replayed(one), book(one, price=5000))) for one in await w.claim(20)))
+    await w.finish(*((one, with_value(replayed(one), book(one, price=5000))) for one in await w.claim(20)))
     assert (await lent(w, root)).drift == ""
 
 

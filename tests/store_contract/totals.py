@@ -28,7 +28,7 @@ SEEDS = int(os.environ.get("TEST_SEEDS", "2"))  # `make test-fuzz` takes more
 Ended = dict[tuple[str, Status], int]
 
 
-async def told(w: World) -> Ended:
+async def counted(w: World) -> Ended:
     """Ended items by tenant and status, as the store tells them."""
     return {key: n for key, n in (await w.store.counts_by_status()).items() if key[1] in FINAL}
 
@@ -42,7 +42,7 @@ async def recounted(w: World) -> Ended:
     return {key: n for key, n in sums.items() if n}
 
 
-async def held_in_totals(w: World) -> Ended:
+async def stored_totals(w: World) -> Ended:
     """Return what the totals hold, of jobs that are over."""
 
     def work(tx: Tx) -> Ended:
@@ -180,21 +180,21 @@ async def test_what_has_ended_is_what_a_recount_gives_whatever_happens(
     walk = Walk(w, random.Random(seed))
     for _ in range(STEPS):
         await walk.step()
-        assert await told(w) == await recounted(w), walk.done
+        assert await counted(w) == await recounted(w), walk.done
     assert {name for name in walk.steps if not walk.done[name]} == set(), "a step that never did anything"
 
 
 async def test_totals_hold_what_is_over_and_nothing_of_what_goes_on(w: World) -> None:
     job, _ = await w.open_loop(3)
     await w.finish(*zip(await w.claim(), (DONE, BROKEN, DONE), strict=True))
-    assert await told(w) == {("acme", S.COMPLETED): 2, ("acme", S.FAILED): 1}
-    assert await held_in_totals(w) == {}
+    assert await counted(w) == {("acme", S.COMPLETED): 2, ("acme", S.FAILED): 1}
+    assert await stored_totals(w) == {}
     await w.run_out()
-    assert await held_in_totals(w) == await told(w) == {("acme", S.COMPLETED): 2, ("acme", S.FAILED): 1}
+    assert await stored_totals(w) == await counted(w) == {("acme", S.COMPLETED): 2, ("acme", S.FAILED): 1}
     await w.store.retry(job)
-    assert await held_in_totals(w) == {} and await told(w) == {("acme", S.COMPLETED): 2}
+    assert await stored_totals(w) == {} and await counted(w) == {("acme", S.COMPLETED): 2}
     await w.run_out()
-    assert await held_in_totals(w) == await told(w) == {("acme", S.COMPLETED): 3}
+    assert await stored_totals(w) == await counted(w) == {("acme", S.COMPLETED): 3}
 
 
 async def test_what_an_archived_job_has_ended_counts_until_the_job_is_deleted(w: World) -> None:
@@ -202,9 +202,9 @@ async def test_what_an_archived_job_has_ended_counts_until_the_job_is_deleted(w:
     await w.run_out()
     await w.store.archived(job, "archive/x")
     assert not await w.store.drop(job, (await w.store.droppable(job)).sessions)
-    assert await told(w) == {("acme", S.COMPLETED): 1, ("other", S.COMPLETED): 1}
+    assert await counted(w) == {("acme", S.COMPLETED): 1, ("other", S.COMPLETED): 1}
     await w.store.delete(job)
-    assert await told(w) == await held_in_totals(w) == {("other", S.COMPLETED): 1}
+    assert await counted(w) == await stored_totals(w) == {("other", S.COMPLETED): 1}
     assert other
 
 
@@ -218,9 +218,9 @@ async def test_what_an_older_program_has_ended_counts_too(w: World) -> None:
         tx.conn.execute(text("delete from total"))
 
     await w.store._db.write(as_older_programs_do)
-    assert await told(w) == {("acme", S.FAILED): 2}
+    assert await counted(w) == {("acme", S.FAILED): 2}
     await w.store.delete(first)
-    assert await told(w) == {("acme", S.FAILED): 1}
+    assert await counted(w) == {("acme", S.FAILED): 1}
     await w.store.retry(second)
     await w.run_out()
-    assert await held_in_totals(w) == await told(w) == {("acme", S.COMPLETED): 1}
+    assert await stored_totals(w) == await counted(w) == {("acme", S.COMPLETED): 1}

@@ -86,7 +86,7 @@ PAGES: dict[str, Observation] = {
 SIZES = ((640, 400), (390, 844), (200, 200), (640, 360), (1280, 800))
 
 
-def shown(name: str) -> Observation:
+def with_screenshot(name: str) -> Observation:
     """A page of these with its screenshot."""
     number = list(PAGES).index(name)
     width, height = SIZES[number % len(SIZES)]

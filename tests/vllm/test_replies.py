@@ -25,7 +25,7 @@ from shoal.agent.status import Status
 from shoal.agent.types import Task
 from shoal.services.inference.process import VllmProcess
 from tests.unit.agent.model.pages import URL, page, scene_of, text
-from tests.vllm.pages import PAGES, picture, shown
+from tests.vllm.pages import PAGES, picture, with_screenshot
 from tests.vllm.recording import Recording
 from tests.vllm.server import settings_for
 
@@ -66,7 +66,7 @@ def policy_of(model: Recording, **options: Any) -> ModelPolicy:
 
 
 def scene_for(name: str, **fields: Any) -> SessionState:
-    return scene_of(shown(name), JobSpec.model_validate({"url": URL, "goal": "Order a lamp"} | fields))
+    return scene_of(with_screenshot(name), JobSpec.model_validate({"url": URL, "goal": "Order a lamp"} | fields))
 
 
 async def beside(calls: list[Any], at_once: int = AT_ONCE) -> list[Any]:

@@ -16,7 +16,7 @@ import pytest
 
 from tests.acceptance.test_model import PLAN
 from tests.live_world import live_world
-from tests.unit.agent.model.test_step import act, says
+from tests.unit.agent.model.test_step import act, step_reply
 
 pytestmark = pytest.mark.timeout(480)
 
@@ -53,13 +53,13 @@ class Clerk:
                 return json.dumps(PLAN | {"require_extraction": False, "user_goal_achieved": True})
             return json.dumps(PLAN | {"plan": "Fill in the order and send it", "task_type": "navigate"})
         if taken:
-            return json.dumps(says(act("COMPLETE"), achieved=True))
+            return json.dumps(step_reply(act("COMPLETE"), achieved=True))
         ids = {name: bid for bid, _, name in re.findall(r'\[(\w+) (\w+) "([^"]*)"', shown)}
         fills = [
             act("INPUT_TEXT", id=ids[label], text=text) | {"user_detail_query": label, "user_detail_answer": text}
             for label, text in self.typed.items()
         ]
-        return json.dumps(says(*fills, act("CLICK", id=ids["Send the order"])))
+        return json.dumps(step_reply(*fills, act("CLICK", id=ids["Send the order"])))
 
 
 async def shoal(gateway: str, folder: Path, *arguments: str) -> Any:

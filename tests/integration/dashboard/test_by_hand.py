@@ -11,7 +11,7 @@ from typing import Any
 from playwright.async_api import expect
 
 from tests.integration.dashboard.test_traces import of_session
-from tests.live_world import Live, live_world, said
+from tests.live_world import Live, live_world, post_order
 from tests.patience import PATIENCE_S, chromium
 
 STYLE = "<style>body { margin: 0 } form > * { position: absolute; width: 300px; height: 30px; margin: 0 }</style>"
@@ -46,13 +46,13 @@ async def shown(live: Live) -> str:
     """The session in which a person has ordered."""
     session = await live.job(goal=None, policy="person", help={"person": True, "timeout_s": 60})
     async with asyncio.timeout(PATIENCE_S):
-        while (taken := await said(live.url, session, do="take")).status_code != 200:
+        while (taken := await post_order(live.url, session, do="take")).status_code != 200:
             await asyncio.sleep(0.2)
     lease = taken.json()["lease"]
 
     async def do(**order: Any) -> None:
         async with asyncio.timeout(PATIENCE_S):
-            while (answer := await said(live.url, session, lease=lease, **order)).status_code == 409:
+            while (answer := await post_order(live.url, session, lease=lease, **order)).status_code == 409:
                 await asyncio.sleep(0.1)  # the session still ends its step
         assert answer.status_code == 200, answer.text
 

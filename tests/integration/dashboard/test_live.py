@@ -74,7 +74,7 @@ async def test_a_person_takes_a_session_over_and_the_agent_goes_on(tmp_path: Pat
     async with live_world(tmp_path, {"/": LOCKED}, Agent("Look", "Wide open")) as live, chromium() as browser:
         live.model.behaviours = [slow]
         session = await live.job()
-        await live.asked()
+        await live.wait_for_asks()
         page, complaints = await opened(browser, live, session)
         await expect(page.locator("#live-state")).to_have_text("The agent works")
         await page.get_by_role("button", name="Take over").click()
@@ -120,7 +120,7 @@ async def test_the_page_of_a_running_session_shows_its_finished_steps(tmp_path: 
     async with live_world(tmp_path, {"/": TWICE}, Agent("Look", "Wide open")) as live, chromium() as browser:
         live.model.behaviours = [as_written, as_written, slow]
         session = await live.job()
-        await live.asked(3)
+        await live.wait_for_asks(3)
         assert await live.world.store.states(PREFIX) == {}, "no page of the session is open"
         page = await browser.new_page()
         await page.goto(f"{live.url}/sessions/{session}")

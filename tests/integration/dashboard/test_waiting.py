@@ -13,7 +13,7 @@ from playwright.async_api import Browser, expect
 from tests.integration.dashboard.served import faults_in_views
 from tests.live_world import Agent, Live, live_world
 from tests.patience import chromium
-from tests.unit.agent.model.test_step import act, says
+from tests.unit.agent.model.test_step import act, step_reply
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -29,8 +29,8 @@ class Asking(Agent):
         if body["response_format"]["json_schema"]["name"] == "plan":
             return super().__call__(body)
         if ANSWER in json.dumps(body["messages"]):
-            return json.dumps(says(act("COMPLETE"), achieved=True, **NO_CODE))
-        return json.dumps(says(act("CALL", call={"name": "ask_user", "args": {"question": QUESTION}}), **NO_CODE))
+            return json.dumps(step_reply(act("COMPLETE"), achieved=True, **NO_CODE))
+        return json.dumps(step_reply(act("CALL", call={"name": "ask_user", "args": {"question": QUESTION}}), **NO_CODE))
 
 
 async def keeps_nobody_out(browser: Browser, live: Live, paths: Sequence[str]) -> None:

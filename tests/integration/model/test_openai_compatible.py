@@ -18,7 +18,18 @@ from shoal.agent.models.model import Ask, Image, Message, Model
 from shoal.agent.models.openai_compatible import OpenAICompatible
 from shoal.agent.models.settings import ModelSettings
 from tests.doubles import ScriptedModel
-from tests.model_server import ModelServer, completion, drops, raw, refuses_schema, says, serving, slow, status, until
+from tests.model_server import (
+    ModelServer,
+    completion,
+    drops,
+    raw,
+    refuses_schema,
+    replies,
+    serving,
+    slow,
+    status,
+    until,
+)
 
 SCHEMA = {
     "type": "object",
@@ -144,7 +155,7 @@ async def test_a_model_that_reads_text_only_is_sent_no_pictures(server: ModelSer
 
 
 async def test_a_cut_off_answer_says_so(server: ModelServer, client: OpenAICompatible) -> None:
-    server.behaviours = [says('{"n": ', finish_reason="length")]
+    server.behaviours = [replies('{"n": ', finish_reason="length")]
     reply = await client.ask(ASK)
     assert (reply.text, reply.finish_reason) == ('{"n": ', "length")
 
@@ -262,7 +273,7 @@ async def test_the_pool_bounds_what_is_under_way(server: ModelServer) -> None:
 
 
 async def test_nonsense_is_an_answer_to_the_client(server: ModelServer, client: OpenAICompatible) -> None:
-    server.behaviours = [says("\u0000 ]]}")]
+    server.behaviours = [replies("\u0000 ]]}")]
     assert (await client.ask(ASK)).text == "\u0000 ]]}"
 
 

@@ -13,10 +13,9 @@ from shoal.agent.models.openai_compatible import OpenAICompatible
 from shoal.agent.models.settings import ModelSettings
 from shoal.agent.policies.model import ModelPolicy
 from shoal.agent.spec import JobSpec
-from tests.model_server import ModelServer, refuses_schema, says, serving
+from tests.model_server import ModelServer, refuses_schema, replies, serving
 from tests.unit.agent.model.pages import URL, el, page, plain, scene_of, text
-from tests.unit.agent.model.test_step import act
-from tests.unit.agent.model.test_step import says as step_reply
+from tests.unit.agent.model.test_step import act, step_reply
 
 SHOWN = page(text("Lamps"), el("4", "button", "Order", role="button"), screenshot=b"\x89PNG....")
 GOOD = step_reply(act("CLICK", id="4"))
@@ -58,7 +57,7 @@ async def test_a_request_is_laid_out_for_the_prefix_cache(server: ModelServer, p
 async def test_requests_with_and_without_a_picture_begin_alike(server: ModelServer, policy: ModelPolicy) -> None:
     """A reading has no picture, a step has one: what stands before it must be the same text all the same."""
     await stepped(policy)
-    server.behaviours = [says(json.dumps({"thought": "", "shown": None, "records": [{"name": "Lamps"}]}))]
+    server.behaviours = [replies(json.dumps({"thought": "", "shown": None, "records": [{"name": "Lamps"}]}))]
     schema = {"type": "object", "properties": {"name": {"type": "string"}}}
     for _ in range(2):
         spec = JobSpec(url=URL, goal="Buy a lamp", extract={"schema": schema}, sight={"pictures": "always"})
@@ -71,13 +70,13 @@ async def test_requests_with_and_without_a_picture_begin_alike(server: ModelServ
 
 
 async def test_invalid_json_once_costs_one_more_request(server: ModelServer, policy: ModelPolicy) -> None:
-    server.behaviours = [says('{"actions": oops')]
+    server.behaviours = [replies('{"actions": oops')]
     assert await stepped(policy) == ["click"]
     assert [message["role"] for message in server.requests[1]["messages"]] == ["system", "user", "assistant", "user"]
 
 
 async def test_nonsense_twice_is_a_typed_error(server: ModelServer, policy: ModelPolicy) -> None:
-    server.behaviours = [says("\x00 what?"), says("[]")]
+    server.behaviours = [replies("\x00 what?"), replies("[]")]
     with pytest.raises(ReplyInvalid):
         await stepped(policy)
 

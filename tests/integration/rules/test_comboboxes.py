@@ -28,7 +28,7 @@ from tests.acceptance.test_model import PLAN
 from tests.doubles import ScriptedModel
 from tests.integration.rules.test_forms import navigate, state
 from tests.loopback import served
-from tests.unit.agent.model.test_step import act, says
+from tests.unit.agent.model.test_step import act, step_reply
 from tests.unit.session.test_session import Notes, deps, work
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -167,10 +167,10 @@ async def test_a_model_that_types_no_option_sends_nothing_until_it_chooses_one(
         town, send = (re.search(rf"\[(\w+) {kind}", shown) for kind in ("combobox", "button"))
         told.append(shown)
         if town is None or send is None:
-            return says(act("COMPLETE"), achieved=True)
+            return step_reply(act("COMPLETE"), achieved=True)
         choose = act("SELECT_OPTION", id=town[1], option={"label": "Berlin"})
         step = [act("INPUT_TEXT", id=town[1], text=typed), act("CLICK", id=send[1]), choose, act("CLICK", id=send[1])]
-        return says(step[len(told) - 1])
+        return step_reply(step[len(told) - 1])
 
     job = work(goal="Move to Berlin", data={"town": typed}, url=f"{movers.url}/")
     policy = ModelPolicy(ScriptedModel(script), RulesPolicy())

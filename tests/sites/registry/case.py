@@ -37,7 +37,7 @@ class Case:
     succeeds: bool = True  # of a form or login: whether the site takes what is sent
     check: Callable[[], str] | None = None  # of a form: what is wrong with what the site stored; "": nothing
 
-    def given(self, fields: Mapping[str, Json], **where: str) -> Case:
+    def with_places(self, fields: Mapping[str, Json], **where: str) -> Case:
         """The same job by a user who says where each field is; `where` may hold `records` and `next`."""
         extract = {"schema": self.spec["extract"]["schema"], "fields": dict(fields), **where}
         return replace(

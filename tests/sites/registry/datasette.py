@@ -64,11 +64,11 @@ def _cases(url: str, database: Path) -> Iterator[Case]:
         database,
         "SELECT sighting.*, station.name AS at FROM sighting JOIN station ON station.id = station ORDER BY sighting.id",
     )
-    shown = [_shown(row) for row in found]
+    shown = [_record_of(row) for row in found]
     extract = {"schema": records(_FIELDS, required=["id", "name"])}
     table = Case("all sightings", "paged list", {"url": f"{url}/birds/sighting", "extract": extract}, shown, key="id")
     yield table
-    yield table.given({name: {"column": name} for name in _FIELDS}, records="table.rows-and-columns tbody tr")
+    yield table.with_places({name: {"column": name} for name in _FIELDS}, records="table.rows-and-columns tbody tr")
     yield Case(
         "stations",
         "table",
@@ -92,14 +92,14 @@ def _cases(url: str, database: Path) -> Iterator[Case]:
     yield from _documents(url, found)
 
 
-def _shown(row: Json) -> Json:
+def _record_of(row: Json) -> Json:
     own = {name: row[name] for name in _FIELDS if name != "station"}
     return {**own, "station": either(row["at"], f"{row['at']} {row['station']}")}
 
 
 def _of_its_own_page(row: Json) -> Json:
     """A row's own page has the number of its station and not the name."""
-    return {**_shown(row), "station": str(row["station"])}
+    return {**_record_of(row), "station": str(row["station"])}
 
 
 def _documents(url: str, found: list[Json]) -> Iterator[Case]:
@@ -115,7 +115,7 @@ def _documents(url: str, found: list[Json]) -> Iterator[Case]:
         key="id",
     )
     yield json_list
-    yield json_list.given({name: {"json": f"$.{name}"} for name in fields}, records="$[*]")
+    yield json_list.with_places({name: {"json": f"$.{name}"} for name in fields}, records="$[*]")
     yield Case(
         "sighting 9 as JSON",
         "single",

@@ -22,7 +22,7 @@ def site() -> Iterator[list[Case]]:
     with serving.folder(root) as url:
         yield [
             *(_chapters(root, url), _one(root, url), *_tables(root, url)),
-            _chapters(root, url).given({"title": {"select": ".titlepage h1"}}),
+            _chapters(root, url).with_places({"title": {"select": ".titlepage h1"}}),
         ]
 
 

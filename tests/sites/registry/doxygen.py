@@ -34,7 +34,7 @@ def site() -> Iterator[list[Case]]:
             _of_a_letter(root, url),
             _one(root, url, "Features"),
             loop,
-            loop.given({"name": {"select": ".headertitle .title"}, "description": {"select": ".textblock"}}),
+            loop.with_places({"name": {"select": ".headertitle .title"}, "description": {"select": ".textblock"}}),
         ]
 
 

@@ -40,7 +40,7 @@ def site() -> Iterator[list[Case]]:
         command = [str(python), str(_PROGRAM), str(database), str(port)]
         with serving.program(command, port, cwd=Path(temp), path="/admin/") as url:
             cases = [*_reading(url, database), *_forms(url, database)]
-            yield [*cases, *_given({case.name: case for case in cases})]
+            yield [*cases, *_with_places({case.name: case for case in cases})]
 
 
 def _product(row: Json, names: tuple[str, ...] = tuple(_TYPES)) -> Json:
@@ -96,12 +96,14 @@ def _reading(url: str, database: Path) -> Iterator[Case]:
     )
 
 
-def _given(cases: Mapping[str, Case]) -> Iterator[Case]:
+def _with_places(cases: Mapping[str, Case]) -> Iterator[Case]:
     columns = {name: {"column": name.capitalize()} for name in _LISTED}
-    yield cases["all products"].given(columns, records="table.model-list tbody tr", next="li.page-item.active + li a")
+    yield cases["all products"].with_places(
+        columns, records="table.model-list tbody tr", next="li.page-item.active + li a"
+    )
     places = {name: {"select": f"#{name}"} for name in _TYPES}
-    yield cases["edit page of product 3"].given(places)
-    yield cases["each product's edit page"].given(places)
+    yield cases["edit page of product 3"].with_places(places)
+    yield cases["each product's edit page"].with_places(places)
 
 
 def _forms(url: str, database: Path) -> Iterator[Case]:

@@ -32,10 +32,10 @@ def site() -> Iterator[list[Case]]:
         hg = [str(python), str(python.with_name("hg")), "-R", str(repository)]
         command = [*hg, "serve", "-a", "127.0.0.1", "-p", str(port)]
         with serving.program(command, port, cwd=Path(temp), env=_NO_SETTINGS) as url:
-            yield _cases(url, _asked(hg, "log"), _asked(hg, "tags"), _asked(hg, "branches"))
+            yield _cases(url, _hg_json(hg, "log"), _hg_json(hg, "tags"), _hg_json(hg, "branches"))
 
 
-def _asked(hg: Sequence[str], what: str) -> list[Json]:
+def _hg_json(hg: Sequence[str], what: str) -> list[Json]:
     """Return what the command line tells of the repository."""
     ran = subprocess.run(
         [*hg, what, "-Tjson"], env={**os.environ, **_NO_SETTINGS}, capture_output=True, check=True, timeout=60
@@ -84,7 +84,7 @@ def _cases(url: str, log: list[Json], tags: list[Json], branches: list[Json]) ->
             [{"page": f"{url}/rev/{row['node'][:12]}", **_of_its_page(row)} for row in log],
             at="page",
         ),
-        shortlog.given(
+        shortlog.with_places(
             {
                 "age": {"column": "age"},
                 "author": {"select": "td.author"},

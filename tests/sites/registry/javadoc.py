@@ -28,7 +28,7 @@ def site() -> Iterator[list[Case]]:
             _classes(root, url),
             _one(root, url, "BitField"),
             _loop(root, url),
-            _loop(root, url).given({"name": {"select": "h1"}, "package": {"select": ".sub-title a"}}),
+            _loop(root, url).with_places({"name": {"select": "h1"}, "package": {"select": ".sub-title a"}}),
         ]
 
 

@@ -99,7 +99,7 @@ def _judge_records(case: Case, answer: Answer, verdict: Verdict) -> None:
         verdict.faults.append(f"{len(left)} of {len(case.truth)} records missing: {_why(answer)}")
     if case.is_list:
         verdict.lists = 1
-        doubted = says_incomplete(answer)
+        doubted = is_reported_incomplete(answer)
         honest = not left or doubted
         verdict.lists_honest = int(honest)
         verdict.lists_doubted = int(doubted and not left and not verdict.invented)
@@ -141,7 +141,7 @@ def _judge_fields(case: Case, row: Mapping[str, Json], true: Mapping[str, Json],
         verdict.faults.append(f"wrong {name}: said {_short(said)}, truth {_short(_plain(truth))}, source {source}")
 
 
-def says_incomplete(answer: Answer) -> bool:
+def is_reported_incomplete(answer: Answer) -> bool:
     """Return whether the job says by itself that something is missing."""
     counts = answer.job.get("counts") or {}
     in_part = counts.get("final", 0) > counts.get("completed", 0)

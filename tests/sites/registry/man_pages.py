@@ -27,7 +27,7 @@ def site() -> Iterator[list[Case]]:
             _git(git, second),
             _options(git, second, "git-add"),
             _one(git, second, "git-commit"),
-            _git(git, second).given({"name": {"select": "h1"}, "synopsis": {"select": "#_synopsis + *"}}),
+            _git(git, second).with_places({"name": {"select": "h1"}, "synopsis": {"select": "#_synopsis + *"}}),
         ]
 
 

@@ -22,8 +22,8 @@ def site() -> Iterator[list[Case]]:
         columns = {name: {"column": name.capitalize()} for name in ("name", "type", "description", "default")}
         yield [
             *(_pages(root, url), _settings(root, url), _keys(root, url), _one(root, url)),
-            _settings(root, url).given(columns, records="[role=main] table tbody tr"),
-            _pages(root, url).given({"title": {"select": "[role=main] h1:first-of-type"}}),
+            _settings(root, url).with_places(columns, records="[role=main] table tbody tr"),
+            _pages(root, url).with_places({"title": {"select": "[role=main] h1:first-of-type"}}),
         ]
 
 

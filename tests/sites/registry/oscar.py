@@ -56,7 +56,7 @@ def site() -> Iterator[list[Case]]:
         command = [str(python), str(_PROGRAM), str(database), str(port)]
         with serving.program(command, port, cwd=Path(temp), path="/catalogue/") as url:
             cases = [*_reading(url, rows(database, _QUERY)), *_forms(url, database)]
-            yield [*cases, *_given({case.name: case for case in cases})]
+            yield [*cases, *_with_places({case.name: case for case in cases})]
 
 
 def _availability(row: Json) -> Json:
@@ -112,8 +112,8 @@ def _reading(url: str, products: list[Json]) -> Iterator[Case]:
     )
 
 
-def _given(cases: dict[str, Case]) -> Iterator[Case]:
-    yield cases["all products"].given(
+def _with_places(cases: dict[str, Case]) -> Iterator[Case]:
+    yield cases["all products"].with_places(
         {
             "title": {"select": "h3 a", "attribute": "title"},
             "price": {"select": ".price_color"},
@@ -124,7 +124,7 @@ def _given(cases: dict[str, Case]) -> Iterator[Case]:
     )
     labels = {"upc": "UPC", "product_type": "Product Type", "maker": "Maker", "material": "Material"}
     (single, *_) = (case for case in cases.values() if case.kind == "single")
-    yield single.given(
+    yield single.with_places(
         {
             "title": {"select": "h1"},
             "price": {"select": ".product_main .price_color"},

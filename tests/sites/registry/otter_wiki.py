@@ -28,7 +28,7 @@ def site() -> Iterator[list[Case]]:
         with serving.program([str(python), str(_PROGRAM), temp, str(port)], port, cwd=root, path="/-/about") as url:
             reading = list(_reading(url, root / "pages"))
             places = {name: {"column": name.capitalize()} for name in ("keeper", "floor", "opens")}
-            given = [case.given({"title": {"select": ".page h1"}, **places}) for case in reading]
+            given = [case.with_places({"title": {"select": ".page h1"}, **places}) for case in reading]
             yield [*reading, *given, *_accounts(url, root / "wiki.db")]
 
 

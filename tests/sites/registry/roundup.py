@@ -78,7 +78,7 @@ def _cases(url: str, database: Path) -> list[Case]:
         *_logins(url, database),
     ]
     columns = {"id": {"column": "ID"}, "title": {"column": "Title"}, "status": {"column": "Status"}}
-    return [*cases, cases[0].given(columns, records="table.list tr:has(td a)", next="next")]
+    return [*cases, cases[0].with_places(columns, records="table.list tr:has(td a)", next="next")]
 
 
 _FIELDS = ("title", "priority", "status", "assigned_to")

@@ -109,10 +109,10 @@ def site() -> Iterator[list[Case]]:
             columns = {name: {"column": label} for name, label in _FIELDS.items()}
             yield [
                 *(*tables.values(), _loop(url)),
-                tables["bootstrap-table"].given(columns, records="table tbody tr", next="li.page-next a"),
-                tables["gridjs"].given(columns, records="table tbody tr", next="button[aria-label=Next]"),
-                tables["datatables"].given(columns, records="#staff tbody tr", next="button.next"),
-                tables["datatables-late"].given(columns, records="#staff tbody tr"),
+                tables["bootstrap-table"].with_places(columns, records="table tbody tr", next="li.page-next a"),
+                tables["gridjs"].with_places(columns, records="table tbody tr", next="button[aria-label=Next]"),
+                tables["datatables"].with_places(columns, records="#staff tbody tr", next="button.next"),
+                tables["datatables-late"].with_places(columns, records="#staff tbody tr"),
             ]
 
 

@@ -27,7 +27,7 @@ def site() -> Iterator[list[Case]]:
             _functions(root, url),
             _glossary(root, url),
             _encodings(root, url),
-            _encodings(root, url).given(
+            _encodings(root, url).with_places(
                 {"codec": {"column": "Codec"}, "aliases": {"column": "Aliases"}, "languages": {"column": "Languages"}},
                 records="#standard-encodings table tbody tr",
             ),

@@ -101,14 +101,14 @@ def _cases(url: str, database: Path) -> list[Case]:
         ),
         *_forms(url, database),
     ]
-    return [*cases, *_given({case.name: case for case in cases})]
+    return [*cases, *_with_places({case.name: case for case in cases})]
 
 
-def _given(cases: Mapping[str, Case]) -> Iterator[Case]:
+def _with_places(cases: Mapping[str, Case]) -> Iterator[Case]:
     columns = {name: {"column": name.capitalize()} for name in ("ticket", "summary", "owner", "priority", "component")}
-    yield cases["all tickets"].given(columns, records="table.tickets tbody tr", next=".paging .next a")
+    yield cases["all tickets"].with_places(columns, records="table.tickets tbody tr", next=".paging .next a")
     places = {name: {"select": f"td[headers=h_{name}]"} for name in _FIELDS if name not in ("summary", "description")}
-    yield cases["one ticket"].given(
+    yield cases["one ticket"].with_places(
         {
             **places,
             "summary": {"select": "h1 .summary, h2 .summary"},

@@ -17,7 +17,7 @@ from shoal.agent.errors import ModelUnavailable
 from shoal.agent.models.model import Ask, Image, Message
 from shoal.agent.models.openai_compatible import OpenAICompatible, _weight
 from shoal.agent.models.settings import ModelSettings
-from tests.model_server import ModelServer, says, serving, slow, status, until
+from tests.model_server import ModelServer, replies, serving, slow, status, until
 from tests.patience import PATIENCE_S
 from tests.unit.models.test_images import picture
 
@@ -172,7 +172,7 @@ async def test_a_reply_that_an_ending_server_broke_off_is_asked_for_again() -> N
     """vLLM answers 200 with what it has when it is told to end: half of a list would pass for a whole one."""
     async with AsyncExitStack() as stack:
         (server,) = await servers(stack, 1)
-        server.behaviours = [says('{"records": [{"n": 1}, {"n": ', finish_reason="abort")] * 2
+        server.behaviours = [replies('{"records": [{"n": 1}, {"n": ', finish_reason="abort")] * 2
         client = await client_of(stack, server.url, patience_s=PATIENCE_S, retries=0)
         assert (await client.ask(ASK)).text == "ok"
         assert len(server.requests) == 3

@@ -103,7 +103,7 @@ def load(name: str) -> Observation:
     return _OBSERVATION.validate_json((FOLDER / f"{name}.json").read_bytes())
 
 
-async def asked(page: RealPage) -> Ask:
+async def request_on(page: RealPage) -> Ask:
     """Return what a model is asked on the page."""
     seen = load(page.name)
     model = ScriptedModel([])
@@ -122,7 +122,7 @@ async def asked(page: RealPage) -> Ask:
 
 def rendered(page: RealPage) -> str:
     """The messages of the prompt but for the first, which all prompts share; without the time."""
-    ask = asyncio.run(asked(page))
+    ask = asyncio.run(request_on(page))
     text = "\n\n".join(message.text for message in ask.messages[1:])
     return "\n".join(line for line in text.splitlines() if not line.startswith("Date and time: ")) + "\n"
 

@@ -15,9 +15,9 @@ from shoal.agent.worker_messages import Work
 from tests.doubles import FakePage, ScriptedModel
 from tests.doubles.browser_double import body, text
 from tests.unit.agent.model.pages import el
-from tests.unit.agent.model.test_plan import says as plan
+from tests.unit.agent.model.test_plan import plan_reply as plan
 from tests.unit.agent.model.test_step import act
-from tests.unit.agent.model.test_step import says as step
+from tests.unit.agent.model.test_step import step_reply as step
 from tests.unit.session.test_session import URL, run, work
 
 THANKS = f"{URL}thanks"

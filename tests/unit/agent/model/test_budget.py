@@ -13,11 +13,11 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.types import Usage
 from tests.doubles import ScriptedModel
 from tests.unit.agent.model.pages import URL, scene_of
-from tests.unit.agent.model.test_step import SHOP, act, policy_of, says
+from tests.unit.agent.model.test_step import SHOP, act, policy_of, step_reply
 
 
 def costs(prompt: int, completion: int, said: Any = None) -> Reply:
-    text = said if isinstance(said, str) else json.dumps(said or says(act("CLICK", id="4")))
+    text = said if isinstance(said, str) else json.dumps(said or step_reply(act("CLICK", id="4")))
     return Reply(text, Usage(1, prompt, completion, cached_tokens=prompt // 2))
 
 

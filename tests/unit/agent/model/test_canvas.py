@@ -18,7 +18,7 @@ from shoal.agent.policies.model import ModelPolicyOptions
 from shoal.agent.policies.model.checks.calls import call_offers
 from shoal.agent.policies.model.requests.canvas import canvas_of
 from shoal.agent.types import Action, ActionResult, Effect, Step
-from tests.unit.agent.model.test_step import SHOP, URL, act, calls, decide, says
+from tests.unit.agent.model.test_step import SHOP, URL, act, calls, decide, step_reply
 
 GRID = ImageGrid(32, 1280)
 COORDINATES = {"grounding": "coordinates"}
@@ -31,7 +31,7 @@ def shot(width: int, height: int) -> bytes:
 
 
 def call(name: str, **args: Any) -> dict[str, Any]:
-    return says(act("CALL", call={"name": name, "args": args}))
+    return step_reply(act("CALL", call={"name": name, "args": args}))
 
 
 async def pointed(said: Any, *, size: tuple[int, int], pixels: int = 1, **options: Any) -> Any:

@@ -7,8 +7,7 @@ from shoal.agent.status import Status
 from shoal.agent.types import Action, ActionResult, Effect, Step, Task
 from tests.unit.agent.model import test_plan as plans
 from tests.unit.agent.model.pages import URL
-from tests.unit.agent.model.test_step import act, decide
-from tests.unit.agent.model.test_step import says as step_says
+from tests.unit.agent.model.test_step import act, decide, step_reply
 
 
 def steps(n: int, thought: str) -> tuple[Step, ...]:
@@ -17,7 +16,7 @@ def steps(n: int, thought: str) -> tuple[Step, ...]:
 
 
 async def test_a_long_history_leaves_room_for_the_page() -> None:
-    _, model = await decide(step_says(act("CLICK", id="4")), steps=steps(400, "because of this and that. " * 200))
+    _, model = await decide(step_reply(act("CLICK", id="4")), steps=steps(400, "because of this and that. " * 200))
     asked = model.asked[0].messages[-1].text
     assert len(asked) < 26_000
     assert f"400. on {URL}?399: 399 because" in asked
@@ -28,7 +27,7 @@ async def test_a_long_history_leaves_room_for_the_page() -> None:
 
 
 async def test_a_history_that_fits_is_told_whole() -> None:
-    _, model = await decide(step_says(act("CLICK", id="4")), steps=steps(40, "so it is"))
+    _, model = await decide(step_reply(act("CLICK", id="4")), steps=steps(40, "so it is"))
     asked = model.asked[0].messages[-1].text
     assert "not shown" not in asked
     assert all(f"{n}. on {URL}?{n - 1}: {n - 1} so it is" in asked for n in range(1, 41))
@@ -38,7 +37,7 @@ async def test_finished_tasks_and_their_results_are_bounded_too() -> None:
     read = {"expected": 9, "completed": 9, "failed": 0, "first_records": [{"text": "long " * 2_000}] * 5}
     loop = Task("loop", "Read them all", Status.COMPLETED, result=read)
     done = tuple(Task("navigate", f"Mini goal {n} " + "word " * 150, Status.COMPLETED) for n in range(39))
-    _, model = await plans.planned(plans.says(), history=(*done, loop))
+    _, model = await plans.planned(plans.plan_reply(), history=(*done, loop))
     asked = model.asked[0].messages[-1].text
     assert len(asked) < 26_000
     assert "40. loop, completed: Read them all" in asked
@@ -51,7 +50,7 @@ async def test_a_page_is_told_where_it_changes_and_not_on_each_line() -> None:
     pages = ("a", "a", "b", "b", "a")
     taken = tuple(Step(index, f"{URL}?{page}", "", (clicked,)) for index, page in enumerate(pages))
     done = Task("navigate", "Go on", Status.COMPLETED, steps=taken)
-    _, model = await plans.planned(plans.says(), history=(done,))
+    _, model = await plans.planned(plans.plan_reply(), history=(done,))
     lines = [line.strip() for line in model.asked[0].messages[-1].text.split("\n") if 'button "Next"' in line]
     assert [line.partition("click")[0] for line in lines] == [f"on {URL}?a: ", "", f"on {URL}?b: ", "", f"on {URL}?a: "]
 

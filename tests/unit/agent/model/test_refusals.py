@@ -9,7 +9,7 @@ import pytest
 from shoal.agent.models.decisions.step import StepShape, step_schema
 from shoal.agent.models.refusals import refusal, unknown_id
 from shoal.agent.models.reply import ReplyProblem, check
-from tests.unit.agent.model.test_step import act, says
+from tests.unit.agent.model.test_step import act, step_reply
 
 SCHEMA = step_schema(StepShape(ids=("2", "14", "a7")))
 
@@ -32,21 +32,21 @@ SCHEMA = step_schema(StepShape(ids=("2", "14", "a7")))
 )
 async def test_what_is_wrong_is_named(said: dict[str, Any], told: str) -> None:
     with pytest.raises(ReplyProblem, match=f"^{told}") as problem:
-        await check(says(act("CLICK", id="2"), said), SCHEMA)
+        await check(step_reply(act("CLICK", id="2"), said), SCHEMA)
     assert "anyOf" not in str(problem.value)
 
 
 async def test_an_id_that_is_disabled_is_not_said_to_be_missing() -> None:
     with pytest.raises(ReplyProblem, match="id 31 is disabled on this page"):
-        await check(says(act("CLICK", id="31")), SCHEMA, disabled={"31"})
+        await check(step_reply(act("CLICK", id="31")), SCHEMA, disabled={"31"})
 
 
 async def test_a_click_needs_its_type_and_its_id_and_nothing_else() -> None:
-    await check(says({"action_type": "CLICK", "id": "14"}), SCHEMA)
+    await check(step_reply({"action_type": "CLICK", "id": "14"}), SCHEMA)
 
 
 async def test_what_fits_is_not_refused() -> None:
-    assert refusal(says(act("CLICK", id="2")), SCHEMA) is None
+    assert refusal(step_reply(act("CLICK", id="2")), SCHEMA) is None
 
 
 def test_words_of_the_page_are_told_as_data() -> None:

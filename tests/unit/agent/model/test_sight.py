@@ -17,7 +17,7 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.types import Action, ActionResult, Box, Effect, Step
 from tests.doubles import ScriptedModel
 from tests.unit.agent.model.pages import URL, FakePage, el, page, scene_of, text
-from tests.unit.agent.model.test_step import act, policy_of, says
+from tests.unit.agent.model.test_step import act, policy_of, step_reply
 
 
 def jpeg(width: int, height: int) -> bytes:
@@ -27,7 +27,7 @@ def jpeg(width: int, height: int) -> bytes:
 
 
 WINDOW, MARKED = b"\x89PNG window", b"RIFF....WEBP"
-CLICK = says(act("CLICK", id="1"))
+CLICK = step_reply(act("CLICK", id="1"))
 
 
 @dataclass

@@ -40,7 +40,7 @@ SHOP = page(
 QUOTED = 'The page says "Lamps" and no more.'
 
 
-def says(*actions: dict[str, Any], achieved: bool = False, **more: Any) -> dict[str, Any]:
+def step_reply(*actions: dict[str, Any], achieved: bool = False, **more: Any) -> dict[str, Any]:
     reply = {"thoughts": "Half way. Go on.", "user_goal_achieved": achieved}
     return {**reply, **more, "actions": list(actions)}
 
@@ -112,7 +112,7 @@ HELPED = {"help": {"person": True}}
 async def test_each_action_type_is_its_primitive(said: dict[str, Any], call: Any) -> None:
     data = {"files": ["a.pdf", "https://x.example/a.pdf"], "street": "High St"}
     decision, model = await decide(
-        says(said, **CHECKS), spec={"data": data, "action_sets": ["all"], "help": {"person": True}}
+        step_reply(said, **CHECKS), spec={"data": data, "action_sets": ["all"], "help": {"person": True}}
     )
     assert calls(decision) == [call]
     assert decision.actions[0].reasoning == said["reasoning"]
@@ -120,21 +120,21 @@ async def test_each_action_type_is_its_primitive(said: dict[str, Any], call: Any
 
 
 async def test_complete_needs_a_goal_that_is_reached() -> None:
-    decision, _ = await decide(says(act("COMPLETE"), achieved=True))
+    decision, _ = await decide(step_reply(act("COMPLETE"), achieved=True))
     assert calls(decision) == [("complete", {})]
-    decision, model = await decide(says(act("COMPLETE")), says(act("CLICK", id="4")))
+    decision, model = await decide(step_reply(act("COMPLETE")), step_reply(act("CLICK", id="4")))
     assert calls(decision) == [("click", {"bid": "4"})]
     assert "contradicts" in model.asked[1].messages[-1].text
 
 
 async def test_a_goal_that_is_reached_needs_no_action() -> None:
-    assert calls((await decide(says(achieved=True)))[0]) == [("complete", {})]
+    assert calls((await decide(step_reply(achieved=True)))[0]) == [("complete", {})]
 
 
 async def test_terminate_overrides_every_other_action() -> None:
     errors = [{"error_code": "SOLD_OUT", "reasoning": "says so", "confidence_float": 1}]
     decision, _ = await decide(
-        says(act("CLICK", id="4"), act("TERMINATE", errors=errors), act("INPUT_TEXT", id="2", text="x")),
+        step_reply(act("CLICK", id="4"), act("TERMINATE", errors=errors), act("INPUT_TEXT", id="2", text="x")),
         spec={"error_codes": {"SOLD_OUT": "no more lamps"}},
     )
     assert calls(decision) == [("terminate", {"reason": QUOTED, "errors": ["SOLD_OUT"]})]
@@ -142,7 +142,9 @@ async def test_terminate_overrides_every_other_action() -> None:
 
 async def test_complete_carries_the_callers_codes_too() -> None:
     errors = [{"error_code": "LATE", "reasoning": "in a week", "confidence_float": 1}]
-    decision, _ = await decide(says(act("COMPLETE", errors=errors), achieved=True), spec={"error_codes": {"LATE": "x"}})
+    decision, _ = await decide(
+        step_reply(act("COMPLETE", errors=errors), achieved=True), spec={"error_codes": {"LATE": "x"}}
+    )
     assert calls(decision) == [("complete", {"errors": ["LATE"]})]
 
 
@@ -160,8 +162,8 @@ FORM = page(
 
 
 async def test_a_form_is_not_sent_before_its_required_fields_are_filled() -> None:
-    early = says(act("CLICK", id="3"))
-    whole = says(act("INPUT_TEXT", id="1", text="Ada"), act("CLICK", id="3"))
+    early = step_reply(act("CLICK", id="3"))
+    whole = step_reply(act("INPUT_TEXT", id="1", text="Ada"), act("CLICK", id="3"))
     ada = {"data": {"name": "Ada"}}
     decision, model = await decide(early, whole, shown=FORM, spec=ada)
     assert [name for name, _ in calls(decision)] == ["fill", "click"]
@@ -176,7 +178,7 @@ async def test_a_form_is_not_sent_before_its_required_fields_are_filled() -> Non
 
 async def test_a_page_with_invalid_fields_is_not_done_at_the_first_word() -> None:
     shown = page(el("1", "input", "E-mail", attributes={"value": "x"}, states=frozenset({"invalid"})))
-    done, fix = says(act("COMPLETE"), achieved=True), says(act("INPUT_TEXT", id="1", text="x@y.example"))
+    done, fix = step_reply(act("COMPLETE"), achieved=True), step_reply(act("INPUT_TEXT", id="1", text="x@y.example"))
     decision, model = await decide(done, fix, shown=shown)
     assert calls(decision) == [("fill", {"bid": "1", "value": "x@y.example"})]
     assert "marks fields as invalid" in model.asked[1].messages[-1].text
@@ -184,7 +186,7 @@ async def test_a_page_with_invalid_fields_is_not_done_at_the_first_word() -> Non
 
 
 async def test_a_job_whose_data_were_never_used_is_called_done_at_the_second_word() -> None:
-    done = says(act("COMPLETE"), achieved=True)
+    done = step_reply(act("COMPLETE"), achieved=True)
     data: dict[str, Any] = {"data": {"customer": {"mail": "grace@x.example"}, "copies": 14}}
     decision, model = await decide(done, done, spec=data)
     assert calls(decision) == [("complete", {})]
@@ -199,8 +201,8 @@ async def test_a_job_whose_data_were_never_used_is_called_done_at_the_second_wor
 async def test_a_form_is_not_sent_with_a_field_that_the_page_marks_as_invalid() -> None:
     wrong = el("1", "input", "E-mail", attributes={"value": "x"}, states=frozenset({"invalid"}))
     shown = page(el("", "form", "", wrong, el("2", "button", "Send", role="button")))
-    early = says(act("CLICK", id="2"))
-    mended = says(act("INPUT_TEXT", id="1", text="ada@x.example"), act("CLICK", id="2"))
+    early = step_reply(act("CLICK", id="2"))
+    mended = step_reply(act("INPUT_TEXT", id="1", text="ada@x.example"), act("CLICK", id="2"))
     decision, model = await decide(early, mended, shown=shown, spec={"data": {"mail": "ada@x.example"}})
     assert [name for name, _ in calls(decision)] == ["fill", "click"]
     assert "mend them before the form is sent" in model.asked[1].messages[-1].text
@@ -214,7 +216,7 @@ def acted(*made: tuple[str, str]) -> Step:
 async def test_a_field_mended_in_an_earlier_step_is_marked_until_the_form_was_sent() -> None:
     wrong = el("1", "input", "E-mail", attributes={"value": "a@x.example"}, states=frozenset({"invalid"}))
     shown = page(el("", "form", "", wrong, el("2", "button", "Send", role="button")))
-    send = says(act("CLICK", id="2"))
+    send = step_reply(act("CLICK", id="2"))
     decision, model = await decide(send, shown=shown, steps=(acted(("click", "2")), acted(("fill", "1"))))
     assert calls(decision) == [("click", {"bid": "2"})]
     assert len(model.asked) == 1
@@ -225,7 +227,7 @@ async def test_a_field_mended_in_an_earlier_step_is_marked_until_the_form_was_se
 async def test_a_button_that_sends_nothing_needs_no_filled_fields() -> None:
     name = el("1", "input", "Name", attributes={"type": "text"}, states=frozenset({"required"}))
     day = el("2", "button", "14", role="button", attributes={"type": "button"})
-    decision, model = await decide(says(act("CLICK", id="2")), shown=page(el("", "form", "", name, day)))
+    decision, model = await decide(step_reply(act("CLICK", id="2")), shown=page(el("", "form", "", name, day)))
     assert calls(decision) == [("click", {"bid": "2"})]
     assert len(model.asked) == 1
 
@@ -236,7 +238,7 @@ async def test_a_button_that_sends_nothing_needs_no_filled_fields() -> None:
 )
 async def test_questions_are_offered_where_somebody_answers_them(more: dict[str, Any], asks: bool) -> None:
     checks = CHECKS if asks else {}
-    _, model = await decide(says(act("WAIT"), **checks), spec=more, calls=call_offers)
+    _, model = await decide(step_reply(act("WAIT"), **checks), spec=more, calls=call_offers)
     told = model.asked[0].messages[1].text
     assert ("ask_user(" in told) == ("SOLVE_CAPTCHA" in told) == asks
     if "action_sets" not in more:
@@ -246,7 +248,7 @@ async def test_questions_are_offered_where_somebody_answers_them(more: dict[str,
 
 async def test_a_required_field_without_a_value_is_given_up_by_its_name_where_nobody_can_be_asked() -> None:
     said = act("TERMINATE", reasoning='The required field "Newsletter" has no value.')
-    decision, model = await decide(says(said), shown=FORM, spec={"data": {"name": "Ada"}})
+    decision, model = await decide(step_reply(said), shown=FORM, spec={"data": {"name": "Ada"}})
     assert [name for name, _ in calls(decision)] == ["terminate"]
     assert len(model.asked) == 1
 
@@ -261,19 +263,19 @@ async def test_giving_up_needs_the_page_s_own_words(unfounded: dict[str, Any]) -
     founded = json.loads(json.dumps(unfounded).replace("It cannot be done.", QUOTED[:-1].replace('"', "'")))
     founded = json.loads(json.dumps(founded).replace("no way", "It says 'Lamps'"))
     spec = {"action_sets": ["infeasible", "element"]}
-    decision, model = await decide(says(unfounded), says(founded), spec=spec, calls=call_offers)
+    decision, model = await decide(step_reply(unfounded), step_reply(founded), spec=spec, calls=call_offers)
     assert decision.actions[0].name in ("terminate", "report_infeasible")
     assert "a quotation of what the page says" in model.asked[1].messages[-1].text
     with pytest.raises(ReplyInvalid, match="quotation"):
-        await decide(says(unfounded), says(unfounded), spec=spec, calls=call_offers)
+        await decide(step_reply(unfounded), step_reply(unfounded), spec=spec, calls=call_offers)
 
 
 async def test_what_may_not_be_given_up_cannot_be_called_infeasible_either() -> None:
     spec = {"action_sets": ["infeasible", "element"], "allow_terminate": False}
-    said = says(act("CALL", call=GIVES_UP["call"]))
+    said = step_reply(act("CALL", call=GIVES_UP["call"]))
     with pytest.raises(ReplyInvalid):
         await decide(said, said, spec=spec, calls=call_offers)
-    _, model = await decide(says(act("CLICK", id="4")), spec=spec, calls=call_offers)
+    _, model = await decide(step_reply(act("CLICK", id="4")), spec=spec, calls=call_offers)
     assert "report_infeasible" not in model.asked[0].messages[1].text + json.dumps(model.asked[0].json_schema)
 
 
@@ -286,7 +288,7 @@ async def test_what_may_not_be_given_up_cannot_be_called_infeasible_either() -> 
     ],
 )
 async def test_a_value_that_nobody_gave_is_asked_for_once_more(made_up: str, data: dict[str, Any]) -> None:
-    early = says(act("INPUT_TEXT", id="2", text=made_up), act("CLICK", id="4"), then_done={"text": "Thanks"})
+    early = step_reply(act("INPUT_TEXT", id="2", text=made_up), act("CLICK", id="4"), then_done={"text": "Thanks"})
     given = next(iter(data.values()))
     decision, model = await decide(early, {"values": [given]}, spec={"data": data})
     assert [call[1].get("value") for call in calls(decision)] == [given, None]
@@ -306,7 +308,7 @@ async def test_a_value_that_nobody_gave_is_asked_for_once_more(made_up: str, dat
 
 @pytest.mark.parametrize("name", ["keyboard_type", "keyboard_insert_text"])
 async def test_what_is_typed_without_an_element_must_be_given_too(name: str) -> None:
-    made_up = says(act("CALL", call={"name": name, "args": {"text": "John Doe"}}))
+    made_up = step_reply(act("CALL", call={"name": name, "args": {"text": "John Doe"}}))
     spec = {"data": {"name": "Ada"}, "grounding": "coordinates"}
     decision, model = await decide(made_up, {"values": ["Ada"]}, spec=spec, calls=call_offers)
     assert calls(decision) == [(name, {"text": "Ada"})]
@@ -319,37 +321,37 @@ async def test_what_a_person_answered_or_a_call_gave_is_given() -> None:
     made_up = ActionResult(Action("fill", {"bid": "2", "value": "John Doe"}))
     done = tuple(Step(n, URL, "", (one,)) for n, one in enumerate((asked, read, made_up)))
     for typed, requests in (("4 Rue Foch", 1), ("QX-7731", 1), ("John Doe", 2)):
-        said = says(act("INPUT_TEXT", id="2", text=typed))
+        said = step_reply(act("INPUT_TEXT", id="2", text=typed))
         decision, model = await decide(said, {"values": [typed]}, steps=done)
         assert (calls(decision)[0][1]["value"], len(model.asked)) == (typed, requests)
 
 
 async def test_an_answer_that_nobody_gave_is_doubted_like_the_text_itself() -> None:
     typed = act("INPUT_TEXT", id="2", text="Ada")
-    doubted = says(typed | {"user_detail_query": "Phone?", "user_detail_answer": "555 1234"})
+    doubted = step_reply(typed | {"user_detail_query": "Phone?", "user_detail_answer": "555 1234"})
     _, model = await decide(doubted, {"values": ["Ada"]}, spec={"data": {"name": "Ada"}})
     assert len(model.asked) == 2
 
 
 async def test_complete_with_other_actions_waits_for_the_page_after_them() -> None:
-    decision, _ = await decide(says(act("CLICK", id="4"), act("COMPLETE"), achieved=True))
+    decision, _ = await decide(step_reply(act("CLICK", id="4"), act("COMPLETE"), achieved=True))
     assert calls(decision) == [("click", {"bid": "4"})]
 
 
 async def test_wait_only_when_nothing_else_is_done() -> None:
-    decision, _ = await decide(says(act("WAIT"), act("CLICK", id="4"), act("WAIT")))
+    decision, _ = await decide(step_reply(act("WAIT"), act("CLICK", id="4"), act("WAIT")))
     assert [name for name, _ in calls(decision)] == ["click"]
 
 
 async def test_no_action_at_all_is_fed_back() -> None:
-    decision, model = await decide(says(), says(act("WAIT")))
+    decision, model = await decide(step_reply(), step_reply(act("WAIT")))
     assert calls(decision) == [("noop", {"wait_ms": 1500})]
     assert "no action" in model.asked[1].messages[-1].text
 
 
 @pytest.mark.parametrize("bad", ["99", "5", "", "4; DROP"], ids=["unknown", "disabled", "empty", "odd"])
 async def test_an_id_that_the_page_does_not_offer_is_fed_back(bad: str) -> None:
-    decision, model = await decide(says(act("CLICK", id=bad)), says(act("CLICK", id="4")))
+    decision, model = await decide(step_reply(act("CLICK", id=bad)), step_reply(act("CLICK", id="4")))
     assert calls(decision) == [("click", {"bid": "4"})]
     assert "cannot be used" in model.asked[1].messages[-1].text
     assert ("id 5 is disabled" in model.asked[1].messages[-1].text) is (bad == "5")
@@ -357,7 +359,7 @@ async def test_an_id_that_the_page_does_not_offer_is_fed_back(bad: str) -> None:
 
 async def test_a_second_bad_id_fails_the_step_with_the_replies_kept() -> None:
     with pytest.raises(ReplyInvalid) as caught:
-        await decide(says(act("CLICK", id="99")), says(act("CLICK", id="98")))
+        await decide(step_reply(act("CLICK", id="99")), step_reply(act("CLICK", id="98")))
     assert "98" in str(caught.value.details["transcript"])
 
 
@@ -370,9 +372,9 @@ async def test_a_second_bad_id_fails_the_step_with_the_replies_kept() -> None:
     ],
 )
 async def test_a_field_that_holds_its_value_gets_no_action(needless: dict[str, Any]) -> None:
-    decision, _ = await decide(says(needless, act("CLICK", id="4")))
+    decision, _ = await decide(step_reply(needless, act("CLICK", id="4")))
     assert calls(decision) == [("click", {"bid": "4"})]
-    decision, model = await decide(says(needless), says(act("CLICK", id="4")))
+    decision, model = await decide(step_reply(needless), step_reply(act("CLICK", id="4")))
     assert "holds its value already" in model.asked[1].messages[-1].text
 
 
@@ -387,14 +389,16 @@ async def test_a_field_that_holds_its_value_gets_no_action(needless: dict[str, A
     ],
 )
 async def test_an_option_is_chosen_by_the_name_that_the_page_knows(option: dict[str, Any], sent: Any) -> None:
-    decision, model = await decide(says(act("SELECT_OPTION", id="3", option=option)))
+    decision, model = await decide(step_reply(act("SELECT_OPTION", id="3", option=option)))
     assert calls(decision) == [("select_option", {"bid": "3", "options": sent})]
     assert len(model.asked) == 1
 
 
 @pytest.mark.parametrize("option", [{"label": "Green"}, {"index": 9}, {}])
 async def test_an_option_that_is_not_there_is_fed_back_with_those_that_are(option: dict[str, Any]) -> None:
-    decision, model = await decide(says(act("SELECT_OPTION", id="3", option=option)), says(act("CLICK", id="4")))
+    decision, model = await decide(
+        step_reply(act("SELECT_OPTION", id="3", option=option)), step_reply(act("CLICK", id="4"))
+    )
     told = model.asked[1].messages[-1].text
     assert "Red; Blue" in told or "names no option" in told
     assert calls(decision) == [("click", {"bid": "4"})]
@@ -410,7 +414,7 @@ LOGIN = page(
 
 
 async def test_a_wanted_code_is_fetched_before_anything_is_sent() -> None:
-    reply = says(
+    reply = step_reply(
         act("CLICK", id="3"),
         verification_code_reasoning="it asks for one",
         place_to_enter_verification_code=True,
@@ -421,7 +425,7 @@ async def test_a_wanted_code_is_fetched_before_anything_is_sent() -> None:
 
 
 async def test_without_the_check_nothing_asks_for_a_code() -> None:
-    _, model = await decide(says(act("CLICK", id="3")), shown=LOGIN)
+    _, model = await decide(step_reply(act("CLICK", id="3")), shown=LOGIN)
     assert "place_to_enter_verification_code" not in json.dumps(model.asked[0].json_schema)
     assert "place_to_enter_verification_code" not in model.asked[0].messages[1].text
 
@@ -430,7 +434,10 @@ async def test_a_code_without_a_field_is_fed_back() -> None:
     wants = {"verification_code_reasoning": "it asks", "place_to_enter_verification_code": True}
     no = {"verification_code_reasoning": "it does not", "place_to_enter_verification_code": False}
     decision, model = await decide(
-        says(**wants), says(act("CLICK", id="7"), **no), spec={"totp": "T"}, shown=page(link("7", "Terms", "/t"))
+        step_reply(**wants),
+        step_reply(act("CLICK", id="7"), **no),
+        spec={"totp": "T"},
+        shown=page(link("7", "Terms", "/t")),
     )
     assert "no field on this page" in model.asked[1].messages[-1].text
     assert calls(decision) == [("click", {"bid": "7"})]
@@ -446,7 +453,9 @@ def schema_of(ask: Ask) -> dict[str, Any]:
 
 
 async def test_ids_codes_and_types_of_this_very_page_and_job_are_enforced() -> None:
-    _, model = await decide(says(act("CLICK", id="4")), spec={"error_codes": {"A1": "x"}, "allow_terminate": False})
+    _, model = await decide(
+        step_reply(act("CLICK", id="4")), spec={"error_codes": {"A1": "x"}, "allow_terminate": False}
+    )
     schema = schema_of(model.asked[0])
     assert schema["$defs"]["id"]["enum"] == ["1", "2", "3", "4", "6", "7"]  # 5 is disabled
     kinds = [part["properties"]["action_type"]["enum"][0] for part in schema["properties"]["actions"]["items"]["anyOf"]]
@@ -458,7 +467,7 @@ async def test_ids_codes_and_types_of_this_very_page_and_job_are_enforced() -> N
 
 
 async def test_the_schema_uses_only_keywords_that_both_decoders_take() -> None:
-    _, model = await decide(says(act("CLICK", id="4")), spec={"error_codes": {"A1": "x"}})
+    _, model = await decide(step_reply(act("CLICK", id="4")), spec={"error_codes": {"A1": "x"}})
     taken = {"type", "properties", "required", "additionalProperties", "items", "enum", "anyOf", "$ref", "$defs"}
     assert _keywords(schema_of(model.asked[0])) <= taken | {"minimum", "maximum"}
 
@@ -476,14 +485,14 @@ def _keywords(schema: Any) -> set[str]:
 
 
 async def test_a_page_without_elements_still_has_a_schema() -> None:
-    _, model = await decide(says(act("WAIT")), shown=page())
+    _, model = await decide(step_reply(act("WAIT")), shown=page())
     assert "$defs" not in schema_of(model.asked[0])
 
 
 async def test_the_messages_go_from_what_stays_to_what_changes() -> None:
     shown = replace(SHOP, screenshot=b"\x89PNG...", marked_screenshot=b"RIFF....WEBP", drawn=True)
     done = Step(0, URL, "first", (ActionResult(Action("click", {"bid": "4"}), effect=Effect(url=URL + "?x")),))
-    _, model = await decide(says(act("CLICK", id="4")), shown=shown, steps=(done,))
+    _, model = await decide(step_reply(act("CLICK", id="4")), shown=shown, steps=(done,))
     head, fixed, seen, pictures, now = model.asked[0].messages
     assert [message.role for message in model.asked[0].messages] == ["system", *["user"] * 4]
     assert "Buy a lamp" in fixed.text
@@ -495,10 +504,12 @@ async def test_the_messages_go_from_what_stays_to_what_changes() -> None:
 
 
 async def test_steps_of_one_job_share_their_prefix() -> None:
-    first, one = await decide(says(act("CLICK", id="4")))
+    first, one = await decide(step_reply(act("CLICK", id="4")))
     failed = ActionResult(first.actions[0], ErrorInfo("ElementMissing", "element_missing", "gone", False))
     _, two = await decide(
-        says(act("CLICK", id="7")), steps=(Step(0, URL, first.thought, (failed,)),), shown=page(link("7", "x", "/"))
+        step_reply(act("CLICK", id="7")),
+        steps=(Step(0, URL, first.thought, (failed,)),),
+        shown=page(link("7", "x", "/")),
     )
     assert one.asked[0].messages[:2] == two.asked[0].messages[:2]
     assert "failed: gone" in two.asked[0].messages[-1].text
@@ -508,7 +519,7 @@ async def test_steps_of_one_job_share_their_prefix() -> None:
 async def test_a_short_loop_is_one_servers_and_a_long_one_is_shared_out_session_by_session() -> None:
     async def key(index: int | None, **more: Any) -> str:
         item = None if index is None else LoopItem(index, f"{URL}?{index}", is_link=True)
-        model = ScriptedModel([says(act("CLICK", id="4"))] * 2)
+        model = ScriptedModel([step_reply(act("CLICK", id="4"))] * 2)
         state = scene_of(SHOP, item=item, depth=int(item is not None), **more)
         await policy_of(model).step(state, "x", ())
         await policy_of(model).step(state, "y", ())
@@ -522,7 +533,7 @@ async def test_a_short_loop_is_one_servers_and_a_long_one_is_shared_out_session_
 
 async def test_a_text_model_gets_no_picture() -> None:
     shown = replace(SHOP, screenshot=b"\x89PNG...")
-    model = ScriptedModel([says(act("CLICK", id="4"))])
+    model = ScriptedModel([step_reply(act("CLICK", id="4"))])
     context = FakePage({URL: shown})
     await policy_of(model, options=ModelPolicyOptions(images=False)).step(scene_of(context), "x", ())
     assert not context.observed[0].screenshot
@@ -530,7 +541,7 @@ async def test_a_text_model_gets_no_picture() -> None:
 
 
 async def test_the_transcript_is_kept_and_usage_counted() -> None:
-    model = ScriptedModel(["nonsense", says(act("CLICK", id="4"))])
+    model = ScriptedModel(["nonsense", step_reply(act("CLICK", id="4"))])
     state = scene_of(SHOP)
     decision = await policy_of(model).step(state, "x", ())
     assert len(json.loads(decision.prompt or "")["replies"]) == 2
@@ -540,7 +551,7 @@ async def test_the_transcript_is_kept_and_usage_counted() -> None:
 
 async def test_a_page_that_does_not_fit_is_shown_smaller() -> None:
     context = FakePage({URL: SHOP})
-    model = ScriptedModel([PromptTooLong(), PromptTooLong(), says(act("CLICK", id="4"))])
+    model = ScriptedModel([PromptTooLong(), PromptTooLong(), step_reply(act("CLICK", id="4"))])
     await policy_of(model, options=ModelPolicyOptions(page_chars=8000, least_page_chars=1000)).step(
         scene_of(context), "x", ()
     )
@@ -556,25 +567,27 @@ HOVER = CallOffer("hover", "hover(bid)", "points at it", {"type": "object", "pro
 
 async def test_marks_are_the_ids_and_the_marked_picture_is_shown() -> None:
     shown = page(el("1", "button", "A", marked=True), el("2", "button", "B"), marked_screenshot=b"RIFF....WEBP")
-    _, model = await decide(says(act("CLICK", id="1")), spec={"grounding": "mark"}, shown=shown)
+    _, model = await decide(step_reply(act("CLICK", id="1")), spec={"grounding": "mark"}, shown=shown)
     assert schema_of(model.asked[0])["$defs"]["id"]["enum"] == ["1"]
     assert model.asked[0].messages[-2].images[0].content_type == "image/webp"
 
 
 async def test_lettered_choice() -> None:
-    decision, model = await decide(says(act("CLICK", id="D")), spec={"grounding": "choice"})
+    decision, model = await decide(step_reply(act("CLICK", id="D")), spec={"grounding": "choice"})
     assert calls(decision) == [("click", {"bid": "4"})]
     assert 'D. button "Order"' in model.asked[0].messages[-1].text
 
 
 async def test_attributes_name_the_element_and_the_second_of_a_kind() -> None:
     shown = page(el("1", "button", "Buy", role="button"), el("2", "button", "Buy", role="button"))
-    decision, _ = await decide(says(act("CLICK", id='button "Buy" (2)')), spec={"grounding": "attributes"}, shown=shown)
+    decision, _ = await decide(
+        step_reply(act("CLICK", id='button "Buy" (2)')), spec={"grounding": "attributes"}, shown=shown
+    )
     assert calls(decision) == [("click", {"bid": "2"})]
 
 
 async def test_coordinates_go_through_calls_or_not_at_all() -> None:
-    said = says(act("CALL", call={"name": "mouse_click", "args": {"x": 3, "y": 4}}))
+    said = step_reply(act("CALL", call={"name": "mouse_click", "args": {"x": 3, "y": 4}}))
     decision, model = await decide(said, spec={"grounding": "coordinates"}, calls=call_offers)
     assert calls(decision) == [("mouse_click", {"x": 3, "y": 4})]
     assert '"CLICK"' not in json.dumps(model.asked[0].json_schema)
@@ -586,7 +599,7 @@ async def test_coordinates_go_through_calls_or_not_at_all() -> None:
 async def test_arguments_that_do_not_fit_are_fed_back() -> None:
     good, bad = ({"name": "tab_focus", "args": {"index": index}} for index in (1, "first"))
     offer = CallOffer("tab_focus", "tab_focus(index)", "turns to it", {"type": "object"})
-    script = [says(act("CALL", call=call)) for call in (bad, good)]
+    script = [step_reply(act("CALL", call=call)) for call in (bad, good)]
     decision, model = await decide(*script, calls=lambda spec: [offer])
     assert calls(decision) == [("tab_focus", {"index": 1})]
     assert "argument 'index'" in model.asked[1].messages[-1].text
@@ -602,7 +615,7 @@ async def test_arguments_that_do_not_fit_are_fed_back() -> None:
     ],
 )
 async def test_prompt_and_schema_hold_only_the_chosen_sets(sets: tuple[str, ...], kinds: set[str]) -> None:
-    _, model = await decide(says(act("TERMINATE")), spec={"action_sets": sets}, calls=call_offers)
+    _, model = await decide(step_reply(act("TERMINATE")), spec={"action_sets": sets}, calls=call_offers)
     schema = schema_of(model.asked[0])
     offered = schema["properties"]["actions"]["items"]["anyOf"]
     assert {part["properties"]["action_type"]["enum"][0] for part in offered} == kinds
@@ -615,13 +628,13 @@ async def test_prompt_and_schema_hold_only_the_chosen_sets(sets: tuple[str, ...]
 
 async def test_an_action_set_that_does_not_exist_is_an_error_of_the_caller() -> None:
     with pytest.raises(ActionInvalid, match="no action set"):
-        await decide(says(act("WAIT")), spec={"action_sets": ["magic"]}, calls=call_offers)
+        await decide(step_reply(act("WAIT")), spec={"action_sets": ["magic"]}, calls=call_offers)
 
 
 async def test_a_call_names_elements_of_this_page() -> None:
     good, bad = ({"name": "hover", "args": {"bid": bid}} for bid in ("7", "77"))
     decision, model = await decide(
-        says(act("CALL", call=bad)), says(act("CALL", call=good)), calls=lambda spec: [HOVER]
+        step_reply(act("CALL", call=bad)), step_reply(act("CALL", call=good)), calls=lambda spec: [HOVER]
     )
     assert calls(decision) == [("hover", {"bid": "7"})]
     assert "hover(bid): points at it" in model.asked[0].messages[1].text
@@ -631,9 +644,9 @@ async def test_a_call_names_elements_of_this_page() -> None:
 
 
 async def test_without_elements_no_call_is_offered_that_needs_one() -> None:
-    _, model = await decide(says(act("WAIT")), shown=page(), calls=lambda spec: [HOVER])
+    _, model = await decide(step_reply(act("WAIT")), shown=page(), calls=lambda spec: [HOVER])
     assert '"hover"' not in json.dumps(schema_of(model.asked[0]))
-    said = says(act("CALL", call={"name": "mouse_click", "args": {"x": 3, "y": 4}}))
+    said = step_reply(act("CALL", call={"name": "mouse_click", "args": {"x": 3, "y": 4}}))
     _, model = await decide(said, spec=COORDINATES, calls=call_offers)
     assert '"hover"' not in json.dumps(schema_of(model.asked[0]))
     assert "hover(bid)" not in model.asked[0].messages[1].text
@@ -660,7 +673,7 @@ HOSTILE = {
 @pytest.mark.parametrize("grounding", ["bid", "choice", "attributes"])
 async def test_an_order_in_a_page_stays_inside_the_fence(where: str, grounding: str) -> None:
     shown = HOSTILE[where]
-    model = ScriptedModel(lambda ask: says(act("CLICK", id=ask.json_schema["$defs"]["id"]["enum"][0])))
+    model = ScriptedModel(lambda ask: step_reply(act("CLICK", id=ask.json_schema["$defs"]["id"]["enum"][0])))
     spec = JobSpec(url=URL, goal="Buy a lamp", grounding=grounding)
     await policy_of(model).step(scene_of(FakePage({URL: shown}), spec), "x", ())
     head, fixed, seen, now = (message.text for message in model.asked[0].messages)
@@ -701,7 +714,7 @@ REASKS = {
 @pytest.mark.parametrize("grounding", ["bid", "attributes"])
 async def test_an_order_stays_inside_a_fence_when_the_model_is_asked_again(where: str, grounding: str) -> None:
     shown, said = REASKS[where]
-    model = ScriptedModel([says(said, achieved=said["action_type"] == "COMPLETE")] * 2)
+    model = ScriptedModel([step_reply(said, achieved=said["action_type"] == "COMPLETE")] * 2)
     spec = JobSpec(url=URL, goal="Buy a lamp", grounding=grounding)
     with contextlib.suppress(ReplyInvalid):
         await policy_of(model, calls=lambda spec: [HOVER]).step(scene_of(FakePage({URL: shown}), spec), "x", ())
@@ -736,7 +749,8 @@ _said = st.one_of(
 
 @given(
     st.lists(
-        st.builds(lambda a, done: says(*a, achieved=done), st.lists(_said, max_size=4), st.booleans()) | st.text(),
+        st.builds(lambda a, done: step_reply(*a, achieved=done), st.lists(_said, max_size=4), st.booleans())
+        | st.text(),
         min_size=2,
         max_size=2,
     )
