@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from shoal.agent.spec import JobSpec
@@ -76,6 +77,7 @@ def create_app(deps: GatewayDeps) -> FastAPI:
         summary="A browser-automation cluster: jobs in, validated records out.",
         docs_url=None,
         redoc_url=None,
+        openapi_url=None,
         form_limits={"max_fields": FORM_FIELDS, "max_files": 0, "max_part_size": FORM_FIELD_BYTES},
     )
     problems.install(app)
@@ -110,6 +112,12 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     app.add_middleware(AuditTrail, store=deps.store)
     app.add_middleware(RequestContext, metrics=deps.metrics)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's own way to extend the document
+
+    # No coroutine: a thread makes the document, which takes more than a second, while others are served.
+    @app.get("/openapi.json", include_in_schema=False)
+    def openapi_document() -> JSONResponse:
+        return JSONResponse(app.openapi())
+
     return app
 
 

@@ -20,6 +20,7 @@ from schemathesis.generation import GenerationMode
 
 from shoal.agent.support.json_value import Json
 from tests.gateway_world import World, completed, loop_of
+from tests.patience import PATIENCE_S
 from tests.served_gateway import Served, served_gateway
 
 INPUTS = int(os.environ.get("SHOAL_FUZZ_INPUTS", "240"))
@@ -116,7 +117,7 @@ def test_specs_with_hostile_parts(served: Served) -> None:
 
 @pytest.mark.parametrize("mode", list(GenerationMode))
 def test_specs_from_the_jobs_own_schema(served: Served, mode: GenerationMode) -> None:
-    operation = schemathesis.openapi.from_url(f"{served.url}/openapi.json")["/v1/jobs"]["POST"]
+    operation = schemathesis.openapi.from_url(f"{served.url}/openapi.json", timeout=PATIENCE_S)["/v1/jobs"]["POST"]
 
     @hypothesis_settings(INPUTS // 8)
     @given(case=operation.as_strategy(generation_mode=mode))
@@ -131,7 +132,7 @@ def test_specs_from_the_jobs_own_schema(served: Served, mode: GenerationMode) ->
 
 @pytest.mark.parametrize("mode", _MODES)
 def test_requests_from_the_whole_document(served: Served, mode: GenerationMode) -> None:
-    document = schemathesis.openapi.from_url(f"{served.url}/openapi.json")
+    document = schemathesis.openapi.from_url(f"{served.url}/openapi.json", timeout=PATIENCE_S)
     operations = [found.ok() for found in document.get_all_operations()]
     # Streams that never end have tests of their own. A try waits for workers, of which there are none here; the body of
     # its request is that of /v1/jobs.

@@ -18,6 +18,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tests.gateway_world import completed, loop_of, world
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture(scope="module")
@@ -41,10 +42,10 @@ def served() -> Iterator[str]:
 
     thread = threading.Thread(target=lambda: asyncio.run(live()))
     thread.start()
-    assert ready.wait(60)
+    assert ready.wait(PATIENCE_S)
     yield found[1]
     found[0].should_exit = True
-    thread.join(60)
+    thread.join(PATIENCE_S)
 
 
 @schemathesis.serializer("application/x-ndjson")
@@ -60,7 +61,7 @@ CHECKS = [
 
 
 def test_answers_are_what_the_document_says(served: str) -> None:
-    document = schemathesis.openapi.from_url(f"{served}/openapi.json")
+    document = schemathesis.openapi.from_url(f"{served}/openapi.json", timeout=PATIENCE_S)
     seen = set()
     for found in document.get_all_operations():
         operation = found.ok()
@@ -71,7 +72,7 @@ def test_answers_are_what_the_document_says(served: str) -> None:
         @settings(max_examples=20, deadline=None, database=None, suppress_health_check=list(HealthCheck))
         @given(case=operation.as_strategy())
         def hold(case: schemathesis.Case) -> None:
-            answer = case.call(timeout=60)
+            answer = case.call(timeout=PATIENCE_S)
             assert answer.status_code < 500, answer.text
             case.validate_response(answer, checks=CHECKS)
 

@@ -20,6 +20,7 @@ from shoal.services.store.records import NewJob
 from shoal.services.web.api.views.jobs import JobView
 from shoal.services.web.api.views.sessions import SessionDetailView
 from tests.gateway_world import World, completed, failed, loop_of, world
+from tests.served_gateway import PAUSE_S, Pauses
 
 ARTIFACT = "ab" * 16
 
@@ -351,7 +352,13 @@ async def test_metrics_are_those_of_the_catalogue(here: World) -> None:
 
 
 async def test_the_document_names_every_route_and_schema(here: World) -> None:
+    pauses = Pauses()
+    watching = asyncio.create_task(pauses.watch())
+    await asyncio.sleep(0)
     document = await get(here, "/openapi.json")
+    await asyncio.sleep(0.05)  # it looks once more
+    watching.cancel()
+    assert pauses.longest_s < PAUSE_S, "others are served while it is made"
     assert set(document["paths"]["/v1/jobs"]) == {"get", "post"}
     assert "JobSpec" in document["components"]["schemas"]
     text = str(document)
