@@ -38,7 +38,7 @@ def _key(option: str) -> str:
     return literal[1] if literal else ""
 
 
-def _asked_for(objects: list[Json]) -> Iterator[tuple[str, str | None]]:
+def _outside_references(objects: list[Json]) -> Iterator[tuple[str, str | None]]:
     """Secrets and keys that pods, Ray and the Ingress take, and that are not among the objects; key None: all of it."""
     made = {(obj["metadata"]["name"], key) for obj in of_kind(objects, "Secret") for key in keys_of(obj)}
     asked = {(name, key) for pod in pods(objects) for kind, name, key in references(pod) if kind == "Secret"}
@@ -54,13 +54,13 @@ def _asked_for(objects: list[Json]) -> Iterator[tuple[str, str | None]]:
 
 def test_the_page_makes_every_secret_of_the_production_profile() -> None:
     made = _made_by_commands(_PAGE.read_text())
-    assert set(_asked_for(helm.render({}, "production"))) == made
+    assert set(_outside_references(helm.render({}, "production"))) == made
 
 
 def test_the_comments_of_the_manifests_make_every_secret_of_theirs() -> None:
     text = re.sub(r"^# {0,3}", "", _KUSTOMIZE.read_text(), flags=re.M)
     made = _made_by_commands(text)
-    assert set(_asked_for(kuberay.manifests())) <= made | {(name, None) for name, _ in made}
+    assert set(_outside_references(kuberay.manifests())) <= made | {(name, None) for name, _ in made}
 
 
 def test_the_page_s_roles_are_enough_for_the_programs() -> None:

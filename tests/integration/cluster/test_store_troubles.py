@@ -16,8 +16,8 @@ from tests.full_disk import small_disk
 pytestmark = pytest.mark.timeout(600)  # a cluster has to start
 
 
-def said(one: Up, what: str, seconds: float) -> None:
-    """Returns once the command has said this."""
+def wait_for_output(one: Up, what: str, seconds: float) -> None:
+    """Return once the command has logged this."""
     try:
         wait_until(lambda: what in one.log.read_text() or one.process.poll() is not None, seconds, what)
     except AssertionError as error:
@@ -33,11 +33,11 @@ def test_a_cluster_says_that_its_disk_is_full_and_ends_when_its_database_is_dama
         base = Path(folder)
         one = Up(start_up(base), disk.path, base / "t", "", log=base / "up.log")
         try:
-            said(one, "Shoal is up", 240)
+            wait_for_output(one, "Shoal is up", 240)
             disk.fill()
-            said(one, "shoal.db is full: make room", 90)
+            wait_for_output(one, "shoal.db is full: make room", 90)
             disk.empty()
-            said(one, "that is mended", 90)
+            wait_for_output(one, "that is mended", 90)
             (disk.path / "shoal.db").write_bytes(b"\x5a" * (disk.path / "shoal.db").stat().st_size)
             (disk.path / "shoal.db-wal").write_bytes(b"")
             code = one.process.wait(120)

@@ -68,7 +68,7 @@ async def test_a_message_that_no_receiver_took_is_sent_again(site: Site) -> None
     dead = [Delivered(message.id, message.attempts, DeliveryState.DEAD, error=f"gone {EVIL}") for message in mine]
     await store.record_deliveries(dead)
 
-    async def given_up() -> set[int]:
+    async def dead_deliveries() -> set[int]:
         rows = await store.deliveries(DeliveryFilter(None, (DeliveryState.DEAD,)))
         return {row.id for row in rows}
 
@@ -79,11 +79,11 @@ async def test_a_message_that_no_receiver_took_is_sent_again(site: Site) -> None
     await rows.first.get_by_role("button", name="Send again").click()
     await page.wait_for_url("**/attention")
     await expect(page.locator('[data-live="webhooks"] tbody tr')).to_have_count(2)
-    assert len(await given_up()) == 2
+    assert len(await dead_deliveries()) == 2
     asked = accepting(page)
     await page.get_by_role("button", name="Send all again").click()
     await expect(page.locator("main")).to_contain_text("Every webhook was taken, or waits for its next attempt (3).")
-    assert asked == ["Send all of them again?"] and await given_up() == set()
+    assert asked == ["Send all of them again?"] and await dead_deliveries() == set()
     assert await page.title() != "owned" and complaints == []
 
 

@@ -42,7 +42,7 @@ PAGES = {"/": START, "/order": ORDER}
 TYPED = ("Anna-Person", "tops3cret-Word", "Words-of-Anna")
 
 
-async def shown(live: Live) -> str:
+async def demonstrated_session(live: Live) -> str:
     """The session in which a person has ordered."""
     session = await live.job(goal=None, policy="person", help={"person": True, "timeout_s": 60})
     async with asyncio.timeout(PATIENCE_S):
@@ -76,7 +76,7 @@ async def shown(live: Live) -> str:
 
 async def test_what_a_person_shows_once_becomes_a_workflow_that_does_the_same_with_other_data(tmp_path: Path) -> None:
     async with live_world(tmp_path, PAGES, lambda body: "") as live, chromium() as browser:
-        session = await shown(live)
+        session = await demonstrated_session(live)
         row = await live.until(session, lambda row: row["status"] not in ("queued", "running"))
         assert (row["status"], "no workflow" in str(row)) == ("completed", False), row
         (order,) = live.heard

@@ -28,7 +28,7 @@ async def guard(outbox: Outbox, **politeness: object) -> AsyncIterator[PoliteNav
     await robots.close()
 
 
-async def asked(outbox: Outbox, seen: int = 0) -> Report:
+async def next_report(outbox: Outbox, seen: int = 0) -> Report:
     """The one report that comes next."""
     (report,) = (await outbox.pull(seen, 5)).reports()
     assert report.wants_ack and report.page == RateSlotRequest(7, "shop.example", 2)
@@ -73,7 +73,7 @@ async def test_a_page_is_opened_when_its_turn_has_come() -> None:
     outbox = Outbox()
     async with soon(28), guard(outbox, delay_s=2) as passes:
         passing = asyncio.ensure_future(passes(URL))
-        report = await asked(outbox)
+        report = await next_report(outbox)
         began = asyncio.get_running_loop().time()
         outbox.confirm(report.serial, frozenset(), {report.serial: RateSlot(0.05)})
         await passing
@@ -85,9 +85,9 @@ async def test_a_page_that_stands_too_far_back_asks_again() -> None:
     outbox = Outbox()
     async with soon(28), guard(outbox, delay_s=2) as passes:
         passing = asyncio.ensure_future(passes(URL))
-        first = await asked(outbox)
+        first = await next_report(outbox)
         outbox.confirm(first.serial, frozenset(), {first.serial: RateSlot(0.01, given=False)})
-        second = await asked(outbox, first.serial)
+        second = await next_report(outbox, first.serial)
         assert not passing.done()
         outbox.confirm(second.serial, frozenset(), {second.serial: RateSlot(0)})
         await passing
@@ -97,7 +97,7 @@ async def test_a_turn_that_cannot_be_given_ends_the_wait_with_an_error() -> None
     outbox = Outbox()
     async with soon(28), guard(outbox, delay_s=2) as passes:
         passing = asyncio.ensure_future(passes(URL))
-        report = await asked(outbox)
+        report = await next_report(outbox)
         outbox.confirm(report.serial, frozenset({report.serial}))
         with pytest.raises(Unexpected, match=r"no rate slot .* shop\.example"):
             await passing
@@ -107,8 +107,8 @@ async def test_a_successor_is_asked_for_the_turn_that_its_predecessor_did_not_te
     outbox = Outbox()
     async with soon(28), guard(outbox, delay_s=2) as passes:
         passing = asyncio.ensure_future(passes(URL))
-        report = await asked(outbox)
-        again = await asked(outbox)  # a new dispatcher, that knows nothing
+        report = await next_report(outbox)
+        again = await next_report(outbox)  # a new dispatcher, that knows nothing
         assert again == report
         outbox.confirm(again.serial, frozenset(), {again.serial: RateSlot(0)})
         await passing
@@ -122,7 +122,7 @@ async def test_a_session_that_is_stopped_while_it_waits_leaves_no_question_behin
             await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-        report = await asked(outbox)
+        report = await next_report(outbox)
         outbox.confirm(report.serial, frozenset(), {report.serial: RateSlot(0)})
         await other
 

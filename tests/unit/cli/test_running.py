@@ -19,7 +19,7 @@ from tests.patience import PATIENCE_S
 from tests.unit.cli.conftest import Served
 
 
-async def asked(number: signal.Signals) -> Exit:
+async def interrupted(number: signal.Signals) -> Exit:
     """A command that is asked to end while it works, and cleans up."""
     os.kill(os.getpid(), number)
     try:
@@ -29,7 +29,7 @@ async def asked(number: signal.Signals) -> Exit:
     return Exit.DONE
 
 
-async def asked_without_care(number: signal.Signals) -> Exit:
+async def interrupted_without_cleanup(number: signal.Signals) -> Exit:
     """The same, by one that does not look after its end."""
     os.kill(os.getpid(), number)
     await asyncio.sleep(60)
@@ -39,11 +39,11 @@ async def asked_without_care(number: signal.Signals) -> Exit:
 @pytest.mark.parametrize(
     ("work", "number", "serves", "code", "told"),
     [
-        (asked, signal.SIGINT, False, 130, "interrupted\n"),
-        (asked_without_care, signal.SIGINT, False, 130, "interrupted\n"),
-        (asked_without_care, signal.SIGINT, True, 0, ""),
-        (asked, signal.SIGTERM, False, 1, ""),
-        (asked_without_care, signal.SIGTERM, False, 1, ""),
+        (interrupted, signal.SIGINT, False, 130, "interrupted\n"),
+        (interrupted_without_cleanup, signal.SIGINT, False, 130, "interrupted\n"),
+        (interrupted_without_cleanup, signal.SIGINT, True, 0, ""),
+        (interrupted, signal.SIGTERM, False, 1, ""),
+        (interrupted_without_cleanup, signal.SIGTERM, False, 1, ""),
     ],
 )
 def test_ctrl_c_says_so_and_has_an_exit_code_of_its_own(

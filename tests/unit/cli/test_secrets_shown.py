@@ -6,7 +6,7 @@ from typer.testing import CliRunner, Result
 
 from shoal.services.cli.app import app
 from tests.unit.cli.conftest import Served
-from tests.unit.gateway.test_secrets_shown import done, shown
+from tests.unit.gateway.test_secrets_shown import done, secrets_in
 
 
 def test_no_command_shows_a_password(served: Served) -> None:
@@ -22,7 +22,7 @@ def test_no_command_shows_a_password(served: Served) -> None:
         for more in ([], ["--json"]):
             told.append(_any(*command, *more))
     for answer in told:
-        assert not shown(answer.stdout + answer.stderr + str(answer.exception)), answer.stdout
+        assert not secrets_in(answer.stdout + answer.stderr + str(answer.exception)), answer.stdout
     assert sum(answer.exit_code == 0 for answer in told) >= 8
     assert "(hidden)" in _any("show", job).stdout + _any("show", job, "--json").stdout
 

@@ -30,10 +30,10 @@ pytestmark = pytest.mark.timeout(300)
 OWNER = """
 import asyncio, sys
 from pathlib import Path
-from tests.unit.cluster.test_gateway_process import kept
+from tests.unit.cluster.test_gateway_process import gateway_here
 
 async def main():
-    async with kept(Path(sys.argv[1])) as here:
+    async with gateway_here(Path(sys.argv[1])) as here:
         print(here.process().pid, flush=True)
         await asyncio.Event().wait()
 
@@ -59,7 +59,7 @@ class Kept:
 
 
 @asynccontextmanager
-async def kept(folder: Path, **settings: object) -> AsyncIterator[Kept]:
+async def gateway_here(folder: Path, **settings: object) -> AsyncIterator[Kept]:
     places = {"data_dir": folder, "store_url": f"sqlite:///{folder}/shoal.db", "artifacts_url": str(folder / "a")}
     chosen = load_settings(**places, cookie_secret="0" * 32).model_copy(update=settings)
     await (await open_store(chosen.store_url)).close()
@@ -76,7 +76,7 @@ async def kept(folder: Path, **settings: object) -> AsyncIterator[Kept]:
 async def test_a_gateway_that_dies_comes_back_for_callers_that_wait(
     tmp_path: Path, number: signal.Signals, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async with kept(tmp_path) as here:
+    async with gateway_here(tmp_path) as here:
         assert await here.gateway() == {"restarts": 0, "why": "", "at": None, "soon": 0}
         job = await here.client.post("/v1/jobs", json={"url": "https://shop.example/", "goal": "look"})
         assert job.status_code == 201, job.text
@@ -100,7 +100,7 @@ async def test_a_gateway_that_dies_comes_back_for_callers_that_wait(
 
 
 async def test_readyz_says_yes_from_the_moment_at_which_commands_find_the_cluster(tmp_path: Path) -> None:
-    async with kept(tmp_path) as here:
+    async with gateway_here(tmp_path) as here:
         with _only_one(tmp_path):
             early = await here.client.get("/readyz")
             assert (early.status_code, early.json()["checks"]["cluster"]) == (503, "its workers are still starting")
@@ -114,7 +114,7 @@ async def test_readyz_says_yes_from_the_moment_at_which_commands_find_the_cluste
 async def test_a_gateway_that_cannot_start_says_why(tmp_path: Path) -> None:
     with listening("127.0.0.1", 0) as taken, pytest.raises(ClusterFailed, match=r"not start: .*SHOAL_METRICS_PORT"):
         taken.listen()
-        async with kept(tmp_path, metrics_port=taken.getsockname()[1]):
+        async with gateway_here(tmp_path, metrics_port=taken.getsockname()[1]):
             pytest.fail("it started")
 
 

@@ -41,17 +41,17 @@ def test_a_weight_that_is_changed_holds_from_the_next_choice_on() -> None:
     partitions = FairQueue({"gold": 3.0})
     partitions.add([partition("gold", 1, domain=1), partition("tin", 2, domain=2)])
 
-    def taken(rounds: int) -> Counter[int]:
+    def choices(rounds: int) -> Counter[int]:
         total = Counter[int]()
         for _ in range(rounds):
             total.update({take.job: take.n for take in partitions.choose(1, lambda _: 1)})
         return total
 
-    assert taken(40) == {1: 30, 2: 10}
+    assert choices(40) == {1: 30, 2: 10}
     partitions.set_weights({"tin": 3.0, "later": 4.0})
-    assert taken(40) == {1: 10, 2: 30}
+    assert choices(40) == {1: 10, 2: 30}
     partitions.add([partition("later", 3, domain=3)])
-    assert taken(80) == {1: 10, 2: 30, 3: 40}
+    assert choices(80) == {1: 10, 2: 30, 3: 40}
 
 
 def test_slots_are_shared_by_time_not_by_the_number_of_sessions() -> None:

@@ -102,7 +102,7 @@ async def test_what_is_unknown_in_an_answer_is_left_out_and_told() -> None:
             assert "of the field glossary was left out, as unknown: cheapness" in outcome.reason
 
 
-async def told_by(w: World, row: JobRow) -> str:
+async def reason_of(w: World, row: JobRow) -> str:
     """Return what a job's outcome says."""
     outcome = (await w.store.session(row.root_session)).row.outcome
     assert outcome is not None
@@ -123,10 +123,10 @@ async def test_a_bad_answer_is_dropped_and_told_and_not_asked_for_again_at_once(
     async with world(shop(2), parts=parts) as w:
         row = await done(w, loop=LOOP)
         assert await read_by(w, row) == [None, None]
-        told = await told_by(w, row)
+        told = await reason_of(w, row)
         assert "read without a field glossary" in told
         assert "second reply cannot be used" in told
-        told = await told_by(w, await done(w, loop=LOOP))
+        told = await reason_of(w, await done(w, loop=LOOP))
         assert "read without a field glossary: an earlier session asked the model, whose reply" in told
         assert "second" not in told, "the words of another job's model"
     assert len(parts.model.asked) == len(script)
@@ -148,12 +148,12 @@ async def test_what_is_one_jobs_matter_is_told_to_it_alone_and_the_next_one_asks
     async with world(shop(2), parts=parts_of(script)) as w:
         row = await done(w, loop=LOOP, **fields)
         assert await read_by(w, row) == [None, None]
-        told = await told_by(w, row)
+        told = await reason_of(w, row)
         assert "read without a field glossary" in told
         assert why in told
         row = await done(w, loop=LOOP)
         assert await read_by(w, row) == [ENTRIES, ENTRIES]
-        assert why not in await told_by(w, row)
+        assert why not in await reason_of(w, row)
 
 
 @pytest.mark.parametrize(
@@ -172,8 +172,8 @@ async def test_a_model_that_does_not_answer_holds_one_job_that_rules_read_and_fo
     async with asyncio.timeout(60), world(shop(2), parts=parts) as w:
         row = await done(w, loop=LOOP)
         assert await read_by(w, row) == [None, None]
-        assert why in await told_by(w, row)
-        told = await told_by(w, await done(w, loop=LOOP))
+        assert why in await reason_of(w, row)
+        told = await reason_of(w, await done(w, loop=LOOP))
         assert "read without a field glossary: an earlier session asked the model, which did not answer" in told
         assert len(model.asked) == 1
 

@@ -36,7 +36,7 @@ async def until(met: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def told(w: World, workers: int) -> None:
+async def wait_for_workers(w: World, workers: int) -> None:
     """Until the housekeeper has said that there are so many workers."""
     async with soon(28):
         while True:
@@ -65,7 +65,7 @@ async def test_workers_that_take_their_time_to_end_keep_the_housekeeper_from_not
             monkeypatch.setattr(worker, "end", end)
         await w.final(job)
         try:
-            await told(w, workers=1)
+            await wait_for_workers(w, workers=1)
             assert len(ending) == 3, "beside each other"
             assert not any(worker.lost for worker in w.pool.workers)
         finally:
@@ -87,7 +87,7 @@ async def test_machines_that_are_asked_for_in_vain_keep_the_housekeeper_from_not
 
         monkeypatch.setattr(w.pool, "expect", expect)
         job = await w.submit(loop=LOOP, extract=EXTRACT)
-        await told(w, workers=3)
+        await wait_for_workers(w, workers=3)
         assert (await w.final(job)).counts.completed == 60
         assert len(asked) == 1, "one question at a time"
 

@@ -43,10 +43,10 @@ async def test_workers_of_one_machine_are_no_more_than_it_has_memory_for(
     monkeypatch.setattr(module, "free_bytes", lambda: 2.5e9 - 1e9 * len(w.dispatcher.workers))
     stats = LocalWorker.stats
 
-    async def told(worker: LocalWorker) -> WorkerStats:
+    async def own_stats(worker: LocalWorker) -> WorkerStats:
         return replace(await stats(worker), rss_bytes=held)
 
-    monkeypatch.setattr(LocalWorker, "stats", told)
+    monkeypatch.setattr(LocalWorker, "stats", own_stats)
     config = DispatchConfig(workers=1, most_workers=10, per_domain=50, one_machine=True)
     async with world(shop(100, seconds=0.05), slots=2, dispatch=config) as w, soon(28):
         assert (await w.final(await w.submit(loop=LOOP, extract=EXTRACT))).counts.completed == 100

@@ -49,16 +49,16 @@ async def test_a_weight_that_an_operator_sets_reaches_the_dispatcher_that_runs()
     config = DispatchConfig(tenant_weights={"big": 2.0, "small": 3.0})
     async with world(shop(1), dispatch=config) as w:
 
-        async def told(weights: dict[str, float]) -> None:
+        async def wait_for_weights(weights: dict[str, float]) -> None:
             async with soon(28):
                 while [data["weights"] for data, _ in (await w.store.states("dispatcher/")).values()] != [weights]:
                     await asyncio.sleep(0.05)
 
-        await told({"big": 2.0, "small": 3.0})
+        await wait_for_weights({"big": 2.0, "small": 3.0})
         await w.store.tenants.change("big", {"weight": 0.5})
-        await told({"big": 0.5, "small": 3.0})
+        await wait_for_weights({"big": 0.5, "small": 3.0})
         await w.store.tenants.change("big", {"weight": None})
-        await told({"big": 2.0, "small": 3.0})
+        await wait_for_weights({"big": 2.0, "small": 3.0})
 
 
 async def test_the_snapshot_names_tenants_at_their_share() -> None:

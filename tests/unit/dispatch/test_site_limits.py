@@ -25,12 +25,12 @@ async def test_a_pause_is_kept_told_and_lifted() -> None:
         await w.store.sites.change(SITE, paused(None))
         job = await w.submit(loop=LOOP, extract=EXTRACT)
 
-        async def told() -> list[str]:
+        async def waiting_causes() -> list[str]:
             state = await w.store.states("dispatcher/")
             return [cause for snapshot, _ in state.values() for cause in snapshot["lanes_waiting"]]
 
         async with soon(28):
-            while WaitingCause.SITE_PAUSED not in await told():
+            while WaitingCause.SITE_PAUSED not in await waiting_causes():
                 await asyncio.sleep(0.1)
         assert (await w.store.job(job)).started_at is None
         await w.store.sites.change(SITE, paused(0))

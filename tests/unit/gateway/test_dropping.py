@@ -13,7 +13,7 @@ from shoal.services.store import ids
 from shoal.services.store.records import DropSlice
 from shoal.services.web.results.retention import Retention
 from tests.gateway_world import World, api_world
-from tests.unit.gateway.test_retention import archived, screenshots, shown
+from tests.unit.gateway.test_retention import archived, loop_with_screenshots, screenshots
 
 
 def by_twos(w: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,7 +28,7 @@ def by_twos(w: World, monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_a_deleted_job_is_gone_for_its_owner_before_all_its_files_are(monkeypatch: pytest.MonkeyPatch) -> None:
     async with api_world() as w:
-        job = await shown(w, 7)
+        job = await loop_with_screenshots(w, 7)
         by_twos(w, monkeypatch)
         assert (await w.client.delete(f"/v1/jobs/{job}")).status_code == 204
         left = len(screenshots(w))
@@ -48,7 +48,7 @@ async def test_a_deleted_job_is_gone_for_its_owner_before_all_its_files_are(monk
 async def test_a_job_that_is_deleted_while_the_artifact_store_is_away_leaves_no_file_behind() -> None:
     async with api_world() as w:
         job = await archived(w)
-        shots = await shown(w, 3)
+        shots = await loop_with_screenshots(w, 3)
         w.artifacts.away = True
         for one in (job, shots):
             assert (await w.client.delete(f"/v1/jobs/{one}")).status_code == 204
@@ -65,7 +65,7 @@ async def test_a_job_that_is_deleted_while_the_artifact_store_is_away_leaves_no_
 
 async def test_files_go_before_the_rows_that_name_them(monkeypatch: pytest.MonkeyPatch) -> None:
     async with api_world() as w:
-        job = await shown(w, 5)
+        job = await loop_with_screenshots(w, 5)
         by_twos(w, monkeypatch)
         drop = w.store.drop
 
@@ -83,7 +83,7 @@ async def test_files_go_before_the_rows_that_name_them(monkeypatch: pytest.Monke
 
 async def test_the_files_of_a_slice_are_removed_by_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
     async with api_world() as w:
-        job = await shown(w, 40)
+        job = await loop_with_screenshots(w, 40)
         asked: list[int] = []
 
         delete_many = MemoryArtifacts.delete_many
@@ -99,7 +99,7 @@ async def test_the_files_of_a_slice_are_removed_by_one_call(monkeypatch: pytest.
 
 async def test_two_gateways_remove_what_is_left_together(monkeypatch: pytest.MonkeyPatch) -> None:
     async with api_world() as w:
-        job = await shown(w, 9)
+        job = await loop_with_screenshots(w, 9)
         by_twos(w, monkeypatch)
         await w.client.delete(f"/v1/jobs/{job}")
         await asyncio.gather(*(Retention(w.store, w.artifacts).run_once() for _ in range(2)))

@@ -228,12 +228,12 @@ async def test_a_stream_ends_with_its_session_and_so_many_may_look(here: World) 
     session = await running(here)
     key = await here.key("read")
     path = f"/v1/sessions/{session}/live"
-    await here.finish([work for work in await _held(here)], lambda _: completed())
+    await here.finish([work for work in await _claimed(here)], lambda _: completed())
     answer = await here.client.get(path, headers=headers(key))
     assert "event: end" in answer.text and '"completed"' in answer.text
 
 
-async def _held(here: World) -> list[Any]:
+async def _claimed(here: World) -> list[Any]:
     spec = JobSpec(url="https://shop.example/", goal="look")
     return [Work(1, 1, 1, "acme", 1, 0, spec, None, None, None, None)]
 

@@ -28,13 +28,15 @@ async def here() -> AsyncIterator[World]:
         yield made
 
 
-def asked(**more: Any) -> dict[str, Any]:
+def question_body(**more: Any) -> dict[str, Any]:
     plain = {"id": ID, "tenant": "default", "kind": "code", "question": "Which code?", "page": "https://x.example/"}
     return {**plain, "job": "j1", "session": "s1", **more}
 
 
 async def ask(here: World, token: str = TOKEN, **more: Any) -> httpx.Response:
-    return await here.client.post("/v1/questions", json=asked(**more), headers={"Authorization": f"Bearer {token}"})
+    return await here.client.post(
+        "/v1/questions", json=question_body(**more), headers={"Authorization": f"Bearer {token}"}
+    )
 
 
 async def test_a_person_answers_what_a_worker_asks(here: World) -> None:
@@ -42,7 +44,7 @@ async def test_a_person_answers_what_a_worker_asks(here: World) -> None:
     assert (first.status_code, first.headers["retry-after"]) == (202, "2")
     await ask(here)
     (question,) = (await here.client.get("/v1/questions")).json()["questions"]
-    assert question == {name: value for name, value in asked().items() if name != "tenant"}
+    assert question == {name: value for name, value in question_body().items() if name != "tenant"}
     assert (await here.client.get("/v1/questions", params={"job": "j2"})).json() == {"questions": []}
 
     assert (await here.client.post(f"/v1/questions/{ID}", json={"answer": "123456"})).status_code == 204

@@ -263,13 +263,13 @@ BASIS = Basis(
 )
 
 
-def told(work: Work) -> Outcome:
+def text_answer(work: Work) -> Outcome:
     return Outcome(Status.COMPLETED, answer="They cost 19.95 EUR, on average", rests_on=BASIS)
 
 
 async def test_an_answer_is_in_every_format_and_at_the_job(here: World) -> None:
     job = await here.submit(goal="What do they cost?")
-    await here.run(told)
+    await here.run(text_answer)
     (line,) = await lines(here, job)
     assert (line["record"], line["answer"]) == (None, "They cost 19.95 EUR, on average")
     assert line["rests_on"]["computed"] == {"operation": "average", "values": [19.9, 20], "result": 19.95}
@@ -288,7 +288,7 @@ async def test_the_answer_of_a_job_with_a_loop_stands_in_front_of_its_items(here
     def decide(work: Work) -> Outcome:
         if work.item is not None:
             return answer(work)
-        return told(work) if work.children is not None else loop_of(VALUES[:2], answer)(work)
+        return text_answer(work) if work.children is not None else loop_of(VALUES[:2], answer)(work)
 
     await here.run(decide)
     got = await lines(here, job)

@@ -184,7 +184,7 @@ async def test_objects_of_one_job_that_cannot_be_written_hold_up_no_other(monkey
         assert await is_archived(w, whole) and not await is_archived(w, broken)
 
 
-async def shown(w: World, n: int) -> str:
+async def loop_with_screenshots(w: World, n: int) -> str:
     """A final loop of `n` items, each with a screenshot in the artifact store."""
     values = [f"https://shop.example/{number}" for number in range(n)]
     job = await w.submit(loop={"values": values})
@@ -210,7 +210,7 @@ async def test_no_evidence_is_left_behind_when_the_artifact_store_is_away_for_a_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with world() as w:
-        job = await shown(w, 5)
+        job = await loop_with_screenshots(w, 5)
         drop, slices = w.store.droppable, 0
 
         async def goes_away(*args: Any) -> DropSlice:
@@ -230,7 +230,7 @@ async def test_no_evidence_is_left_behind_when_the_artifact_store_is_away_for_a_
 
 async def test_the_evidence_of_a_slice_is_removed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     async with world() as w:
-        await shown(w, 30)
+        await loop_with_screenshots(w, 30)
         asked: list[int] = []
 
         async def counted(keys: Sequence[str]) -> None:
@@ -243,7 +243,7 @@ async def test_the_evidence_of_a_slice_is_removed_at_once(monkeypatch: pytest.Mo
 
 async def test_no_evidence_is_left_behind_by_a_death_between_bytes_and_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     async with world() as w:
-        await shown(w, 5)
+        await loop_with_screenshots(w, 5)
         drop = w.store.drop
 
         async def dies(*args: Any) -> bool:

@@ -74,7 +74,7 @@ async def done(here: World) -> tuple[str, list[str]]:
     return job, [one["id"] for one in listed]
 
 
-def shown(text: str) -> list[str]:
+def secrets_in(text: str) -> list[str]:
     """The secret values that a text holds."""
     return [value for value in (*ALL, '"737"') if value in text]
 
@@ -92,7 +92,7 @@ async def test_no_route_of_the_gateway_shows_a_password() -> None:
                 url = path.replace("{job}", job).replace("{session}", session).replace("{artifact}", "a" * 32)
                 query = {"follow": "false"} if url.endswith("/events") else None
                 answer = await here.client.get(url, params=query)
-                assert not shown(answer.text), (url, shown(answer.text))
+                assert not secrets_in(answer.text), (url, secrets_in(answer.text))
                 asked += answer.status_code == 200
         assert asked >= len(paths) - 3, "the routes are there"
         looked = (await here.client.get(f"/v1/jobs/{job}")).json()["spec"]
@@ -104,7 +104,7 @@ async def test_no_route_of_the_gateway_shows_a_password() -> None:
         ]
         assert [json.loads(value)["user"] for value in items] == ["ann", "bob", "cay"]
         bodies = "".join(map(str, await here.store.claim_deliveries(50, lease_s=60, each=50)))
-        assert not shown(bodies)
+        assert not secrets_in(bodies)
 
 
 async def test_workers_get_the_details_as_they_were_given() -> None:
@@ -129,4 +129,4 @@ async def test_a_refused_spec_is_not_quoted_with_its_password() -> None:
                 "/v1/jobs", json={"url": "https://shop.example/", "goal": "x", **SPEC, **wrong}
             )
             assert answer.status_code in (400, 422)
-            assert not shown(answer.text), answer.text
+            assert not secrets_in(answer.text), answer.text

@@ -33,7 +33,7 @@ WORKFLOW: dict[str, Any] = {
 }
 
 
-async def shown(here: World, draft: bytes | None, submits: dict[str, str] | None = None) -> str:
+async def demonstrated_session(here: World, draft: bytes | None, submits: dict[str, str] | None = None) -> str:
     """The session of a job that a person has shown; `draft` is what was kept of it."""
     spec = {"url": "https://lamps.example/", "goal": "g"}
     answer = await here.client.post("/v1/jobs", json=spec, headers=submits or {})
@@ -50,7 +50,7 @@ async def shown(here: World, draft: bytes | None, submits: dict[str, str] | None
 
 async def test_the_workflow_that_a_person_showed_is_kept_as_a_draft_by_recording() -> None:
     async with world() as here:
-        session = await shown(here, json.dumps(WORKFLOW).encode())
+        session = await demonstrated_session(here, json.dumps(WORKFLOW).encode())
         for name, number in (("orders", 1), ("orders", 1)):  # the same again is the same version
             answer = await here.client.post(f"/v1/sessions/{session}/workflow", params={"name": name})
             assert answer.status_code == 201, answer.text
@@ -72,7 +72,7 @@ async def test_the_workflow_that_a_person_showed_is_kept_as_a_draft_by_recording
 @pytest.mark.parametrize("draft", [None, b"no json", b"{}", json.dumps(WORKFLOW | {"versions": []}).encode()])
 async def test_a_session_without_a_draft_keeps_none(draft: bytes | None) -> None:
     async with world() as here:
-        session = await shown(here, draft)
+        session = await demonstrated_session(here, draft)
         answer = await here.client.post(f"/v1/sessions/{session}/workflow")
         assert answer.status_code == (404 if draft is None else 400), answer.text
         page = await here.client.get(f"/sessions/{session}")
@@ -83,7 +83,7 @@ async def test_a_session_without_a_draft_keeps_none(draft: bytes | None) -> None
 async def test_the_workflow_of_another_tenant_is_not_found_and_keeping_one_needs_control() -> None:
     async with world(auth=True) as locked:
         submits = {"Authorization": f"Bearer {await locked.key('submit', tenant='other')}"}
-        session = await shown(locked, json.dumps(WORKFLOW).encode(), submits)
+        session = await demonstrated_session(locked, json.dumps(WORKFLOW).encode(), submits)
         cases = (("control", "acme", 404), ("admin", "acme", 404), ("read", "other", 403), ("control", "other", 201))
         for scope, tenant, status in cases:
             key = {"Authorization": f"Bearer {await locked.key(scope, tenant=tenant)}"}

@@ -14,14 +14,14 @@ WORKER = {
 }
 
 
-async def told(here: World) -> None:
+async def put_snapshot(here: World) -> None:
     snapshot = {"workers": [{**WORKER, "leaving": False}], "slots": 4, "busy": 1, "leases": 1}
     await here.store.put_state("dispatcher/main", snapshot)
 
 
 async def test_an_operator_has_a_worker_replaced() -> None:
     async with world(auth=True) as here:
-        await told(here)
+        await put_snapshot(here)
         admin = {"Authorization": f"Bearer {await here.key('admin')}"}
         (listed,) = (await here.client.get("/v1/workers", headers=admin)).json()["workers"]
         assert listed == {**WORKER, "leaving": False}
@@ -32,7 +32,7 @@ async def test_an_operator_has_a_worker_replaced() -> None:
 
 async def test_others_see_workers_and_replace_none() -> None:
     async with world(auth=True) as here:
-        await told(here)
+        await put_snapshot(here)
         key = {"Authorization": f"Bearer {await here.key('read', 'control')}"}
         (listed,) = (await here.client.get("/v1/workers", headers=key)).json()["workers"]
         assert listed == {**WORKER, "node": "", "leaving": False}  # names of machines are the operator's
@@ -43,7 +43,7 @@ async def test_others_see_workers_and_replace_none() -> None:
 
 async def test_the_status_page_has_the_button_for_operators_only() -> None:
     async with world() as here:
-        await told(here)
+        await put_snapshot(here)
         page = await here.client.get("/status")
         assert "Drain and replace this worker" in page.text
         row = " ".join(re.sub(r"<[^>]+>", " ", page.text.split("w-1", 1)[1].split("</tr>")[0]).split())

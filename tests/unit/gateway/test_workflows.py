@@ -125,15 +125,15 @@ async def test_files_of_other_programs_are_imported_and_written_and_what_they_ca
     assert (answer.json()["versions"][0]["state"], answer.json()["versions"][0]["by"]) == ("draft", "recording")
     assert any("closeTab" in told for told in answer.json()["lost"])
 
-    def says(kind: str) -> Any:
+    def export(kind: str) -> Any:
         return w.client.get(f"{URL}/filed/versions/1/export", params={"format": kind})
 
-    assert json.loads((await says("recorder")).json()["text"])["steps"]
-    assert "sync_playwright" in (await says("playwright")).json()["text"]
-    automa = (await says("automa")).json()
+    assert json.loads((await export("recorder")).json()["text"])["steps"]
+    assert "sync_playwright" in (await export("playwright")).json()["text"]
+    automa = (await export("automa")).json()
     again = await w.client.post(URL, json=json.loads(automa["text"]), params={"format": "automa", "name": "again"})
     assert again.status_code == 201, again.text
-    assert (await says("selenium")).status_code == 400
+    assert (await export("selenium")).status_code == 400
     assert (await w.client.get(f"{URL}/filed/versions/7/export", params={"format": "automa"})).status_code == 404
 
 

@@ -31,7 +31,7 @@ def latest(w: SinkWorld) -> dict[str, object]:
     return told
 
 
-def told_records(w: SinkWorld) -> list[object]:
+def latest_records(w: SinkWorld) -> list[object]:
     """The records of the files that `latest.json` names, in their order."""
     files = latest(w)["files"]
     assert isinstance(files, list)
@@ -44,7 +44,7 @@ async def test_records_are_written_as_lines_and_the_pointer_names_them(tmp_path:
         job = await w.job([of(w)], products)
         done = await w.until(job, SinkState.DONE)
         assert (done.written, done.attempts, done.error) == (5, 1, "")
-        assert told_records(w) == products
+        assert latest_records(w) == products
         created = (await w.gateway.store.job(job)).created_at
         assert latest(w)["files"] == [f"date={created:%Y-%m-%d}/job=j{job}/part-00000.jsonl"]
         assert latest(w)["job"] == f"j{job}" and latest(w)["records"] == 5
@@ -95,7 +95,7 @@ async def test_a_writer_that_dies_between_its_write_and_its_note_loses_and_doubl
         assert (row.state, row.written) == (SinkState.WAITING, 20)
         w.start()
         await w.until(job, SinkState.DONE)
-        assert told_records(w) == products
+        assert latest_records(w) == products
         # It went on behind the second part: the first two were not written again.
         assert writes == [*(f"part-0000{n}.jsonl" for n in (0, 1, 2, 2, 3, 4)), "latest.json"]
 
@@ -121,7 +121,7 @@ async def test_what_fails_is_tried_again_told_and_leaves_the_job_as_it_is(
         again = await w.gateway.client.post(f"/v1/jobs/j{job}/sinks/0/again")
         assert again.status_code == 200 and again.json()["state"] == "waiting", again.text
         await w.until(job, SinkState.DONE)
-        assert told_records(w) == [product(1)]
+        assert latest_records(w) == [product(1)]
         shown = (await w.gateway.client.get(f"/v1/jobs/j{job}")).json()["sinks"]
         assert [(one["state"], one["written"], one["kind"]) for one in shown] == [("done", 1, "folder")]
 
@@ -145,13 +145,13 @@ async def test_items_that_a_retry_completes_are_written_with_the_others_once(tmp
         )
         await w.gateway.run(answer)
         await w.until(job, SinkState.DONE)
-        assert [record["sku"] for record in told_records(w)] == ["A0", "A2"]  # type: ignore[index]
+        assert [record["sku"] for record in latest_records(w)] == ["A0", "A2"]  # type: ignore[index]
         bad.clear()
         await w.gateway.store.retry(job)
         assert (await w.sinks(job))[0].state is SinkState.DONE
         await w.gateway.run(answer)
         await w.until(job, SinkState.DONE)
-        assert [record["sku"] for record in told_records(w)] == ["A0", "A1", "A2"]  # type: ignore[index]
+        assert [record["sku"] for record in latest_records(w)] == ["A0", "A1", "A2"]  # type: ignore[index]
 
 
 async def test_nothing_is_written_of_a_job_that_was_begun_again_meanwhile(
@@ -184,7 +184,7 @@ async def test_nothing_is_written_of_a_job_that_was_begun_again_meanwhile(
         await w.gateway.run(answer)
         await w.until(job, SinkState.DONE)
         await w.stop(writer)
-        assert [record["sku"] for record in told_records(w)] == ["A0", "A1"]  # type: ignore[index]
+        assert [record["sku"] for record in latest_records(w)] == ["A0", "A1"]  # type: ignore[index]
 
 
 async def test_an_older_job_that_is_late_does_not_take_the_pointer(tmp_path: Path) -> None:
@@ -193,10 +193,10 @@ async def test_an_older_job_that_is_late_does_not_take_the_pointer(tmp_path: Pat
         newer = await w.job([of(w)], [product(2)])
         await w.until(older, SinkState.DONE)
         await w.until(newer, SinkState.DONE)
-        assert told_records(w) == [product(2)]
+        assert latest_records(w) == [product(2)]
         await w.gateway.store.sinks.again(older, 0)
         await w.until(older, SinkState.DONE)
-        assert told_records(w) == [product(2)]
+        assert latest_records(w) == [product(2)]
 
 
 @pytest.mark.parametrize("path", ["/etc", "shop", "{out}/other", "{out}/default/../other", "{out}/default/link"])

@@ -201,7 +201,7 @@ def test_a_notice_says_what_happened_and_where_to_look() -> None:
     assert many.text.startswith("150 events; the last 20:") and "http" not in many.text
 
 
-def _shown(channel: str, body: dict[str, Any]) -> str:
+def _message_text(channel: str, body: dict[str, Any]) -> str:
     """The text of a chat's message as it is sent."""
     if channel == "teams":
         lines = body["attachments"][0]["content"]["body"]
@@ -213,7 +213,7 @@ def _shown(channel: str, body: dict[str, Any]) -> str:
 @pytest.mark.parametrize("channel", ["slack", "teams", "discord"])
 def test_a_chat_is_told_in_its_own_format(channel: str) -> None:
     long = notice_text({"events": [{**EVENT, "error": "[" * 9_000}], "more": 0}, "")
-    text = _shown(channel, chat_body(channel, long))
+    text = _message_text(channel, chat_body(channel, long))
     assert len(text) < 2_000 and "j7" in text and text.rstrip().endswith("…")
 
 
@@ -228,7 +228,7 @@ def test_a_chat_is_told_in_its_own_format(channel: str) -> None:
 )
 def test_what_a_page_wrote_is_no_link_with_other_words(channel: str, wrote: str, shown: str) -> None:
     body = chat_body(channel, notice_text({"events": [{**EVENT, "error": {"message": wrote}}], "more": 0}, ""))
-    assert f"Reason: {shown}" in _shown(channel, body)
+    assert f"Reason: {shown}" in _message_text(channel, body)
 
 
 def test_nothing_that_is_told_calls_people_of_a_channel() -> None:

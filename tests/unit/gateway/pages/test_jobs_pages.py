@@ -41,16 +41,26 @@ async def test_the_list_shows_what_is_looked_for_and_says_it_in_its_address(here
     lamps = await here.submit(url="https://lamps.example/all", goal="Read every lamp", labels={"team": "red"})
     chairs = await here.submit(url="https://chairs.example/", goal="Read every chair")
 
-    async def seen(query: str) -> list[str]:
+    async def listed_for(query: str) -> list[str]:
         page = await here.client.get(f"/?{query}")
         assert page.status_code == 200, page.text
         return listed(page.text)
 
-    assert await seen("q=every") == [chairs, lamps]
-    assert await seen("q=LAMP+every") == await seen("site=lamps.example") == await seen("label=team:red") == [lamps]
-    assert await seen(f"q={chairs}") == [chairs]
-    assert await seen("since=2020-01-01&q=chair") == [chairs]
-    assert await seen("until=2020-01-01") == await seen("q=%25") == await seen("status=failed&q=every") == []
+    assert await listed_for("q=every") == [chairs, lamps]
+    assert (
+        await listed_for("q=LAMP+every")
+        == await listed_for("site=lamps.example")
+        == await listed_for("label=team:red")
+        == [lamps]
+    )
+    assert await listed_for(f"q={chairs}") == [chairs]
+    assert await listed_for("since=2020-01-01&q=chair") == [chairs]
+    assert (
+        await listed_for("until=2020-01-01")
+        == await listed_for("q=%25")
+        == await listed_for("status=failed&q=every")
+        == []
+    )
     text = (await here.client.get("/?q=every&site=lamps.example")).text
     assert 'href="/?q=every&amp;status=queued&amp;site=lamps.example"' in text
     api = (await here.client.get("/v1/jobs", params={"text": "lamp", "site": "lamps.example"})).json()["jobs"]
@@ -110,7 +120,7 @@ async def test_the_rate_is_of_the_last_minutes_and_what_cannot_be_told_is_said()
     async with world(clock=lambda: now[0]) as here:
         job = await here.submit(loop={"values": values})
 
-        async def told() -> str:
+        async def progress_text() -> str:
             page = (await here.client.get(f"/jobs/{job}")).text
             found = re.search(
                 r'data-live="progress".*?<span class="soft small">([^<]*)</span></div>\s*<br>', page, re.S
@@ -118,27 +128,27 @@ async def test_the_rate_is_of_the_last_minutes_and_what_cannot_be_told_is_said()
             assert found is not None
             return found[1]
 
-        assert await told() == "", "nothing is known of its items"
+        assert await progress_text() == "", "nothing is known of its items"
         await here.finish(await here.claim(), answer)
         held = await here.claim()
-        assert (len(held), await told()) == (20, "no rate can be told yet")
+        assert (len(held), await progress_text()) == (20, "no rate can be told yet")
         now[0] += 100
-        assert await told() == "no item ended in the last 1 min 40 s: no time left can be told"
+        assert await progress_text() == "no item ended in the last 1 min 40 s: no time left can be told"
         await here.finish(held[:10], answer)
-        assert await told() == "6.0 items/min in the last 1 min 40 s · about 1 min 40 s left"
+        assert await progress_text() == "6.0 items/min in the last 1 min 40 s · about 1 min 40 s left"
         now[0] += 600
         await here.finish(held[10:12], answer)
-        assert await told() == "24.0 items/h in the last 5 min 00 s · about 20 min 00 s left"
+        assert await progress_text() == "24.0 items/h in the last 5 min 00 s · about 20 min 00 s left"
         assert (await here.client.post(f"/v1/jobs/{job}/pause")).status_code == 200
-        assert await told() == "paused: no time left can be told"
+        assert await progress_text() == "paused: no time left can be told"
         assert (await here.client.post(f"/v1/jobs/{job}/resume")).status_code == 200
-        assert await told() == "no rate can be told yet", "what ended before the pause says nothing"
+        assert await progress_text() == "no rate can be told yet", "what ended before the pause says nothing"
         await here.finish(held[12:], lambda work: failed())
         await here.run(answer)
-        assert await told() == "1.7 items/min on average"
+        assert await progress_text() == "1.7 items/min on average"
         now[0] += 50
         assert (await here.client.post(f"/v1/jobs/{job}/retry")).status_code == 200
-        assert await told() == "no rate can be told yet"
+        assert await progress_text() == "no rate can be told yet"
         now[0] += 10
         await here.finish(await here.claim(), answer)
         assert (await here.client.get(f"/v1/jobs/{job}")).json()["counts"]["completed"] == 20

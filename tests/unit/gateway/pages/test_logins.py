@@ -93,13 +93,13 @@ async def test_other_spellings_of_the_header_are_other_headers(locked: World) ->
 async def test_a_forms_token_is_no_other_persons_with_another_cookie(locked: World) -> None:
     """Name and cookie are two parts: what a site beside this one plants as a cookie makes no name longer."""
 
-    async def given(name: str, cookie: str) -> str:
+    async def form_token(name: str, cookie: str) -> str:
         headers = {**person(name), "Cookie": f"{COOKIE}={cookie}"}
         page = (await locked.client.get("/admin/keys", headers=headers)).text
         return re.findall(r'name="token" value="([^"]+)"', page)[0]
 
     async with world(auth=True, proxy=proxied(ada="admin", da="admin")) as locked:
-        assert await given("ada", "x") != await given("da", "xa")
+        assert await form_token("ada", "x") != await form_token("da", "xa")
 
 
 async def test_an_address_of_the_proxy_in_ipv6_is_the_same_address() -> None:

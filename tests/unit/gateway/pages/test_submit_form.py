@@ -59,7 +59,7 @@ def inputs_of(form: Sequence[SpecField]) -> Iterator[tuple[str, str]]:
             yield field.path, field.value.replace("\n", "\r\n")
 
 
-def given(**texts: str) -> Draft:
+def draft_of(**texts: str) -> Draft:
     return composed(Inputs([(name.replace("__", "."), text) for name, text in texts.items()]))
 
 
@@ -79,7 +79,7 @@ def test_the_steps_of_a_login_stay_objects() -> None:
     draft = composed(Inputs(list(inputs_of(filled_form(spec)))))
     assert draft.faults == () and draft.spec == spec
     assert JobSpec.model_validate({**draft.spec, "goal": "x"}).login is not None
-    typed = given(login__url="https://a.example/in", login__steps=json.dumps(STEPS))
+    typed = draft_of(login__url="https://a.example/in", login__steps=json.dumps(STEPS))
     assert typed.spec["login"]["steps"] == list(STEPS)
 
 
@@ -206,7 +206,7 @@ def test_what_is_not_available_is_shown_as_such() -> None:
 
 
 def test_empty_inputs_give_nothing_and_wrong_ones_are_named() -> None:
-    draft = given(url=" https://a.example/ ", goal="  ", max_steps="many", deadline_s="inf", repeatable="maybe")
+    draft = draft_of(url=" https://a.example/ ", goal="  ", max_steps="many", deadline_s="inf", repeatable="maybe")
     assert draft.spec == {"url": "https://a.example/"}
     reasons = {fault["field"]: fault["reason"] for fault in draft.faults}
     assert reasons == {
@@ -214,12 +214,12 @@ def test_empty_inputs_give_nothing_and_wrong_ones_are_named() -> None:
         "deadline_s": "must be a number",
         "repeatable": "must be true or false",
     }
-    assert given(deadline_s="1e2", priority="+4").spec == {"deadline_s": 100.0, "priority": 4}
+    assert draft_of(deadline_s="1e2", priority="+4").spec == {"deadline_s": 100.0, "priority": 4}
 
 
 def test_json_in_a_field_is_read_or_its_place_is_named() -> None:
-    assert given(data='{"a": [1, null]}').spec == {"data": {"a": [1, None]}}
-    (fault,) = given(data='{"a": ').faults
+    assert draft_of(data='{"a": [1, null]}').spec == {"data": {"a": [1, None]}}
+    (fault,) = draft_of(data='{"a": ').faults
     assert fault["field"] == "data" and "line 1" in fault["reason"]
 
 
