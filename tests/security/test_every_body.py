@@ -63,7 +63,7 @@ def doors(served: Served) -> list[tuple[str, str]]:
     return found
 
 
-def asked(served: Served, http: httpx.Client, method: str, path: str, content: str, kind: str) -> str:
+def fault_of(served: Served, http: httpx.Client, method: str, path: str, content: str, kind: str) -> str:
     """Return what is wrong with how a body was taken; "" where nothing is."""
     for _ in range(_AGAIN):
         served.pauses.reset()
@@ -99,7 +99,7 @@ def test_no_body_of_any_route_holds_up_the_loop(served: Served, held: str) -> No
         every = doors(served)
         assert len(every) > 40 and ("POST", "/v1/jobs") in every and ("POST", "/login") in every
         for method, path in every:
-            if fault := asked(served, http, method, path, *body_of(path, held, token[1])):
+            if fault := fault_of(served, http, method, path, *body_of(path, held, token[1])):
                 wrong[f"{method} {path}"] = fault
     assert wrong == {}
 

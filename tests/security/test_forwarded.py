@@ -23,7 +23,7 @@ OUTSIDE, INSIDE = "127.0.0.2", "127.0.0.1"
 """Addresses that a caller calls from; a proxy beside the gateway calls from the second."""
 
 
-async def told(scope: Any, receive: Any, send: Any) -> None:
+async def answer_caller(scope: Any, receive: Any, send: Any) -> None:
     """Answers with what the app takes for its caller."""
     seen = {"client": scope["client"][0], "scheme": scope["scheme"], "root": scope["root_path"]}
     await send({"type": "http.response.start", "status": 200, "headers": []})
@@ -44,7 +44,7 @@ async def test_a_caller_from_outside_sets_neither_its_address_nor_the_scheme(
 ) -> None:
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")  # a variable of the server's library, which is no setting of ours
     with listening("127.0.0.1", 0) as listener:
-        async with served(told, listener, "gateway", believes_proxies=believes) as url:
+        async with served(answer_caller, listener, "gateway", believes_proxies=believes) as url:
             transport = httpx.AsyncHTTPTransport(local_address=caller)
             async with httpx.AsyncClient(transport=transport) as http:
                 seen = (await http.get(url, headers=FORGED)).json()

@@ -193,7 +193,7 @@ async def test_chromium_itself_reads_none_of_this_machines_files(programs: bool,
 _TEXT = "(document.documentElement && document.documentElement.innerText) || ''"
 
 
-def _tells_nothing(text: str, address: str) -> None:
+def _assert_no_secret(text: str, address: str) -> None:
     assert SECRET not in text and "notes.txt" not in text, address
 
 
@@ -206,13 +206,13 @@ async def _reads_nothing(tmp_path: Path, secrets: Path) -> None:
         with contextlib.suppress(PlaywrightError):  # most say that they may not be read
             await page.goto(address)
         await page.wait_for_function("document.readyState === 'complete'")
-        _tells_nothing(await page.evaluate(_TEXT), address)
+        _assert_no_secret(await page.evaluate(_TEXT), address)
     # Chromium sometimes leaves the listing of a folder that it may not read unfinished for ever.
     for wait in (page.goto(f"file://{secrets}/"), page.wait_for_function("document.readyState === 'complete'")):
         with contextlib.suppress(PlaywrightError, TimeoutError):
             async with asyncio.timeout(8):
                 await wait
-    _tells_nothing(await page.evaluate(_TEXT), "the folder")
+    _assert_no_secret(await page.evaluate(_TEXT), "the folder")
     assert not await context.downloads()
     assert not list((tmp_path / "kept").rglob("*"))
     await browser.close()

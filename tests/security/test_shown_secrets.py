@@ -38,7 +38,7 @@ def pages(file: Path) -> dict[str, FakePage]:
 
 
 @pytest.fixture
-async def seen(tmp_path: Path) -> AsyncIterator[dict[str, str]]:
+async def responses(tmp_path: Path) -> AsyncIterator[dict[str, str]]:
     """All that a gateway gives of such a job, by its path."""
     folder = tmp_path / "secrets" / "t"
     folder.mkdir(parents=True)
@@ -77,13 +77,13 @@ async def seen(tmp_path: Path) -> AsyncIterator[dict[str, str]]:
             yield given
 
 
-async def test_nothing_that_is_given_of_a_job_has_its_secret(seen: dict[str, str]) -> None:
-    assert {path: told for path, text in seen.items() if (told := leaks(text))} == {}
+async def test_nothing_that_is_given_of_a_job_has_its_secret(responses: dict[str, str]) -> None:
+    assert {path: told for path, text in responses.items() if (told := leaks(text))} == {}
 
 
-async def test_the_reference_stands_in_its_place_everywhere(seen: dict[str, str]) -> None:
+async def test_the_reference_stands_in_its_place_everywhere(responses: dict[str, str]) -> None:
     def with_reference(word: str) -> Iterator[str]:
-        return (path for path, text in seen.items() if word in path and "secret:ATTACKED" in text)
+        return (path for path, text in responses.items() if word in path and "secret:ATTACKED" in text)
 
     for word in ("/results", "format=csv", "format=parquet", "/sessions/s", "/artifacts/", "/records"):
         assert any(with_reference(word)), word

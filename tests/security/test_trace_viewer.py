@@ -123,7 +123,7 @@ async def ran(page: Page) -> str | None:
     return await page.evaluate("document.documentElement.getAttribute('data-ran')")
 
 
-async def led_to(page: Page, url: str, address: str) -> Response:
+async def navigation_answer(page: Page, url: str, address: str) -> Response:
     """The answer to a navigation that a page of the dashboard begins, as the login does with its `next`."""
     await page.goto(f"{url}/status")
     async with page.expect_navigation() as navigation:
@@ -147,7 +147,7 @@ async def test_no_file_of_a_trace_is_a_document_of_the_dashboard(here: Victim) -
         for more in ("", "&dn=x", "&dn=x&dct=text/html", "&dct=text/html"):
             address = f"/trace-viewer/file/{file}?trace=/artifacts/{TRACE}{more}"
             assert await here.viewer.evaluate(FRAMED, address) is None, f"ran in a frame: {address}"
-            answer = await led_to(page, here.url, address)
+            answer = await navigation_answer(page, here.url, address)
             assert await ran(page) is None, f"ran: {address}"
             assert answer.status == 403, address
 

@@ -34,20 +34,22 @@ def play(env: Any, seed: int, steps: Sequence[Any]) -> list[dict[str, Any]]:
     A step is a reply, or the CSS selector of what the mouse clicks on: `["#area button"]`.
     """
     seen, info = env.reset(seed=seed)
-    told = [_told(env, seen, info, 0.0, False)]
+    told = [_step_figures(env, seen, info, 0.0, False)]
     for step in steps:
         reply = step
         if isinstance(step, list):
             x, y = env.unwrapped.page.evaluate(_MIDDLE, step[0])
             reply = f"mouse_click({x * _SCALE}, {y * _SCALE})"
         seen, reward, terminated, _, info = env.step(reply)
-        told.append(_told(env, seen, info, reward, terminated))
+        told.append(_step_figures(env, seen, info, reward, terminated))
         if terminated:
             break
     return told
 
 
-def _told(env: Any, seen: dict[str, Any], info: dict[str, Any], reward: float, terminated: bool) -> dict[str, Any]:
+def _step_figures(
+    env: Any, seen: dict[str, Any], info: dict[str, Any], reward: float, terminated: bool
+) -> dict[str, Any]:
     return {
         "goal": [seen["goal"], [dict(part) for part in seen["goal_object"]]],
         "picture": list(seen["screenshot"].shape),

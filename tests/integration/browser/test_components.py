@@ -42,7 +42,7 @@ def site() -> Iterator[str]:
         pytest.skip(str(error))
 
 
-async def seen(context: Context, role: str, name: str) -> Element:
+async def find_element(context: Context, role: str, name: str) -> Element:
     """The element that is called so, once it is there."""
     async with asyncio.timeout(PATIENCE_S):
         while True:
@@ -58,13 +58,13 @@ async def act(context: Context, name: str, element: Element, **args: object) -> 
 
 async def test_components_are_called_as_they_are_labelled(context: Context, site: str) -> None:
     await context.goto(f"{site}/components.html")
-    await act(context, "fill", await seen(context, "textbox", "Name"), value="Ada")
-    await act(context, "fill", await seen(context, "textbox", "Message"), value="Hello")
-    await act(context, "click", await seen(context, "checkbox", "Agree"))
-    await act(context, "click", await seen(context, "switch", "Newsletter"))
-    await act(context, "click", await seen(context, "radio", "Small"))
-    assert (await seen(context, "button", "Send")).clickable
-    assert (await seen(context, "link", "Help")).clickable
+    await act(context, "fill", await find_element(context, "textbox", "Name"), value="Ada")
+    await act(context, "fill", await find_element(context, "textbox", "Message"), value="Hello")
+    await act(context, "click", await find_element(context, "checkbox", "Agree"))
+    await act(context, "click", await find_element(context, "switch", "Newsletter"))
+    await act(context, "click", await find_element(context, "radio", "Small"))
+    assert (await find_element(context, "button", "Send")).clickable
+    assert (await find_element(context, "link", "Help")).clickable
     told = await context.read(
         "() => [['sl-input', 'input'], ['sl-textarea', 'textarea']].map(([tag, inner]) =>"
         " document.querySelector(tag).shadowRoot.querySelector(inner).value).concat(['sl-checkbox', 'sl-switch'].map("
@@ -76,7 +76,7 @@ async def test_components_are_called_as_they_are_labelled(context: Context, site
 
 async def test_an_editor_in_a_frame_is_a_field(context: Context, site: str) -> None:
     await context.goto(f"{site}/editor.html")
-    editor = await seen(context, "textbox", "Rich Text Area. Press ALT-0 for help.")
+    editor = await find_element(context, "textbox", "Rich Text Area. Press ALT-0 for help.")
     assert editor.attributes["value"] == "Old words"
     action = Action("fill", {"bid": editor.bid, "value": "New words"})
     assert not await context.harmless(action), "an editor's scripts hear of it"

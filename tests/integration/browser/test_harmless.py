@@ -70,15 +70,15 @@ async def put(context: Context, site: Site, html: str, script: str = "") -> dict
     return await bids(context)
 
 
-async def asked(context: Context, found: dict[str, str], one: tuple[str, str, dict[str, Any]]) -> bool:
+async def is_harmless(context: Context, found: dict[str, str], one: tuple[str, str, dict[str, Any]]) -> bool:
     name, on, args = one
     return await context.harmless(Action(name, {"bid": found[on], **args}))
 
 
 async def test_plain_links_and_fields_that_nobody_listens_to(context: Context, site: Site) -> None:
     found = await put(context, site, PLAIN)
-    assert [one for one in HARMLESS if not await asked(context, found, one)] == []
-    assert [one for one in OPEN if await asked(context, found, one)] == []
+    assert [one for one in HARMLESS if not await is_harmless(context, found, one)] == []
+    assert [one for one in OPEN if await is_harmless(context, found, one)] == []
     for action in (Action("keyboard_press", {"key_comb": "Tab"}), Action("keyboard_type", {"text": "x"})):
         assert await context.harmless(action)
     with pytest.raises(ElementMissing):
@@ -88,8 +88,8 @@ async def test_plain_links_and_fields_that_nobody_listens_to(context: Context, s
 async def test_a_form_that_hears_when_it_is_sent_may_be_filled(context: Context, site: Site) -> None:
     script = "for (const kind of ['submit', 'formdata', 'reset']) document.forms[0].addEventListener(kind, () => {})"
     found = await put(context, site, PLAIN, script)
-    assert [action for action in HARMLESS if not await asked(context, found, action)] == []
-    assert [action for action in OPEN if await asked(context, found, action)] == []
+    assert [action for action in HARMLESS if not await is_harmless(context, found, action)] == []
+    assert [action for action in OPEN if await is_harmless(context, found, action)] == []
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ async def test_a_form_that_hears_when_it_is_sent_may_be_filled(context: Context,
 )
 async def test_nothing_is_harmless_where_a_script_hears_of_it(context: Context, site: Site, script: str) -> None:
     found = await put(context, site, PLAIN, script)
-    assert [one for one in HARMLESS if await asked(context, found, one)] == []
+    assert [one for one in HARMLESS if await is_harmless(context, found, one)] == []
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ async def test_nothing_is_harmless_where_a_script_hears_of_it(context: Context, 
 )
 async def test_a_link_that_is_not_plain(context: Context, site: Site, html: str) -> None:
     found = await put(context, site, f"<title>T</title>{html}")
-    assert not await asked(context, found, ("click", "It", {}))
+    assert not await is_harmless(context, found, ("click", "It", {}))
 
 
 @pytest.mark.parametrize(
@@ -148,15 +148,15 @@ async def test_a_field_that_a_script_hears_of(
     context: Context, site: Site, html: str, name: str, args: dict[str, Any]
 ) -> None:
     found = await put(context, site, f"<title>T</title>{html}")
-    assert not await asked(context, found, (name, "It", args))
+    assert not await is_harmless(context, found, (name, "It", args))
 
 
 async def test_a_field_that_would_lose_the_focus_counts_too(context: Context, site: Site) -> None:
     """Its change is told, and may be sent, only when another field is filled."""
     found = await put(context, site, "<input aria-label=First onchange='x()'><input aria-label=It>")
     one = ("fill", "It", {"value": "x"})
-    assert await asked(context, found, one)
+    assert await is_harmless(context, found, one)
     await context.act(Action("click", {"bid": found["First"]}))
     await context.act(Action("keyboard_type", {"text": "x"}))
-    assert not await asked(context, found, one)
+    assert not await is_harmless(context, found, one)
     assert not await context.harmless(Action("keyboard_press", {"key_comb": "Tab"}))

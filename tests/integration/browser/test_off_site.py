@@ -78,7 +78,7 @@ def two() -> Iterator[Two]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def kept(browser: Browser, two: Two) -> AsyncIterator[Context]:
+async def own_site_only(browser: Browser, two: Two) -> AsyncIterator[Context]:
     """A context whose forms may go to the own site only."""
     context = await browser.new_context(ContextOptions(sites=sites_of([two.own])))
     yield context
@@ -106,67 +106,70 @@ PAGE = """<a href="/own">Ours</a> <a href="{other}/far">Theirs</a> <div role=but
   '<form action="{other}/s"><button>Shadowed</button></form><a href="{other}/deep">Deep</a>'</script>"""
 
 
-async def seen(context: Context, name: str, **args: Any) -> Prospect:
+async def prospect_of(context: Context, name: str, **args: Any) -> Prospect:
     return await context.prospect(Action(name, args))
 
 
-async def test_what_elements_of_one_page_reach(kept: Context, two: Two) -> None:
+async def test_what_elements_of_one_page_reach(own_site_only: Context, two: Two) -> None:
     page = two.page("/", PAGE.format(other=two.other))
-    await kept.goto(page)
-    on = await ids(kept)
+    await own_site_only.goto(page)
+    on = await ids(own_site_only)
     far, collect = f"{two.other}/far", f"{two.other}/collect"
-    assert await seen(kept, "click", bid=on["Theirs"]) == Prospect((page,), links=(far,))
-    assert await seen(kept, "click", bid=on["Bare"]) == Prospect((page,), presses=True)
-    pay, save = await seen(kept, "click", bid=on["Pay"]), await seen(kept, "click", bid=on["Save"])
+    assert await prospect_of(own_site_only, "click", bid=on["Theirs"]) == Prospect((page,), links=(far,))
+    assert await prospect_of(own_site_only, "click", bid=on["Bare"]) == Prospect((page,), presses=True)
+    pay, save = (
+        await prospect_of(own_site_only, "click", bid=on["Pay"]),
+        await prospect_of(own_site_only, "click", bid=on["Save"]),
+    )
     assert len(pay.guarded) == 1 and save.guarded == pay.guarded, "both send that one form"
     sent = Prospect((page,), sends=True, presses=True, guarded=pay.guarded)
     assert pay == replace(sent, forms=(collect,))
     assert save == replace(sent, forms=(f"{two.own}/own",))
-    assert await seen(kept, "click", bid=on["Look"]) == Prospect((page,), presses=True)
-    card = await seen(kept, "fill", bid=on["Card"], value="4111")
+    assert await prospect_of(own_site_only, "click", bid=on["Look"]) == Prospect((page,), presses=True)
+    card = await prospect_of(own_site_only, "fill", bid=on["Card"], value="4111")
     assert (card.field, card.forms) == (True, (collect,)), "and Enter in it presses its first button"
     assert card.guarded == pay.guarded
-    plain = await seen(kept, "fill", bid=on["Plain"], value="x")
+    plain = await prospect_of(own_site_only, "fill", bid=on["Plain"], value="x")
     assert len(plain.guarded) == 1 and plain.guarded != card.guarded
     assert plain == Prospect((page,), field=True, forms=(page,), guarded=plain.guarded)
-    assert (await seen(kept, "click", bid=on["Terms"])).field
-    assert (await seen(kept, "click", bid=on["Late"])).forms == ("http://localhost:1/x",)
-    assert (await seen(kept, "click", bid=on["Shadowed"])).forms == (f"{two.other}/s",)
+    assert (await prospect_of(own_site_only, "click", bid=on["Terms"])).field
+    assert (await prospect_of(own_site_only, "click", bid=on["Late"])).forms == ("http://localhost:1/x",)
+    assert (await prospect_of(own_site_only, "click", bid=on["Shadowed"])).forms == (f"{two.other}/s",)
     with pytest.raises(ElementMissing):
-        await seen(kept, "click", bid="99999")
+        await prospect_of(own_site_only, "click", bid="99999")
     for url, listed in ((far, True), (f"{two.other}/deep", True), (f"{far}?card=4111", False), (two.own, False)):
-        assert (await seen(kept, "goto", url=url)).listed is listed, url
-    await kept.act(Action("focus", {"bid": on["Card"]}))
-    assert (await seen(kept, "keyboard_press", key_comb="Enter")).forms == (collect,)
-    spot = await kept.read("() => document.querySelector('form button').getBoundingClientRect().toJSON()")
+        assert (await prospect_of(own_site_only, "goto", url=url)).listed is listed, url
+    await own_site_only.act(Action("focus", {"bid": on["Card"]}))
+    assert (await prospect_of(own_site_only, "keyboard_press", key_comb="Enter")).forms == (collect,)
+    spot = await own_site_only.read("() => document.querySelector('form button').getBoundingClientRect().toJSON()")
     point = {"x": spot["x"] + 2, "y": spot["y"] + 2}
-    assert (await seen(kept, "mouse_click", **point)).forms == (collect,)
+    assert (await prospect_of(own_site_only, "mouse_click", **point)).forms == (collect,)
 
 
 FRAMES = """<input aria-label=Outside><iframe src="{other}/pay" width=400 height=200></iframe>
 <iframe srcdoc="<input aria-label=Written>" width=300 height=60></iframe>"""
 
 
-async def test_a_frame_of_another_site_is_told_of_however_it_is_reached(kept: Context, two: Two) -> None:
+async def test_a_frame_of_another_site_is_told_of_however_it_is_reached(own_site_only: Context, two: Two) -> None:
     page = two.page("/", FRAMES.format(other=two.other))
     two.page("/pay", f"<input aria-label=Card style='margin: 50px'><iframe src='{two.own}/own'></iframe>")
     two.page("/own", "<input aria-label=Ours>")
-    await kept.goto(page)
-    await kept.settle()
-    on = await ids(kept)
+    await own_site_only.goto(page)
+    await own_site_only.settle()
+    on = await ids(own_site_only)
     pay, own = f"{two.other}/pay", f"{two.own}/own"
-    assert (await seen(kept, "fill", bid=on["Outside"], value="x")).documents == (page,)
-    assert (await seen(kept, "fill", bid=on["Card"], value="x")).documents == (page, pay)
-    assert set((await seen(kept, "fill", bid=on["Ours"], value="x")).documents) == {page, pay, own}
-    written = (await seen(kept, "fill", bid=on["Written"], value="x")).documents
+    assert (await prospect_of(own_site_only, "fill", bid=on["Outside"], value="x")).documents == (page,)
+    assert (await prospect_of(own_site_only, "fill", bid=on["Card"], value="x")).documents == (page, pay)
+    assert set((await prospect_of(own_site_only, "fill", bid=on["Ours"], value="x")).documents) == {page, pay, own}
+    written = (await prospect_of(own_site_only, "fill", bid=on["Written"], value="x")).documents
     assert all(address.startswith(two.own) for address in written), "it belongs to the page that wrote it"
-    assert (await seen(kept, "keyboard_type", text="x")).documents == (page,)
-    await kept.act(Action("focus", {"bid": on["Card"]}))
-    reached = await seen(kept, "keyboard_type", text="x")
+    assert (await prospect_of(own_site_only, "keyboard_type", text="x")).documents == (page,)
+    await own_site_only.act(Action("focus", {"bid": on["Card"]}))
+    reached = await prospect_of(own_site_only, "keyboard_type", text="x")
     assert (reached.documents, reached.field) == ((page, pay), True)
-    box = await kept.read("() => document.querySelector('iframe').getBoundingClientRect().toJSON()")
+    box = await own_site_only.read("() => document.querySelector('iframe').getBoundingClientRect().toJSON()")
     point = {"x": box["x"] + 70, "y": box["y"] + 62}
-    reached = await seen(kept, "mouse_click", **point)
+    reached = await prospect_of(own_site_only, "mouse_click", **point)
     assert (reached.documents, reached.field) == ((page, pay), True)
 
 
@@ -189,34 +192,36 @@ REDIRECTED = {
 
 
 @pytest.mark.parametrize("way", ["script", *REDIRECTED])
-async def test_a_form_is_kept_from_the_other_site_whoever_sends_it_there(kept: Context, two: Two, way: str) -> None:
+async def test_a_form_is_kept_from_the_other_site_whoever_sends_it_there(
+    own_site_only: Context, two: Two, way: str
+) -> None:
     by_script = FORM.format(name="No") + SCRIPT.format(other=two.other)
     page = two.page("/", REDIRECTED.get(way, by_script))
     sending = "<script>document.forms[0].submit()</script>" if "of a" in way or "by itself" in way else ""
     two.page("/form", FORM.format(name="Go") + sending)
     two.page("/around", INSIDE)
-    await kept.goto(page)
-    await kept.settle()
-    result = await kept.act(Action("click", {"bid": (await ids(kept))["Go"]}))
+    await own_site_only.goto(page)
+    await own_site_only.settle()
+    result = await own_site_only.act(Action("click", {"bid": (await ids(own_site_only))["Go"]}))
     if sending:  # by the window itself, once it is there: told at the next action
         async with soon(30):
             while result.error is None:
-                result = await kept.act(Action("scroll", {"dx": 0, "dy": 1}))
+                result = await own_site_only.act(Action("scroll", {"dx": 0, "dy": 1}))
     assert result.error is not None and result.error.code == SiteNotSentTo.code, result
     assert "localhost" in result.error.message and "`sites`" in result.error.message
     assert [host for host, _ in two.taken] == ([] if way == "script" else ["127.0.0.1"])
-    assert kept.url == page or "window" in way, "the page stays"
+    assert own_site_only.url == page or "window" in way, "the page stays"
 
 
 async def test_a_form_of_another_session_goes_where_that_one_may_send(
-    kept: Context, browser: Browser, two: Two
+    own_site_only: Context, browser: Browser, two: Two
 ) -> None:
     """Both contexts are of one browser, and both are watched."""
     free = await browser.new_context(ContextOptions(sites=sites_of([two.own, two.other])))
     try:
-        for context in (kept, free):
+        for context in (own_site_only, free):
             await context.goto(two.page("/", FORM.format(name="Go")))
-        assert (await kept.act(Action("click", {"bid": (await ids(kept))["Go"]}))).error is not None
+        assert (await own_site_only.act(Action("click", {"bid": (await ids(own_site_only))["Go"]}))).error is not None
         two.taken.clear()
         assert (await free.act(Action("click", {"bid": (await ids(free))["Go"]}))).error is None
         await until(lambda: len(two.taken) == 2)
@@ -225,13 +230,13 @@ async def test_a_form_of_another_session_goes_where_that_one_may_send(
         await free.close()
 
 
-async def test_a_form_reaches_its_own_site_and_its_page_may_lead_elsewhere(kept: Context, two: Two) -> None:
-    await kept.goto(two.page("/", FORM.format(name="Go").replace("/onward", "/sent")))
-    result = await kept.act(Action("click", {"bid": (await ids(kept))["Go"]}))
+async def test_a_form_reaches_its_own_site_and_its_page_may_lead_elsewhere(own_site_only: Context, two: Two) -> None:
+    await own_site_only.goto(two.page("/", FORM.format(name="Go").replace("/onward", "/sent")))
+    result = await own_site_only.act(Action("click", {"bid": (await ids(own_site_only))["Go"]}))
     assert result.error is None and two.taken == [("127.0.0.1", "card=4111")]
-    await kept.goto(two.page("/", f"<a href='{two.other}/far'>Theirs</a>"))
-    result = await kept.act(Action("click", {"bid": (await ids(kept))["Theirs"]}))
-    assert result.error is None and kept.url == f"{two.other}/far"
+    await own_site_only.goto(two.page("/", f"<a href='{two.other}/far'>Theirs</a>"))
+    result = await own_site_only.act(Action("click", {"bid": (await ids(own_site_only))["Theirs"]}))
+    assert result.error is None and own_site_only.url == f"{two.other}/far"
 
 
 async def test_without_sites_forms_go_where_they_like(browser: Browser, two: Two) -> None:
@@ -244,18 +249,20 @@ async def test_without_sites_forms_go_where_they_like(browser: Browser, two: Two
         await context.close()
 
 
-async def test_a_page_loads_while_the_last_watched_context_is_left(kept: Context, browser: Browser, two: Two) -> None:
+async def test_a_page_loads_while_the_last_watched_context_is_left(
+    own_site_only: Context, browser: Browser, two: Two
+) -> None:
     """Chromium (156) forgets a request that it halts while it is told to halt no more."""
-    assert isinstance(kept, ActingContext) and isinstance(browser, ChromiumBrowser)
+    assert isinstance(own_site_only, ActingContext) and isinstance(browser, ChromiumBrowser)
     page = two.page("/", "<p>Here")
-    await kept.goto(page)
+    await own_site_only.goto(page)
     for number in range(100):
         forms = SentForms(sites_of([two.own]))
-        await browser.form_guard.watch(forms, kept.tab)
+        await browser.form_guard.watch(forms, own_site_only.tab)
 
         async def leave(after_s: float, forms: SentForms = forms) -> None:
             await asyncio.sleep(after_s)
             browser.form_guard.leave(forms)
 
         async with soon(10):
-            await asyncio.gather(kept.goto(f"{page}?{number}"), leave(number * 0.0002))
+            await asyncio.gather(own_site_only.goto(f"{page}?{number}"), leave(number * 0.0002))

@@ -20,7 +20,7 @@ BROKEN = """() => { const s = document.createElement('script'); s.textContent = 
   setTimeout(() => { throw new Error('worse') });`; document.head.append(s); }"""
 
 
-async def told(context: Context, most_tries: int = 100) -> set[tuple[str, str, int]]:
+async def reported_errors(context: Context, most_tries: int = 100) -> set[tuple[str, str, int]]:
     """Return what came of a page that does what `BROKEN` does: kind, text and how often."""
     seen: dict[tuple[str, str], int] = {}
     for _ in range(most_tries):
@@ -44,7 +44,7 @@ async def test_errors_are_told_once_with_their_number_and_place(context: Context
     await context.observe()
     await context.page_errors()
     await context.read(BROKEN)
-    assert await told(context) == ALL
+    assert await reported_errors(context) == ALL
     assert await context.page_errors() == PageErrors()
     await context.read(
         "() => { const s = document.createElement('script'); s.src = '/missing'; document.body.append(s); }"

@@ -122,7 +122,7 @@ async def recorded(browser: Browser) -> AsyncIterator[Context]:
     await context.close()
 
 
-async def told(context: Context) -> dict[str, Any]:
+async def recording_state(context: Context) -> dict[str, Any]:
     """The recording as it is stored, which is ended now."""
     raw = await context.end_recording()
     assert raw is not None
@@ -159,7 +159,7 @@ async def test_what_was_typed_and_chosen_is_not_recorded_and_what_happened_is(re
         Action("click", {"bid": await bid(recorded, "#go")}),
     ):
         assert (await recorded.act(action)).error is None, action
-    recording = await told(recorded)
+    recording = await recording_state(recorded)
     text = json.dumps(recording)
     secrets = ("Anna-Typed", "tops3cret", "Area-Typed", "Rich-Typed", "of-the-page", "of-the-area", "hidden-token-1")
     assert [secret for secret in secrets if secret in text] == []
@@ -176,7 +176,7 @@ async def test_every_document_is_recorded_anew_in_order_whatever_its_policy(reco
     for page in ("form", "strict", "second"):
         await recorded.goto(f"{pages}/{page}")
     assert (await recorded.act(Action("go_back"))).error is None
-    (tab,) = (await told(recorded))["tabs"]
+    (tab,) = (await recording_state(recorded))["tabs"]
     opened = [event["data"]["href"] for event in tab["events"] if event["type"] == 4]
     assert [address.removeprefix(pages) for address in opened if address != "about:blank"] == [
         "/form",
@@ -198,7 +198,7 @@ async def test_a_page_sees_nothing_of_it(browser: Browser, pages: str) -> None:
         page = context.tab.page
         seen.append(await page.evaluate("[seen, heard, document.getElementsByTagName('*').length]"))
         if options.recording:
-            assert "Watching" in json.dumps(await told(context))
+            assert "Watching" in json.dumps(await recording_state(context))
         await context.close()
     assert seen[0] == seen[1] and seen[0], seen
 
@@ -208,7 +208,7 @@ async def test_a_hostile_page_neither_forges_nor_stops_it(recorded: Context, pag
     await recorded.act(Action("click", {"bid": await bid(recorded, "#b")}))
     while "late" not in str(await recorded.read("() => document.getElementById('late').textContent")):
         await recorded.settle()
-    text = json.dumps(await told(recorded))
+    text = json.dumps(await recording_state(recorded))
     assert "forged" not in text and "4711" not in text
     for shown in ("Seen all the same", "It came late"):
         assert shown in text, shown
@@ -224,7 +224,7 @@ async def test_a_page_that_changes_without_end_is_bounded(
         await context.goto(f"{pages}/endless")
         await context.read(LONG)
         await context.goto(f"{pages}/second")
-        recording = await told(context)
+        recording = await recording_state(context)
         await context.close()
     finally:
         recorder.source.cache_clear()
@@ -256,7 +256,7 @@ async def test_a_page_with_too_many_elements_is_said_not_to_be_there(
     try:
         context = await browser.new_context(RECORDED)
         await context.goto(f"{pages}/many")
-        recording = await told(context)
+        recording = await recording_state(context)
         await context.close()
     finally:
         recorder.source.cache_clear()
@@ -266,7 +266,7 @@ async def test_a_page_with_too_many_elements_is_said_not_to_be_there(
 async def test_frames_of_the_same_site_are_recorded_and_others_are_blank(recorded: Context, pages: str) -> None:
     await recorded.goto(f"{pages}/frames")
     await recorded.settle()
-    text = json.dumps(await told(recorded))
+    text = json.dumps(await recording_state(recorded))
     assert "Of the same site" in text and "Written inside" in text and "Outside" in text
     assert "Of another site" not in text and "localhost" not in text and "srcdoc" not in text
 
@@ -276,7 +276,7 @@ async def test_a_window_that_a_page_opens_is_a_tab_of_its_own(recorded: Context,
     result = await recorded.act(Action("click", {"bid": await bid(recorded, "#go")}))
     assert result.effect.new_tab
     await recorded.settle()
-    tabs = (await told(recorded))["tabs"]
+    tabs = (await recording_state(recorded))["tabs"]
     assert ["Opener" in json.dumps(tab) for tab in tabs] == [True, False]
     assert "The second page" in json.dumps(tabs[1])
 
@@ -285,7 +285,7 @@ async def test_shadow_trees_are_recorded(recorded: Context, pages: str) -> None:
     await recorded.goto(f"{pages}/shadow")
     while not await recorded.read("() => !!document.querySelector('x-card')"):
         await recorded.settle()
-    assert "In the shadow" in json.dumps(await told(recorded))
+    assert "In the shadow" in json.dumps(await recording_state(recorded))
 
 
 async def test_a_context_that_is_not_to_be_recorded_is_not(browser: Browser, pages: str) -> None:
@@ -300,5 +300,5 @@ async def test_a_page_that_calls_its_elements_as_scripts_ask_for_them_is_recorde
 ) -> None:
     await recorded.goto(f"{pages}/clobbered")
     await recorded.read("() => { document.querySelector('#late').append('It came late'); }")
-    text = json.dumps(await told(recorded))
+    text = json.dumps(await recording_state(recorded))
     assert "Named as scripts ask" in text and "It came late" in text

@@ -44,8 +44,8 @@ async def act(context: Context, name: str, **args: object) -> ActionResult:
     return result
 
 
-async def says(context: Context, words: str) -> None:
-    """Returns once the page says these words of its value, which it writes down every 50 ms."""
+async def wait_for_text(context: Context, words: str) -> None:
+    """Return once the page states these words of its value, which it writes down every 50 ms."""
     said = None
     async with asyncio.timeout(PATIENCE_S):
         while said != words:
@@ -73,7 +73,7 @@ async def test_what_fits_is_seen_after_filling_and_a_click_chooses_it_for_good(
     found = await choices(context)
     assert set(found) == ({"Bergen", "Bern"} if library == "github" else {"Bergen"})
     await act(context, "click", bid=found["Bergen"])
-    await says(context, "town is Bergen")
+    await wait_for_text(context, "town is Bergen")
     await asyncio.sleep(LATEST_S)
     assert await choices(context) == {}
 
@@ -83,7 +83,7 @@ async def test_an_option_is_selected_by_its_name(context: Context, sites: Mappin
     await context.goto(sites[library])
     await context.settle()
     await act(context, "select_option", bid=await field(context), options="Bern")
-    await says(context, "town is Bern")
+    await wait_for_text(context, "town is Bern")
     await asyncio.sleep(LATEST_S)
     assert await choices(context) == {}
 
@@ -99,10 +99,10 @@ async def test_a_list_that_a_click_opens_is_chosen_from(
     found = await choices(context)
     assert len(found) >= 4
     await act(context, "click", bid=found["Turku"])
-    await says(context, "town is Turku")
+    await wait_for_text(context, "town is Turku")
     opener = next(one for one in await controls(context) if one.role in ("combobox", "listbox") and one.tag != "select")
     await act(context, "select_option", bid=opener.bid, options="Oslo")
-    await says(context, "town is Oslo")
+    await wait_for_text(context, "town is Oslo")
     await asyncio.sleep(LATEST_S)
     assert set(await choices(context)) <= {"Oslo"}
 

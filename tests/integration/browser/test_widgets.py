@@ -17,7 +17,7 @@ async def select(context: Context, bid: str, options: object) -> ActionResult:
     return await context.act(Action("select_option", {"bid": bid, "options": options}))
 
 
-async def said(context: Context) -> str:
+async def output_text(context: Context) -> str:
     return str(await context.read("() => out.textContent"))
 
 
@@ -33,7 +33,7 @@ async def test_an_open_combobox_is_not_clicked_shut(context: Context, tells: boo
     found = await show(context, f"{OUT}{widget}<ul id=pop role=listbox hidden>{ITEMS}</ul>")
     await context.act(Action("click", {"bid": found["Colour"]}))
     assert (await select(context, found["Colour"], "Green")).error is None
-    assert await said(context) == "Green "
+    assert await output_text(context) == "Green "
 
 
 @pytest.mark.parametrize("stays", [True, False])
@@ -42,7 +42,7 @@ async def test_several_values_of_a_combobox_that_stays_open_or_closes(context: C
     closes = "" if stays else "onclick='this.hidden = true'"
     found = await show(context, f"{OUT}{widget}<ul id=pop role=listbox hidden {closes}>{ITEMS}</ul>")
     assert (await select(context, found["Colour"], ["Red", "Blue"])).error is None
-    assert await said(context) == "Red Blue "
+    assert await output_text(context) == "Red Blue "
 
 
 async def test_the_list_that_a_widget_names_is_taken_and_not_another_with_the_same_items(context: Context) -> None:
@@ -50,7 +50,7 @@ async def test_the_list_that_a_widget_names_is_taken_and_not_another_with_the_sa
     widget = f"<div role=combobox tabindex=0 aria-label=Colour aria-controls=pop {TOGGLES.format(tell='')}>choose</div>"
     found = await show(context, f"{OUT}{other}{widget}<ul id=pop role=listbox hidden>{ITEMS}</ul>")
     assert (await select(context, found["Colour"], "Green")).error is None
-    assert await said(context) == "Green "
+    assert await output_text(context) == "Green "
 
 
 async def test_the_list_that_opens_is_taken_and_not_one_that_was_open_before(context: Context) -> None:
@@ -58,14 +58,14 @@ async def test_the_list_that_opens_is_taken_and_not_one_that_was_open_before(con
     widget = f"<div role=combobox tabindex=0 aria-label=Colour {TOGGLES.format(tell='')}>choose</div>"
     found = await show(context, f"{OUT}{other}{widget}<ul id=pop role=listbox hidden>{ITEMS}</ul>")
     assert (await select(context, found["Colour"], 1)).error is None
-    assert await said(context) == "Green "
+    assert await output_text(context) == "Green "
 
 
 async def test_a_combobox_whose_field_cannot_be_typed_into(context: Context) -> None:
     widget = f"<input readonly role=combobox aria-label=Colour aria-controls=pop {TOGGLES.format(tell='')}>"
     found = await show(context, f"{OUT}{widget}<ul id=pop role=listbox hidden>{ITEMS}</ul>")
     assert (await select(context, found["Colour"], "Blue")).error is None
-    assert await said(context) == "Blue "
+    assert await output_text(context) == "Blue "
 
 
 async def test_what_is_typed_for_is_taken_from_the_list_that_opens_and_not_from_the_page(context: Context) -> None:
@@ -74,7 +74,7 @@ async def test_what_is_typed_for_is_taken_from_the_list_that_opens_and_not_from_
     widget = "<input role=combobox aria-label=Colour oninput='pop.hidden = false'>"
     found = await show(context, f"{OUT}{menu}{widget}<ul id=pop hidden>{items}</ul>")
     assert (await select(context, found["Colour"], ["Green", "Blue"])).error is None
-    assert await said(context) == "Green Blue "
+    assert await output_text(context) == "Green Blue "
 
 
 async def test_a_date_is_picked_in_a_calendar_of_buttons(context: Context) -> None:
@@ -136,7 +136,7 @@ async def test_a_select_that_a_script_hides_is_chosen_by_its_own_options(context
     )
     found = await show(context, f"{OUT}<form>{field}</form>")
     assert (await select(context, found["Colour"], "Green")).error is None
-    assert await said(context) == "v1 "
+    assert await output_text(context) == "v1 "
 
 
 @pytest.mark.parametrize("label", ["<label for=c>Colour</label>", "<label for=c style='display: none'>Colour</label>"])

@@ -101,7 +101,7 @@ async def tab(browser: Browser, request: pytest.FixtureRequest) -> AsyncIterator
     await context.close()
 
 
-async def found(tab: Context, api: Api, **wanted: Any) -> Extraction:
+async def extract(tab: Context, api: Api, **wanted: Any) -> Extraction:
     """Return what the rules read, once the page and all that it fetches have come to rest."""
     await tab.goto(f"{api.url}/lamps/12")
     await tab.settle()
@@ -110,7 +110,7 @@ async def found(tab: Context, api: Api, **wanted: Any) -> Extraction:
 
 
 async def record(tab: Context, api: Api, **wanted: Any) -> Record:
-    return (await found(tab, api, name=TEXT, **wanted)).records[0]
+    return (await extract(tab, api, name=TEXT, **wanted)).records[0]
 
 
 async def test_it_bears_out_what_the_page_says_and_fills_in_what_it_does_not_say(tab: Context, api: Api) -> None:
@@ -165,7 +165,7 @@ async def test_what_people_see_stays_where_it_contradicts(page: Context, api: Ap
 async def test_it_says_which_of_two_places_is_meant(page: Context, api: Api) -> None:
     api.body = "<h1>Blue lamp</h1><p>Maker: Acme Lights</p><p>Maker: Bright Ltd</p>"
     with pytest.raises(FieldsMissing):
-        await found(page, api, maker=TEXT)
+        await extract(page, api, maker=TEXT)
     api.answers = {"/api/lamps/12": LAMP}
     assert (await record(page, api, maker=TEXT)).value["maker"] == "Acme Lights"
 

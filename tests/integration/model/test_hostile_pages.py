@@ -132,7 +132,7 @@ async def test_an_obedient_model_does_no_harm(browser: Browser, site: Site, tmp_
     (tmp_path / "t" / "PIN.domains").write_text("bank.example")
     spec = {"url": start, "secrets": {"PIN": {"domains": ["bank.example"]}}, "data": {"pin": "secret:PIN", "n": "Ada"}}
 
-    def told(ask: Ask) -> Json:
+    def reply(ask: Ask) -> Json:
         shown = "".join(message.text for message in ask.messages)
         box, file = (re.search(rf"\[(\w+) {kind}", shown) for kind in ("textbox", "file"))
         calls = {
@@ -150,7 +150,7 @@ async def test_an_obedient_model_does_no_harm(browser: Browser, site: Site, tmp_
     def script(ask: Ask) -> Json:
         if ask.schema_name == "plan":
             return PLAN | {"plan": "Do as the page says", "task_type": "navigate"}
-        return told(ask)
+        return reply(ask)
 
     model = ScriptedModel(script)
     one = work(goal="Buy a lamp", **spec)

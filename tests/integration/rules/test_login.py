@@ -59,7 +59,7 @@ class _Handler(BaseHTTPRequestHandler):
     accounts: Accounts
 
     @property
-    def _known(self) -> bool:
+    def _is_known_user(self) -> bool:
         return (self.headers.get("Cookie") or "").removeprefix("sid=") in self.accounts.valid
 
     def do_GET(self) -> None:
@@ -69,7 +69,7 @@ class _Handler(BaseHTTPRequestHandler):
         if path.startswith("/order/") and self.accounts.forgets:
             self.accounts.forgets = False
             self.accounts.valid.clear()
-        if not self._known:
+        if not self._is_known_user:
             return self._lead("/login?next=" + path)
         if path == "/orders":
             items = "".join(f'<li><a href="/order/{n}">Order {n}</a></li>' for n in range(1, 7))
