@@ -22,24 +22,24 @@ async def test_jobs_are_found_by_words_of_their_name_goal_address_and_labels(w: 
         (done,) = await w.store.submit([NewJob(tenant, one, host)])
         return done.job
 
-    async def found(text: str = "", **wanted: object) -> list[int]:
+    async def matching_jobs(text: str = "", **wanted: object) -> list[int]:
         return [row.id for row in await w.store.jobs(JobFilter(text=text, **wanted))]
 
     lamps = await add("shop.example", goal="Read 100% of the LAMPS_", labels={"team": "Red"})
     words = await add("other.example", extract={"goal": "every chair"})
     foreign = await add("shop.example", tenant="other", goal="lamps")
-    assert await found("lamps") == [foreign, words, lamps]  # the address counts
-    assert await found("LAMPS of") == [lamps]
-    assert await found("100%") == await found("lamps_") == await found("team:red") == [lamps]
-    assert await found("1_0%") == []
-    assert await found("chair") == [words]
-    assert await found(job_id(words)) == [words]
-    assert await found(site="Shop.example") == [foreign, lamps]
-    assert await found(site="shop") == []
-    assert await found("lamps", tenant="acme") == [words, lamps]
-    assert await found("lamps", site="shop.example", labels={"team": "Red"}) == [lamps]
+    assert await matching_jobs("lamps") == [foreign, words, lamps]  # the address counts
+    assert await matching_jobs("LAMPS of") == [lamps]
+    assert await matching_jobs("100%") == await matching_jobs("lamps_") == await matching_jobs("team:red") == [lamps]
+    assert await matching_jobs("1_0%") == []
+    assert await matching_jobs("chair") == [words]
+    assert await matching_jobs(job_id(words)) == [words]
+    assert await matching_jobs(site="Shop.example") == [foreign, lamps]
+    assert await matching_jobs(site="shop") == []
+    assert await matching_jobs("lamps", tenant="acme") == [words, lamps]
+    assert await matching_jobs("lamps", site="shop.example", labels={"team": "Red"}) == [lamps]
     named = await add("third.example", name="Every Morning", goal="tables")
-    assert await found("morning every") == await found("MORNING tables") == [named]
+    assert await matching_jobs("morning every") == await matching_jobs("MORNING tables") == [named]
 
 
 async def test_jobs_are_found_by_the_time_of_their_submission(w: World) -> None:
@@ -50,12 +50,12 @@ async def test_jobs_are_found_by_the_time_of_their_submission(w: World) -> None:
     first = datetime.fromtimestamp(w.clock.now - 180, UTC)
     second = datetime.fromtimestamp(w.clock.now - 120, UTC)
 
-    async def found(**wanted: object) -> list[int]:
+    async def matching_jobs(**wanted: object) -> list[int]:
         return [row.id for row in await w.store.jobs(JobFilter(**wanted))]
 
-    assert await found(since=second) == [ids[2], ids[1]]
-    assert await found(until=second) == [ids[0]]
-    assert await found(since=first, until=second) == [ids[0]]
+    assert await matching_jobs(since=second) == [ids[2], ids[1]]
+    assert await matching_jobs(until=second) == [ids[0]]
+    assert await matching_jobs(since=first, until=second) == [ids[0]]
 
 
 async def test_the_map_of_a_loop_has_a_byte_for_each_item_and_leads_to_its_session(w: World) -> None:
