@@ -1,10 +1,11 @@
-"""Columns of what attributes state of a run's records: pictures, days, and what signs such as stars mean."""
+"""Columns of what attributes state of a run's records: pictures, days, addresses, and what signs such as stars mean."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import unquote
 
 from lxml.html import HtmlElement
 
@@ -19,6 +20,9 @@ from shoal.agent.support.web_addresses import joined
 _LEAST_COVER = 0.3
 _LETTER_OR_FIGURE = re.compile(r"[^\W_]")
 _FIGURE = re.compile(r"\d")
+_REACHED_BY = re.compile(r"(mailto|tel):([^?#]{1,300})", re.I)
+_REACHES = {"mailto": "email", "tel": "phone"}
+"""Names of what links to write or to call state."""
 
 
 def attribute_columns(run: Run) -> list[Column]:
@@ -85,7 +89,7 @@ def _columns(run: Run, source: Key, stated: Mapping[int, tuple[str, HtmlElement]
         "image" if source[0] == "image" else "text",
         source,
         [stated[record][0] if record in stated else None for record in range(len(run.spans))],
-        _common_words([text for text, _ in stated.values()]) if source[0] == "sign" else "",
+        _common_words([text for text, _ in stated.values()]) if source[0] == "sign" else _REACHES.get(source[0], ""),
         " ".join([*steps, first.get("itemprop") or "", first.get("id") or ""]),
         links=[stated[record][1] if record in stated else None for record in range(len(run.spans))],
     )
@@ -110,6 +114,9 @@ def _stated(
         elif el.tag == "time" and el.get("datetime"):
             if not days_in(words_in_line(str(el.text_content()))):  # "4 March", "yesterday"
                 yield "time", el, str(el.get("datetime"))
+        elif el.tag == "a" and (reached := _REACHED_BY.match(el.get("href") or "")):
+            if not re.search(r"@|\d", str(el.text_content())):  # "Write to us"
+                yield reached[1].casefold(), el, unquote(reached[2]).strip()
         else:
             said = words_in_line(el.get("aria-label") or el.get("title") or "")
             if _FIGURE.search(said) and not _LETTER_OR_FIGURE.search(str(el.text_content())):

@@ -226,6 +226,15 @@ class TestSeveralValuesInACell:
             for n, name in enumerate(self.PEOPLE)
         ]
 
+    def test_links_to_write_or_to_call_state_an_address_and_a_number(self):
+        link = "<a href='mailto:{0}%40x.example?subject=Hi'>Write</a> <a href='tel:+4930{1}'>Call</a>"
+        cards = (f"<li><h3>{name}</h3>{link.format(name[:2], 12340 + n)}</li>" for n, name in enumerate(self.PEOPLE))
+        found = rows(list_of(f"<ul>{''.join(cards)}</ul>", name=TEXT, email=TEXT, phone=TEXT))
+        assert found == [
+            {"name": name, "email": f"{name[:2]}@x.example", "phone": f"+4930{12340 + n}"}
+            for n, name in enumerate(self.PEOPLE)
+        ]
+
     def test_a_number_under_a_name_of_its_own_is_no_phone_number(self):
         cells = (f"{name}|12345{n}67" for n, name in enumerate(self.PEOPLE))
         found = rows(list_of(table("Name|Customer number", *cells), name=TEXT, phone=TEXT))
