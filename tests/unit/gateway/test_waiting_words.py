@@ -67,7 +67,7 @@ def test_a_snapshot_of_an_earlier_version_is_understood(code: str, words: str) -
         )
         cause = WaitingCause(code)
         assert (snapshot.queues, snapshot.named_queues) == ({cause: 2}, {cause: [(7, 1)]})
-        assert snapshot.held(7, "a.example") == (cause, 3.0)
+        assert snapshot.delay_of(7, "a.example") == (cause, 3.0)
         shown = labelled(snapshot.data)
         assert (shown["lanes_waiting"], shown["lanes_held"]) == ({words: 2}, {words: [[7, 1]]})
         assert shown["held"] == {"7": {"a.example": [words, 3.0]}}
