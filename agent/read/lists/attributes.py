@@ -89,7 +89,9 @@ def _columns(run: Run, source: Key, stated: Mapping[int, tuple[str, HtmlElement]
         "image" if source[0] == "image" else "text",
         source,
         [stated[record][0] if record in stated else None for record in range(len(run.spans))],
-        _common_words([text for text, _ in stated.values()]) if source[0] == "sign" else _REACHES.get(source[0], ""),
+        _common_words([text for text, _ in stated.values()])
+        if source[0] == "sign"
+        else _REACHES.get(str(source[0]), ""),
         " ".join([*steps, first.get("itemprop") or "", first.get("id") or ""]),
         links=[stated[record][1] if record in stated else None for record in range(len(run.spans))],
     )

@@ -96,15 +96,9 @@ class _Row:
     own: list[tuple[int, HtmlElement, int]] = field(default_factory=list)  # column, cell, rows below that it stands in
 
 
-def _classes_of(el: HtmlElement) -> set[str]:
-    return set(step_of(el).split(".")[1:])
-
-
-def _alike(el: HtmlElement, classes: set[str]) -> list[HtmlElement]:
-    """The element and those beside it with its tag and one of some classes."""
-    parent = el.getparent()
-    beside = [] if parent is None else [other for other in parent if other.tag == el.tag]
-    return [other for other in beside if classes & _classes_of(other)]
+def _share_classes(el: HtmlElement, other: HtmlElement) -> bool:
+    """True for elements of one tag that have a class in common."""
+    return el.tag == other.tag and not set(step_of(el).split(".")[1:]).isdisjoint(step_of(other).split(".")[1:])
 
 
 def joined(pieces: Sequence[Piece]) -> str:
@@ -151,6 +145,7 @@ class PagePieces:
         self._texts: dict[HtmlElement, str] = {}  # of links
         self._mentioned: dict[HtmlElement, HtmlElement | None] = {}  # paragraphs of code, by the element of a piece
         self._nested: set[HtmlElement] = set()  # records that stand in others of their kind
+        self._outer: dict[HtmlElement, _OpenElement | None] = {}  # the record around, by parent of such records
         self._line = 0
         self._open: list[_OpenElement] = []
         self._rows: list[_Row] = []
@@ -246,7 +241,7 @@ class PagePieces:
             path = (*path, f"td@{self._laid_at[el]}")
         elif el.tag not in LOOKS:
             path = (*path, step_of(el))
-            if (outer := self._outer_of(el)) is not None:
+            if (outer := self._outer_of(el, path[-1])) is not None:
                 path = (*outer.path[:-1], path[-1])
         if columns := _laid_columns(el):
             self.laid[el] = columns
@@ -280,20 +275,28 @@ class PagePieces:
         self._open.append(entry)
         self._add_text(el.text, entry)
 
-    def _outer_of(self, el: HtmlElement) -> _OpenElement | None:
+    def _outer_of(self, el: HtmlElement, step: str) -> _OpenElement | None:
         """The record that another one of its kind, as a comment's answer, is nested in: its own pieces end there."""
-        kinds, parent = _classes_of(el), el.getparent()
-        if not kinds or el.tag in INLINE or parent is None or len(_alike(el, kinds)) < len(parent):
+        parent = el.getparent()
+        if "." not in step or el.tag in INLINE or parent is None:
             return None
-        for entry in reversed(self._open[:-1]):
-            if entry.el.tag == el.tag and (shared := kinds & _classes_of(entry.el)):
-                is_record = entry.el in self._nested or len(_alike(entry.el, shared)) > 1
-                if len(self.pieces) == entry.start or not is_record:
-                    return None  # both lay a page out
-                entry.own_end = len(self.pieces) if entry.own_end is None else entry.own_end
-                self._nested.add(el)
-                return entry
-        return None
+        if parent not in self._outer:  # what holds for its first child holds for all
+            self._outer[parent] = self._find_outer(el, step)
+        if (outer := self._outer[parent]) is not None:
+            outer.own_end = len(self.pieces) if outer.own_end is None else outer.own_end
+            self._nested.add(el)
+        return outer
+
+    def _find_outer(self, el: HtmlElement, step: str) -> _OpenElement | None:
+        classes = set(step.split(".")[1:])
+        of_tag = (entry for entry in reversed(self._open) if entry.el.tag == el.tag and entry.path)
+        outer = next((entry for entry in of_tag if not classes.isdisjoint(entry.path[-1].split(".")[1:])), None)
+        if outer is None or len(self.pieces) == outer.start:
+            return None  # without pieces before those of the inner one, both lay a page out
+        beside = (other for other in outer.el.getparent() if other is not outer.el)
+        is_record = outer.el in self._nested or any(_share_classes(outer.el, other) for other in beside)
+        together = (other for other in el.getparent() if isinstance(other.tag, str))
+        return outer if is_record and all(_share_classes(el, other) for other in together) else None
 
     def _leave(self, el: HtmlElement) -> None:
         if is_row(el) and self._rows and el in self.path:
