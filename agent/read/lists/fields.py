@@ -25,16 +25,22 @@ from shoal.agent.read.lists.words import (
     split_words,
 )
 from shoal.agent.read.schema import Property
+from shoal.agent.read.values.text_values import weekday_names
 
 ListKind = Literal["day", "link", "image", "money", "number", "identifier", "name", "long", "short"]
 
 _EXAMPLE = re.compile(r"\b(?:such as|e\.?g\.?|for example|like)\s+(.*)$")
 _NUMBER = re.compile(r"\D{0,12}[-+]?[\d.,' ]+[kKmM]?\s?(?:(?:out of|of|von|sur|de|su|van|z|/)\s?\d{1,3}\b)?\D{0,12}")
 _CLOCK = r"\d{1,2}[:h]\d{2}(?:\s?[ap]\.?m\.?)?"
+_OPENS = r"\d{1,2}(?:[:.h]\d{2})?\s?(?:[ap]\.?m\.?|uhr)?\s?[-–—]\s?\d{1,2}(?:[:.h]\d{2})?\s?(?:[ap]\.?m\.?|uhr)?"
+_HOURS = re.compile(
+    rf"{_OPENS}(?:\s?[,;&/]\s?{_OPENS})?|closed|open 24 hours|geschlossen|fermé|cerrado|chiuso|gesloten", re.I
+)
 _FORMS: Mapping[str, re.Pattern[str]] = {
     "email": re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.\w{2,24}"),
     "phone": re.compile(r"(?!\d{4}\s?[-–]\s?\d{4}$)(?!\d{4}-\d\d-\d\d)\+?\(?(?:\d[\s()/.-]{0,3}){7,15}"),
     "time": re.compile(rf"{_CLOCK}(?:\s?[-–]\s?{_CLOCK})?", re.I),
+    **dict.fromkeys(("hour", "opening hour", "business hour", "office hour"), _HOURS),
 }
 """Forms of the values of fields with these names."""
 _MOSTLY, _FORMED = 0.8, 0.7
@@ -238,6 +244,8 @@ def fit_of_column(asked: ListField, column: Column, records: int) -> float:
     """Return how well a column fits a field; 0 or below: not at all."""
     if column.count < 2 and records > 2:
         return 0.0
+    if _states_weekdays(asked, column):
+        return _fit_of_texts(column, _FORMED, long=False)
     if column.kind not in _KINDS_OF_COLUMNS[asked.kind] or (is_counted(column) and not asked.field.is_number):
         return 0.0
     named = asked.likeness(column.label_words) or 0.5 * asked.hinted(column.hint_words)
@@ -280,6 +288,14 @@ def _has_form(asked: ListField, column: Column) -> bool:
     if form is None or column.kind != "text" or column.source[0] != "piece" or named:
         return False
     return bool(column.texts) and sum(bool(form.fullmatch(text)) for text in column.texts) > _MOSTLY * column.count
+
+
+def _states_weekdays(asked: ListField, column: Column) -> bool:
+    """True for days of the week, or spans of them, where the field asks for days in no form of its own."""
+    if asked.kind != "day" or asked.field.kind == "day" or column.kind != "text" or not column.texts:
+        return False
+    said = (re.split(r"\s?[-–—,&]\s?", text.casefold().rstrip(":.")) for text in column.texts)
+    return sum(weekday_names().issuperset(word.strip(".") for word in words) for words in said) > _MOSTLY * column.count
 
 
 def _fit_of_days(column: Column, named: float, heading: bool) -> float:

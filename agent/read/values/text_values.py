@@ -15,7 +15,7 @@ from rapidfuzz import fuzz, process
 from shoal.agent.support.bounded_cache import bounded_cache
 
 _LANGUAGES = ("en", "es", "fr", "de", "it", "pt", "nl", "sv", "da", "pl", "fi", "ca")
-"""Languages whose names of months are known."""
+"""Languages whose names of months and of days of the week are known."""
 _LONGEST = 20_000
 _KEPT = 400
 """Characters of a text of which the values are remembered: a page's runs share their texts."""
@@ -128,6 +128,13 @@ def _months() -> dict[str, int]:
                     if len(name.strip(".")) > 2:
                         names.setdefault(name.strip(".").casefold(), number)
     return names
+
+
+@cache
+def weekday_names() -> frozenset[str]:
+    """The names of the days of the week and their usual short forms, folded."""
+    days = (Locale(language).days["format"][width] for language in _LANGUAGES for width in ("wide", "abbreviated"))
+    return frozenset(name.strip(".").casefold() for names in days for name in names.values())
 
 
 @lru_cache(5_000)

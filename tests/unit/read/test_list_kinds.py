@@ -238,6 +238,20 @@ class TestRecordsInRecords:
         assert spent[1] < 10 * spent[0], spent
 
 
+class TestOpeningHours:
+    HOURS = ("9:00 – 17:00", "9:00 – 12:30, 14:00 – 18:00", "closed", "10 am - 6 pm")
+
+    @pytest.mark.parametrize("days", [("Monday", "Tuesday", "Wednesday", "Thursday"), ("Mo", "Di", "Mi:", "Do–Fr")])
+    def test_days_of_the_week_and_hours_need_no_header(self, days: tuple[str, ...]):
+        lines = "".join(f"<tr><td>{day}</td><td>{hours}</td></tr>" for day, hours in zip(days, self.HOURS, strict=True))
+        found = rows(list_of(f"<table>{lines}</table>", day=TEXT, hours=TEXT))
+        assert found == [{"day": day, "hours": hours} for day, hours in zip(days, self.HOURS, strict=True)]
+
+    def test_days_of_the_week_are_no_dates(self):
+        lines = "".join(f"<tr><td>{day}</td><td>{self.HOURS[0]}</td></tr>" for day in ("Monday", "Tuesday", "Friday"))
+        assert not list_of(f"<table>{lines}</table>", day=DAY, hours=TEXT).records
+
+
 class TestSeveralValuesInACell:
     PEOPLE = ("Ann Ash", "Bob Birch", "Cy Cedar")
 
