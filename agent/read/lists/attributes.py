@@ -117,8 +117,9 @@ def _stated(
             if not days_in(words_in_line(str(el.text_content()))):  # "4 March", "yesterday"
                 yield "time", el, str(el.get("datetime"))
         elif el.tag == "a" and (reached := _REACHED_BY.match(el.get("href") or "")):
-            if not re.search(r"@|\d", str(el.text_content())):  # "Write to us"
-                yield reached[1].casefold(), el, unquote(reached[2]).strip()
+            how, target = reached[1].casefold(), unquote(reached[2]).strip()
+            if (how == "tel" or "@" in target) and not re.search(r"@|\d", str(el.text_content())):  # "Write to us"
+                yield how, el, target
         else:
             said = words_in_line(el.get("aria-label") or el.get("title") or "")
             if _FIGURE.search(said) and not _LETTER_OR_FIGURE.search(str(el.text_content())):

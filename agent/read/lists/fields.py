@@ -36,15 +36,26 @@ _OPENS = r"\d{1,2}(?:[:.h]\d{2})?\s?(?:[ap]\.?m\.?|uhr)?\s?[-–—]\s?\d{1,2}(?
 _HOURS = re.compile(
     rf"{_OPENS}(?:\s?[,;&/]\s?{_OPENS})?|closed|open 24 hours|geschlossen|fermé|cerrado|chiuso|gesloten", re.I
 )
+_PHONE = re.compile(
+    r"""(?=(?:\D*\d){7,15}\D*$)(?: \+ [\d\s()/.-]+
+      | (?!\d-[\d-]+-[\dXx]$) (?!\d\d?([./-])\d\d?\1\d+$) (?: \(\d+\) | 0\d+[\s/.-] ) [\d\s()/.-]+
+      | (?:1[\s.-])? \d{3}[\s.-]\d{3}[\s.-]\d{4} )""",
+    re.X,
+)
+"""A number with its country's or area's code, which neither a day nor the number of a book has."""
 _FORMS: Mapping[str, re.Pattern[str]] = {
     "email": re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.\w{2,24}"),
-    "phone": re.compile(r"(?!\d{4}\s?[-–]\s?\d{4}$)(?!\d{4}-\d\d-\d\d)\+?\(?(?:\d[\s()/.-]{0,3}){7,15}"),
+    "phone": _PHONE,
     "time": re.compile(rf"{_CLOCK}(?:\s?[-–]\s?{_CLOCK})?", re.I),
     **dict.fromkeys(("hour", "opening hour", "business hour", "office hour"), _HOURS),
 }
 """Forms of the values of fields with these names."""
 _MOSTLY, _FORMED = 0.8, 0.7
 """Share of a column's values that must have the form, and the score of a column that its form names."""
+_WEEKDAYS = 0.55
+"""The fit of days of the week where a day is asked for: less than that of dates."""
+_ATTRIBUTES = frozenset({"sign", "mailto", "tel"})
+"""Sources of texts that attributes state: nothing but a name says that a field asks for them."""
 _TITLES = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _HEADINGS = _TITLES | {"strong", "b", "dt"}
 
@@ -245,7 +256,7 @@ def fit_of_column(asked: ListField, column: Column, records: int) -> float:
     if column.count < 2 and records > 2:
         return 0.0
     if _states_weekdays(asked, column):
-        return _fit_of_texts(column, _FORMED, long=False)
+        return column.cover * (_WEEKDAYS + asked.is_called(column))
     if column.kind not in _KINDS_OF_COLUMNS[asked.kind] or (is_counted(column) and not asked.field.is_number):
         return 0.0
     named = asked.likeness(column.label_words) or 0.5 * asked.hinted(column.hint_words)
@@ -377,7 +388,7 @@ def _fit_of_leading(asked: ListField, column: Column, records: int) -> float:
 
 
 def _fit_of_texts(column: Column, named: float, *, long: bool) -> float:
-    unnamed = column.distinct < 0.1 or not long or column.words < _FEW_WORDS or column.source[0] == "sign"
+    unnamed = column.distinct < 0.1 or not long or column.words < _FEW_WORDS or column.source[0] in _ATTRIBUTES
     if not named and unnamed:
         return 0.0  # nothing says what it is: neither a name nor its kind of value
     score = 0.3 + 0.3 * column.distinct + 1.3 * named - 0.5 * column.unsteady - 0.1 * (not column.whole)

@@ -55,7 +55,6 @@ class ListRecord:
     sureness: Mapping[str, Sureness]  # by field
     pieces: Mapping[str, Sequence[Piece]]  # where each value stands, by field; empty for links
     links: Mapping[str, HtmlElement]  # of fields that are addresses
-    span: Span  # its pieces on the page
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,18 +393,18 @@ def _records(
             continue
         if len(record) < len(chosen) and headers & set(record.values()):
             continue  # a header that stands between the rows
-        if not records and len(record) < len(chosen) and _leads_up(best.run, place):
+        if not records and len(record) < len(chosen) and _leads_up(best.run, best.run.spans[place]):
             continue  # "Parent directory", above a folder's files
         sure = {name: _sure_of(sureness[name], chosen[name], value) for name, value in record.items()}
         places = {name: _pieces_of(best.run, chosen[name], place) for name in record}
         links = {name: link for name in record if (link := _link_of(chosen[name], place)) is not None}
-        records.append(ListRecord(record, sure, places, links, best.run.spans[place]))
+        records.append(ListRecord(record, sure, places, links))
     return records
 
 
-def _leads_up(run: Run, record: int) -> bool:
-    """True for a record whose only link leads to a folder above the page's own."""
-    links = {piece.link for piece in run.page.pieces[slice(*run.spans[record])] if piece.link is not None}
+def _leads_up(run: Run, span: Span) -> bool:
+    """True for a stretch whose only link leads to a folder above the page's own."""
+    links = {piece.link for piece in run.page.pieces[slice(*span)] if piece.link is not None}
     if len(links) != 1:
         return False
     target, own = urlsplit(run.page.address(links.pop())), urlsplit(run.page.base)
@@ -436,7 +435,7 @@ def _left_out(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], re
     lost = len(best.run.spans) + len(best.run.dropped) - len(records)
     if lost > 0.1 * (lost + len(records)) + 1:
         return f"{lost} parts like the records were not read"
-    if alike := _alike_lost(best, records):
+    if alike := _alike_dropped(best.run):
         return f"{alike} part{'s' * (alike > 1)} like the records state{'s' * (alike == 1)} too little to be read"
     missing = [asked for asked in fields if asked.name not in best.taken.columns]
     if any(asked.prop.required for asked in missing) or len(missing) > 0.4 * len(fields):
@@ -448,15 +447,14 @@ def _left_out(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], re
     return f"a larger list of {len(larger.spans)} parts was not read" if larger is not None else ""
 
 
-def _alike_lost(best: _Trial, records: Sequence[ListRecord]) -> int:
+def _alike_dropped(run: Run) -> int:
     """The number of parts that stand as the records do, though they state too little: all that is in them stands where
     most records have something.
     """
-    places = Counter(path for pieces in best.run.records() for path in {piece.path for piece in pieces})
-    usual = {path for path, number in places.items() if number > 0.5 * len(best.run.spans)}
-    given = {record.span for record in records}
-    lost = [*best.run.dropped, *(span for span in best.run.spans if span not in given)]
-    own = ({piece.path for piece in best.run.page.pieces[start:end]} for start, end in lost)
+    places = Counter(path for pieces in run.records() for path in {piece.path for piece in pieces})
+    usual = {path for path, number in places.items() if number > 0.5 * len(run.spans)}
+    lost = (span for span in run.dropped if not _leads_up(run, span))
+    own = ({piece.path for piece in run.page.pieces[start:end]} for start, end in lost)
     return sum(bool(paths) and paths <= usual for paths in own)
 
 

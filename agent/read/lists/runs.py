@@ -12,7 +12,7 @@ from statistics import median
 from lxml.html import HtmlElement
 
 from shoal.agent.read.lists.column import Column
-from shoal.agent.read.lists.elements import LOOKS, Path, is_cell, is_row, is_table, line_of, without_columns
+from shoal.agent.read.lists.elements import LOOKS, Path, is_row, is_table, line_of, without_columns
 from shoal.agent.read.lists.pieces import PagePieces, Part, Piece
 from shoal.agent.read.lists.tables import cells_of, header_above, is_section, is_sum, table_header
 from shoal.agent.read.lists.words import is_named, words_in_line
@@ -73,7 +73,8 @@ class Run:
 
     def without(self, dropped: Sequence[Span]) -> Run:
         """The run without stretches that state too little to be records; it remembers them."""
-        return replace(self.of([span for span in self.spans if span not in dropped]), dropped=dropped)
+        left = set(dropped)
+        return replace(self.of([span for span in self.spans if span not in left]), dropped=dropped)
 
 
 def find_runs(page: PagePieces, names: Collection[Sequence[str]] = ()) -> list[Run]:
@@ -163,16 +164,17 @@ class _Finder:
             return  # "No results", in a cell over all columns
         if headers and how.startswith("from"):
             return  # the rows of a table with a header are its records
-        if all(map(is_cell, roots)) and any(is_named(text, self.names) for text in headers.values()):
-            return  # its cells are their values
         if rows and len(spans) > 1:
-            heads = {self.page.span[row] for row in rows if row in self.page.span}
-            spans = [span for span in spans if span not in heads]
+            heads = {self._texts(self.page.span[row]) for row in rows if row in self.page.span}
+            spans = [span for span in spans if self._texts(span) not in heads]  # a header may come again
         if len(roots) >= len(spans) and any(map(is_section, roots)) and not all(map(is_section, roots)):
             sections = {self.page.span[root] for root in roots if is_section(root)}
             spans = [span for span in spans if span not in sections]
         if len(spans) > 1 or (headers and spans):
             self.runs.append(Run(self.page, how, spans, depth, roots, headers=headers))
+
+    def _texts(self, span: Span) -> tuple[str, ...]:
+        return tuple(piece.text for piece in self.page.pieces[span[0] : span[1]])
 
     def _is_header(self, span: Span, depth: int) -> bool:
         pieces = self.page.pieces[span[0] : span[1]]

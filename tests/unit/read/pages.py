@@ -36,3 +36,10 @@ def list_of(html: str, /, **fields: Any) -> ListReading:
 def rows(reading: ListReading) -> list[dict[str, str]]:
     """The values of a list's records."""
     return [dict(record.values) for record in reading.records]
+
+
+def table_of(heads: str, *cells: str) -> str:
+    """A table with one header row and one row for each text of cells, both with bars between."""
+    head = "".join(f"<th>{text}</th>" for text in heads.split("|"))
+    body = "".join("<tr>" + "".join(f"<td>{text}</td>" for text in row.split("|")) + "</tr>" for row in cells)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -9,8 +9,8 @@ from shoal.agent.page.from_html import page_from_html
 from shoal.agent.policies.policy import Extraction
 from shoal.agent.policies.rules.fields.list_reading import page_list
 from shoal.agent.read.schema import properties_of
-from tests.unit.read.pages import ADDRESS, DAY, NUMBER, TEXT, URL, list_of, rows
-from tests.unit.read.test_list_kinds import NAMES, table
+from tests.unit.read.pages import ADDRESS, DAY, NUMBER, TEXT, URL, list_of, rows, table_of
+from tests.unit.read.test_list_kinds import NAMES
 
 PARTIES = {**TEXT, "description": "the parties, such as Smith v. Jones"}
 QUESTIONS = [{"question": f"Who is {name}?", "answer": f"{name} is a tree."} for name in NAMES]
@@ -32,7 +32,7 @@ def test_events_that_only_structured_data_state():
 
 
 def test_the_day_that_is_meant_beside_another_one():
-    page = table(
+    page = table_of(
         "Case|Posted|Decided", *(f"{name} v. Oak|0{n}/15/2026|0{n}/11/2026" for n, name in enumerate(NAMES, 2))
     )
     asked = {**DAY, "description": "day the opinion was decided"}
@@ -41,20 +41,20 @@ def test_the_day_that_is_meant_beside_another_one():
 
 
 def test_a_number_of_a_case_is_not_its_name():
-    page = table("Case #|Parties", *(f"26-{n + 100}|{name} v. Oak" for n, name in enumerate(NAMES)))
+    page = table_of("Case #|Parties", *(f"26-{n + 100}|{name} v. Oak" for n, name in enumerate(NAMES)))
     found = rows(list_of(page, case_name=PARTIES, docket_number=TEXT))
     assert found[0] == {"case_name": "Ash v. Oak", "docket_number": "26-100"}
 
 
 def test_two_values_in_a_cell():
-    page = table("Case|Date", *(f"26-{n + 100}<br>{name} v. Oak|2026-02-1{n}" for n, name in enumerate(NAMES)))
+    page = table_of("Case|Date", *(f"26-{n + 100}<br>{name} v. Oak|2026-02-1{n}" for n, name in enumerate(NAMES)))
     found = rows(list_of(page, case_name=PARTIES, docket_number=TEXT, date=DAY))
     assert found[0] == {"case_name": "Ash v. Oak", "docket_number": "26-100", "date": "2026-02-10"}
 
 
 def test_several_links_in_a_cell():
     links = "<a href='/o/{0}.doc'>Word</a> <a href='/o/{0}.pdf'>PDF</a>"
-    page = table("Case|Opinion", *(f"{name} v. Oak|{links.format(name)}" for name in NAMES))
+    page = table_of("Case|Opinion", *(f"{name} v. Oak|{links.format(name)}" for name in NAMES))
     asked = {**ADDRESS, "description": "link to the opinion (PDF)"}
     assert rows(list_of(page, case_name=TEXT, url=asked))[0]["url"] == "https://site.example/o/Ash.pdf"
 
@@ -84,7 +84,7 @@ def test_answers_that_an_accordion_folds_away():
 
 def test_a_menu_that_states_a_third_of_the_fields_is_no_list():
     menu = "<ul>" + "".join(f"<li><a href='/m/{name}'>{name} page</a>" for name in NAMES) + "</ul>"
-    real = table("Name|Price|Stock", *(f"{name} lamp|{n}.50 €|{n}" for n, name in enumerate(NAMES)))
+    real = table_of("Name|Price|Stock", *(f"{name} lamp|{n}.50 €|{n}" for n, name in enumerate(NAMES)))
     fields = {"name": TEXT, "price": NUMBER, "stock": NUMBER}
     assert not answer(menu, **fields).records
     found = answer(menu + real, **fields)
@@ -92,5 +92,5 @@ def test_a_menu_that_states_a_third_of_the_fields_is_no_list():
 
 
 def test_a_sentence_about_another_empty_list_takes_no_record_away():
-    page = "<p>No active jobs found</p>" + table("Name|Price", *(f"{name} lamp|1.50 €" for name in NAMES))
+    page = "<p>No active jobs found</p>" + table_of("Name|Price", *(f"{name} lamp|1.50 €" for name in NAMES))
     assert len(answer(page, name=TEXT, price=NUMBER).records) == len(NAMES)

@@ -1,0 +1,61 @@
+"""Records that stand in others of their kind, as the answers to a comment do."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.unit.read.pages import DAY, NUMBER, TEXT, list_of, rows
+
+WOODS = ("Ash", "Birch", "Cedar", "Elm", "Fir", "Gum", "Hazel", "Ivy")
+
+
+class TestRecordsInRecords:
+    @staticmethod
+    def comment(tag: str, author: str, day: int, *answers: str) -> str:
+        inner = f"<b class=author>{author}</b><time>2024-01-{day:02}</time><p>Words of {author}.</p>"
+        held = f"<div class=replies>{''.join(answers)}</div>" if answers else ""
+        return f"<{tag} class='comment depth-{len(answers)}'>{inner}{held}</{tag}>"
+
+    @pytest.mark.parametrize("tag", ["div", "article", "section"])
+    def test_answers_are_records_of_the_same_list(self, tag: str):
+        answer = self.comment(tag, "Bob", 2, self.comment(tag, "Cy", 3))
+        page = f"<div>{self.comment(tag, 'Ann', 1, '<!-- the oldest -->', answer)}{self.comment(tag, 'Eve', 4)}</div>"
+        reading = list_of(page, author=TEXT, date=DAY, text=TEXT)
+        assert rows(reading) == [
+            {"author": name, "date": f"2024-01-0{day}", "text": f"Words of {name}."}
+            for day, name in enumerate(("Ann", "Bob", "Cy", "Eve"), 1)
+        ]
+        assert reading.left_out == ""
+
+    def test_rows_of_a_layout_within_each_other_are_no_records_in_records(self):
+        cards = "".join(
+            f"<div class=col><div class=row><div class=col><h3><a href=/{name}>{name} lamp</a></h3></div>"
+            f"<div class=col><span class=price>{n}9.00 €</span></div></div></div>"
+            for n, name in enumerate(("Ash", "Birch", "Cedar", "Elm"), 1)
+        )
+        found = rows(list_of(f"<div class=row>{cards}</div>", name=TEXT, price=NUMBER))
+        assert [row["name"] for row in found] == ["Ash lamp", "Birch lamp", "Cedar lamp", "Elm lamp"]
+        assert [row["price"] for row in found] == ["19.00 €", "29.00 €", "39.00 €", "49.00 €"]
+
+    def test_blocks_of_one_kind_in_a_block_of_it_are_no_records_of_its_list(self):
+        group = "<div class=box><div class=inner>{}</div></div>"
+        boxes = [
+            f"<div class=box><h3><a href=/{name}>{name} lamp</a></h3><p>{n}9.00 €</p></div>"
+            for n, name in enumerate(WOODS, 1)
+        ]
+        page = "<section>" + "".join(group.format("".join(boxes[at : at + 4])) for at in (0, 4)) + "</section>"
+        assert [row["name"] for row in rows(list_of(page, name=TEXT, price=NUMBER))] == [
+            f"{name} lamp" for name in WOODS
+        ]
+
+    def test_many_answers_take_a_moment_each(self):
+        spent = []
+        for count in (150, 600):
+            answers = "".join(self.comment("div", f"Ann {n}", 1 + n % 9) for n in range(count))
+            page = f"<div>{self.comment('div', 'Bob', 1, answers)}{self.comment('div', 'Cy', 2)}</div>"
+            began = time.process_time()
+            assert len(list_of(page, author=TEXT, date=DAY, text=TEXT).records) == count + 2
+            spent.append(time.process_time() - began)
+        assert spent[1] < 10 * spent[0], spent
