@@ -73,8 +73,12 @@ def is_table(el: HtmlElement) -> bool:
 
 def step_of(el: HtmlElement) -> str:
     """An element's tag with its classes, those aside that tell parts of one kind apart."""
-    classes = [name for name in (el.get("class") or "").split() if not _STATE.search(name)]
-    return ".".join([str(el.tag), *sorted(classes)[:4]])
+    return ".".join([str(el.tag), *sorted(classes_of(el))[:4]])
+
+
+def classes_of(el: HtmlElement) -> frozenset[str]:
+    """An element's classes, those aside that tell parts of one kind apart."""
+    return frozenset(name for name in (el.get("class") or "").split() if not _STATE.search(name))
 
 
 def is_menu(el: HtmlElement) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +20,7 @@ from shoal.agent.read.lists.elements import (
     LOOKS,
     Path,
     attribute_number,
+    classes_of,
     is_cell,
     is_head,
     is_menu,
@@ -85,7 +87,10 @@ class _OpenElement:
     struck: bool = False  # its text is struck through beside other text
     lines: bool = False  # its text is in lines as it is written
     parts: list[Part] = field(default_factory=list)
-    own_end: int | None = None  # the first piece of a record that is nested in it
+    classes: frozenset[str] = frozenset()
+    kind: frozenset[str] | None = None  # the classes of the records that it is one of, once they were asked for
+    of_kind: frozenset[str] = frozenset()  # those of the record that it is nested in
+    own_end: int = -1  # the first piece of an element of its kind in it
 
 
 @dataclass(slots=True)
@@ -94,11 +99,6 @@ class _Row:
 
     next_column: int = 0
     own: list[tuple[int, HtmlElement, int]] = field(default_factory=list)  # column, cell, rows below that it stands in
-
-
-def _share_classes(el: HtmlElement, other: HtmlElement) -> bool:
-    """True for elements of one tag that have a class in common."""
-    return el.tag == other.tag and not set(step_of(el).split(".")[1:]).isdisjoint(step_of(other).split(".")[1:])
 
 
 def joined(pieces: Sequence[Piece]) -> str:
@@ -144,8 +144,7 @@ class PagePieces:
         self._addresses: dict[HtmlElement, str] = {}  # of links
         self._texts: dict[HtmlElement, str] = {}  # of links
         self._mentioned: dict[HtmlElement, HtmlElement | None] = {}  # paragraphs of code, by the element of a piece
-        self._nested: set[HtmlElement] = set()  # records that stand in others of their kind
-        self._outer: dict[HtmlElement, _OpenElement | None] = {}  # the record around, by parent of such records
+        self._classes: dict[HtmlElement, Counter[tuple[object, str]]] = {}  # of children, by tag and class
         self._line = 0
         self._open: list[_OpenElement] = []
         self._rows: list[_Row] = []
@@ -233,6 +232,7 @@ class PagePieces:
         if el.tag not in INLINE:
             self._line += 1
         path = above.path if above else ()
+        classes = of_kind = frozenset[str]()
         if is_cell(el):
             path = (*path, f"{'th' if is_head(el) else 'td'}@{self._column_of(el)}")
         elif el.tag in ("dt", "dd"):
@@ -241,8 +241,10 @@ class PagePieces:
             path = (*path, f"td@{self._laid_at[el]}")
         elif el.tag not in LOOKS:
             path = (*path, step_of(el))
-            if (outer := self._outer_of(el, path[-1])) is not None:
+            classes = classes_of(el)
+            if classes and (outer := self._outer_of(el, classes)) is not None:
                 path = (*outer.path[:-1], path[-1])
+                of_kind = outer.kind or of_kind
         if columns := _laid_columns(el):
             self.laid[el] = columns
             self._laid_at |= {cell: place % columns for place, cell in enumerate(el)}
@@ -271,32 +273,41 @@ class PagePieces:
         entry = _OpenElement(
             el, path, len(self.pieces), link, in_menu, silent, struck or (above is not None and above.struck)
         )
+        entry.classes, entry.of_kind = classes, of_kind
         entry.lines = el.tag == "pre" or (above is not None and above.lines)
         self._open.append(entry)
         self._add_text(el.text, entry)
 
-    def _outer_of(self, el: HtmlElement, step: str) -> _OpenElement | None:
+    def _outer_of(self, el: HtmlElement, classes: frozenset[str]) -> _OpenElement | None:
         """The record that another one of its kind, as a comment's answer, is nested in: its own pieces end there."""
-        parent = el.getparent()
-        if "." not in step or el.tag in INLINE or parent is None:
+        if el.tag in INLINE:
             return None
-        if parent not in self._outer:  # what holds for its first child holds for all
-            self._outer[parent] = self._find_outer(el, step)
-        if (outer := self._outer[parent]) is not None:
-            outer.own_end = len(self.pieces) if outer.own_end is None else outer.own_end
-            self._nested.add(el)
-        return outer
+        for outer in reversed(self._open):
+            if outer.el.tag != el.tag or classes.isdisjoint(outer.classes):
+                continue
+            if outer.kind is None:
+                outer.kind = self._classes_of_records(outer)
+            if outer.kind and outer.kind <= classes:
+                if outer.own_end < 0:
+                    outer.own_end = len(self.pieces)
+                # Without pieces before those of the first one in it, it lays them out.
+                return outer if outer.own_end > outer.start else None
+        return None
 
-    def _find_outer(self, el: HtmlElement, step: str) -> _OpenElement | None:
-        classes = set(step.split(".")[1:])
-        of_tag = (entry for entry in reversed(self._open) if entry.el.tag == el.tag and entry.path)
-        outer = next((entry for entry in of_tag if not classes.isdisjoint(entry.path[-1].split(".")[1:])), None)
-        if outer is None or len(self.pieces) == outer.start:
-            return None  # without pieces before those of the inner one, both lay a page out
-        beside = (other for other in outer.el.getparent() if other is not outer.el)
-        is_record = outer.el in self._nested or any(_share_classes(outer.el, other) for other in beside)
-        together = (other for other in el.getparent() if isinstance(other.tag, str))
-        return outer if is_record and all(_share_classes(el, other) for other in together) else None
+    def _classes_of_records(self, entry: _OpenElement) -> frozenset[str]:
+        """The classes that tell the records beside an element: most of its siblings share them; none beside no record.
+
+        A record that stands alone in another one is of that one's kind.
+        """
+        parent = entry.el.getparent()
+        if parent is None:
+            return frozenset()
+        if parent not in self._classes:
+            beside = (other for other in parent if isinstance(other.tag, str))
+            self._classes[parent] = Counter((other.tag, name) for other in beside for name in classes_of(other))
+        others = {name: self._classes[parent][entry.el.tag, name] - 1 for name in entry.classes}
+        most = max(others.values())
+        return frozenset(name for name, count in others.items() if 2 * count >= most) if most else entry.of_kind
 
     def _leave(self, el: HtmlElement) -> None:
         if is_row(el) and self._rows and el in self.path:
@@ -311,7 +322,7 @@ class PagePieces:
                 self._add_picture_link(el, entry)
             elif is_cell(el) and not entry.silent and (said := self._control_or_picture_text(el)):
                 self.pieces.append(Piece(said, el, entry.path, self._line, None, entry.start))
-        self.span[el] = (entry.start, len(self.pieces) if entry.own_end is None else entry.own_end)
+        self.span[el] = (entry.start, entry.own_end if entry.own_end > entry.start else len(self.pieces))
         self.parts[el] = entry.parts
         if self._open:
             self._open[-1].parts.append(Part(step_of(el), entry.start, len(self.pieces), el))

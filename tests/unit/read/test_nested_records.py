@@ -50,6 +50,32 @@ class TestRecordsInRecords:
             f"{name} lamp" for name in WOODS
         ]
 
+    def test_parts_of_an_entry_that_have_its_class_are_no_records(self):
+        cards = "".join(
+            f"<div class='card wide'><div class='card media'><h3><a href=/{name}>{name} lamp</a></h3></div>"
+            f"<div class='card text'><p>{n}9.00 €</p></div></div>"
+            for n, name in enumerate(WOODS, 1)
+        )
+        found = rows(list_of(f"<section>{cards}</section>", name=TEXT, price=NUMBER))
+        assert found == [{"name": f"{name} lamp", "price": f"{n}9.00 €"} for n, name in enumerate(WOODS, 1)]
+
+    def test_a_block_around_a_list_is_no_record_of_it(self):
+        boxes = "".join(
+            f"<div class=box><h3><a href=/{name}>{name} lamp</a></h3><p>{n}9.00 €</p></div>"
+            for n, name in enumerate(WOODS, 1)
+        )
+        page = f"<main><div class=box><h2>Lamps</h2><p>from 19.00 €</p><div class=list>{boxes}</div></div></main>"
+        found = rows(list_of(page, name=TEXT, price=NUMBER))
+        assert found == [{"name": f"{name} lamp", "price": f"{n}9.00 €"} for n, name in enumerate(WOODS, 1)]
+
+    @pytest.mark.parametrize("above", ["<!-- answers -->", "<h4>2 answers</h4>", "<a href=#new>Answer</a>"])
+    def test_what_stands_above_the_answers_is_none(self, above: str):
+        answers = above + self.comment("div", "Bob", 2) + self.comment("div", "Cy", 3)
+        page = f"<div>{self.comment('div', 'Ann', 1, answers)}{self.comment('div', 'Eve', 4)}</div>"
+        assert [row.get("author") for row in rows(list_of(page, author=TEXT, date=DAY, text=TEXT))] == [
+            *("Ann", "Bob", "Cy", "Eve")
+        ]
+
     def test_many_answers_take_a_moment_each(self):
         spent = []
         for count in (150, 600):
