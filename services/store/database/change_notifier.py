@@ -20,6 +20,10 @@ _LOOK_S = 0.05
 """Seconds between two looks at SQLite's file for writes of other processes."""
 _SAME_TICK_S = 0.02
 """Two writes so near each other may leave a file with one time: the clock of files ticks every few milliseconds."""
+_UNASKED_S = 1.0
+"""Seconds after which the database is asked whatever the log says. A writer changes the log first, and then the index
+in which others see the change: one that has to wait for a core between the two leaves a log that was looked at.
+"""
 _LISTEN_S = 0.2
 """Seconds that the listener sleeps before it looks whether the store was closed."""
 _RECONNECT_S = 1.0
@@ -73,14 +77,14 @@ class ChangeNotifier:
 class PollingNotifier(ChangeNotifier):
     """SQLite: asks the writer's connection whether *another* one has written, for as long as somebody waits.
 
-    Every commit writes to the log beside the file, so the database is not asked while that has not changed.
+    Every commit writes to the log beside the file, so the database is seldom asked while that has not changed.
     """
 
     def __init__(self, writer: Engine, thread: ThreadPoolExecutor) -> None:
         super().__init__()
         self._writer = writer
         self._thread = thread
-        self._looked = 0.0
+        self._looked = self._asked = 0.0
         self._version: int | None = None
         self._log = f"{writer.url.database}-wal" if writer.url.database else ""  # no other process sees one in memory
         self._log_was: tuple[int, int] | None = None
@@ -90,7 +94,7 @@ class PollingNotifier(ChangeNotifier):
         if not event.is_set() and self._log and time.monotonic() - self._looked > _LOOK_S / 2:
             self._looked = time.monotonic()
             log_is = self._settled_log()
-            if log_is is not None and log_is == self._log_was:
+            if log_is is not None and log_is == self._log_was and self._looked - self._asked < _UNASKED_S:
                 return
             try:
                 await asyncio.get_running_loop().run_in_executor(self._thread, self._look, log_is)
@@ -116,6 +120,7 @@ class PollingNotifier(ChangeNotifier):
             cursor.close()
         finally:
             connection.close()
+        self._asked = time.monotonic()
         self._log_was = log_is  # only now: the caller may have been canceled while this waited for its turn
         if version != self._version:
             self._version = version

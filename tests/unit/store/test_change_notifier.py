@@ -36,12 +36,24 @@ async def test_every_write_of_another_process_is_heard_of(store: Store, tmp_path
 
 
 async def test_a_file_that_rests_is_not_asked(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(change_notifier, "_UNASKED_S", 600.0)
     await store.put_state("known", {})  # a file that nothing has written to yet has no log to look at
     seen = await store.changed(0.3)
     asked: list[PollingNotifier] = []
     monkeypatch.setattr(PollingNotifier, "_look", lambda look, log_is: asked.append(look))
     assert await store.changed(0.5, since=seen) == seen
     assert asked == []
+
+
+async def test_a_write_whose_log_was_looked_at_before_it_could_be_seen_is_heard_of(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PollingNotifier, "_settled_log", lambda notifier: (1, 1))  # as it was at the last look
+    other = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
+    seen = await store.changed(0.3)
+    other.execute("create table scratch (n int)")
+    assert await store.changed(60.0, since=seen) > seen
+    other.close()
 
 
 async def test_a_look_that_its_waiter_gave_up_is_taken_again(
