@@ -10,22 +10,16 @@ from pathlib import Path
 
 
 @cache
-def tree_of(path: Path) -> ast.Module:
-    """The tree of a file.
+def nodes_of(path: Path) -> Sequence[ast.AST]:
+    """All nodes of a file's tree, breadth first.
 
     Trees hold no garbage, and a collector that goes through all of them again and again takes longer than the parser.
     """
     collects = gc.isenabled()
     gc.disable()
     try:
-        return ast.parse(path.read_text(encoding="utf-8"))
+        return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     finally:
         gc.freeze()
         if collects:
             gc.enable()
-
-
-@cache
-def nodes_of(path: Path) -> Sequence[ast.AST]:
-    """All nodes of a file's tree, breadth first."""
-    return tuple(ast.walk(tree_of(path)))

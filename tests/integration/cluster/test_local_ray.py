@@ -45,7 +45,9 @@ try:
             ray.get(ray.remote(lambda: time.sleep(0.2)).remote())
         here = psutil.Process().children(recursive=True)
         ray_s = [p for p in here if "ray" in " ".join(p.cmdline()) and p.name() not in ("raylet", "gcs_server")]
-        print(sorted({p.name()[:9] for p in ray_s}), sum(p.name() == "tail" for p in here))
+        own = psutil.Process().nice()
+        nicer = sum(p.nice() - own for p in ray_s)
+        print(sorted({p.name()[:9] for p in ray_s}), sum(p.name() == "tail" for p in here), nicer)
     alive = psutil.wait_procs(here, timeout=30)[1]  # on a busy machine the last of them takes its time
     print(len([p for p in alive if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]), "left")
 finally:
@@ -96,7 +98,7 @@ def test_ray_works_without_its_agents_and_leaves_nothing_in_their_place() -> Non
     ran = subprocess.run([sys.executable, "-c", NO_AGENTS], capture_output=True, text=True, timeout=800, check=False)
     assert ran.returncode == 0, ran.stderr
     running, left = ran.stdout.splitlines()[-2:]
-    assert running == "['ray::IDLE'] 2"
+    assert running == "['ray::IDLE'] 2 0", "Ray makes its workers nicer by itself, and a busy machine leaves them nothing"
     assert left == "0 left"
 
 

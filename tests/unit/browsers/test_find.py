@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from shoal.agent.chromium.process import find
 from shoal.agent.chromium.process.find import read_version
 from shoal.agent.errors import BrowserNotFound
+from shoal.agent.support import busy
 
 
 def program(folder: Path, lines: str) -> Path:
@@ -20,6 +22,16 @@ def program(folder: Path, lines: str) -> Path:
 def test_a_browser_that_says_its_version_starts(tmp_path: Path) -> None:
     said = "Chromium 156.0.8078.79 built on Debian"
     assert read_version(program(tmp_path, f'echo "{said} "')) == said
+
+
+def test_it_may_take_longer_on_a_busy_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = program(tmp_path, "sleep 1; echo Chromium 156.0.8078.79")
+    monkeypatch.setattr(find, "_VERSION_S", 0.5)
+    monkeypatch.setattr(busy, "load_and_cores", lambda: (0.0, 2))
+    with pytest.raises(BrowserNotFound, match="timed out after 0.5 seconds"):
+        read_version(slow)
+    monkeypatch.setattr(busy, "load_and_cores", lambda: (400.0, 2))
+    assert read_version(slow) == "Chromium 156.0.8078.79"
 
 
 @pytest.mark.parametrize(
