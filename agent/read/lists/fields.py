@@ -37,9 +37,11 @@ _HOURS = re.compile(
     rf"{_OPENS}(?:\s?[,;&/]\s?{_OPENS})?|closed|open 24 hours|geschlossen|fermé|cerrado|chiuso|gesloten", re.I
 )
 _PHONE = re.compile(
-    r"""(?=(?:\D*\d){7,15}\D*$)(?: \+ [\d\s()/.-]+
-      | (?!\d-[\d-]+-[\dXx]$) (?!\d\d?([./-])\d\d?\1\d+$) (?: \(\d+\) | 0\d+[\s/.-] ) [\d\s()/.-]+
-      | (?:1[\s.-])? \d{3}[\s.-]\d{3}[\s.-]\d{4} )""",
+    r"""(?=(?:[\s()/.+-]{0,3}\d){7,15}$)
+      (?: \+ [\d\s()/.-]{7,40}
+        | (?!\d-[\d-]{1,20}-[\dXx]$) (?!\d\d?([./-])\d\d?\1\d{1,4}$)
+          (?: \(\d{1,6}\) | 0\d{1,6}[\s/.-] ) [\d\s()/.-]{3,40}
+        | (?:1[\s.-])? \d{3}[\s.-]\d{3}[\s.-]\d{4} )""",
     re.X,
 )
 """A number with its country's or area's code, which neither a day nor the number of a book has."""

@@ -148,9 +148,7 @@ class PagePieces:
         self._line = 0
         self._open: list[_OpenElement] = []
         self._rows: list[_Row] = []
-        self._spread: list[
-            dict[int, tuple[HtmlElement, int]]
-        ] = []  # of each open table: cells that reach down, by column
+        self._spread: list[dict[int, tuple[HtmlElement, int]]] = []  # of open tables: cells that reach down, by column
         self._walk()
 
     def address(self, link: HtmlElement) -> str:

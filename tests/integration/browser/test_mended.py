@@ -78,8 +78,8 @@ async def test_a_box_whose_handler_blocks_the_page_is_ticked_once(context: Conte
 
 @pytest.mark.usefixtures("hurried")
 async def test_what_never_comes_to_rest_is_clicked_all_the_same(context: Context) -> None:
-    style = "<style>@keyframes go { to { margin-left: 40px } } button { width: 200px; animation: go .2s infinite alternate }</style>"
-    found = await show(context, f"{style}<button onclick='title = 1'>Go</button>")
+    moves = "@keyframes go { to { margin-left: 40px } } button { width: 200px; animation: go .2s infinite alternate }"
+    found = await show(context, f"<style>{moves}</style><button onclick='title = 1'>Go</button>")
     result = await click(context, found["Go"])
     assert result.error is None
     assert await context.read("() => document.querySelector('button').title") == "1"

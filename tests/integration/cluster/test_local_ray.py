@@ -98,7 +98,7 @@ def test_ray_works_without_its_agents_and_leaves_nothing_in_their_place() -> Non
     ran = subprocess.run([sys.executable, "-c", NO_AGENTS], capture_output=True, text=True, timeout=800, check=False)
     assert ran.returncode == 0, ran.stderr
     running, left = ran.stdout.splitlines()[-2:]
-    assert running == "['ray::IDLE'] 2 0", "Ray makes its workers nicer by itself, and a busy machine leaves them nothing"
+    assert running == "['ray::IDLE'] 2 0", "Ray's own default is nicer: nothing is left for workers on a busy machine"
     assert left == "0 left"
 
 

@@ -28,7 +28,7 @@ def test_it_may_take_longer_on_a_busy_machine(tmp_path: Path, monkeypatch: pytes
     slow = program(tmp_path, "sleep 1; echo Chromium 156.0.8078.79")
     monkeypatch.setattr(find, "_VERSION_S", 0.5)
     monkeypatch.setattr(busy, "load_and_cores", lambda: (0.0, 2))
-    with pytest.raises(BrowserNotFound, match="timed out after 0.5 seconds"):
+    with pytest.raises(BrowserNotFound, match=r"timed out after 0\.5 seconds"):
         read_version(slow)
     monkeypatch.setattr(busy, "load_and_cores", lambda: (400.0, 2))
     assert read_version(slow) == "Chromium 156.0.8078.79"
