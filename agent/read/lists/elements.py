@@ -13,7 +13,9 @@ from shoal.agent.read.words import word_set
 _MENU = re.compile(
     r"\b(nav|navbar|menu|footer|breadcrumbs?|pager|pagination|sidebar|toolbar|social|share|cookie|skip)", re.I
 )
-_STATE = re.compile(r"\d|(^|[-_])(odd|even|first|last|alt|active|current|hidden|collapsed?|show)($|[-_])")
+_STATE = re.compile(
+    r"\d|(^|[-_])(odd|even|first|last|alt|active|current|hidden|collapsed?|show|parent|children)($|[-_])"
+)
 """Classes that tell parts of one kind apart."""
 _CELL_ROLES = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
 _HEAD_ROLES = frozenset({"columnheader", "rowheader"})

@@ -18,7 +18,7 @@ from shoal.agent.read.lists.assignment import DOUBT, Assignment, assign, is_link
 from shoal.agent.read.lists.column import Column, Value
 from shoal.agent.read.lists.columns import columns_of
 from shoal.agent.read.lists.day_order import days_of
-from shoal.agent.read.lists.elements import step_of
+from shoal.agent.read.lists.elements import classes_of, step_of
 from shoal.agent.read.lists.fields import ListField
 from shoal.agent.read.lists.pieces import PagePieces, Piece
 from shoal.agent.read.lists.runs import Run, Span, find_runs
@@ -306,11 +306,13 @@ def _beside(best: _Trial, tried: Sequence[_Trial], fields: Sequence[ListField]) 
     named = any(_names_a_field(_heading_over(best.run, span), fields) for span in best.run.spans[:1])
     for other in tried:
         run = other.run.whole or other.run
-        if not _is_alike(best, other) or _in_menu(run) or _overlap(best.run.spans, run.spans):
+        if not _is_alike(best, other) or _overlap(best.run.spans, run.spans):
+            continue
+        if _in_menu(run) and not _in_menu(best.run):
             continue
         if run.headers != best.run.headers:
             continue
-        if step_of(run.roots[0]) != step_of(best.run.roots[0]) and not _takes_turns(best.run, run):
+        if step_of(run.roots[0]) != step_of(best.run.roots[0]) and not _goes_with(best.run, run):
             continue
         heading = _heading_over(run, run.spans[0])
         if _is_other_matter(heading) or (named and not _names_a_field(heading, fields)):
@@ -320,11 +322,13 @@ def _beside(best: _Trial, tried: Sequence[_Trial], fields: Sequence[ListField]) 
     return 0
 
 
-def _takes_turns(run: Run, other: Run) -> bool:
-    """True where records of one run stand between those of the other, below the same element."""
+def _goes_with(run: Run, other: Run) -> bool:
+    """True for runs below the same element, where one stands between the other's records or has a class more."""
     parents = {id(root.getparent()) for root in run.roots}
     between = run.spans[0] < other.spans[-1] and other.spans[0] < run.spans[-1]
-    return between and all(id(root.getparent()) in parents for root in other.roots)
+    classes, others = classes_of(run.roots[0]), classes_of(other.roots[0])
+    further = bool(classes & others) and (classes < others or others < classes)
+    return (between or further) and all(id(root.getparent()) in parents for root in other.roots)
 
 
 def _rows_of(trial: _Trial) -> set[tuple[str, ...]]:
@@ -366,7 +370,7 @@ def _settle(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], apar
     records = _records(best, fields, chosen, values, sureness)
     left_out = _left_out(best, fields, runs, records) or (_ANOTHER.format(apart) if apart else "")
     left_out = left_out.replace("1 entries", "1 entry") if apart == 1 else left_out
-    return ListReading(tuple(records), chosen, left_out)
+    return ListReading(tuple(records.values()), chosen, left_out)
 
 
 def _sureness(lead: float, column: Column) -> Sureness:
@@ -381,10 +385,11 @@ def _records(
     chosen: Mapping[str, Column],
     values: Mapping[str, Sequence[str | None]],
     sureness: Mapping[str, Sureness],
-) -> list[ListRecord]:
+) -> dict[int, ListRecord]:
+    """The records by their places in the run; parts that state too little, and what is none, are left out."""
     headers = set(best.run.headers.values())
     named = any(asked.kind == "name" and asked.name in chosen for asked in fields)
-    records: list[ListRecord] = []
+    records: dict[int, ListRecord] = {}
     for place in best.keep:
         record = {name: value for name, given in values.items() if (value := given[place])}
         texts = [column for column in chosen.values() if column.kind != "image"]
@@ -398,7 +403,7 @@ def _records(
         sure = {name: _sure_of(sureness[name], chosen[name], value) for name, value in record.items()}
         places = {name: _pieces_of(best.run, chosen[name], place) for name in record}
         links = {name: link for name in record if (link := _link_of(chosen[name], place)) is not None}
-        records.append(ListRecord(record, sure, places, links))
+        records[place] = ListRecord(record, sure, places, links)
     return records
 
 
@@ -429,32 +434,32 @@ def _sure_of(sureness: Sureness, column: Column, value: str) -> Sureness:
     return "likely" if odd and sureness == "certain" else sureness
 
 
-def _left_out(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], records: Sequence[ListRecord]) -> str:
+def _left_out(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], records: Mapping[int, ListRecord]) -> str:
     if not records:
         return NO_LIST
-    lost = len(best.run.spans) + len(best.run.dropped) - len(records)
-    if lost > 0.1 * (lost + len(records)) + 1:
-        return f"{lost} parts like the records were not read"
-    if alike := _alike_dropped(best.run):
+    lost = [*best.run.dropped, *(span for place, span in enumerate(best.run.spans) if place not in records)]
+    if len(lost) > 0.1 * (len(lost) + len(records)) + 1:
+        return f"{len(lost)} parts like the records were not read"
+    if alike := _number_alike(best.run, lost):
         return f"{alike} part{'s' * (alike > 1)} like the records state{'s' * (alike == 1)} too little to be read"
     missing = [asked for asked in fields if asked.name not in best.taken.columns]
     if any(asked.prop.required for asked in missing) or len(missing) > 0.4 * len(fields):
         return "not found: " + ", ".join(asked.name for asked in missing)
-    taken = sum(len(piece.text) for record in best.run.records() for piece in record)
+    taken = sum(len(piece.text) for pieces in best.run.records() for piece in pieces)
     if all(asked.is_called(column) for asked, column in zip(fields, map(best.column, fields), strict=True) if column):
         return ""
     larger = next((run for run in runs if _is_larger(run, best.run, taken)), None)
     return f"a larger list of {len(larger.spans)} parts was not read" if larger is not None else ""
 
 
-def _alike_dropped(run: Run) -> int:
-    """The number of parts that stand as the records do, though they state too little: all that is in them stands where
-    most records have something.
+def _number_alike(run: Run, lost: Sequence[Span]) -> int:
+    """The number of lost parts that stand as the records do: all that is in them stands where most records have
+    something.
     """
     places = Counter(path for pieces in run.records() for path in {piece.path for piece in pieces})
     usual = {path for path, number in places.items() if number > 0.5 * len(run.spans)}
-    lost = (span for span in run.dropped if not _leads_up(run, span))
-    own = ({piece.path for piece in run.page.pieces[start:end]} for start, end in lost)
+    parts = (run.page.pieces[start:end] for start, end in lost if not _leads_up(run, (start, end)))
+    own = ({piece.path for piece in pieces if piece.text} for pieces in parts)  # a link may have a picture alone
     return sum(bool(paths) and paths <= usual for paths in own)
 
 

@@ -132,5 +132,23 @@ class TestCompleteness:
         assert len(reading.records) == len(NAMES) - 1
         assert reading.left_out == "1 part like the records states too little to be read"
 
+    @pytest.mark.parametrize("item", ["item", "comment"])
+    def test_entries_with_a_class_more_are_told(self, item: str):
+        text = "<b class=author>{0}</b><p>Words of {0}.</p>"
+        kinds = [(f"{item} member", "Ann"), (f"{item} member", "Bob"), *((item, name) for name in ("Cy", "Di", "Eve"))]
+        page = "".join(f"<li class='{classes}'>{text.format(name)}</li>" for classes, name in kinds)
+        reading = list_of(f"<ul>{page}</ul>", author=CASE, text=CASE)
+        assert reading.left_out.startswith("the page shows another list of such records, with 2 entries")
+
+    def test_an_entry_without_its_name_is_told(self):
+        names = [f"<a href=/o/{n}>{name}</a>" for n, name in enumerate(NAMES)]
+        names[2] = "<a href=/o/2><img src=/new.png></a>"
+        page = "<div>" + "".join(
+            f"<div class=card>{name}<p>January {n + 2}, 2024</p></div>" for n, name in enumerate(names)
+        )
+        reading = list_of(page + "</div>", case_name=FIELDS["case_name"], url=FIELDS["url"])
+        assert len(reading.records) == len(NAMES) - 1
+        assert reading.left_out == "1 part like the records states too little to be read"
+
     def test_a_required_field_that_no_column_states_is_told(self):
         assert list_of("<ul><li>Ash v. Birch<li>Cedar v. Elm<li>Fir v. Hazel</ul>", **FIELDS).left_out

@@ -29,6 +29,43 @@ class TestRecordsInRecords:
         ]
         assert reading.left_out == ""
 
+    @pytest.mark.parametrize(
+        ("outer", "inner"),
+        [
+            ("comment parent", "comment"),
+            ("comment has-children", "comment by-owner"),
+            ("comment box", "comment box new"),
+        ],
+    )
+    def test_a_record_with_others_in_it_may_have_classes_of_its_own(self, outer: str, inner: str):
+        def comment(classes: str, author: str, answers: str = "") -> str:
+            return f"<li class='{classes}'><b class=author>{author}</b><p>Words of {author}.</p><ol>{answers}</ol></li>"
+
+        page = f"<ol>{comment(outer, 'Ann', comment(inner, 'Bob'))}{comment(outer, 'Cy', comment(inner, 'Di'))}</ol>"
+        found = rows(list_of(page, author=TEXT, text=TEXT))
+        assert found == [{"author": name, "text": f"Words of {name}."} for name in ("Ann", "Bob", "Cy", "Di")]
+
+    def test_a_class_that_few_of_the_records_have_is_none_of_their_kind(self):
+        text = "<b class=author>{0}</b><p>Words of {0}.</p>"
+        page = "".join(
+            f"<li class='comment {'by-owner' if name in 'Cy Di' else ''}'>{text.format(name)}"
+            f"<ol><li class=comment>{text.format(f'{name} Two')}</li></ol></li>"
+            for name in ("Ann", "Bob", "Cy", "Di", "Eve", "Flo", "Gus")
+        )
+        reading = list_of(f"<ol>{page}</ol>", author=TEXT, text=TEXT)
+        assert "Cy Two" in [row["author"] for row in rows(reading)]
+
+    def test_a_class_that_parts_of_a_record_share_with_it_makes_none_of_them_a_record(self):
+        cards = "".join(
+            f"<li class='product clearfix'><h3><a href=/{name}>{name} lamp</a></h3><ul>"
+            f"<li class='price clearfix'>{n}9.00 €</li><li class='stock clearfix'>{n}</li></ul></li>"
+            for n, name in enumerate(WOODS, 1)
+        )
+        found = rows(list_of(f"<ul>{cards}</ul>", name=TEXT, price=NUMBER, stock=NUMBER))
+        assert found == [
+            {"name": f"{name} lamp", "price": f"{n}9.00 €", "stock": str(n)} for n, name in enumerate(WOODS, 1)
+        ]
+
     def test_rows_of_a_layout_within_each_other_are_no_records_in_records(self):
         cards = "".join(
             f"<div class=col><div class=row><div class=col><h3><a href=/{name}>{name} lamp</a></h3></div>"
@@ -64,7 +101,8 @@ class TestRecordsInRecords:
             f"<div class=box><h3><a href=/{name}>{name} lamp</a></h3><p>{n}9.00 €</p></div>"
             for n, name in enumerate(WOODS, 1)
         )
-        page = f"<main><div class=box><h2>Lamps</h2><p>from 19.00 €</p><div class=list>{boxes}</div></div></main>"
+        above = "<h3><a href=/lamps>Lamps</a></h3><p>19.00 €</p>"
+        page = f"<main><div class=box>{above}<div class=list>{boxes}</div></div></main>"
         found = rows(list_of(page, name=TEXT, price=NUMBER))
         assert found == [{"name": f"{name} lamp", "price": f"{n}9.00 €"} for n, name in enumerate(WOODS, 1)]
 
