@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
@@ -75,6 +75,7 @@ class _Trial:
     columns: list[Column]
     taken: Assignment
     keep: list[int]  # records that state enough of the fields
+    elsewhere: Collection[int] = ()  # records that are about something else
 
     def column(self, asked: ListField) -> Column | None:
         """The column of a field."""
@@ -276,7 +277,12 @@ def _under_own_headings(best: _Trial, fields: Sequence[ListField]) -> _Trial:
         own = [text for text in own if _names_a_field(text, fields)] or own
     if not own or len(own) == len(parts):
         return best
-    return _try(best.run.of([span for text in own for span in parts[text]]), fields) or best
+    trial = _try(best.run.of([span for text in own for span in parts[text]]), fields)
+    if trial is not None:
+        return trial
+    theirs = {span for text in parts.keys() - own for span in parts[text]}  # its own are too few for columns
+    elsewhere = {place for place, span in enumerate(best.run.spans) if span in theirs}
+    return replace(best, keep=[place for place in best.keep if place not in elsewhere], elsewhere=elsewhere)
 
 
 def _is_other_matter(heading: str) -> bool:
@@ -437,7 +443,8 @@ def _sure_of(sureness: Sureness, column: Column, value: str) -> Sureness:
 def _left_out(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], records: Mapping[int, ListRecord]) -> str:
     if not records:
         return NO_LIST
-    lost = [*best.run.dropped, *(span for place, span in enumerate(best.run.spans) if place not in records)]
+    skipped = (place for place in range(len(best.run.spans)) if place not in records and place not in best.elsewhere)
+    lost = [*best.run.dropped, *(best.run.spans[place] for place in skipped)]
     if len(lost) > 0.1 * (len(lost) + len(records)) + 1:
         return f"{len(lost)} parts like the records were not read"
     if alike := _number_alike(best.run, lost):
