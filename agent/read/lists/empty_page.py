@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Self
 
 from shoal.agent.browser import Context
+from shoal.agent.read.lists.pieces import joined
+from shoal.agent.read.lists.runs import Run
 from shoal.agent.read.values.phrases import NEUTRAL_WORDS, phrase
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
@@ -110,6 +113,23 @@ class EmptyPage:
         said = f"its line {messages[0]!r} is not taken to speak of this list" if messages else ""
         lists = f"what it lists are {self.entries:,} entries such as {self.first!r}" if self.entries else ""
         return "; ".join(filter(None, (said, lists)))
+
+
+def message_above(run: Run) -> str:
+    """The line that says that the page has no entries at all, where a list follows it under a heading of its own: what
+    the page offers instead. "" without one.
+    """
+    heading = run.heading_over(run.spans[0])
+    if heading is None or heading.el.tag == "h1":
+        return ""
+    pieces = (piece for piece in run.page.pieces[: heading.start] if not run.page.in_menu(piece))
+    lines = (tuple(line) for _, line in groupby(pieces, lambda piece: piece.line))
+    messages = (line for line in lines if is_message_of_emptiness(joined(line), frozenset()))
+    for line in messages:
+        over = run.heading_over((line[0].order, line[-1].order + 1))
+        if over is None or over.el.tag == "h1":  # another heading says which part of the page is empty
+            return joined(line)
+    return ""
 
 
 def is_message_of_emptiness(line: str, asked: frozenset[str]) -> bool:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate, islice
+from itertools import islice
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -72,6 +72,16 @@ class Part:
     start: int
     end: int
     el: HtmlElement | None  # None for text
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading with its stretch of pieces."""
+
+    start: int
+    end: int
+    text: str
+    el: HtmlElement
 
 
 @dataclass(slots=True)
@@ -187,10 +197,17 @@ class PagePieces:
         return self._lengths[paragraph] - len(piece.text) > _MOST_BESIDE_CODE
 
     @cached_property
-    def headings(self) -> list[tuple[int, int, str]]:
-        """First piece, the one after the last, and the text of each heading that has a text."""
+    def headings(self) -> list[Heading]:
+        """The headings that have a text, in order."""
         spans = ((el, self.span[el]) for el in self.span if el.tag in _HEADINGS or el.get("role") == "heading")
-        return sorted((start, end, joined(self.pieces[start:end])) for _, (start, end) in spans if end > start)
+        found = (Heading(start, end, joined(self.pieces[start:end]), el) for el, (start, end) in spans if end > start)
+        return sorted(found, key=lambda heading: (heading.start, heading.end))
+
+    def is_over(self, heading: Heading, start: int) -> bool:
+        """True for a piece that stands in the block that a heading begins: in what is around it and has more text."""
+        spans = (self.span.get(around, (0, 0)) for around in heading.el.iterancestors())
+        block = next((span for span in spans if span != (heading.start, heading.end)), (0, 0))
+        return heading.end <= start < block[1]
 
     # --- the walk -------------------------------------------------------------------------------------
 
@@ -469,24 +486,6 @@ def _laid_rows(el: HtmlElement) -> Sequence[HtmlElement]:
     return rows if len(rows[0]) > 1 and alike else ()
 
 
-def element_with_text(page: Page, text: str) -> HtmlElement | None:
-    """The row, else the block, whose text is `text`, spaces aside; None where the page has none, or several."""
-    pieces = PagePieces(page)
-    bare = _squashed(text)
-    said = [_squashed(piece.text) for piece in pieces.pieces]
-    ends = [0, *accumulate(map(len, said))]
-    alike = [
-        el
-        for el, (start, end) in pieces.span.items()
-        if ends[end] - ends[start] == len(bare) and "".join(said[start:end]) == bare
-    ]
-    alike.sort(key=lambda el: sum(1 for _ in el.iterancestors()))
-    if not alike or any(alike[0] not in el.iterancestors() for el in alike[1:]):
-        return None
-    blocks = [el for el in alike if el.tag not in INLINE]
-    return next(filter(is_row, blocks), (blocks or alike)[-1])
-
-
 def _unclipped(text: str, holders: Iterable[HtmlElement | None]) -> str:
     """A text that ends with dots in full, where a title of its element or its link has the rest."""
     begun = text.strip().rstrip(".… ")
@@ -494,7 +493,3 @@ def _unclipped(text: str, holders: Iterable[HtmlElement | None]) -> str:
         return text
     titles = (words_in_line(el.get("title") or "") for el in holders if el is not None)
     return next((title for title in titles if title.startswith(begun)), text)
-
-
-def _squashed(text: str) -> str:
-    return "".join(text.split()).casefold()

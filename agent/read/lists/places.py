@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import accumulate, takewhile
 
 from lxml.html import HtmlElement
 
+from shoal.agent.page.page import Page
 from shoal.agent.read.lists.column import Column
-from shoal.agent.read.lists.elements import block_of, is_cell, is_head, tags_of
-from shoal.agent.read.lists.pieces import Piece
+from shoal.agent.read.lists.elements import INLINE, block_of, is_cell, is_head, is_row, tags_of
+from shoal.agent.read.lists.pieces import PagePieces, Piece
 from shoal.agent.read.lists.tables import cells_of
 from shoal.agent.read.lists.words import BY
 
@@ -75,3 +76,25 @@ def beside(label: Piece, value: Piece) -> bool:
         return True
     row = label_cell.getparent()
     return row is not None and row is value_cell.getparent() and len(cells_of(row)) == 2
+
+
+def element_with_text(page: Page, text: str) -> HtmlElement | None:
+    """The row, else the block, whose text is `text`, spaces aside; None where the page has none, or several."""
+    pieces = PagePieces(page)
+    bare = _squashed(text)
+    said = [_squashed(piece.text) for piece in pieces.pieces]
+    ends = [0, *accumulate(map(len, said))]
+    alike = [
+        el
+        for el, (start, end) in pieces.span.items()
+        if ends[end] - ends[start] == len(bare) and "".join(said[start:end]) == bare
+    ]
+    alike.sort(key=lambda el: sum(1 for _ in el.iterancestors()))
+    if not alike or any(alike[0] not in el.iterancestors() for el in alike[1:]):
+        return None
+    blocks = [el for el in alike if el.tag not in INLINE]
+    return next(filter(is_row, blocks), (blocks or alike)[-1])
+
+
+def _squashed(text: str) -> str:
+    return "".join(text.split()).casefold()

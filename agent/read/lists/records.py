@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,8 +18,9 @@ from shoal.agent.read.lists.column import Column, Value
 from shoal.agent.read.lists.columns import columns_of
 from shoal.agent.read.lists.day_order import days_of
 from shoal.agent.read.lists.elements import classes_of, step_of
+from shoal.agent.read.lists.empty_page import message_above
 from shoal.agent.read.lists.fields import ListField
-from shoal.agent.read.lists.pieces import PagePieces, Piece
+from shoal.agent.read.lists.pieces import Heading, PagePieces, Piece
 from shoal.agent.read.lists.runs import Run, Span, find_runs
 from shoal.agent.read.lists.words import split_words
 from shoal.agent.read.values.phrases import squash
@@ -29,6 +29,10 @@ from shoal.agent.read.word_lists.page_words import OTHER_MATTER
 from shoal.agent.types import Sureness
 
 _ANOTHER = "the page shows another list of such records, with {} entries; `extract.records` says which are meant"
+_ELSEWHERE = "the page shows such records only under {!r}; `extract.records` says whether they are meant"
+_INSTEAD = (
+    "the page says {!r}, and shows such records under another heading; `extract.records` says whether they are meant"
+)
 NO_LIST = "the page has no list whose entries state the fields"
 LEAST_FIELDS = 3
 """Fields by which records under other headings, or in other parts of the page, are known to be of one list."""
@@ -104,7 +108,15 @@ def _read_list(pieces: PagePieces, fields: Sequence[ListField]) -> ListReading:
         tried = _ranked(runs, fields)
     if not tried:
         return ListReading(left_out=NO_LIST)
+    if other := _other_matter(tried[0]):
+        enough = len(tried[0].taken.columns)
+        tried = [trial for trial in tried if len(trial.taken.columns) >= enough and not _in_menu(trial.run)]
+        tried = [trial for trial in tried if not _other_matter(trial)]
+    if not tried:
+        return ListReading(left_out=_ELSEWHERE.format(other))
     best = _under_own_headings(_gone_on(_best_in_full(tried, fields), tried, fields), fields)
+    if message := message_above(best.run):
+        return ListReading(left_out=_INSTEAD.format(message))
     led = _loosely(fields)
     if led[0].leads and led[0].name not in best.taken.columns:
         best = _try(best.run, led) or best
@@ -267,49 +279,51 @@ def _under_own_headings(best: _Trial, fields: Sequence[ListField]) -> _Trial:
     Parts under headings are chapters of one list: letters, years, kinds of goods. The last ones may say that they are
     about something else, "Related products"; or some are called as a field: "Options", and then "Commands".
     """
-    parts: dict[str, list[Span]] = defaultdict(list)
+    parts: dict[Heading | None, list[Span]] = defaultdict(list)
     for span in best.run.spans:
-        parts[_heading_over(best.run, span)].append(span)
+        parts[best.run.heading_over(span)].append(span)
     own = list(parts)
-    while len(own) > 1 and _is_other_matter(own[-1]):
+    while len(own) > 1 and own[-1] is not None and _is_other_matter(own[-1].text):
         own.pop()
     if len(fields) < LEAST_FIELDS:
-        own = [text for text in own if _names_a_field(text, fields)] or own
+        own = [heading for heading in own if _names_a_field(heading, fields)] or own
     if not own or len(own) == len(parts):
         return best
-    trial = _try(best.run.of([span for text in own for span in parts[text]]), fields)
+    trial = _try(best.run.of([span for heading in own for span in parts[heading]]), fields)
     if trial is not None:
         return trial
-    theirs = {span for text in parts.keys() - own for span in parts[text]}  # its own are too few for columns
+    theirs = {span for heading in parts.keys() - own for span in parts[heading]}  # its own are too few for columns
     elsewhere = {place for place, span in enumerate(best.run.spans) if span in theirs}
     return replace(best, keep=[place for place in best.keep if place not in elsewhere], elsewhere=elsewhere)
 
 
 def _is_other_matter(heading: str) -> bool:
-    said = f"{squash(heading.partition(' ')[2])} "
+    said = f"{squash(heading)} "
     return any(said.startswith(f"{words} ") or (" " in words and f" {words} " in said) for words in OTHER_MATTER)
 
 
-def _heading_over(run: Run, span: Span) -> str:
-    """The last heading before a record that stands in no record; "" without one."""
-    before = [heading for heading in run.page.headings if heading[1] <= span[0] and not _within(run, heading)]
-    return f"{len(before)} {before[-1][2]}" if before else ""
+def _other_matter(best: _Trial) -> str:
+    """The last heading over the records where all of these say that they are about something else; "" for others."""
+    said = ""
+    for place in best.keep:
+        heading = best.run.heading_over(best.run.spans[place])
+        if heading is None or heading.el.tag == "h1" or not _is_other_matter(heading.text):
+            return ""
+        if not best.run.page.is_over(heading, best.run.spans[place][0]):
+            return ""
+        said = heading.text
+    return said
 
 
-def _within(run: Run, heading: tuple[int, int, str]) -> bool:
-    place = bisect_right(run.spans, (heading[0], math.inf)) - 1
-    return place >= 0 and run.spans[place][1] > heading[0]
-
-
-def _names_a_field(heading: str, fields: Sequence[ListField]) -> bool:
-    said = split_words(heading)
+def _names_a_field(heading: Heading | None, fields: Sequence[ListField]) -> bool:
+    said = split_words(heading.text) if heading is not None else ()
     return any(word in said for asked in fields for word in asked.name_words)
 
 
 def _beside(best: _Trial, tried: Sequence[_Trial], fields: Sequence[ListField]) -> int:
     """Records of another list of the same kind in the page's own content; 0 where there is none with others."""
     rows = _rows_of(best)
-    named = any(_names_a_field(_heading_over(best.run, span), fields) for span in best.run.spans[:1])
+    named = any(_names_a_field(best.run.heading_over(span), fields) for span in best.run.spans[:1])
     for other in tried:
         run = other.run.whole or other.run
         if not _is_alike(best, other) or _overlap(best.run.spans, run.spans):
@@ -320,8 +334,10 @@ def _beside(best: _Trial, tried: Sequence[_Trial], fields: Sequence[ListField]) 
             continue
         if step_of(run.roots[0]) != step_of(best.run.roots[0]) and not _goes_with(best.run, run):
             continue
-        heading = _heading_over(run, run.spans[0])
-        if _is_other_matter(heading) or (named and not _names_a_field(heading, fields)):
+        heading = run.heading_over(run.spans[0])
+        if heading is not None and _is_other_matter(heading.text):
+            continue
+        if named and not _names_a_field(heading, fields):
             continue
         if _rows_of(other) - rows:
             return len(run.spans)

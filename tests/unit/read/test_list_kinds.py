@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shoal.agent.page.from_html import page_from_html
-from shoal.agent.read.lists.pieces import element_with_text
+from shoal.agent.read.lists.places import element_with_text
 from tests.unit.read.pages import ADDRESS, DAY, NUMBER, TEXT, URL, list_of, rows, table_of
 
 NAMES = ("Ash", "Birch", "Cedar", "Elm", "Fir")
@@ -217,19 +217,6 @@ class TestSeveralLists:
         reading = list_of(page, name=TEXT, price=NUMBER)
         assert len(reading.records) == (5 if "amps" in heading else 3)
         assert reading.left_out == ""
-
-    @pytest.mark.parametrize("own", [1, 2])
-    def test_what_a_page_recommends_is_no_record_beside_however_few(self, own: int):
-        cards = [
-            f"<li class=card><h3><a href=/{name}>{name} lamp</a></h3><p class=price>{n}.50 €</p>"
-            for n, name in enumerate(NAMES)
-        ]
-        page = f"<h2>Lamps</h2><ul>{''.join(cards[:own])}</ul><h2>Related products</h2><ul>{''.join(cards[own:])}</ul>"
-        reading = list_of(page, name=TEXT, price=NUMBER)
-        assert ([row["name"] for row in rows(reading)], reading.left_out) == (
-            [f"{name} lamp" for name in NAMES[:own]],
-            "",
-        )
 
     @pytest.mark.parametrize("heading", ["Health related costs", "Similarly old woods", "Related woods"])
     def test_a_chapter_before_others_is_part_of_the_list_whatever_it_is_called(self, heading: str):

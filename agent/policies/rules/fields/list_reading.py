@@ -16,7 +16,7 @@ from shoal.agent.read.lists.column import Column
 from shoal.agent.read.lists.elements import is_cell
 from shoal.agent.read.lists.fields import ListField
 from shoal.agent.read.lists.pieces import Piece, joined
-from shoal.agent.read.lists.records import ListReading, ListRecord, read_list
+from shoal.agent.read.lists.records import NO_LIST, ListReading, ListRecord, read_list
 from shoal.agent.read.record.structured_list import structured_list
 from shoal.agent.read.schema import Property
 from shoal.agent.read.shown.choosing import SURENESS_ORDER
@@ -44,6 +44,7 @@ def page_list(
     names = tuple(prop.name for prop in properties)
     if not records:
         why = f"the page shows no list whose entries state {', '.join(names)}"
+        why = reading.left_out if reading.left_out not in ("", NO_LIST) and not made else why
         return Extraction((), complete=False, why=why, missing=names, shown=shown)
     failed = failure_line(text, texts_of(records))
     counted = shown is not None and shown <= len(records)

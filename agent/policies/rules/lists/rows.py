@@ -14,7 +14,7 @@ from shoal.agent.policies.rules.lists.onward import button_id, next_step, walk
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.read.drawn.page_tree import page_on
 from shoal.agent.read.facts.facts import facts_of
-from shoal.agent.read.lists.pieces import element_with_text
+from shoal.agent.read.lists.places import element_with_text
 from shoal.agent.read.record.record import read_blocks
 from shoal.agent.read.schema import properties_of
 from shoal.agent.read.shown.places import name_stems

@@ -1,0 +1,79 @@
+"""What a page recommends beside its list, or instead of one, is no record of the list."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.read.pages import ADDRESS, NUMBER, TEXT, list_of, rows
+
+NAMES = ("Ash", "Birch", "Cedar", "Elm", "Fir")
+OTHERS = ("Gum", "Hazel", "Ivy", "Larch")
+UNDER = "the page shows such records only under {!r}; `extract.records` says whether they are meant"
+
+
+def cards(names: tuple[str, ...], kind: str = "card") -> str:
+    items = (
+        f"<li class={kind}><h3><a href=/{name}>{name} lamp</a></h3><p class=price>{len(name)}.50 €</p></li>"
+        for name in names
+    )
+    return f"<ul class={kind}s>{''.join(items)}</ul>"
+
+
+def read(html: str) -> tuple[list[str], str]:
+    """The names of the records, and what is said of what was left out."""
+    reading = list_of(html, name=TEXT, price=NUMBER)
+    return [row["name"].removesuffix(" lamp") for row in rows(reading)], reading.left_out
+
+
+@pytest.mark.parametrize("kind", ["card", "tile"])
+@pytest.mark.parametrize("own", [1, 2, 3])
+def test_recommendations_are_none_beside_a_list_however_short(own: int, kind: str):
+    page = f"<h1>Lamps</h1>{cards(NAMES[:own])}<h2>You may also like</h2>{cards(OTHERS, kind)}"
+    assert read(page) == ([*NAMES[:own]], "")
+
+
+@pytest.mark.parametrize("heading", ["Related products", "Customers also bought", "Das könnte Ihnen gefallen"])
+def test_recommendations_alone_are_told(heading: str):
+    page = f"<h1>Lamps</h1><p>All gone.</p><section><h2>{heading}</h2>{cards(OTHERS)}</section>"
+    assert read(page) == ([], UNDER.format(heading))
+
+
+def test_nothing_else_is_taken_instead_of_them():
+    menu = "".join(f"<li><a href=/s/{name}>{name} shop</a></li>" for name in NAMES)
+    shop = f"<h1>Lamps</h1><h2>Related products</h2>{cards(OTHERS)}"
+    page = f"<nav><ul>{menu}</ul></nav>{shop}<footer><ul>{menu}</ul></footer>"
+    reading = list_of(page, name=TEXT, url=ADDRESS)
+    assert (rows(reading), reading.left_out) == ([], UNDER.format("Related products"))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"<div><h3>Recently viewed</h3><p>Nothing yet</p></div><div>{cards(NAMES)}</div>",
+        f"<h1>Related products</h1>{cards(NAMES)}",
+    ],
+)
+def test_a_heading_of_another_block_or_of_the_page_makes_no_list_a_recommendation(page: str):
+    assert read(page) == ([*NAMES], "")
+
+
+@pytest.mark.parametrize(
+    "message", ["No results found.", "No products were found matching your selection.", "0 results for lamp"]
+)
+def test_what_an_empty_page_offers_instead_is_told(message: str):
+    page = f"<h1>Search</h1><p>{message}</p><h2>Popular now</h2>{cards(OTHERS)}"
+    instead = f"the page says {message!r}, and shows such records under another heading"
+    assert read(page) == ([], f"{instead}; `extract.records` says whether they are meant")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"<h1>Lamps</h1><h2>New</h2><p>No results found.</p><h2>All</h2>{cards(NAMES)}",  # of another chapter
+        f"<h1>Lamps</h1><p class=empty>No results found.</p>{cards(NAMES)}",  # what a script would show
+        f"<h1>Lamps</h1><p>No active jobs found</p><h2>All</h2>{cards(NAMES)}",  # of something else
+        f"<h1>Lamps</h1><h2>All</h2>{cards(NAMES)}<p>No results found.</p>",
+    ],
+)
+def test_a_message_that_is_not_about_the_list_takes_no_record_away(page: str):
+    assert read(page) == ([*NAMES], "")
