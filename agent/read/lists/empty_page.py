@@ -120,14 +120,15 @@ def message_above(run: Run) -> str:
     the page offers instead. "" without one.
     """
     heading = run.heading_over(run.spans[0])
-    if heading is None or heading.el.tag == "h1":
+    if heading is None:
         return ""
     pieces = (piece for piece in run.page.pieces[: heading.start] if not run.page.in_menu(piece))
     lines = (tuple(line) for _, line in groupby(pieces, lambda piece: piece.line))
     messages = (line for line in lines if is_message_of_emptiness(joined(line), frozenset()))
+    titled = any(other.el.tag == "h1" for other in run.page.headings)
     for line in messages:
         over = run.heading_over((line[0].order, line[-1].order + 1))
-        if over is None or over.el.tag == "h1":  # another heading says which part of the page is empty
+        if (over.el.tag == "h1") if over is not None else not titled:  # else it is about another part of the page
             return joined(line)
     return ""
 

@@ -38,11 +38,10 @@ def test_recommendations_alone_are_told(heading: str):
     assert read(page) == ([], UNDER.format(heading))
 
 
-def test_nothing_else_is_taken_instead_of_them():
-    menu = "".join(f"<li><a href=/s/{name}>{name} shop</a></li>" for name in NAMES)
-    shop = f"<h1>Lamps</h1><h2>Related products</h2>{cards(OTHERS)}"
-    page = f"<nav><ul>{menu}</ul></nav>{shop}<footer><ul>{menu}</ul></footer>"
-    reading = list_of(page, name=TEXT, url=ADDRESS)
+def test_no_list_that_states_less_is_taken_instead_of_them():
+    kinds = "".join(f"<li><a href=/s/{name}>{name} lamps</a></li>" for name in NAMES)
+    page = f"<h1>Lamps</h1><ul>{kinds}</ul><h2>Related products</h2>{cards(OTHERS)}"
+    reading = list_of(page, name=TEXT, price=NUMBER, url=ADDRESS)
     assert (rows(reading), reading.left_out) == ([], UNDER.format("Related products"))
 
 
@@ -57,11 +56,12 @@ def test_a_heading_of_another_block_or_of_the_page_makes_no_list_a_recommendatio
     assert read(page) == ([*NAMES], "")
 
 
+@pytest.mark.parametrize("title", ["<h1>Search</h1>", ""])
 @pytest.mark.parametrize(
     "message", ["No results found.", "No products were found matching your selection.", "0 results for lamp"]
 )
-def test_what_an_empty_page_offers_instead_is_told(message: str):
-    page = f"<h1>Search</h1><p>{message}</p><h2>Popular now</h2>{cards(OTHERS)}"
+def test_what_an_empty_page_offers_instead_is_told(title: str, message: str):
+    page = f"{title}<p>{message}</p><h2>Popular now</h2>{cards(OTHERS)}"
     instead = f"the page says {message!r}, and shows such records under another heading"
     assert read(page) == ([], f"{instead}; `extract.records` says whether they are meant")
 
@@ -73,6 +73,9 @@ def test_what_an_empty_page_offers_instead_is_told(message: str):
         f"<h1>Lamps</h1><p class=empty>No results found.</p>{cards(NAMES)}",  # what a script would show
         f"<h1>Lamps</h1><p>No active jobs found</p><h2>All</h2>{cards(NAMES)}",  # of something else
         f"<h1>Lamps</h1><h2>All</h2>{cards(NAMES)}<p>No results found.</p>",
+        f"<p>Your list is empty</p><h1>Lamps</h1>{cards(NAMES)}",  # of what a person has noted
+        f"<p>Your list is empty</p><h1>Lamps</h1><h2>All</h2>{cards(NAMES)}",
+        f"<h1>Lamps</h1><nav><p>Your list is empty</p></nav><h2>All</h2>{cards(NAMES)}",
     ],
 )
 def test_a_message_that_is_not_about_the_list_takes_no_record_away(page: str):
