@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from shoal.agent.types import ArtifactRef
 from tests.gateway_world import World, completed
@@ -94,14 +94,13 @@ async def test_a_sessions_pages_are_played_again_with_its_steps_and_without_what
     await expect(player.locator("#replay-state")).to_have_text("Paused")
     await expect(drawn.get_by_role("heading", name="Welcome")).to_be_attached()
 
-    # The step of the login is marked, and leads to its moment; the whole is played to its end by one key. All by keys:
-    # a click waits until its element rests for two pictures, and a busy machine draws none in a frame within a frame.
+    # The step of the login is marked, and leads to its moment; the whole is played to its end by one key.
     mark = player.locator("[data-at]").first
     await expect(mark).to_contain_text("fill")
-    await mark.get_by_role("button").press("Enter")
+    await mark.get_by_role("button").click()
     await expect(mark).to_have_attribute("aria-current", "step")
     await player.locator("#replay-speed").select_option("8")
-    await player.locator("#replay-speed").evaluate("control => control.blur()")
+    await player.locator("#replay-address").click()
     await page.keyboard.press("Space")
     await expect(player.locator("#replay-state")).to_have_text("The end")
     await expect(drawn.get_by_role("heading", name="Kettle")).to_be_attached()
@@ -115,6 +114,30 @@ async def test_a_sessions_pages_are_played_again_with_its_steps_and_without_what
     await expect(at).to_have_attribute("aria-valuetext", re.compile("^0:00 of 0:"))
     assert await page.title() == f"{session} · Shoal"
     assert complaints == []
+
+
+async def test_a_step_that_began_before_its_page_is_marked_at_the_page_s_beginning(
+    recorded: Recorded, browser: Browser
+) -> None:
+    async def slow_page(route: Route) -> None:
+        """The recording as of a page that took half a minute to load."""
+        answer = await route.fetch()
+        told = await answer.json()
+        for event in (event for tab in told["tabs"] for event in tab["events"]):
+            event["timestamp"] += 30_000
+        kept = {name: text for name, text in answer.headers.items() if not name.startswith("content-")}
+        await route.fulfill(json=told, headers=kept | {"content-type": "application/json"})
+
+    page = await browser.new_page()
+    await page.route(f"**/{recorded.recording[0]}/events", slow_page)
+    await page.goto(f"{recorded.live.url}/sessions/{recorded.session}")
+    await page.get_by_text("Recording of the pages").click()
+    player = page.frame_locator("iframe[title='Player of the recording']")
+    await expect(player.locator("#replay-state")).to_have_text("Paused")
+    mark = player.locator("[data-at]").first
+    await mark.get_by_role("button").click()
+    await expect(mark.locator(".at")).to_have_text("0:00")
+    await page.close()
 
 
 def element(tag: str, number: int, *children: Any, **attributes: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a page recommends beside its list, or instead of one, is no record of the list."""
+"""Recommendations of a page, beside its list or instead of one, are no records of it."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@
   const STEP_MS = 5000; // of the arrow keys
   const IDLE_MS = 3000;
   let player = null;
+  let tabs = [];
   let tab = { events: [] };
   let playing = false;
   let total = 0;
@@ -31,6 +32,10 @@
     }
     current?.setAttribute("aria-current", "step");
   }
+
+  // How long before the first event of a recorded tab, or after its last one, something happened, in milliseconds.
+  const away = (recorded, moment) =>
+    Math.max(recorded.events[0].timestamp - moment, moment - recorded.events[recorded.events.length - 1].timestamp, 0);
 
   const marks = () => [...document.querySelectorAll("[data-at]")].filter((mark) => !mark.hidden);
 
@@ -94,9 +99,11 @@
     at("at").max = total;
     at("ticks").replaceChildren();
     for (const mark of document.querySelectorAll("[data-at]")) {
-      const ms = Number(mark.dataset.at) - began();
-      mark.hidden = ms < -1000 || ms > total + 1000;
+      // A step begins before the page that it opens: it is marked in the tab that is nearest to it.
+      const distance = away(chosen, Number(mark.dataset.at));
+      mark.hidden = tabs.some((other) => away(other, Number(mark.dataset.at)) < distance);
       if (mark.hidden) continue;
+      const ms = Number(mark.dataset.at) - began();
       mark.querySelector(".at").textContent = clock(Math.max(ms, 0));
       const tick = document.createElement("i");
       tick.style.left = `${total ? (Math.min(Math.max(ms, 0), total) / total) * 100 : 0}%`;
@@ -116,7 +123,7 @@
       at("lacks").append(Object.assign(document.createElement("li"), { textContent: `Not there: ${sentence}.` }));
       at("lacks").hidden = false;
     }
-    const tabs = told.tabs.filter((one) => one.events.length > 1);
+    tabs = told.tabs.filter((one) => one.events.length > 1);
     if (tabs.length === 0) {
       at("state").textContent = "No page was recorded.";
       return;
