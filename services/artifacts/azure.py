@@ -108,8 +108,12 @@ class AzureArtifacts:
                     raise result
 
     async def _delete_one(self, key: str) -> None:
+        """Delete a file. obstore sends a POST, which it does not repeat where a connection that was kept is over."""
         with suppress(ArtifactMissing):  # it is gone, as it was asked to be
-            await self._ask(obstore.delete_async(self._store, key))
+            try:
+                await self._ask(obstore.delete_async(self._store, key))
+            except ArtifactStoreAway:
+                await self._ask(obstore.delete_async(self._store, key))
 
     async def page(self, folder: str, after: str = "", limit: int = 1_000) -> list[Stored]:
         async def listed() -> list[Stored]:
