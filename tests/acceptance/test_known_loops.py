@@ -1,7 +1,6 @@
 """A loop whose documents do not tell all that its pages show, each record against truth.
 
-The pages are the manual of Python, which nobody here wrote, read by what lxml finds in its files. `make test` reads
-every third of them, `make test-sites` (REGISTRY_SITES=all) all.
+The pages are the manual of Python, which nobody here wrote, read by what lxml finds in its files.
 """
 
 from __future__ import annotations
@@ -19,10 +18,9 @@ from lxml import html
 from tests.embedded import Up
 from tests.loopback import served
 from tests.sites.registry import cache
-from tests.sites.ring import EVERYTHING
+from tests.sites.ring import sweep
 
-pytestmark = pytest.mark.timeout(800)
-STRIDE = 1 if EVERYTHING else 3
+pytestmark = [pytest.mark.timeout(800), sweep]
 FIELDS = {"title": {"select": "h1"}, "source": {"label": "Source code"}, "summary": {"select": "title"}}
 
 
@@ -77,9 +75,8 @@ def test_what_style_sheets_hide_keeps_a_loop_in_the_browser_and_every_record_is_
     cluster: Up, folder: Path, manual: str
 ) -> None:
     """Each heading holds a sign that the manual's style sheet hides: a document alone would give it with the title."""
-    whole = pages(folder)
-    assert len(whole) >= 120
-    truth = dict(list(whole.items())[::STRIDE])
+    truth = pages(folder)
+    assert len(truth) >= 120
     job = cluster.submit(
         loop(manual, truth, extract={"fields": FIELDS}, artifacts={"evidence": "document"}, goal="modules")
     )

@@ -8,12 +8,13 @@ import pytest
 
 from shoal.agent.support.json_value import Json
 from tests.embedded import ROOT, Up, demo_shop, oracle, up
+from tests.sites.ring import sweep
 
 sys.path.insert(0, str(ROOT / "load-tests" / "site"))
 
 from shop.drift import ITEMS, RECORD_SCHEMA, Drift, truth
 
-pytestmark = pytest.mark.timeout(800)  # a cluster has to start, and real pages take their time
+pytestmark = [pytest.mark.timeout(800), sweep]  # a cluster has to start, and real pages take their time
 
 SEED = 7
 FIRST, SHADOW = 3, 5
