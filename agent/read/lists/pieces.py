@@ -75,7 +75,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class HeadingSpan:
     """A heading with its stretch of pieces."""
 
     start: int
@@ -197,13 +197,15 @@ class PagePieces:
         return self._lengths[paragraph] - len(piece.text) > _MOST_BESIDE_CODE
 
     @cached_property
-    def headings(self) -> list[Heading]:
+    def headings(self) -> list[HeadingSpan]:
         """The headings that have a text, in order."""
         spans = ((el, self.span[el]) for el in self.span if el.tag in _HEADINGS or el.get("role") == "heading")
-        found = (Heading(start, end, joined(self.pieces[start:end]), el) for el, (start, end) in spans if end > start)
-        return sorted(found, key=lambda heading: (heading.start, heading.end))
+        headings = (
+            HeadingSpan(start, end, joined(self.pieces[start:end]), el) for el, (start, end) in spans if end > start
+        )
+        return sorted(headings, key=lambda heading: (heading.start, heading.end))
 
-    def is_over(self, heading: Heading, start: int) -> bool:
+    def is_over(self, heading: HeadingSpan, start: int) -> bool:
         """True for a piece that stands in the block that a heading begins: in what is around it and has more text."""
         spans = (self.span.get(around, (0, 0)) for around in heading.el.iterancestors())
         block = next((span for span in spans if span != (heading.start, heading.end)), (0, 0))

@@ -20,7 +20,7 @@ from shoal.agent.read.lists.day_order import days_of
 from shoal.agent.read.lists.elements import classes_of, step_of
 from shoal.agent.read.lists.empty_page import message_above
 from shoal.agent.read.lists.fields import ListField
-from shoal.agent.read.lists.pieces import Heading, PagePieces, Piece
+from shoal.agent.read.lists.pieces import HeadingSpan, PagePieces, Piece
 from shoal.agent.read.lists.runs import Run, Span, find_runs
 from shoal.agent.read.lists.words import split_words
 from shoal.agent.read.values.phrases import squash
@@ -278,7 +278,7 @@ def _under_own_headings(best: _Trial, fields: Sequence[ListField]) -> _Trial:
     Parts under headings are chapters of one list: letters, years, kinds of goods. The last ones may say that they are
     about something else, "Related products"; or some are called as a field: "Options", and then "Commands".
     """
-    parts: dict[Heading | None, list[Span]] = defaultdict(list)
+    parts: dict[HeadingSpan | None, list[Span]] = defaultdict(list)
     for span in best.run.spans:
         parts[best.run.heading_over(span)].append(span)
     own = list(parts)
@@ -314,7 +314,7 @@ def _other_matter(best: _Trial) -> str:
     return said
 
 
-def _names_a_field(heading: Heading | None, fields: Sequence[ListField]) -> bool:
+def _names_a_field(heading: HeadingSpan | None, fields: Sequence[ListField]) -> bool:
     said = split_words(heading.text) if heading is not None else ()
     return any(word in said for asked in fields for word in asked.name_words)
 

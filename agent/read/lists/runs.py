@@ -15,7 +15,7 @@ from lxml.html import HtmlElement
 
 from shoal.agent.read.lists.column import Column
 from shoal.agent.read.lists.elements import LOOKS, Path, is_row, is_table, line_of, without_columns
-from shoal.agent.read.lists.pieces import Heading, PagePieces, Part, Piece
+from shoal.agent.read.lists.pieces import HeadingSpan, PagePieces, Part, Piece
 from shoal.agent.read.lists.tables import cells_of, header_above, is_section, is_sum, table_header
 from shoal.agent.read.lists.words import is_named, words_in_line
 from shoal.agent.read.values.text_values import days_in
@@ -78,12 +78,12 @@ class Run:
         left = set(dropped)
         return replace(self.of([span for span in self.spans if span not in left]), dropped=dropped)
 
-    def heading_over(self, span: Span) -> Heading | None:
+    def heading_over(self, span: Span) -> HeadingSpan | None:
         """The last heading before a record that stands in no record; None without one."""
         before = (heading for heading in reversed(self.page.headings) if heading.end <= span[0])
         return next((heading for heading in before if not self._holds(heading)), None)
 
-    def _holds(self, heading: Heading) -> bool:
+    def _holds(self, heading: HeadingSpan) -> bool:
         place = bisect_right(self.spans, (heading.start, math.inf)) - 1
         return place >= 0 and self.spans[place][1] > heading.start
 
