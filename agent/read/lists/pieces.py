@@ -198,12 +198,12 @@ class PagePieces:
 
     @cached_property
     def headings(self) -> list[HeadingSpan]:
-        """The headings that have a text, in order."""
+        """The headings that have a text, in the order of their ends."""
         spans = ((el, self.span[el]) for el in self.span if el.tag in _HEADINGS or el.get("role") == "heading")
         headings = (
             HeadingSpan(start, end, joined(self.pieces[start:end]), el) for el, (start, end) in spans if end > start
         )
-        return sorted(headings, key=lambda heading: (heading.start, heading.end))
+        return sorted(headings, key=lambda heading: heading.end)
 
     def is_over(self, heading: HeadingSpan, start: int) -> bool:
         """True for a piece that stands in the block that a heading begins: in what is around it and has more text."""

@@ -55,6 +55,7 @@ class Run:
     samples: dict[int, Run] = field(default_factory=dict)  # by the most records that they may have
     columns: list[Column] | None = None  # once they were asked for
     dropped: Sequence[Span] = ()  # stretches of the run that state too little to be records
+    headings: Sequence[HeadingSpan] | None = None  # those of the page that stand in no record, once they were asked for
 
     def records(self) -> list[list[Piece]]:
         """The pieces of each record."""
@@ -71,7 +72,7 @@ class Run:
 
     def of(self, spans: Sequence[Span]) -> Run:
         """A run of other stretches of the same page."""
-        return replace(self, spans=list(spans), whole=None, samples={}, columns=None)
+        return replace(self, spans=list(spans), whole=None, samples={}, columns=None, headings=None)
 
     def without(self, dropped: Sequence[Span]) -> Run:
         """The run without stretches that state too little to be records; it remembers them."""
@@ -80,8 +81,10 @@ class Run:
 
     def heading_over(self, span: Span) -> HeadingSpan | None:
         """The last heading before a record that stands in no record; None without one."""
-        before = (heading for heading in reversed(self.page.headings) if heading.end <= span[0])
-        return next((heading for heading in before if not self._holds(heading)), None)
+        if self.headings is None:
+            self.headings = [heading for heading in self.page.headings if not self._holds(heading)]
+        before = bisect_right(self.headings, span[0], key=lambda heading: heading.end)
+        return self.headings[before - 1] if before else None
 
     def _holds(self, heading: HeadingSpan) -> bool:
         place = bisect_right(self.spans, (heading.start, math.inf)) - 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tests.unit.read.pages import ADDRESS, DAY, NUMBER, TEXT, list_of, rows
@@ -149,6 +151,15 @@ class TestCompleteness:
         reading = list_of(page + "</div>", case_name=FIELDS["case_name"], url=FIELDS["url"])
         assert len(reading.records) == len(NAMES) - 1
         assert reading.left_out == "1 part like the records states too little to be read"
+
+    def test_a_long_list_takes_a_time_that_grows_with_it_alone(self):
+        spent = []
+        for count in (500, 4000):
+            cards = (f"<li><h3><a href=/o/{n}>{NAMES[n % 3]} {n}</a></h3><p>24-{n}</p></li>" for n in range(count))
+            began = time.process_time()
+            assert len(list_of(f"<h1>Cases</h1><ul>{''.join(cards)}</ul>", case_name=CASE, url=PDF).records) == count
+            spent.append(time.process_time() - began)
+        assert spent[1] < 20 * spent[0], spent
 
     def test_a_required_field_that_no_column_states_is_told(self):
         assert list_of("<ul><li>Ash v. Birch<li>Cedar v. Elm<li>Fir v. Hazel</ul>", **FIELDS).left_out
