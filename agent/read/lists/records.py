@@ -34,6 +34,8 @@ _INSTEAD = (
     "the page says {!r}, and shows such records under another heading; `extract.records` says whether they are meant"
 )
 NO_LIST = "the page has no list whose entries state the fields"
+_LONGEST_HEADING = 80
+"""Characters of a heading that a reason names."""
 LEAST_FIELDS = 3
 """Fields by which records under other headings, or in other parts of the page, are known to be of one list."""
 _FEW, _MOST_TRIED = 24, 10
@@ -94,7 +96,9 @@ class _Trial:
 def read_list(page: Page, fields: Sequence[ListField]) -> ListReading:
     """The records of the list that states the fields best; what is not shown is read where nothing else is."""
     reading = _read_list(PagePieces(page), fields)
-    return reading if reading.records else _read_list(PagePieces(page, hidden=True), fields)
+    if reading.records or reading.left_out != NO_LIST:
+        return reading
+    return _read_list(PagePieces(page, hidden=True), fields)
 
 
 def _read_list(pieces: PagePieces, fields: Sequence[ListField]) -> ListReading:
@@ -311,7 +315,7 @@ def _other_matter(best: _Trial) -> str:
         if not best.run.page.is_over(heading, best.run.spans[place][0]):
             return ""
         said = heading.text
-    return said
+    return said[:_LONGEST_HEADING]
 
 
 def _names_a_field(heading: HeadingSpan | None, fields: Sequence[ListField]) -> bool:
@@ -348,7 +352,7 @@ def _goes_with(run: Run, other: Run) -> bool:
     parents = {id(root.getparent()) for root in run.roots}
     between = run.spans[0] < other.spans[-1] and other.spans[0] < run.spans[-1]
     classes, others = classes_of(run.roots[0]), classes_of(other.roots[0])
-    further = bool(classes & others) and (classes < others or others < classes)
+    further = classes < others or others < classes
     return (between or further) and all(id(root.getparent()) in parents for root in other.roots)
 
 

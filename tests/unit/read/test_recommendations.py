@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.unit.read.pages import ADDRESS, NUMBER, TEXT, list_of, rows
+from tests.unit.read.test_list_answers import answer
 
 NAMES = ("Ash", "Birch", "Cedar", "Elm", "Fir")
 OTHERS = ("Gum", "Hazel", "Ivy", "Larch")
@@ -80,3 +83,25 @@ def test_what_an_empty_page_offers_instead_is_told(title: str, message: str):
 )
 def test_a_message_that_is_not_about_the_list_takes_no_record_away(page: str):
     assert read(page) == ([*NAMES], "")
+
+
+LISTED = [
+    {"@type": "Product", "name": f"{name} lamp", "offers": {"@type": "Offer", "price": "3.50"}} for name in OTHERS
+]
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [f"<script type='application/ld+json'>{json.dumps(LISTED)}</script>", f"<div hidden>{cards(NAMES)}</div>"],
+    ids=["structured data", "hidden"],
+)
+@pytest.mark.parametrize("above", ["<h2>Related products</h2>", "<p>No results found.</p><h2>Popular now</h2>"])
+def test_neither_structured_data_nor_what_is_hidden_bring_them_back(above: str, elsewhere: str):
+    found = answer(f"{elsewhere}<h1>Lamps</h1>{above}{cards(OTHERS)}", name=TEXT, price=NUMBER)
+    assert (found.records, found.complete) == ((), False)
+    assert "`extract.records` says whether they are meant" in found.why
+
+
+def test_a_reason_names_the_beginning_of_a_heading():
+    _, why = read(f"<h1>Lamps</h1><h2>Related {'products ' * 999}</h2>{cards(OTHERS)}")
+    assert why.startswith("the page shows such records only under 'Related products") and len(why) < 200

@@ -37,14 +37,14 @@ def page_list(
     maker = _Maker(page, reading, properties, ValueHints(_language(page) or locale, page.url), stamp, accept)
     made = [maker.record(read) for read in reading.records]
     records = tuple(record for record in made if len(record.sources) * 2 >= len(properties))
-    if not records:
+    refused = "" if made or reading.left_out == NO_LIST else reading.left_out  # structured data state the same list
+    if not records and not refused:
         records = _structured(page, properties, stamp)
     text = page.text()
     shown = stated_count(text)
     names = tuple(prop.name for prop in properties)
     if not records:
-        why = f"the page shows no list whose entries state {', '.join(names)}"
-        why = reading.left_out if reading.left_out not in ("", NO_LIST) and not made else why
+        why = refused or f"the page shows no list whose entries state {', '.join(names)}"
         return Extraction((), complete=False, why=why, missing=names, shown=shown)
     failed = failure_line(text, texts_of(records))
     counted = shown is not None and shown <= len(records)
