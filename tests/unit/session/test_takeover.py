@@ -180,7 +180,7 @@ async def test_a_lease_that_has_run_out_is_good_for_nothing_by_whom_the_page_is_
     people.begin(await FakeBrowser(PAGES).new_context(), Redactor(), closed_to="", tasks=tuple)
     people.take("lease", "Ada")
     people._current_takeover("lease").heard -= 2 * attendance.LEASE_S
-    for now in ("nobody", "Eve"):
+    for now in ("", "Eve"):
         if now == "Eve":
             people.take("other", now)
             with pytest.raises(ActionRefused, match="Eve has the page"):
@@ -280,7 +280,7 @@ async def test_a_dialog_waits_for_the_person_who_leads() -> None:
         people.hand_back("lease", "", done=False)
 
     await led(do)
-    assert await Attendance().answer_dialog(DialogAsked("alert", "x")) is None, "nobody leads"
+    assert await Attendance().answer_dialog(DialogAsked("alert", "x")) is None, "no person leads"
 
 
 async def test_a_dialog_is_shown_without_secrets() -> None:
