@@ -75,7 +75,12 @@ def is_table(el: HtmlElement) -> bool:
 
 def step_of(el: HtmlElement) -> str:
     """An element's tag with its classes, those aside that tell parts of one kind apart."""
-    return ".".join([str(el.tag), *sorted(classes_of(el))[:4]])
+    return step_with(el, classes_of(el))
+
+
+def step_with(el: HtmlElement, classes: frozenset[str]) -> str:
+    """An element's tag with some of its classes."""
+    return ".".join([str(el.tag), *sorted(classes)[:4]])
 
 
 def classes_of(el: HtmlElement) -> frozenset[str]:

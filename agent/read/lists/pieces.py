@@ -27,6 +27,7 @@ from shoal.agent.read.lists.elements import (
     is_row,
     is_table,
     step_of,
+    step_with,
 )
 from shoal.agent.read.lists.words import words_in_line
 from shoal.agent.read.words import word_set
@@ -154,6 +155,7 @@ class PagePieces:
         self._addresses: dict[HtmlElement, str] = {}  # of links
         self._texts: dict[HtmlElement, str] = {}  # of links
         self._mentioned: dict[HtmlElement, HtmlElement | None] = {}  # paragraphs of code, by the element of a piece
+        self.between: set[HtmlElement] = set()  # elements between a record and those that are nested in it
         self._classes: dict[HtmlElement, Counter[tuple[object, str]]] = {}  # of children, by tag and class
         self._line = 0
         self._open: list[_OpenElement] = []
@@ -260,8 +262,8 @@ class PagePieces:
             path = (*path, step_of(el))
             classes = classes_of(el)
             if classes and (outer := self._outer_of(el, classes)) is not None:
-                path = (*outer.path[:-1], path[-1])
                 of_kind = outer.kind or of_kind
+                path = (*outer.path[:-1], step_with(el, of_kind))  # whatever further classes it has
         if columns := _laid_columns(el):
             self.laid[el] = columns
             self._laid_at |= {cell: place % columns for place, cell in enumerate(el)}
@@ -287,9 +289,8 @@ class PagePieces:
             or (above is not None and above.silent and above.struck)
             or not (self.hidden or self.page.is_visible(el))
         )
-        entry = _OpenElement(
-            el, path, len(self.pieces), link, in_menu, silent, struck or (above is not None and above.struck)
-        )
+        struck = struck or (above is not None and above.struck)
+        entry = _OpenElement(el, path, len(self.pieces), link, in_menu, silent, struck)
         entry.classes, entry.of_kind = classes, of_kind
         entry.lines = el.tag == "pre" or (above is not None and above.lines)
         self._open.append(entry)
@@ -307,8 +308,10 @@ class PagePieces:
             if outer.kind and outer.kind <= classes:
                 if outer.own_end < 0:
                     outer.own_end = len(self.pieces)
-                # Without pieces before those of the first one in it, it lays them out.
-                return outer if outer.own_end > outer.start else None
+                if outer.own_end == outer.start:
+                    return None  # without pieces before those of the first one in it, it lays them out
+                self.between |= {entry.el for entry in self._open if len(entry.path) > len(outer.path)}
+                return outer
         return None
 
     def _classes_of_records(self, entry: _OpenElement) -> frozenset[str]:

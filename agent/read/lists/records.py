@@ -113,8 +113,7 @@ def _read_list(pieces: PagePieces, fields: Sequence[ListField]) -> ListReading:
     if not tried:
         return ListReading(left_out=NO_LIST)
     if other := _other_matter(tried[0]):
-        enough = len(tried[0].taken.columns)
-        tried = [trial for trial in tried if len(trial.taken.columns) >= enough and not _other_matter(trial)]
+        tried = [trial for trial in tried if _is_alike(tried[0], trial) and not _other_matter(trial)]
     if not tried:
         return ListReading(left_out=_ELSEWHERE.format(other))
     best = _under_own_headings(_gone_on(_best_in_full(tried, fields), tried, fields), fields)

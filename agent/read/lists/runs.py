@@ -119,7 +119,7 @@ class _Finder:
         groups: dict[tuple[object, ...], list[HtmlElement]] = defaultdict(list)
         own, striped = _classes_of_records(page), _striped(page)
         for el, (start, end) in page.span.items():
-            if end <= start or el.tag in LOOKS:  # these have the path of what they stand in
+            if end <= start or el.tag in LOOKS or el in page.between:  # looks have the path of what they stand in
                 continue
             path = without_columns(page.path[el])
             named = own.get((path[:-1], el.tag), set()) | striped.get(id(el.getparent()), set())

@@ -55,6 +55,20 @@ class TestRecordsInRecords:
         reading = list_of(f"<ol>{page}</ol>", author=TEXT, text=TEXT)
         assert "Cy Two" in [row["author"] for row in rows(reading)]
 
+    @pytest.mark.parametrize("day", ["<time>2024-01-0{1}</time>", ""])
+    def test_answers_of_another_class_are_records_of_the_same_list_and_what_holds_them_is_none(self, day: str):
+        """A site's owner answers each comment, in a list below it."""
+        text = f"<article><b class=author>{{0}}</b>{day}<p>Words of {{0}}.</p></article>"
+        answer = "<article><b class=author>{0} Owner</b><time>2024-02-0{1}</time><p>Words to {0}.</p></article>"
+        page = "".join(
+            f"<li class=comment>{text.format(name, n)}"
+            f"<ol class=children><li class='comment by-owner'>{answer.format(name, n)}</li></ol></li>"
+            for n, name in enumerate(WOODS, 1)
+        )
+        reading = list_of(f"<ol>{page}</ol>", author=TEXT, date=DAY, text=TEXT)
+        assert [row["author"] for row in rows(reading)] == [f"{name}{who}" for name in WOODS for who in ("", " Owner")]
+        assert reading.left_out == ""
+
     def test_a_class_that_parts_of_a_record_share_with_it_makes_none_of_them_a_record(self):
         cards = "".join(
             f"<li class='product clearfix'><h3><a href=/{name}>{name} lamp</a></h3><ul>"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -28,8 +29,7 @@ def read(html: str) -> tuple[list[str], str]:
     return [row["name"].removesuffix(" lamp") for row in rows(reading)], reading.left_out
 
 
-@pytest.mark.parametrize("kind", ["card", "tile"])
-@pytest.mark.parametrize("own", [1, 2, 3])
+@pytest.mark.parametrize(("own", "kind"), [(1, "card"), (2, "card"), (2, "tile"), (3, "tile")])
 def test_recommendations_are_none_beside_a_list_however_short(own: int, kind: str):
     page = f"<h1>Lamps</h1>{cards(NAMES[:own])}<h2>You may also like</h2>{cards(OTHERS, kind)}"
     assert read(page) == ([*NAMES[:own]], "")
@@ -41,10 +41,16 @@ def test_recommendations_alone_are_told(heading: str):
     assert read(page) == ([], UNDER.format(heading))
 
 
-def test_no_list_that_states_less_is_taken_instead_of_them():
+def test_a_single_record_of_another_form_is_not_guessed_beside_them():
+    page = f"<h1>Lamps</h1>{cards(NAMES[:1])}<h2>Related products</h2>{cards(OTHERS, 'tile')}"
+    assert read(page) == ([], UNDER.format("Related products"))
+
+
+@pytest.mark.parametrize("more", [{}, {"price": NUMBER}])
+def test_no_list_of_another_form_is_taken_instead_of_them(more: dict[str, Any]):
     kinds = "".join(f"<li><a href=/s/{name}>{name} lamps</a></li>" for name in NAMES)
     page = f"<h1>Lamps</h1><ul>{kinds}</ul><h2>Related products</h2>{cards(OTHERS)}"
-    reading = list_of(page, name=TEXT, price=NUMBER, url=ADDRESS)
+    reading = list_of(page, name=TEXT, url=ADDRESS, **more)
     assert (rows(reading), reading.left_out) == ([], UNDER.format("Related products"))
 
 
