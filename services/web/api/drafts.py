@@ -11,6 +11,7 @@ from shoal.services.store import ids
 from shoal.services.store.records import SessionDetail
 from shoal.services.store.workflows.records import WorkflowRow
 from shoal.services.web.api.jobs import JSON
+from shoal.services.web.api.sessions import artifact_bytes
 from shoal.services.web.api.views.workflows import ImportedView, imported_view
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
@@ -65,7 +66,7 @@ async def drafted(deps: GatewayDeps, detail: SessionDetail) -> Workflow | None:
     if row is None:
         return None
     try:
-        given = read_workflow(await deps.artifacts.get(row.key))
+        given = read_workflow(await artifact_bytes(deps, row))
     except WorkflowInvalid as error:
         raise BadInput(f"what was drafted is no workflow: {error.message}") from None
     drafts = tuple(version.model_copy(update={"state": "draft", "by": "recording"}) for version in given.versions)

@@ -80,6 +80,16 @@ async def test_a_session_without_a_draft_keeps_none(draft: bytes | None) -> None
         assert ("is no workflow" in page.text) == (draft is not None)
 
 
+async def test_a_draft_that_waits_at_its_worker_is_not_called_gone() -> None:
+    async with world() as here:
+        session = await demonstrated_session(here, json.dumps(WORKFLOW).encode())
+        await here.artifacts.delete("default")
+        for waiting, code in ((0, "artifact_missing"), (2, "artifact_waiting")):
+            await here.store.put_state("dispatcher/main", {"workers": [{"name": "w1", "uploads_waiting": waiting}]})
+            answer = await here.client.post(f"/v1/sessions/{session}/workflow")
+            assert answer.json()["code"] == code
+
+
 async def test_the_workflow_of_another_tenant_is_not_found_and_keeping_one_needs_control() -> None:
     async with world(auth=True) as locked:
         submits = {"Authorization": f"Bearer {await locked.key('submit', tenant='other')}"}

@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse
 from shoal.services.errors import NotFound
 from shoal.services.store import ids
 from shoal.services.store.records import ArtifactRow, SessionDetail
-from shoal.services.web.api.sessions import artifact_id
+from shoal.services.web.api.sessions import artifact_bytes, artifact_id
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.pages.login import LoginCheck
@@ -75,7 +75,7 @@ def add_recordings(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck
         request: Request, session: str, artifact: str, caller: Caller = Depends(let_in(login_check, "read"))
     ) -> Response:
         _, row = await recording(session, artifact, caller)
-        body, headers = await deps.artifacts.get(row.key), {"Cache-Control": "private, max-age=3600"}
+        body, headers = await artifact_bytes(deps, row), {"Cache-Control": "private, max-age=3600"}
         if "gzip" in request.headers.get("accept-encoding", ""):
             headers["Content-Encoding"] = "gzip"
         else:

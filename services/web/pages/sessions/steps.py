@@ -12,9 +12,10 @@ from fastapi.responses import HTMLResponse
 
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, ActionResult, Box, Step, Task
-from shoal.services.errors import ArtifactMissing, NotFound
+from shoal.services.errors import ArtifactMissing, ArtifactWaiting, NotFound
 from shoal.services.store import ids
 from shoal.services.store.records import SessionDetail
+from shoal.services.web.api.sessions import artifact_bytes
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.pages.login import LoginCheck
@@ -151,7 +152,9 @@ async def _exchanges(deps: GatewayDeps, detail: SessionDetail, prompt: str | Non
     if row.bytes > PROMPT_BYTES:
         return [], "The prompt is too long to be shown here; open it as a file."
     try:
-        stored = json.loads(await deps.artifacts.get(row.key))
+        stored = json.loads(await artifact_bytes(deps, row))
+    except ArtifactWaiting:
+        return [], "The prompt waits at its worker for the artifact store; look again later."
     except ArtifactMissing:
         return [], "The prompt is not kept any more."
     except ValueError:

@@ -81,6 +81,15 @@ async def test_the_events_are_data_whatever_asks_for_them() -> None:
             assert answer.status_code == 404, path
 
 
+async def test_a_recording_that_waits_at_its_worker_is_not_called_gone() -> None:
+    async with world() as here:
+        address = f"/sessions/{await ran(here)}/recordings/{RECORDING}/events"
+        await here.artifacts.delete("default")
+        assert (await here.client.get(address)).status_code == 410
+        await here.store.put_state("dispatcher/main", {"workers": [{"name": "w1", "uploads_waiting": 2}]})
+        assert (await here.client.get(address)).status_code == 503
+
+
 async def test_a_recording_of_another_tenant_is_not_found() -> None:
     async with world(auth=True) as locked:
         submits = {"Authorization": f"Bearer {await locked.key('submit', tenant='other')}"}

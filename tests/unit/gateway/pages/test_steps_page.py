@@ -125,6 +125,9 @@ async def test_a_prompt_that_is_gone_is_said_to_be_gone(here: World) -> None:
     await here.artifacts.delete(f"default/1/{session[1:]}/{PROMPT}.json")
     text = (await here.client.get(f"/sessions/{session}/steps/1/1")).text
     assert "The prompt is not kept any more." in text
+    await here.store.put_state("dispatcher/main", {"workers": [{"name": "w1", "uploads_waiting": 2}]})
+    text = (await here.client.get(f"/sessions/{session}/steps/1/1")).text
+    assert "The prompt waits at its worker" in text and "not kept any more" not in text
 
 
 async def test_steps_of_another_tenant_are_not_found() -> None:
