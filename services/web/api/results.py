@@ -198,12 +198,7 @@ def _add_changes(router: APIRouter, deps: GatewayDeps, authenticator: Authentica
         row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
         earlier = await earlier_run(deps, row, caller, since)
         differences = await changes_between(deps, earlier, row, tuple(dict.fromkeys(key)))
-        form = format or accepted_format(accept)
-        headers = {"Shoal-Changes": json.dumps(changes_told(differences))}
-        if form is not Format.JSONL:
-            headers["Content-Disposition"] = f'attachment; filename="{ids.job_id(row.id)}-changes.{form}"'
-        table = partial(results_table, row, CHANGES_LEADING, CHANGES_TRAILING)
-        return await written(table, _closed_after(differences, form), form, headers, formulas=formulas)
+        return await written_changes(row, differences, format or accepted_format(accept), formulas=formulas)
 
 
 async def earlier_run(deps: GatewayDeps, row: JobRow, caller: Caller, since: str) -> JobRow:
@@ -222,6 +217,15 @@ def changes_told(differences: RunChanges) -> dict[str, Json]:
     """Between which runs, by which key, and how many."""
     jobs = {"job": ids.job_id(differences.job), "since": ids.job_id(differences.since)}
     return {**jobs, "key": list(differences.key), **asdict(differences.counts)}
+
+
+async def written_changes(row: JobRow, differences: RunChanges, form: Format, *, formulas: bool) -> StreamingResponse:
+    """The changes of `row` as an answer, after which they are closed."""
+    headers = {"Shoal-Changes": json.dumps(changes_told(differences))}
+    if form is not Format.JSONL:
+        headers["Content-Disposition"] = f'attachment; filename="{ids.job_id(row.id)}-changes.{form}"'
+    table = partial(results_table, row, CHANGES_LEADING, CHANGES_TRAILING)
+    return await written(table, _closed_after(differences, form), form, headers, formulas=formulas)
 
 
 async def _closed_after(differences: RunChanges, form: Format) -> AsyncIterator[Line]:

@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 from shoal.agent.status import FINAL
 from shoal.services.store import ids
 from shoal.services.store.records import JobFilter, JobRow
+from shoal.services.web.api.results import Format, written_changes
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.pages.jobs.view_models import look
@@ -88,8 +89,22 @@ def add_compare(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, p
             changes=changes,
             lines=shown,
             keys=keys,
+            by=by,
             now=now,
         )
+
+    @router.get("/jobs/{job}/changes")
+    async def changes(
+        job: str,
+        caller: Caller = Depends(let_in(login_check, "read")),
+        to: str = Query(max_length=40, alias="with"),
+        by: str = Query("", max_length=LONGEST),
+    ) -> Response:
+        """All changes, as CSV. A person opens them in a spreadsheet, so texts stay texts there."""
+        row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
+        other = await deps.store.job(ids.parse_job(to), tenant=caller.sees)
+        differences = await changes_between(deps, other, row, (by,) if by else ())
+        return await written_changes(row, differences, Format.CSV, formulas=False)
 
 
 async def _first_lines(deps: GatewayDeps, row: JobRow) -> list[Line]:

@@ -76,6 +76,13 @@ def add_schedule_pages(router: APIRouter, deps: GatewayDeps, login_check: LoginC
     async def schedule(request: Request, name: str, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
         return await page(request, name, caller)
 
+    @router.get("/schedules/{name}/results")
+    async def results(name: str, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
+        """Leads to the records of the last run that completed and is not degraded."""
+        run = await store.newest_completed(caller.tenant, name)
+        assert run.job is not None
+        return RedirectResponse(f"/jobs/{ids.job_id(run.job)}/results?format=csv&columns=record", 303)
+
     _add_keys(router, deps, login_check, page)
 
     @router.post("/schedules/{name}/{verb}")

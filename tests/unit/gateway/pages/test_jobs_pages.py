@@ -16,7 +16,9 @@ from shoal.agent.types import Basis, Computation, FieldSource, Quotation, Record
 from shoal.services.store import ids
 from shoal.services.web.deps import Prices
 from shoal.services.web.pages.jobs import records
+from shoal.services.web.pages.rendering import HERE
 from tests.gateway_world import AT, World, completed, failed, loop_of, world
+from tests.unit.gateway.test_schedules import PRICES, run_once
 
 EVIL = "<script>alert(1)</script>\"'&"
 
@@ -327,6 +329,25 @@ async def test_two_runs_are_compared_record_by_record(here: World) -> None:
     assert f"{running} has not ended" in page and "<dd>" not in page
 
 
+async def test_downloads_of_what_changed_and_of_a_schedule_compute_nothing_in_a_spreadsheet(here: World) -> None:
+    old = await recorded(here, {"=1+1": 1, "b": 2})
+    new = await recorded(here, {"=1+1": 2, "b": 2})
+    page = (await here.client.get(f"/jobs/{new}/compare?with={old}&by=name")).text
+    (address,) = re.findall(r'href="([^"]*)" download>CSV', page)
+    table = (await here.client.get(address.replace("&amp;", "&"))).text
+    assert "'=1+1" in table and table.count("\n") == 2, table
+    await here.client.post("/v1/schedules", json=PRICES)
+    assert (await here.client.get("/schedules/prices/results")).status_code == 404
+    await run_once(here, {"name": "=1+1", "price": 1})
+    (address,) = re.findall(r'href="([^"]*)">CSV', (await here.client.get("/schedules/prices")).text)
+    assert "'=1+1" in (await here.client.get(address, follow_redirects=True)).text
+
+
+def test_no_link_of_a_page_leads_to_the_api_which_knows_no_login() -> None:
+    texts = {path: path.read_text() for path in (HERE / "templates").rglob("*.html")}
+    assert len(texts) > 20 and [str(path) for path, text in texts.items() if 'href="/v1/' in text] == []
+
+
 async def test_what_ended_of_late_is_drawn_and_listed(here: World) -> None:
     await recorded(here, {"a": 1, "b": "broken"})
     for over in ("hour", "day", "week"):
@@ -342,7 +363,7 @@ async def test_every_page_of_another_tenants_job_is_not_found_and_strangers_are_
         spec = {"url": "https://lamps.example/", "goal": "theirs", "loop": {"values": ["a"]}}
         job = (await locked.client.post("/v1/jobs", json=spec, headers=theirs)).json()["id"]
         await locked.run(loop_of(["a"], lambda work: completed({"n": 1})))
-        paths = [f"/jobs/{job}/{name}" for name in ("records", "map", "map/0", "compare")]
+        paths = [f"/jobs/{job}/{name}" for name in ("records", "map", "map/0", "compare", "changes?with=j1")]
         for path in [*paths, "/activity", "/?q=lamps"]:
             assert (await locked.client.get(path)).status_code == 303, path
         await locked.client.post("/login", data={"key": await locked.key("read", tenant="acme"), "next": "/"})
