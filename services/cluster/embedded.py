@@ -98,7 +98,7 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
         keeper.check()
         tell("starting the browser workers")
         actor = await stack.enter_async_context(_dispatcher(settings, run_dir))
-        await stack.enter_async_context(guarded(actor))
+        await stack.enter_async_context(guarded(actor, store))
         tell("starting the gateway")
         url = await keeper.url()
         stack.push_async_callback(keeper.end)  # before the workers are: what nobody would run should not be taken

@@ -13,8 +13,11 @@ from ray._private import worker as ray_worker
 from ray.actor import ActorHandle
 from ray.exceptions import RayError, RayTaskError
 
-from shoal.services.errors import ClusterFailed
+from shoal.agent.support.json_value import Json
+from shoal.services.dispatch.dispatcher import SNAPSHOTS
+from shoal.services.errors import ClusterFailed, StoreAway
 from shoal.services.events import LogEvent
+from shoal.services.store.store import Store
 
 log = structlog.get_logger()
 
@@ -84,8 +87,10 @@ async def while_ray_runs(call: Any, limit_s: float) -> Any:
 
 
 @asynccontextmanager
-async def guarded(actor: ActorHandle[Any]) -> AsyncIterator[None]:
+async def guarded(actor: ActorHandle[Any], store: Store) -> AsyncIterator[None]:
     """Keeps the dispatcher of an embedded cluster at work, and ends the context when Ray itself has ended.
+
+    Ends of the dispatcher and of workers are logged here, too: what Ray's processes log lies in the run folder.
 
     Raises:
         ClusterFailed: Ray has ended. What the context does is canceled first.
@@ -100,7 +105,8 @@ async def guarded(actor: ActorHandle[Any]) -> AsyncIterator[None]:
             ended.extend(ended_parts())
         owner.cancel()
 
-    tasks = [asyncio.create_task(watch(), name="watch-ray"), asyncio.create_task(_keep(actor), name="keep-dispatcher")]
+    loops = {"watch-ray": watch(), "keep-dispatcher": _keep(actor), "log-ends": log_ends(store)}
+    tasks = [asyncio.create_task(loop, name=name) for name, loop in loops.items()]
     try:
         yield
     except asyncio.CancelledError:
@@ -128,3 +134,27 @@ async def _keep(actor: ActorHandle[Any]) -> None:
             await asyncio.to_thread(ray.kill, actor, no_restart=False)
         except RayError as error:
             log.warning(LogEvent.DISPATCHER_REPLACED, why=str(error).splitlines()[0])
+
+
+_COUNTED = {"restarts": LogEvent.DISPATCHER_ENDED, "workers_lost": LogEvent.WORKER_LOST}
+"""Counts of ends in the snapshot of a dispatcher."""
+
+
+async def log_ends(store: Store) -> None:
+    """Logs each end of a dispatcher or a worker that dispatchers count from now on; never returns."""
+    known: dict[tuple[str, str], Json] | None = None
+    while True:
+        try:
+            seen = {
+                (key, name.removeprefix(SNAPSHOTS)): data[key]
+                for name, (data, _) in (await store.states(SNAPSHOTS)).items()
+                for key in _COUNTED
+                if key in data
+            }
+            for (key, dispatcher), ends in seen.items() if known is not None else ():
+                if ends["restarts"] and ends != known.get((key, dispatcher)):
+                    log.error(_COUNTED[key], dispatcher=dispatcher, why=ends["why"], ended=ends["restarts"])
+            known = seen
+        except StoreAway as error:
+            log.warning(LogEvent.STORE_AWAY, error=str(error))
+        await asyncio.sleep(_LOOK_S)

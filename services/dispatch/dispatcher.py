@@ -44,7 +44,7 @@ from shoal.services.store.store import Store
 log = structlog.get_logger()
 
 
-_PREFIX = "dispatcher/"
+SNAPSHOTS = "dispatcher/"
 """Names of the snapshots in the store."""
 
 _HOUSEKEEPING_S = 2.0
@@ -148,7 +148,7 @@ class Dispatcher:
 
     @property
     def _name(self) -> str:
-        return _PREFIX + self._config.name
+        return SNAPSHOTS + self._config.name
 
     async def stop(self) -> None:
         """Claims no more, lets running sessions end for `drain_s`, commits what they report, ends the workers."""
@@ -320,7 +320,7 @@ class Dispatcher:
 
     async def _others(self) -> list[Json]:
         """Return what other dispatchers last said of themselves."""
-        said = await self._store.states(_PREFIX)
+        said = await self._store.states(SNAPSHOTS)
         return [snapshot for name, (snapshot, age_s) in said.items() if name != self._name and age_s < _SILENT_S]
 
     # --- looking -------------------------------------------------------------------------------------

@@ -14,6 +14,9 @@ import ray
 from shoal.services.cluster import guard, supervisor
 from shoal.services.cluster.supervisor import Supervisor
 from shoal.services.settings import Settings
+from shoal.services.store.restarts import Restarts
+from shoal.services.store.store import open_store
+from tests.patience import soon
 
 
 @dataclass
@@ -142,3 +145,34 @@ async def test_a_dispatcher_of_a_version_that_cannot_say_what_it_was_made_of_is_
     assert (len(started), killed) == (2, started[:1])
     task.cancel()
     await asyncio.wait([task])
+
+
+async def test_ends_that_dispatchers_count_are_logged_once_each(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What Ray's processes log themselves lies in the run folder, and goes with the cluster."""
+    monkeypatch.setattr(guard, "_LOOK_S", 0.01)
+    store, none, said = await open_store("sqlite://"), Restarts(), ""
+    one = none.ended("of an earlier cluster", 1)
+
+    async def logged(restarts: Restarts, lost: Restarts, until: str) -> None:
+        nonlocal said
+        await store.put_state("dispatcher/main", {"restarts": restarts.data(), "workers_lost": lost.data()})
+        async with soon(28):
+            while until not in said:
+                await asyncio.sleep(0.01)
+                said += "".join(capsys.readouterr())
+
+    await store.put_state("dispatcher/main", {"restarts": one.data(), "workers_lost": one.data()})
+    loop = asyncio.create_task(guard.log_ends(store))
+    try:
+        await asyncio.sleep(0.1)  # it has seen what an earlier cluster left
+        await logged(none, one.ended("it hung", 1), "it hung")
+        await logged(none.ended("its process died", 1), none, "its process died")
+        await logged(none.ended("its process died", 1), one.ended("it crashed", 1), "it crashed")
+    finally:
+        loop.cancel()
+        await asyncio.wait([loop])
+        await store.close()
+    assert "of an earlier cluster" not in said
+    assert (said.count("worker.lost"), said.count("dispatcher.ended")) == (2, 1), said
