@@ -12,7 +12,7 @@ from markupsafe import escape
 
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.types import Basis, Computation, FieldSource, Quotation, Record
+from shoal.agent.types import Basis, Computation, FieldSource, Outcome, Quotation, Record
 from shoal.services.store import ids
 from shoal.services.web.deps import Prices
 from shoal.services.web.pages.jobs import records
@@ -327,6 +327,16 @@ async def test_two_runs_are_compared_record_by_record(here: World) -> None:
     running = await here.submit()
     page = (await here.client.get(f"/jobs/{running}/compare?with={new}")).text
     assert f"{running} has not ended" in page and "<dd>" not in page
+
+
+async def test_unsure_items_are_not_counted_as_failed_where_jobs_are_listed_and_compared(here: World) -> None:
+    job = await here.submit(loop={"values": ["a", "b", "c"]})
+    ends = {"a": completed({"n": 1}), "b": failed(), "c": Outcome(Status.UNSURE)}
+    await here.run(loop_of(list(ends), lambda work: ends[work.item.value]))
+    other = await recorded(here, {"a": 1})
+    for address in ("/", f"/jobs/{other}/compare?with={job}"):
+        page = (await here.client.get(address)).text
+        assert 'data-name="failed">1 <span class="soft">and 1 unsure</span>' in page, address
 
 
 async def test_downloads_of_what_changed_and_of_a_schedule_compute_nothing_in_a_spreadsheet(here: World) -> None:
