@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -14,6 +14,7 @@ from ray.actor import ActorHandle
 from ray.exceptions import RayError, RayTaskError
 
 from shoal.agent.support.json_value import Json
+from shoal.services.dispatch.actor import STARTS
 from shoal.services.dispatch.dispatcher import SNAPSHOTS
 from shoal.services.errors import ClusterFailed, StoreAway
 from shoal.services.events import LogEvent
@@ -136,25 +137,27 @@ async def _keep(actor: ActorHandle[Any]) -> None:
             log.warning(LogEvent.DISPATCHER_REPLACED, why=str(error).splitlines()[0])
 
 
-_COUNTED = {"restarts": LogEvent.DISPATCHER_ENDED, "workers_lost": LogEvent.WORKER_LOST}
-"""Counts of ends in the snapshot of a dispatcher."""
-
-
 async def log_ends(store: Store) -> None:
-    """Logs each end of a dispatcher or a worker that dispatchers count from now on; never returns."""
-    known: dict[tuple[str, str], Json] | None = None
+    """Logs each end of a dispatcher or a worker that is counted from now on; never returns."""
+    known: Mapping[tuple[LogEvent, str], Json] | None = None
     while True:
         try:
-            seen = {
-                (key, name.removeprefix(SNAPSHOTS)): data[key]
-                for name, (data, _) in (await store.states(SNAPSHOTS)).items()
-                for key in _COUNTED
-                if key in data
-            }
-            for (key, dispatcher), ends in seen.items() if known is not None else ():
-                if ends["restarts"] and ends != known.get((key, dispatcher)):
-                    log.error(_COUNTED[key], dispatcher=dispatcher, why=ends["why"], ended=ends["restarts"])
+            seen = await _counted_ends(store)
+            for (event, dispatcher), ends in seen.items() if known is not None else ():
+                if ends["restarts"] and ends != known.get((event, dispatcher)):
+                    log.error(event, dispatcher=dispatcher, why=ends["why"], ended=ends["restarts"])
             known = seen
         except StoreAway as error:
             log.warning(LogEvent.STORE_AWAY, error=str(error))
         await asyncio.sleep(_LOOK_S)
+
+
+async def _counted_ends(store: Store) -> dict[tuple[LogEvent, str], Json]:
+    """Ends as dispatchers count them: their own when they start, so also those of one that never gets further."""
+    ends: dict[tuple[LogEvent, str], Json] = {}
+    for name, (data, _) in (await store.states(STARTS)).items():
+        ends[LogEvent.DISPATCHER_ENDED, name.removeprefix(STARTS)] = data
+    for name, (data, _) in (await store.states(SNAPSHOTS)).items():
+        if "workers_lost" in data:
+            ends[LogEvent.WORKER_LOST, name.removeprefix(SNAPSHOTS)] = data["workers_lost"]
+    return ends

@@ -28,7 +28,7 @@ from shoal.services.store.store import Store, open_store
 log = structlog.get_logger()
 
 PREFIX = "shoal-dispatcher-"
-_STARTS = "starts/"
+STARTS = "starts/"
 """States in the store: when each dispatcher was last started, and how often it had ended by itself before."""
 
 _STORE_S = 60.0
@@ -69,7 +69,7 @@ async def counted_start(store: Store, name: str, *, again: bool) -> Restarts:
     Args:
         again: its process has ended by itself, and Ray has started another.
     """
-    state = f"{_STARTS}{name}"
+    state = f"{STARTS}{name}"
     restarts = Restarts()
     earlier = (await store.states(state)).get(state) if again else None
     if earlier is not None:

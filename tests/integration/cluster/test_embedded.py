@@ -78,8 +78,10 @@ def test_a_loop_survives_a_kill(cluster: Up, shop: str, who: str, word: str) -> 
     check_complete(cluster, job, 40)
     if who == "the dispatcher":
         wait_until(lambda: _restarts(cluster)["restarts"] == 1, 60, "the status says that it was started again")
+        wait_until(lambda: "dispatcher.ended" in cluster.log.read_text(), 60, "the log says so")
     if who == "a worker":
         wait_until(lambda: _restarts(cluster, "workers_lost")["restarts"] >= 1, 60, "the status counts lost workers")
+        wait_until(lambda: "worker.lost" in cluster.log.read_text(), 60, "the log says so")
 
 
 def _restarts(cluster: Up, key: str = "restarts") -> dict[str, Json]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import ray
 
+from shoal.agent.support.json_value import Json
 from shoal.services.cluster import guard, supervisor
 from shoal.services.cluster.supervisor import Supervisor
 from shoal.services.settings import Settings
@@ -153,23 +154,34 @@ async def test_ends_that_dispatchers_count_are_logged_once_each(
     """What Ray's processes log themselves lies in the run folder, and goes with the cluster."""
     monkeypatch.setattr(guard, "_LOOK_S", 0.01)
     store, none, said = await open_store("sqlite://"), Restarts(), ""
-    one = none.ended("of an earlier cluster", 1)
+    one, died = none.ended("of an earlier cluster", 1), none.ended("its process died", 1)
+    looked, states = asyncio.Event(), store.states
+
+    async def noted(prefix: str) -> dict[str, tuple[Mapping[str, Json], float]]:
+        found = await states(prefix)
+        looked.set()
+        return found
 
     async def logged(restarts: Restarts, lost: Restarts, until: str) -> None:
         nonlocal said
-        await store.put_state("dispatcher/main", {"restarts": restarts.data(), "workers_lost": lost.data()})
+        await store.put_state("starts/main", restarts.data())
+        await store.put_state("dispatcher/main", {"workers_lost": lost.data()})
         async with soon(28):
             while until not in said:
                 await asyncio.sleep(0.01)
                 said += "".join(capsys.readouterr())
 
-    await store.put_state("dispatcher/main", {"restarts": one.data(), "workers_lost": one.data()})
+    await store.put_state("starts/main", one.data())
+    await store.put_state("dispatcher/main", {"workers_lost": one.data()})
+    monkeypatch.setattr(store, "states", noted)
     loop = asyncio.create_task(guard.log_ends(store))
     try:
-        await asyncio.sleep(0.1)  # it has seen what an earlier cluster left
+        for _ in range(3):  # what an earlier cluster left is seen
+            looked.clear()
+            await asyncio.wait_for(looked.wait(), 60)
         await logged(none, one.ended("it hung", 1), "it hung")
-        await logged(none.ended("its process died", 1), none, "its process died")
-        await logged(none.ended("its process died", 1), one.ended("it crashed", 1), "it crashed")
+        await logged(died, none, "its process died")
+        await logged(died, one.ended("it crashed", 1), "it crashed")
     finally:
         loop.cancel()
         await asyncio.wait([loop])
