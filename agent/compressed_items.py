@@ -48,8 +48,8 @@ def compress_items(items: Sequence[LoopItem], part: int = PART) -> Iterator[Comp
 
 def _place(item: LoopItem) -> dict[str, str | int]:
     """Return where an item stood and when it changed, as far as it is said: of most items nothing is."""
-    told = (("page", item.page), ("turns", item.turns), ("modified", item.modified))
-    return {name: value for name, value in told if value}
+    fields = (("page", item.page), ("turns", item.turns), ("modified", item.modified))
+    return {name: value for name, value in fields if value}
 
 
 def decompress_items(data: bytes) -> tuple[LoopItem, ...]:

@@ -273,8 +273,8 @@ def secrets(settings: Settings) -> Finding:
     if wrong:
         remedy = f"write the host names where each may be filled in, one a line, into {folder}/TENANT/NAME{BINDING}"
         return Finding("secrets", False, "; ".join(wrong), remedy)
-    told = f"; weak, for {WEAK}: {', '.join(weak)}" if weak else ""
-    return Finding("secrets", True, f"{len(stored)} in {folder}, each bound to its sites{told}")
+    weak_note = f"; weak, for {WEAK}: {', '.join(weak)}" if weak else ""
+    return Finding("secrets", True, f"{len(stored)} in {folder}, each bound to its sites{weak_note}")
 
 
 async def store(settings: Settings) -> Finding:

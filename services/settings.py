@@ -86,10 +86,12 @@ def _setting(
         shown: how the documentation writes a default that a function gives.
         secret: no message may show the value.
     """
-    told: JsonDict = {"part": part, "unit": unit, "shown": shown, "secret": secret}
+    schema_extra: JsonDict = {"part": part, "unit": unit, "shown": shown, "secret": secret}
     if callable(default):
-        return Field(default_factory=default, description=meaning, json_schema_extra=told, repr=not secret, **bounds)
-    return Field(default, description=meaning, json_schema_extra=told, repr=not secret, **bounds)
+        return Field(
+            default_factory=default, description=meaning, json_schema_extra=schema_extra, repr=not secret, **bounds
+        )
+    return Field(default, description=meaning, json_schema_extra=schema_extra, repr=not secret, **bounds)
 
 
 def _in_data_dir(name: str) -> Callable[[dict[str, Any]], Any]:

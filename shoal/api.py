@@ -312,8 +312,8 @@ class Api:
         lists: str | None = None,
     ) -> AsyncIterator[bytes]:
         """A job's results as they stand, in pieces of the wanted format; see the route for the options."""
-        told = {"formulas": None if formulas else "false", "columns": columns, "lists": lists}
-        params = _without_unset({"format": form, "after": after, **told})
+        options = {"formulas": None if formulas else "false", "columns": columns, "lists": lists}
+        params = _without_unset({"format": form, "after": after, **options})
         async with self._stream("GET", f"/v1/jobs/{_part(job)}/results", params=params) as answer:
             async for piece in bodies.pieces(answer):
                 yield piece
@@ -326,17 +326,17 @@ class Api:
         key: Sequence[str] = (),
         form: str = "jsonl",
         formulas: bool = True,
-        told: Callable[[Mapping[str, Json]], None] = lambda _: None,
+        on_counts: Callable[[Mapping[str, Json]], None] = lambda _: None,
     ) -> AsyncIterator[bytes]:
         """Yield what changed since an earlier run, in pieces of the wanted format;
-        `told` gets between which runs, and how many records.
+        `on_counts` gets between which runs, and how many records.
         """
         params = _without_unset(
             {"since": since, "key": list(key), "format": form, "formulas": None if formulas else "false"}
         )
         path = f"/v1/jobs/{_part(job)}/changes"
         async with self._stream("GET", path, params=params, timeout=CHANGES_TIMEOUT) as answer:
-            told(orjson.loads(answer.headers["Shoal-Changes"]))
+            on_counts(orjson.loads(answer.headers["Shoal-Changes"]))
             async for piece in bodies.pieces(answer):
                 yield piece
 

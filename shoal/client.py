@@ -134,8 +134,8 @@ class AsyncClient:
         Raises:
             BadRequest: the spec is not valid; `faults` names each field.
         """
-        told = await self._api.attempt(bodies.spec_json(spec), items=items, timeout_s=timeout_s)
-        return Trial.model_validate(told)
+        answer = await self._api.attempt(bodies.spec_json(spec), items=items, timeout_s=timeout_s)
+        return Trial.model_validate(answer)
 
     async def try_workflow(
         self,

@@ -70,12 +70,12 @@ def _place(wrong: Mapping[str, Any]) -> str:
 def _complaint(entry: Primitive, wrong: Mapping[str, Any]) -> str:
     name = _place(wrong)
     if wrong["type"] == "missing":
-        said = "is missing"
+        complaint = "is missing"
     elif wrong["type"] == "extra_forbidden":
-        said = "is no argument of this action"
+        complaint = "is no argument of this action"
     else:
-        said = f"{wrong['msg'][0].lower()}{wrong['msg'][1:]}, not {wrong['input']!r}"[:200]
-    return f"{entry.name}: argument {name!r} {said}; it is called as {entry.signature}"
+        complaint = f"{wrong['msg'][0].lower()}{wrong['msg'][1:]}, not {wrong['input']!r}"[:200]
+    return f"{entry.name}: argument {name!r} {complaint}; it is called as {entry.signature}"
 
 
 def action_schema(entry: Primitive, bids: Sequence[str] | None = None) -> dict[str, Json]:

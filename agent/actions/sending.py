@@ -20,11 +20,11 @@ _QUIET_COMBINATIONS = frozenset({"Control+a", "Meta+a", "ControlOrMeta+a"})
 def sends(action: Action) -> Sends:
     """Return what the primitive's own word becomes with these arguments."""
     try:
-        said = primitive(action.name).sends
+        declared = primitive(action.name).sends
     except ActionInvalid:
         return "never"  # it is not performed
-    if said != "page":
-        return said
+    if declared != "page":
+        return declared
     if action.name in _WITH_KEYS:
         return "page" if is_quiet(action) else "always"
     return "always" if _types_enter(action) else "page"

@@ -89,14 +89,14 @@ def _by_saying(error: PlaywrightError) -> AgentError | None:
     return None
 
 
-def _line_of(text: str, said: re.Match[str]) -> str:
+def _line_of(text: str, match: re.Match[str]) -> str:
     """The line of Playwright's call log that says what was in the way.
 
     An element's words that Playwright cut, or that would have to be, are left out: a secret is hidden only whole.
     """
-    end = text.find("\n", said.start())
-    line = _NOISE.sub("", text[text.rfind("\n", 0, said.start()) + 1 : end if end >= 0 else len(text)]).strip(" -")
-    return line if len(line) <= _LINE_CHARS and "…" not in line else said.group()
+    end = text.find("\n", match.start())
+    line = _NOISE.sub("", text[text.rfind("\n", 0, match.start()) + 1 : end if end >= 0 else len(text)]).strip(" -")
+    return line if len(line) <= _LINE_CHARS and "…" not in line else match.group()
 
 
 def first_line(error: PlaywrightError) -> str:

@@ -70,13 +70,13 @@ class _Snapshot:
         for at, (parent, kind, name, text, attributes, number) in enumerate(copy.nodes):
             bid = f"{prefix}{number}" if number else ""
             self._frames[bid] = (nodes, at)
-            told = [*(("bid", bid) if bid in self._bids else ()), *attributes]
+            all_attributes = [*(("bid", bid) if bid in self._bids else ()), *attributes]
             nodes["parentIndex"].append(parent)
             nodes["nodeType"].append(kind)
             nodes["nodeName"].append(self.string(name))
             nodes["nodeValue"].append(self.string(text) if kind == _TEXT else -1)
             nodes["backendNodeId"].append(at + 1)
-            nodes["attributes"].append([self.string(part) for part in told])
+            nodes["attributes"].append([self.string(part) for part in all_attributes])
 
 
 def snapshot(copies: Mapping[str, FrameCopy], bids: Collection[str]) -> dict[str, Any]:

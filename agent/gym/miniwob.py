@@ -70,8 +70,8 @@ class MiniWob(GymTask):
         page.goto(self.url)
         page.evaluate(BEGIN, [page_seed(self.seed), self._most_ms, self._bare])
         page.wait_for_function("() => WOB_TASK_READY")
-        said = page.evaluate("() => core.getUtterance()")
-        return str(said["utterance"] if isinstance(said, dict) else said), self._task_state(page)
+        utterance = page.evaluate("() => core.getUtterance()")
+        return str(utterance["utterance"] if isinstance(utterance, dict) else utterance), self._task_state(page)
 
     def validate(
         self, page: Blocking, chat_messages: Sequence[ChatMessage]
@@ -80,14 +80,14 @@ class MiniWob(GymTask):
             return 0.0, True, "", {"error": "the agent turned to another tab: the task is over"}
         if page.url != self.url:
             return 0.0, True, "", {"error": "the agent left the page: the task is over"}
-        told = self._task_state(page)
-        return float(told["RAW_REWARD_GLOBAL"] > 0), bool(told["DONE_GLOBAL"]), "", told
+        task_state = self._task_state(page)
+        return float(task_state["RAW_REWARD_GLOBAL"] > 0), bool(task_state["DONE_GLOBAL"]), "", task_state
 
     def _task_state(self, page: Blocking) -> Mapping[str, Json]:
-        told = page.evaluate(_TOLD)
-        if not isinstance(told, dict):
+        task_state = page.evaluate(_TOLD)
+        if not isinstance(task_state, dict):
             raise BrowserError(f"the task {self.name} does not say how it stands")
-        return told
+        return task_state
 
 
 def page_seed(seed: int | None) -> int:

@@ -78,8 +78,8 @@ class _Explaining:
                     return self.of(value, kinds[value[field]], place, depth + 1)
                 if kinds:
                     there = ", ".join(kinds)
-                    said = repr(value.get(field))[:_SHOWN_CHARS]
-                    return f"{_named(place, field)} is none of those that are possible here: {there}", said
+                    value_text = repr(value.get(field))[:_SHOWN_CHARS]
+                    return f"{_named(place, field)} is none of those that are possible here: {there}", value_text
         if value is None and any(shape.get("type") == "null" for shape in shapes):
             return None
         own = [shape for shape in shapes if shape.get("type") != "null"]

@@ -44,10 +44,10 @@ class ReplyProblem(ValueError):
         said: words of the page or of the reply, which may be anything: fed back as data.
     """
 
-    def __init__(self, message: str, said: str = "") -> None:
-        super().__init__(f"{message}: {said}" if said else message)
+    def __init__(self, message: str, excerpt: str = "") -> None:
+        super().__init__(f"{message}: {excerpt}" if excerpt else message)
         self.message = message
-        self.said = said
+        self.excerpt = excerpt
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ class ReplyDoubt(ReplyProblem):
         part: how only what is doubted is asked for; None: the whole reply is.
     """
 
-    def __init__(self, message: str, value: Any, said: str = "", part: PartAgain | None = None) -> None:
-        super().__init__(message, said)
+    def __init__(self, message: str, value: Any, excerpt: str = "", part: PartAgain | None = None) -> None:
+        super().__init__(message, excerpt)
         self.value = value
         self.part = part
 
@@ -161,19 +161,19 @@ async def _ask_for_part(
     )
     reply = await model.ask(narrow)
     spend(reply.usage)
-    told = f"{transcript(ask, replies)},\n{transcript(narrow, [reply])}"
+    transcripts = f"{transcript(ask, replies)},\n{transcript(narrow, [reply])}"
     try:
         parsed = parse(reply.text)
         await check(parsed.value, part.json_schema)
-        return ModelAnswer(part.read(parsed.value), told, parsed.cut_off)
+        return ModelAnswer(part.read(parsed.value), transcripts, parsed.cut_off)
     except ReplyProblem:
-        return ModelAnswer(part.otherwise, told)
+        return ModelAnswer(part.otherwise, transcripts)
 
 
 def _again(ask: Ask, reply: Reply, problem: ReplyProblem) -> Ask:
-    said = Message("assistant", reply.text[:_FED_BACK_CHARS] or "(nothing)")
-    told = Message("user", render("again", problem=problem.message, said=problem.said))
-    return replace(ask, messages=(*ask.messages, said, told))
+    assistant_turn = Message("assistant", reply.text[:_FED_BACK_CHARS] or "(nothing)")
+    user_turn = Message("user", render("again", problem=problem.message, said=problem.excerpt))
+    return replace(ask, messages=(*ask.messages, assistant_turn, user_turn))
 
 
 def transcript(ask: Ask, replies: list[Reply]) -> str:
@@ -229,8 +229,8 @@ async def check(value: Json, schema: dict[str, Json] | None, disabled: Container
         return
     fault = min(await check_reply(schema, value), key=lambda problem: len(problem.path), default=None)
     if fault is not None:
-        if (told := refusal(value, schema, disabled)) is not None:
-            raise ReplyProblem(*told)
+        if (problem := refusal(value, schema, disabled)) is not None:
+            raise ReplyProblem(*problem)
         # The place and the message hold names and values of the reply, and the page's words where ids are words.
         place = "/".join(map(str, fault.path))
         raise ReplyProblem(

@@ -47,8 +47,8 @@ async def _pdf_text(path: Path, max_chars: int) -> str:
     """
     # JSON writes a character with twelve bytes at most.
     most_bytes = 12 * (2 * max_chars) + 64 * _MAX_PAGES + 4096
-    said = await run_module(_CHILD, str(path), str(_MAX_PAGES), str(max_chars), within_s=PDF_S, most_bytes=most_bytes)
-    pages, end = _heard(said)
+    output = await run_module(_CHILD, str(path), str(_MAX_PAGES), str(max_chars), within_s=PDF_S, most_bytes=most_bytes)
+    pages, end = _heard(output)
     text = "\n".join(f"[page {number}]\n{page}" for number, page in enumerate(pages, start=1))[:max_chars]
     if not end:
         return text
@@ -57,12 +57,12 @@ async def _pdf_text(path: Path, max_chars: int) -> str:
     return text[: max_chars - len(note)] + note if pages else ""
 
 
-def _heard(said: bytes) -> tuple[list[str], str]:
+def _heard(output: bytes) -> tuple[list[str], str]:
     """The pages, and why there are no more; "" when that is all."""
     pages: list[str] = []
-    for line in said.split(b"\n")[:-1]:  # the last one is empty, or was cut off
-        told = json.loads(line)
-        if isinstance(told, dict):
-            return pages, str(told["end"])
-        pages.append(str(told))
+    for line in output.split(b"\n")[:-1]:  # the last one is empty, or was cut off
+        entry = json.loads(line)
+        if isinstance(entry, dict):
+            return pages, str(entry["end"])
+        pages.append(str(entry))
     return pages, _LATE

@@ -151,11 +151,11 @@ class _Document:
             "arguments": [{"value": options}],
             "returnByValue": True,
         }
-        said = await self.wire.send("Runtime.callFunctionOn", asked)
-        if "exceptionDetails" in said:
-            reason = said["exceptionDetails"].get("exception", {}).get("description", "no reason given")
+        response = await self.wire.send("Runtime.callFunctionOn", asked)
+        if "exceptionDetails" in response:
+            reason = response["exceptionDetails"].get("exception", {}).get("description", "no reason given")
             raise BrowserError(f"the page could not be taken: {reason[:300]}")
-        answer: Mapping[str, Json] = said["result"]["value"]
+        answer: Mapping[str, Json] = response["result"]["value"]
         return answer
 
     async def object_of(self, element_id: int) -> str:
@@ -172,8 +172,8 @@ class _Document:
 
     async def describe(self, handle: str) -> Mapping[str, Any]:
         """DevTools' words about a node, and about the shadow trees right in it."""
-        said = await self.wire.send("DOM.describeNode", {"objectId": handle, "depth": 0, "pierce": True})
-        node: Mapping[str, Any] = said["node"]
+        response = await self.wire.send("DOM.describeNode", {"objectId": handle, "depth": 0, "pierce": True})
+        node: Mapping[str, Any] = response["node"]
         return node
 
     async def _hand_over_roots(self, suspects: Sequence[int]) -> bool:
@@ -186,11 +186,11 @@ class _Document:
             if root["shadowRootType"] == "closed":
                 asked = {"backendNodeId": root["backendNodeId"], "executionContextId": self.world}
                 resolved = await self.wire.send("DOM.resolveNode", asked)
-                told = {
+                call = {
                     "functionDeclaration": "function (root) { shoalPage.closed.set(this, root); }",
                     "objectId": host,
                     "arguments": [{"objectId": resolved["object"]["objectId"]}],
                 }
-                await self.wire.send("Runtime.callFunctionOn", told)
+                await self.wire.send("Runtime.callFunctionOn", call)
                 return True
         return False

@@ -124,18 +124,18 @@ def _written(attributes: Mapping[str, str | None]) -> str:
 @lru_cache(maxsize=4096)
 def _names(names: tuple[str, ...]) -> tuple[str, ...] | None:
     """The names as XML has them; None where two are one there, or where one declares a namespace."""
-    told = tuple(xml_name(name) for name in names)
-    is_plain = len(set(told)) == len(told) and not any(name.startswith("xmlns") for name in names)
-    return told if is_plain else None
+    xml_names = tuple(xml_name(name) for name in names)
+    is_plain = len(set(xml_names)) == len(xml_names) and not any(name.startswith("xmlns") for name in names)
+    return xml_names if is_plain else None
 
 
 def _mended(attributes: Mapping[str, str | None]) -> tuple[tuple[str, ...], dict[str, str | None]]:
     """Attributes with prefixes told as RDFa tells them without namespaces; plain names win over mended ones."""
     prefixes = {name: value for name, value in attributes.items() if name.startswith("xmlns")}
-    told: dict[str, str | None] = {}
+    mended: dict[str, str | None] = {}
     for name in sorted(attributes.keys() - prefixes.keys(), key=lambda name: xml_name(name) != name):
-        told.setdefault(xml_name(name), attributes[name])
+        mended.setdefault(xml_name(name), attributes[name])
     named = [f"{name.removeprefix('xmlns:')}: {value or ''}" for name, value in prefixes.items() if name != "xmlns"]
     if named:
-        told.setdefault("prefix", " ".join(named))
-    return tuple(told), told
+        mended.setdefault("prefix", " ".join(named))
+    return tuple(mended), mended

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shoal.agent.errors import GoalNeedsModel, PolicyUnavailable
 from shoal.agent.policies.policy import Policy
-from shoal.agent.policies.workflow import DocumentPolicy, ShadowPolicy, WorkflowPolicy
+from shoal.agent.policies.workflow import DocumentPolicy, ParallelRunPolicy, WorkflowPolicy
 from shoal.agent.spec import JobSpec
 from shoal.agent.worker_messages import LearnedUse
 from shoal.agent.workflows.format.workflow import read_once
@@ -71,7 +71,7 @@ def with_learned(policy: Policy, spec: JobSpec, use: LearnedUse | None, *, docum
     learned = read_once(spec.workflow)
     version, audited = learned.versions[0], use is LearnedUse.AUDIT
     if use is LearnedUse.SHADOW:
-        return ShadowPolicy(learned.name, version, policy)
+        return ParallelRunPolicy(learned.name, version, policy)
     if not policy.instant:
         replay = WorkflowPolicy(learned.name, version, behind=policy)
         return replay.to_be_audited() if audited else replay

@@ -214,13 +214,15 @@ class Redactor:
         )
 
     def _redacted_result(self, result: ActionResult) -> ActionResult:
-        told = self.result(result)
-        return replace(told, effect=replace(told.effect, url=told.effect.url and self.address(told.effect.url)))
+        redacted = self.result(result)
+        return replace(
+            redacted, effect=replace(redacted.effect, url=redacted.effect.url and self.address(redacted.effect.url))
+        )
 
     def page_errors(self, errors: PageErrors) -> PageErrors:
         """Errors of pages as they may be shown."""
-        told = (replace(e, text=self.sentence(e.text), where=self.address(e.where)) for e in errors.told)
-        return replace(errors, told=tuple(told))
+        redacted = (replace(e, text=self.sentence(e.text), where=self.address(e.where)) for e in errors.told)
+        return replace(errors, told=tuple(redacted))
 
     def result(self, result: ActionResult) -> ActionResult:
         """Return what an action did, and what it was given, without secrets:

@@ -200,7 +200,7 @@ class Attempt:
         self.learning_evidence = LearningEvidence(self.state, self.evidence.keep, taught, exact=deps.policy.instant)
         self.budget = deps.budget or SessionBudget(JobLimits.of(work))
         self.budget.spent = lambda: tokens(self.state.usage)
-        self.budget.told = self._note_limits
+        self.budget.on_change = self._note_limits
         self._note_limits()
         self.uncertain: dict[str, Json] = {}  # of a sample: what the page may state, by field
         self.rejected: list[ErrorInfo] = []  # entries of lists that are no valid records

@@ -62,14 +62,14 @@ def completed(attempt: Attempt, plan: Plan) -> Outcome:
     results = [task.result for task in attempt.state.history]
     answered = next((task for task in reversed(attempt.state.history) if isinstance(task.result, str)), None)
     loops = [result for result in results if isinstance(result, dict)]
-    told = [str(result[word]) for result in loops for word in ("doubt", "cut") if word in result]
-    told += [left_out(int(result.get("left_out", 0))) for result in loops]
+    remarks = [str(result[word]) for result in loops for word in ("doubt", "cut") if word in result]
+    remarks += [left_out(int(result.get("left_out", 0))) for result in loops]
     missing = incomplete(attempt.state.history, many=_asks_for_many(attempt))
     if missing is not None and missing.why:
-        told += [missing.why] if missing.why not in told else []
-    told += [attempt.glossary.told] if attempt.glossary is not None and attempt.work.depth == 0 else []
-    told += [attempt.kept_off.message] if attempt.kept_off is not None else []
-    reason = "; ".join(filter(None, (plan.thoughts, *told)))
+        remarks += [missing.why] if missing.why not in remarks else []
+    remarks += [attempt.glossary.told] if attempt.glossary is not None and attempt.work.depth == 0 else []
+    remarks += [attempt.kept_off.message] if attempt.kept_off is not None else []
+    reason = "; ".join(filter(None, (plan.thoughts, *remarks)))
     told_last = {"answer": answered.result, "rests_on": answered.rests_on} if answered is not None else {}
     return ended(
         attempt, Status.COMPLETED, reason=reason, incomplete=missing, rejected=tuple(attempt.rejected), **told_last
@@ -80,8 +80,8 @@ def _no_record(attempt: Attempt, last: dict[str, Json]) -> FieldsMissing:
     """Why a session that read data has no record: the fields, and what there is instead."""
     fields, awaited = tuple(map(str, last.get("missing", ()))), str(last.get("awaited", ""))
     why = str(last.get("why", "")) or f"the page shows no record with {', '.join(fields) or 'what is asked for'}"
-    told = "; ".join(filter(None, (f"{attempt.page.url}: {why}", awaited)))
-    return FieldsMissing(told, fields=fields, awaited=awaited)
+    message = "; ".join(filter(None, (f"{attempt.page.url}: {why}", awaited)))
+    return FieldsMissing(message, fields=fields, awaited=awaited)
 
 
 def _asks_for_many(attempt: Attempt) -> bool:

@@ -88,8 +88,8 @@ class Evidence:
     def _redacted_file(self, data: bytes) -> bytes:
         """A file of a site with references for secrets, and otherwise byte for byte; UTF-16 has none that is found."""
         text = data.decode("utf-8", "surrogateescape")
-        told = self._state.hidden.text(text)
-        return data if told == text else told.encode("utf-8", "surrogateescape")
+        redacted = self._state.hidden.text(text)
+        return data if redacted == text else redacted.encode("utf-8", "surrogateescape")
 
     async def keep_prompt(self, prompt: str | None) -> str | None:
         """Prompt and reply of a decision; the artifact's id, None where no model was asked."""
@@ -111,11 +111,11 @@ class Evidence:
         `ask` as pages have it.
         """
         came = await self._page.page_errors(ask=ask)
-        told = (
+        redacted = (
             redacted_errors(came, self._state.hidden.redacted_text, self._errors_left) if came != PageErrors() else came
         )
-        self._errors_left -= len(told.told)
-        return told
+        self._errors_left -= len(redacted.told)
+        return redacted
 
     async def last_page_errors(self, status: Status) -> PageErrors:
         """Those that no step has. A page that was only read is asked for them where its session did not do well."""
@@ -197,10 +197,10 @@ class Evidence:
         if raw is not None:
             html = await asyncio.to_thread(self._redacted_file, raw.body)
         else:
-            said = self._state.hidden.redacted_text(
+            text = self._state.hidden.redacted_text(
                 str(await self._page.read("() => document.documentElement.outerHTML"))
             )
-            html = said.encode("utf-8", "replace")
+            html = text.encode("utf-8", "replace")
         await self.keep("document", await asyncio.to_thread(gzip.compress, html, _FAST), "application/gzip")
 
     async def keep_traces(self) -> str:
@@ -224,11 +224,11 @@ class Evidence:
             path = f"{folder}/trace.zip"
             if not await self._page.end_trace(path):
                 return
-            told = await asyncio.to_thread(redacted_trace, path, self._state.hidden.redacted_text)
+            redacted = await asyncio.to_thread(redacted_trace, path, self._state.hidden.redacted_text)
         if wants.trace:
-            await self.keep("trace", told.trace, "application/zip")
+            await self.keep("trace", redacted.trace, "application/zip")
         if wants.har:
-            await self.keep("har", har(told.requests), "application/json")
+            await self.keep("har", har(redacted.requests), "application/json")
 
     async def keep_recording(self) -> str:
         """The DOM events of the session's pages, where the job wants them. Says why they are not there, else ""."""
@@ -237,11 +237,11 @@ class Evidence:
         try:
             async with asyncio.timeout(_TRACES_S):
                 raw = await self._page.end_recording()
-                told = (
+                redacted = (
                     await asyncio.to_thread(redacted_recording, raw, self._state.hidden.redacted_text) if raw else None
                 )
-                if told is not None:
-                    await self.keep("recording", told, "application/gzip")
+                if redacted is not None:
+                    await self.keep("recording", redacted, "application/gzip")
         except TimeoutError:
             return f"no recording: it was not ready within {_TRACES_S:g} s"
         except AgentError as lost:

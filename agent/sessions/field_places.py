@@ -68,13 +68,15 @@ async def acted_places(page: Context, actions: Sequence[Action]) -> ActedPlaces:
 
 
 async def _read_places(page: Context, selectors: Sequence[str]) -> FieldPlaces | None:
-    said = await page.read(_SCRIPT, {"selectors": selectors, "most": _CHARS})
-    if said is None:
+    answer = await page.read(_SCRIPT, {"selectors": selectors, "most": _CHARS})
+    if answer is None:
         return None  # a page that takes no scripts
-    if not isinstance(said, Mapping):
+    if not isinstance(answer, Mapping):
         raise BrowserError("the page told nothing of where its fields stand")
-    places = zip(selectors, said["places"], strict=True)
-    return FieldPlaces(Box(*map(float, said["shows"])), {where: place for where, place in places if place is not None})
+    places = zip(selectors, answer["places"], strict=True)
+    return FieldPlaces(
+        Box(*map(float, answer["shows"])), {where: place for where, place in places if place is not None}
+    )
 
 
 def with_places(
@@ -104,6 +106,6 @@ def _states(place: Mapping[str, Json], value: Json) -> bool:
     """Return whether an element says `value`; of a yes or no that cannot be told, and then its selector is trusted."""
     if isinstance(value, bool):
         return True
-    attributes = {str(name): str(said) for name, said in place["attributes"]}
+    attributes = {str(name): str(text) for name, text in place["attributes"]}
     element = Element("", "p", text=str(place["text"]), attributes=attributes)
     return PageText([Observation("", "", element)]).find(value) is not None

@@ -160,11 +160,13 @@ class LazyContext:
         """The error that an HTTP status means, with what the page itself says about it."""
         assert self._context is not None
         if landing.egress:
-            said = await self._evaluate_text("document.body?.innerText")
-            return EGRESS_FAULTS[landing.egress].error(f"{landing.url} could not be opened: {said}", url=landing.url)
-        said = await self._evaluate_text("document.querySelector('h1')?.innerText || document.title")
+            explanation = await self._evaluate_text("document.body?.innerText")
+            return EGRESS_FAULTS[landing.egress].error(
+                f"{landing.url} could not be opened: {explanation}", url=landing.url
+            )
+        explanation = await self._evaluate_text("document.querySelector('h1')?.innerText || document.title")
         fault = http_fault(landing.status)
-        message = f"{landing.url} answered {landing.status}" + (f": {said}" if said else "")
+        message = f"{landing.url} answered {landing.status}" + (f": {explanation}" if explanation else "")
         message += f"; {fault.hint}" if fault.hint else ""
         pause = {"retry_after_s": landing.retry_after_s} if fault.site_pause else {}
         return fault.error(message, status=landing.status, **pause)

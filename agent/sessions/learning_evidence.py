@@ -114,21 +114,21 @@ class LearningEvidence:
 
     async def _fetched(self) -> Sequence[FetchedJson]:
         """The JSON that the page's scripts fetched, without what holds a secret of the job."""
-        told = self._state.hidden.redacted_text
+        redact = self._state.hidden.redacted_text
         answers = await self._state.page.fetched_json()
-        return tuple(answer for answer in answers if told(answer.url + answer.text) == answer.url + answer.text)
+        return tuple(answer for answer in answers if redact(answer.url + answer.text) == answer.url + answer.text)
 
     async def keep(self) -> None:
         """Stores the evidence of a session that is completed, as one artifact."""
         if not self._book.actions and not self._book.pages:
             return
-        said: tuple[str, ...] = ()
+        messages: tuple[str, ...] = ()
         try:
-            said = await read_messages(self._state.page) if self._book.actions else ()
+            messages = await read_messages(self._state.page) if self._book.actions else ()
         except AgentError as error:
             self._book.lost.append(f"the last page: {error.message}")
         state = self._state
-        book = self._book.book(state.page.url, said, state.spec.data, state.hidden.redacted_text)
+        book = self._book.book(state.page.url, messages, state.spec.data, state.hidden.redacted_text)
         await self._store(KIND, await asyncio.to_thread(book.packed))
 
     async def _store(self, kind: ArtifactKind, data: bytes) -> str:

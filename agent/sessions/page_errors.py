@@ -19,7 +19,7 @@ def redacted_errors(came: PageErrors, hide: Hide, most: int) -> PageErrors:
     """The first `most` of them at most, clipped once `hide` has taken the secrets out."""
     kept = came.told[: min(_MOST_AT_ONCE, most)]
     left_out = came.left_out + sum(error.times for error in came.told[len(kept) :])
-    told = (
+    redacted = (
         replace(
             error,
             text=_clipped(redacted_sentence(error.text, hide)),
@@ -27,7 +27,7 @@ def redacted_errors(came: PageErrors, hide: Hide, most: int) -> PageErrors:
         )
         for error in kept
     )
-    return PageErrors(tuple(told), left_out)
+    return PageErrors(tuple(redacted), left_out)
 
 
 def _clipped(text: str) -> str:

@@ -97,17 +97,17 @@ async def _keep(page: Context, extract: ExtractSpec | None, evidence: Evidence, 
     many = extract is not None and extract.many
     records = extract.records if extract is not None and not (extract.records or "").startswith("$") else None
     asked = {"texts": [], "most": _MOST_FIELDS, "many": many, "records": records}
-    said = script_answer(await page.read(PROPOSE_JS, asked))
-    if "leaves" not in said:
+    proposals = script_answer(await page.read(PROPOSE_JS, asked))
+    if "leaves" not in proposals:
         raise NoScriptAnswer("the page told nothing of what stands on it")
-    labels = await _labels_that_lead(page, said["leaves"])
-    fields = [_field(leaf, labels) for leaf in said["leaves"]]
+    labels = await _labels_that_lead(page, proposals["leaves"])
+    fields = [_field(leaf, labels) for leaf in proposals["leaves"]]
     elements = [_element(known) for known in await describe_all(page, _MOST_ELEMENTS)]
-    width, (left, top) = float(said["width"]), map(float, said["scrolled"])
+    width, (left, top) = float(proposals["width"]), map(float, proposals["scrolled"])
     # What lies below is not drawn at all: Chromium takes seconds for the whole of a page that is very high.
     shot = await page.screenshot(region=Box(-left, -top, width, _TALLEST))
     picture = await evidence.keep("screenshot", shot.data, shot.content_type)
-    told: dict[str, Json] = {
+    description: dict[str, Json] = {
         "url": hidden.address(page.url),
         "picture": picture,
         "width": width,
@@ -115,7 +115,7 @@ async def _keep(page: Context, extract: ExtractSpec | None, evidence: Evidence, 
         "fields": [field for field in fields if field["ways"]],
         "elements": elements,
     }
-    await evidence.keep(POINTING, json.dumps(hidden.json(told, numbers=False)).encode(), "application/json")
+    await evidence.keep(POINTING, json.dumps(hidden.json(description, numbers=False)).encode(), "application/json")
 
 
 async def _labels_that_lead(page: Context, leaves: Sequence[Mapping[str, Json]]) -> set[tuple[str, str]]:
@@ -126,7 +126,7 @@ async def _labels_that_lead(page: Context, leaves: Sequence[Mapping[str, Json]])
     looked = await read_places(page, asked)
     places = looked.records[0].places if looked.records else {}
     texts = {name: {_squashed(place.text) for place in several if place.visible} for name, several in places.items()}
-    return {(name, next(iter(said))) for name, said in texts.items() if len(said) == 1}
+    return {(name, next(iter(distinct))) for name, distinct in texts.items() if len(distinct) == 1}
 
 
 def _squashed(text: str) -> str:

@@ -142,8 +142,10 @@ async def _do(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None]:
             await renew_login(attempt, error)
         if not _can_plan_on(attempt, error):
             if attempt.uncertain:  # what the page may state is told though it gave no record
-                told = Task("extract", plan.plan or "", Status.FAILED, {"candidates": attempt.uncertain}, error.message)
-                attempt.state.history = (*attempt.state.history, told)
+                failed_task = Task(
+                    "extract", plan.plan or "", Status.FAILED, {"candidates": attempt.uncertain}, error.message
+                )
+                attempt.state.history = (*attempt.state.history, failed_task)
             raise
         task, end = Task("extract", plan.plan or "", Status.FAILED, reason=error.message), None
     if plan.task_type != "navigate" and attempt.asks_for_login:

@@ -20,7 +20,7 @@ class SessionBudget:
 
     def __init__(self, limits: JobLimits) -> None:
         self.spent: Callable[[], int] = lambda: 0  # model tokens of this attempt so far; the session supplies it
-        self.told: Callable[[], None] = lambda: None  # called after each change; the session's too
+        self.on_change: Callable[[], None] = lambda: None  # called after each change; the session's too
         self._running: asyncio.Timeout | None = None
         self._latest = 0.0
         self.change(limits)
@@ -32,7 +32,7 @@ class SessionBudget:
         self.job_tokens = limits.job_tokens
         self.others = max(0, limits.spent - self.spent())  # model tokens that the job's other attempts have spent
         self._reschedule()
-        self.told()
+        self.on_change()
 
     @asynccontextmanager
     async def running(self, session_s: float) -> AsyncIterator[None]:

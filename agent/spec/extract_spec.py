@@ -69,8 +69,8 @@ class FieldPlace(SpecPart):
     def _one_place(self) -> FieldPlace:
         given = [name for name in _PLACES if getattr(self, name) is not None]
         if len(given) != 1:
-            said = f"has {' and '.join(map(_spelled, given))}" if given else "says no place"
-            raise ValueError(f"{said}: give exactly one of `select`, `label`, `column` and `json`")
+            problem = f"has {' and '.join(map(_spelled, given))}" if given else "says no place"
+            raise ValueError(f"{problem}: give exactly one of `select`, `label`, `column` and `json`")
         if self.select is None and (self.attribute is not None or self.all):
             name = "attribute" if self.attribute is not None else "all"
             raise ValueError(f"`{name}` goes with `select` only: leave it out, or say the place by `select`")

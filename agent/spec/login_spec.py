@@ -27,8 +27,8 @@ class LoginStep(SpecPart):
     def _one_thing(self) -> LoginStep:
         given = [name for name in _STEPS if getattr(self, name) is not None]
         if len(given) != 1:
-            said = f"has {' and '.join(given)}" if given else "says nothing to do"
-            raise ValueError(f"{said}: give exactly one of {', '.join(f'`{name}`' for name in _STEPS)}")
+            problem = f"has {' and '.join(given)}" if given else "says nothing to do"
+            raise ValueError(f"{problem}: give exactly one of {', '.join(f'`{name}`' for name in _STEPS)}")
         if (self.value is not None) != (given[0] in ("fill", "choose")):
             raise ValueError("`value` goes with `fill` and `choose`, and these need one")
         return self

@@ -132,8 +132,8 @@ class SinkSpec(SpecPart):
     def _one_place(self) -> SinkSpec:
         given = [name for name in SINK_KINDS if getattr(self, name) is not None]
         if len(given) != 1:
-            said = f"has {' and '.join(given)}" if given else "says no place"
-            raise ValueError(f"{said}: give exactly one of {', '.join(f'`{name}`' for name in SINK_KINDS)}")
+            problem = f"has {' and '.join(given)}" if given else "says no place"
+            raise ValueError(f"{problem}: give exactly one of {', '.join(f'`{name}`' for name in SINK_KINDS)}")
         return self
 
     @property

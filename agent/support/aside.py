@@ -12,7 +12,7 @@ import sys
 _PIECE = 1 << 16
 
 
-async def run_module(module: str, *arguments: str, told: bytes = b"", within_s: float, most_bytes: int) -> bytes:
+async def run_module(module: str, *arguments: str, stdin: bytes = b"", within_s: float, most_bytes: int) -> bytes:
     """Return what a module of ours says on its standard output, up to `most_bytes`,
     until `within_s` is over.
 
@@ -27,18 +27,18 @@ async def run_module(module: str, *arguments: str, told: bytes = b"", within_s: 
         env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # not our keys
     )
     assert child.stdin is not None and child.stdout is not None
-    said = b""
+    output = b""
     try:
         async with asyncio.timeout(within_s):
-            child.stdin.write(told)
+            child.stdin.write(stdin)
             await child.stdin.drain()
             child.stdin.close()
-            while len(said) < most_bytes and (piece := await child.stdout.read(_PIECE)):
-                said += piece
+            while len(output) < most_bytes and (piece := await child.stdout.read(_PIECE)):
+                output += piece
     except (TimeoutError, ConnectionError):
         pass  # what it said until then counts
     finally:
         if child.returncode is None:
             child.kill()
         await child.wait()
-    return said[:most_bytes]
+    return output[:most_bytes]

@@ -14,7 +14,7 @@ def readable(text: str) -> str:
 
 def readable_json(text: str) -> Json:
     """Return what a page's own JSON says, its strings readable."""
-    said = json.loads(text)
+    parsed = json.loads(text)
     if "\\ud" not in text:  # the only way in which JSON.stringify writes such a half
-        return said
-    return json.loads(readable(json.dumps(said, ensure_ascii=False)))
+        return parsed
+    return json.loads(readable(json.dumps(parsed, ensure_ascii=False)))

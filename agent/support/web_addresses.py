@@ -114,8 +114,8 @@ def clipped_address(url: str) -> str:
         return url
     parts = address_parts(url)
     site, scheme = f"{parts.scheme}://{parts.netloc}", f"{parts.scheme}:" if parts.scheme else ""
-    told: tuple[str, ...] = (f"{site}{parts.path}", site) if parts.netloc else ()
-    return next(text for text in (*told, scheme, "") if len(text) <= _SHOWN) + "…"
+    shorter: tuple[str, ...] = (f"{site}{parts.path}", site) if parts.netloc else ()
+    return next(text for text in (*shorter, scheme, "") if len(text) <= _SHOWN) + "…"
 
 
 def host_of(url: str) -> str:

@@ -19,9 +19,9 @@ def script_answer(answer: Json) -> Mapping[str, Json]:
         NoScriptAnswer: it said something else.
     """
     try:
-        said = readable_json(answer) if isinstance(answer, str) else answer
+        parsed = readable_json(answer) if isinstance(answer, str) else answer
     except ValueError as error:
         raise NoScriptAnswer(f"the page answered no JSON: {error}") from None
-    if not isinstance(said, Mapping):
+    if not isinstance(parsed, Mapping):
         raise NoScriptAnswer("the page, which may be no document, told nothing of itself")
-    return said
+    return parsed

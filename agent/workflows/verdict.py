@@ -18,7 +18,7 @@ class ChannelRead:
     """The reading of one channel on one page."""
 
     channel: Channel
-    said: StatedByPlaces
+    statement: StatedByPlaces
     misshapen: str = ""  # the shape that was not learned
     mild: bool = False  # it differs by the notation of its numbers, or the words of a yes or no, only
 
@@ -49,7 +49,7 @@ class PageRead:
     @property
     def has_null(self) -> bool:
         """Return whether it gives a record without some field, as the page says that it lacks the value."""
-        return self.record is not None and any(said.value is None for said in self.fields.values())
+        return self.record is not None and any(field_read.value is None for field_read in self.fields.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ class _EventLines:
         self._title = title
         self._pace = Throughput()
         self._last_s = float("-inf")
-        self._said = ""
+        self._last_text = ""
 
     def __call__(self, event: Event) -> None:
         now_s = time.monotonic()
@@ -57,9 +57,9 @@ class _EventLines:
             return
         text = sentence(self._pace.note(counts, now_s))
         matters = event.name != "job.progress"
-        if text != self._said and (matters or now_s - self._last_s >= LINE_EVERY_S):
+        if text != self._last_text and (matters or now_s - self._last_s >= LINE_EVERY_S):
             tell(f"{self._title} {_happened(event.name)}: {text}" if matters else f"{self._title}: {text}")
-            self._last_s, self._said = now_s, text
+            self._last_s, self._last_text = now_s, text
 
 
 def _happened(name: str) -> str:
@@ -70,16 +70,16 @@ def _happened(name: str) -> str:
 @contextmanager
 def _bar(title: str) -> Iterator[ShowEvents]:
     console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[told]}"))
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"))
     pace = Throughput()
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(title, total=None, told="waiting")
+        task = progress.add_task(title, total=None, text="waiting")
 
         def show(event: Event) -> None:
             counts = event.counts
             if counts is not None:
                 standing = pace.note(counts, time.monotonic())
                 total = standing.expected if standing.expected > 1 else None
-                progress.update(task, total=total, completed=standing.final, told=sentence(standing))
+                progress.update(task, total=total, completed=standing.final, text=sentence(standing))
 
         yield show

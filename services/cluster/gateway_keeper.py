@@ -137,12 +137,12 @@ class GatewayKeeper:
                 await process.stdin.drain()
             self._handover.set()
             line = await process.stdout.readline()
-            said = json.loads(line) if line.endswith(b"\n") else {}
-            self._bad_setting = said.get("bad_setting", False)
-            if answers := "url" in said:
-                self._answers(said["url"])
+            message = json.loads(line) if line.endswith(b"\n") else {}
+            self._bad_setting = message.get("bad_setting", False)
+            if answers := "url" in message:
+                self._answers(message["url"])
             code = await process.wait()
-            return said.get("error") or why_ended(code)
+            return message.get("error") or why_ended(code)
         finally:
             if answers:
                 await _end(process)

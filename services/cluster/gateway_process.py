@@ -47,8 +47,8 @@ def main() -> None:
     try:
         asyncio.run(serve(start))
     except ServiceError as error:
-        told = {"error": error.message, "bad_setting": isinstance(error, BadSetting)}
-        print(json.dumps(told), flush=True)
+        message = {"error": error.message, "bad_setting": isinstance(error, BadSetting)}
+        print(json.dumps(message), flush=True)
         sys.exit(3)
 
 

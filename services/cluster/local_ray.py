@@ -218,14 +218,14 @@ def on_loopback() -> Iterator[None]:
     processes; in this one Ray read it when it was imported. An address that is given, Ray replaces by the machine's.
     """
     name = ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR
-    kept, told = ray_constants.ENABLE_RAY_CLUSTER, os.environ.get(name)
+    kept, environment_value = ray_constants.ENABLE_RAY_CLUSTER, os.environ.get(name)
     ray_constants.ENABLE_RAY_CLUSTER = False
     os.environ[name] = "0"
     try:
         yield
     finally:
         ray_constants.ENABLE_RAY_CLUSTER = kept
-        _put_back(name, told)
+        _put_back(name, environment_value)
 
 
 @contextmanager

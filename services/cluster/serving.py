@@ -39,7 +39,7 @@ class Server(uvicorn.Server):
         yield
 
 
-async def patiently(call: Callable[[], Awaitable[T]], tell: Callable[[str], None] = lambda said: None) -> T:
+async def patiently(call: Callable[[], Awaitable[T]], tell: Callable[[str], None] = lambda message: None) -> T:
     """Return what a call of the store gives;
     made again while the store is away: a connection may drop while a part starts.
 
@@ -48,7 +48,7 @@ async def patiently(call: Callable[[], Awaitable[T]], tell: Callable[[str], None
     Raises:
         StoreAway: it was not back within `_STORE_S`, or is broken.
     """
-    until_s, told = time.monotonic() + _STORE_S, ""
+    until_s, last_message = time.monotonic() + _STORE_S, ""
     while True:
         try:
             return await call()
@@ -57,10 +57,10 @@ async def patiently(call: Callable[[], Awaitable[T]], tell: Callable[[str], None
         except StoreAway as error:
             if time.monotonic() >= until_s:
                 raise
-            if error.message != told:
+            if error.message != last_message:
                 log.warning(LogEvent.STORE_AWAY, error=error.message)
                 tell(f"{error.message}; trying again for {_STORE_S:g} s")
-            told = error.message
+            last_message = error.message
             await asyncio.sleep(_AGAIN_S)
 
 

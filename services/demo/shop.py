@@ -86,11 +86,11 @@ def _product(number: int) -> str:
         "priceCurrency": "EUR",
         "availability": f"https://schema.org/{'InStock' if in_stock else 'OutOfStock'}",
     }
-    told = {"@context": "https://schema.org", "@type": "Product", "name": name, "offers": offer}
+    product = {"@context": "https://schema.org", "@type": "Product", "name": name, "offers": offer}
     return _page(
         name,
         f'<p class="price">{price:.2f} EUR</p><p class="stock">{"In stock" if in_stock else "Out of stock"}</p>'
-        f'<p><a href="/">All products</a></p><script type="application/ld+json">{json.dumps(told)}</script>',
+        f'<p><a href="/">All products</a></p><script type="application/ld+json">{json.dumps(product)}</script>',
     )
 
 

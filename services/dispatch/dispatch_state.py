@@ -68,7 +68,7 @@ class DispatchState:
     store_away: bool = False
     ended: int = 0  # sessions, since the start
     failed: int = 0
-    _told: list[Partition] | None = None  # partitions that became ready while a claim runs; None: none runs
+    _became_ready: list[Partition] | None = None  # partitions that became ready while a claim runs; None: none runs
 
     @classmethod
     def of(cls, config: DispatchConfig) -> DispatchState:
@@ -88,8 +88,8 @@ class DispatchState:
 
     def add(self, partitions: Sequence[Partition]) -> None:
         """These partitions have ready sessions, as was just read or claimed."""
-        if self._told is not None:
-            self._told.extend(partitions)
+        if self._became_ready is not None:
+            self._became_ready.extend(partitions)
         self.partitions.add(partitions)
         self.unserved.ready(partitions, loop_time())
 
@@ -100,12 +100,12 @@ class DispatchState:
         The store may have answered the claim before a session became ready again (its worker was lost). The claim's
         answer would then move the cursor past that session, or drop its partition.
         """
-        self._told = []
+        self._became_ready = []
         try:
             yield
         finally:
-            told, self._told = self._told, None
-            self.add(told)
+            became_ready, self._became_ready = self._became_ready, None
+            self.add(became_ready)
 
     def ready(self, partitions: Sequence[Partition]) -> None:
         """These partitions have ready sessions now: the claimer is told."""

@@ -290,11 +290,11 @@ class Dispatcher:
             await self._manager.resize(
                 self._size.workers, sum(other["size"]["workers"] for other in others if other.get("size"))
             )
-        told = self._reporter.snapshot(
+        snapshot = self._reporter.snapshot(
             stats, self._manager.leaving, self._committer.uncommitted, self._size, self._room
         )
         ends = {"has_model": self._config.has_model, "restarts": self._restarts, "workers_lost": self._manager.losses}
-        await self._store.put_state(self._name, {**told, **ends})
+        await self._store.put_state(self._name, {**snapshot, **ends})
 
     @property
     def _room(self) -> int:
@@ -320,8 +320,8 @@ class Dispatcher:
 
     async def _others(self) -> list[Json]:
         """Return what other dispatchers last said of themselves."""
-        said = await self._store.states(SNAPSHOTS)
-        return [snapshot for name, (snapshot, age_s) in said.items() if name != self._name and age_s < _SILENT_S]
+        snapshots = await self._store.states(SNAPSHOTS)
+        return [snapshot for name, (snapshot, age_s) in snapshots.items() if name != self._name and age_s < _SILENT_S]
 
     # --- looking -------------------------------------------------------------------------------------
 
@@ -350,7 +350,7 @@ def _limit_changes(
         work = lease.work
         if (work.job in limited or work.limited) and work.job in job_controls:
             now = job_controls[work.job].limits
-            told = changes.setdefault(lease.worker, {})
-            if work.job not in told:
-                told[work.job] = replace(now, spent=now.spent + spending.get(work.job, 0))
+            job_limits = changes.setdefault(lease.worker, {})
+            if work.job not in job_limits:
+                job_limits[work.job] = replace(now, spent=now.spent + spending.get(work.job, 0))
     return changes

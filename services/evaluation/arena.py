@@ -98,9 +98,9 @@ class Arena:
 
     async def _goal(self, request: Request) -> Response:
         match = self._matches.get(request.path_params["name"])
-        said = await request.json()
+        body = await request.json()
         if match is not None:
-            match.goal = str(said["utterance"] if isinstance(said, dict) and "utterance" in said else said)
+            match.goal = str(body["utterance"] if isinstance(body, dict) and "utterance" in body else body)
             match.begun.set()
         return Response(status_code=204)
 

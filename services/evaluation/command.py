@@ -77,12 +77,12 @@ async def run_suite(wish: Wish, settings: Settings, connect: Connect, tell: Tell
     left = [episode for episode in episodes if episode.name not in done]
     if left:  # a folder that is complete is only reported on, without a cluster
         done |= {result.name: result for result in await _run(run, left, wish, settings, connect, tell)}
-    said = [done[episode.name] for episode in episodes]
-    results = [replace(result, label=labels.get(result.name, result.label)) for result in said]
-    told = report(results, earlier, about=about)
-    (wish.out / "report.json").write_bytes(orjson.dumps(told, option=orjson.OPT_INDENT_2))
-    (wish.out / "report.md").write_text(as_text(told), encoding="utf-8")
-    return told
+    unlabeled = [done[episode.name] for episode in episodes]
+    results = [replace(result, label=labels.get(result.name, result.label)) for result in unlabeled]
+    summary = report(results, earlier, about=about)
+    (wish.out / "report.json").write_bytes(orjson.dumps(summary, option=orjson.OPT_INDENT_2))
+    (wish.out / "report.md").write_text(as_text(summary), encoding="utf-8")
+    return summary
 
 
 async def _run(

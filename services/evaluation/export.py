@@ -33,25 +33,25 @@ async def export_job(
         BadInput: the job is not over.
         ShoalError, ModelError: gateway or judge cannot be had.
     """
-    told = await client.job(job)
-    if told["finished_at"] is None:
-        raise BadInput(f"{job} is {told['status']}: only a job that is over can be exported")
-    evidence = await evidence_of(client, told)
-    execute_s = seconds_of(told)
+    view = await client.job(job)
+    if view["finished_at"] is None:
+        raise BadInput(f"{job} is {view['status']}: only a job that is over can be exported")
+    evidence = await evidence_of(client, view)
+    execute_s = seconds_of(view)
     judged, judging_s = _unjudged(evidence), None
     if judge is not None:
         started = time.monotonic()
-        spec = JobSpec.model_validate(told["spec"])
+        spec = JobSpec.model_validate(view["spec"])
         trial = await trial_of(client, spec, evidence, screenshots=last_screenshots)
         judged = await evaluate(judge, trial, last_screenshots=last_screenshots)
         judging_s = round(time.monotonic() - started, 3)
     record = execution_record(
         job,
-        app=urlsplit(str(told["url"])).hostname or "",
-        request=str(told.get("goal") or ""),
+        app=urlsplit(str(view["url"])).hostname or "",
+        request=str(view.get("goal") or ""),
         tasks=evidence.tasks,
         judged=judged,
-        error=error_of(told),
+        error=error_of(view),
         time_cost=TimeCost(execute=execute_s, execute_eval=judging_s, total=round(execute_s + (judging_s or 0), 3)),
     )
     await save_documents(client, root, job, evidence)

@@ -28,7 +28,7 @@ def report(
     before = {result.name: result.success for result in earlier}
     names = {result.name for result in results}
     compared = [result for result in earlier if result.name in names]
-    told: dict[str, Json] = {
+    summary: dict[str, Json] = {
         "about": dict(about),
         "all": _figures(results, compared),
         "groups": {
@@ -39,8 +39,8 @@ def report(
         "judge": _agreements(results),
     }
     if earlier:
-        told["change"] = asdict(change(before, {result.name: result.success for result in results}))
-    return told
+        summary["change"] = asdict(change(before, {result.name: result.success for result in results}))
+    return summary
 
 
 def _figures(results: Sequence[EpisodeResult], earlier: Sequence[EpisodeResult]) -> dict[str, Json]:
@@ -84,22 +84,22 @@ def _agreements(results: Sequence[EpisodeResult]) -> dict[str, Json]:
 # --- as text --------------------------------------------------------------------------------------------
 
 
-def as_text(told: Mapping[str, Json]) -> str:
+def as_text(summary: Mapping[str, Json]) -> str:
     """The report for people, in Markdown."""
-    about = told["about"]
+    about = summary["about"]
     lines = [f"# {about.get('suite', 'suite')}", ""]
     lines += [f"{name}: {value}" for name, value in about.items() if name != "suite" and value not in ("", None)]
-    compared = "before" in told["all"]
+    compared = "before" in summary["all"]
     head = ["task", "episodes", "success (95 % interval)", "score", "steps", "tokens", "seconds"]
     lines += ["", *_table([*head, *(["success before", "tokens before"] if compared else [])])]
-    rows = [("all", told["all"]), *(told["groups"].items() if len(told["groups"]) > 1 else ())]
+    rows = [("all", summary["all"]), *(summary["groups"].items() if len(summary["groups"]) > 1 else ())]
     lines += [_row(name, figures, compared) for name, figures in rows]
-    if told["failures"]:
+    if summary["failures"]:
         lines += ["", *_table(["failure", "episodes"])]
-        lines += [f"| {name} | {count} |" for name, count in told["failures"].items()]
-    if "change" in told:
-        lines += ["", *_changes(told["change"])]
-    for against, scores in told["judge"].items():
+        lines += [f"| {name} | {count} |" for name, count in summary["failures"].items()]
+    if "change" in summary:
+        lines += ["", *_changes(summary["change"])]
+    for against, scores in summary["judge"].items():
         if scores["cases"]:
             lines += ["", _agreement_line(against, Agreement(**scores))]
     return "\n".join(lines) + "\n"

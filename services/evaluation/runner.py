@@ -122,8 +122,8 @@ class Runner:
                 result = await self._episode(episode, jobs[episode.name])
             self._folder.add(result)
             done[episode.name] = result
-            said = "ok" if result.success else f"FAILED ({result.failure}): {result.why}"
-            self._tell(f"{len(done)}/{len(episodes)} {episode.name}: {said}")
+            result_text = "ok" if result.success else f"FAILED ({result.failure}): {result.why}"
+            self._tell(f"{len(done)}/{len(episodes)} {episode.name}: {result_text}")
 
         try:
             async with asyncio.TaskGroup() as group:

@@ -71,12 +71,12 @@ def agreement(verdicts: Sequence[str], labels: Sequence[str]) -> Agreement:
     """Agreement of `verdicts` (yes, no, unsure) with `labels` (yes, no), case by case."""
     if not labels:
         return Agreement(0, None, None, 0)
-    said = ["yes" if verdict == "yes" else "no" for verdict in verdicts]
+    predictions = ["yes" if verdict == "yes" else "no" for verdict in verdicts]
     # With a single answer on both sides, chance alone agrees as well: kappa is 0/0.
-    defined = len({*said, *labels}) > 1
+    defined = len({*predictions, *labels}) > 1
     return Agreement(
         cases=len(labels),
-        accuracy=float(accuracy_score(labels, said)),
-        kappa=float(cohen_kappa_score(labels, said)) if defined else None,
+        accuracy=float(accuracy_score(labels, predictions)),
+        kappa=float(cohen_kappa_score(labels, predictions)) if defined else None,
         unsure=sum(verdict == "unsure" for verdict in verdicts),
     )

@@ -52,8 +52,8 @@ def vllm_command(options: VllmOptions, program: Sequence[str] = ("vllm",)) -> tu
 
 def vllm_environment(options: VllmOptions) -> dict[str, str]:
     """Return what the server's environment has beside what it inherits."""
-    told = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
-    return {**told, "VLLM_API_KEY": options.api_key} if options.api_key else told
+    variables = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
+    return {**variables, "VLLM_API_KEY": options.api_key} if options.api_key else variables
 
 
 def _text(value: Json) -> str:

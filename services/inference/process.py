@@ -70,12 +70,12 @@ class VllmProcess:
         command = vllm_command(options, program)
         # Shoal's settings hold keys and the database's URL, and no model server reads them.
         inherited = {name: value for name, value in os.environ.items() if not name.upper().startswith("SHOAL_")}
-        told = {**inherited, **vllm_environment(options), **(environment or {})}
+        variables = {**inherited, **vllm_environment(options), **(environment or {})}
         sink = _STANDARD_ERROR if output is None else output
         try:
             # A group of its own: vLLM's engine is a process of its own, and killing only the first leaves it behind.
             process = await asyncio.create_subprocess_exec(
-                *command, env=told, stdout=sink, stderr=sink, stdin=asyncio.subprocess.DEVNULL, process_group=0
+                *command, env=variables, stdout=sink, stderr=sink, stdin=asyncio.subprocess.DEVNULL, process_group=0
             )
         except (FileNotFoundError, PermissionError) as error:
             raise ServerNotFound(f"{ServerNotFound.__doc__} ({error})") from error

@@ -56,10 +56,10 @@ def cards() -> tuple[Card, ...]:
     """GPUs of this machine, as NVIDIA's driver tells them; none where there is no driver."""
     asked = ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader,nounits"]
     try:
-        told = subprocess.run(asked, capture_output=True, text=True, timeout=20, check=True).stdout
+        listing = subprocess.run(asked, capture_output=True, text=True, timeout=20, check=True).stdout
     except (OSError, subprocess.SubprocessError):
         return ()
-    rows = (line.rpartition(",") for line in told.splitlines() if line.strip())
+    rows = (line.rpartition(",") for line in listing.splitlines() if line.strip())
     return tuple(Card(name.strip(), int(mebibytes) << 20) for name, _, mebibytes in rows if mebibytes.strip().isdigit())
 
 

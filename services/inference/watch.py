@@ -58,7 +58,7 @@ class _Watched:
     state: Admitted
     silent: int = 0  # looks in a row without an answer
     unlimited: bool = False  # it has no metrics of vLLM: a hosted service, or another program
-    told: int = -1  # sessions that the log was told last
+    logged_sessions: int = -1  # those of the last log line
 
 
 class Admission:
@@ -160,9 +160,9 @@ class Admission:
         up = sum(not other.state.away for other in self._servers) or 1
         server.state = after_look(server.state, load, self._active / up, self._clock(), self._config.rules)
         sessions = server.state.sessions
-        if abs(sessions - server.told) > max(1.0, _TOLD_CHANGE * server.told):
+        if abs(sessions - server.logged_sessions) > max(1.0, _TOLD_CHANGE * server.logged_sessions):
             log.info(LogEvent.ADMISSION_CHANGED, server=server.url, sessions=sessions, waiting=load.waiting)
-            server.told = sessions
+            server.logged_sessions = sessions
 
 
 def root_of(url: str) -> str:

@@ -139,10 +139,10 @@ def _stored_file(folder: Path, name: str) -> Path:
 def _file_of(path: Path) -> tuple[int, int] | None:
     """Return what tells a secret's binding file from the one that takes its place; None: there is none."""
     try:
-        told = path.with_name(path.name + BINDING).stat()
+        status = path.with_name(path.name + BINDING).stat()
     except FileNotFoundError:
         return None
-    return told.st_ino, told.st_mtime_ns
+    return status.st_ino, status.st_mtime_ns
 
 
 def _require_bound(path: Path, url: str) -> None:

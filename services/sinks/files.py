@@ -66,7 +66,7 @@ class FilesTarget:
         """Points `latest.json` to this job, unless a newer one stands there."""
         if self._run.overtaken or await self._newest() > self._run.number:
             return
-        told = {
+        pointer = {
             "job": self._run.job,
             "date": self._run.date,
             "status": self._run.status,
@@ -74,7 +74,7 @@ class FilesTarget:
             "records": progress.written,
             "files": [self._part(number) for number in range(progress.batches)],
         }
-        await self._place.put(LATEST, to_json(told), "application/json")
+        await self._place.put(LATEST, to_json(pointer), "application/json")
 
     async def close(self) -> None:
         await self._place.close()

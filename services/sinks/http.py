@@ -38,24 +38,24 @@ class HttpTarget:
 
     async def write(self, batch: Sequence[SinkRecord], progress: SinkProgress) -> None:
         records = [{"url": record.url, "at": record.at, "record": record.value} for record in batch]
-        told = {"type": "sink.records", "batch": progress.batches, "first": progress.written, "records": records}
-        await self._post(f"{progress.mark}-{progress.batches}", told)
+        payload = {"type": "sink.records", "batch": progress.batches, "first": progress.written, "records": records}
+        await self._post(f"{progress.mark}-{progress.batches}", payload)
 
     async def finish(self, progress: SinkProgress) -> None:
-        told = {
+        payload = {
             "type": "sink.finished",
             "batches": progress.batches,
             "records": progress.written,
             "status": self._run.status,
             "counts": dict(self._run.counts),
         }
-        await self._post(f"{progress.mark}-end", told)
+        await self._post(f"{progress.mark}-end", payload)
 
     async def close(self) -> None:
         """Nothing to end."""
 
-    async def _post(self, message: str, told: dict[str, Json]) -> None:
-        body = to_json({**told, "job": self._run.job, "sink": self._run.nth}, inf_nan_mode="null")
+    async def _post(self, message: str, payload: dict[str, Json]) -> None:
+        body = to_json({**payload, "job": self._run.job, "sink": self._run.nth}, inf_nan_mode="null")
         headers = signed_headers(self._secrets, message, int(time.time()), body)
         try:
             answer = await self._http.call(

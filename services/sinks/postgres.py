@@ -107,8 +107,8 @@ class PostgresTarget:
         except NotReached as error:
             raise SinkFault(str(error), final=error.refused) from error
         except psycopg.Error as error:
-            said = " ".join(str(error).replace(str(self._password or "\0"), "(hidden)").split())
-            raise SinkFault(f"{self._place}: {said[:500]}") from error
+            message = " ".join(str(error).replace(str(self._password or "\0"), "(hidden)").split())
+            raise SinkFault(f"{self._place}: {message[:500]}") from error
 
     async def _begin(self, progress: SinkProgress) -> None:
         sink = self._sink

@@ -93,8 +93,8 @@ class S3Place:
 
     def _fault(self, answer: HttpAnswer) -> SinkFault:
         code = _code(answer)
-        said = f"{code}: {_REMEDIES[code]}" if code in _REMEDIES else f"HTTP {answer.status_code} {code}".strip()
-        return SinkFault(f"{self._sink.url} at {self._sink.address}: {said}")
+        reason = f"{code}: {_REMEDIES[code]}" if code in _REMEDIES else f"HTTP {answer.status_code} {code}".strip()
+        return SinkFault(f"{self._sink.url} at {self._sink.address}: {reason}")
 
 
 def _code(answer: HttpAnswer) -> str:

@@ -87,8 +87,8 @@ class SheetsTarget:
 
     async def _make_room(self, progress: SinkProgress) -> None:
         """The tab, with lines and columns enough: values are refused beyond its edge."""
-        said = await self._call("GET", "?fields=sheets.properties", None)
-        properties = (sheet.get("properties", {}) for sheet in said.get("sheets", ()))
+        spreadsheet = await self._call("GET", "?fields=sheets.properties", None)
+        properties = (sheet.get("properties", {}) for sheet in spreadsheet.get("sheets", ()))
         tab = next((tab for tab in properties if tab.get("title") == self._sink.tab), None)
         rows, columns = progress.records + 1, max(1, len(progress.columns))
         if tab is None:
@@ -142,8 +142,8 @@ class SheetsTarget:
             assertion = jwt.encode({"alg": "RS256", "typ": "JWT"}, claims, self._key)
             form = urlencode({"grant_type": _GRANT, "assertion": assertion}).encode()
             headers = {"Content-Type": "application/x-www-form-urlencoded"}
-            said = await self._answer("POST", self.token_url, form, headers)
-            self._token = str(said.get("access_token", ""))
+            grant = await self._answer("POST", self.token_url, form, headers)
+            self._token = str(grant.get("access_token", ""))
             if not self._token:
                 raise SinkFault(f"{self.token_url} gave no access token")
             self._token_until = time.monotonic() + _TOKEN_KEPT_S
@@ -164,9 +164,10 @@ class SheetsTarget:
             raise SinkFault(str(error), final=error.refused) from error
         if not answer.is_success:
             match = _MESSAGE.search(answer.body)
-            said = match[1].decode(errors="replace") if match else answer.words
+            message = match[1].decode(errors="replace") if match else answer.words
             raise SinkFault(
-                f"Google: HTTP {answer.status_code}: {said}", retry_after_s=retry_after_seconds(answer.headers) or 0.0
+                f"Google: HTTP {answer.status_code}: {message}",
+                retry_after_s=retry_after_seconds(answer.headers) or 0.0,
             )
         try:
             said_json = from_json(answer.body)

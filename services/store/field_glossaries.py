@@ -74,12 +74,12 @@ def glossaries(tx: Tx, wishes: Sequence[tuple[int, GlossaryWish]]) -> list[Gloss
             after[wish.key] = _after_answer(after[wish.key], session, wish.answered, tx.now)
     answers: list[GlossaryAnswer | None] = []
     for session, wish in wishes:
-        told = None
+        reply = None
         if wish.given_back and after[wish.key].asking_by == session:
             after[wish.key] = replace(after[wish.key], asking_by=0, asking_until=0.0)
         if wish.asks:
-            after[wish.key], told = answer(after[wish.key], session, tx.now)
-        answers.append(told)
+            after[wish.key], reply = answer(after[wish.key], session, tx.now)
+        answers.append(reply)
     tx.each("write_glossary", [_columns(known) for key, known in after.items() if known != before[key]])
     if any(wish.answered is not None for _, wish in wishes):
         tx.run("prune_glossaries", now=tx.now, most=_PRUNED)

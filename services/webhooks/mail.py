@@ -86,8 +86,8 @@ class MailServer:
         except (OSError, smtplib.SMTPException) as error:
             return DeliveryAnswer(error=f"{self.host}: {type(error).__name__}: {error}")
         if missed:  # the letter is not repeated: others have it
-            told = (f"{address}: {_refusal(code, words).error}" for address, (code, words) in missed.items())
-            return DeliveryAnswer(error=f"the others have it; {'; '.join(told)}", refused=True)
+            refusals = (f"{address}: {_refusal(code, words).error}" for address, (code, words) in missed.items())
+            return DeliveryAnswer(error=f"the others have it; {'; '.join(refusals)}", refused=True)
         return DeliveryAnswer()
 
     def _connected(self, context: ssl.SSLContext) -> smtplib.SMTP:

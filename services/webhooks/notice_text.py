@@ -94,11 +94,11 @@ def _name(event: Mapping[str, Json]) -> str:
 def _line(event: Mapping[str, Json], public_url: str) -> str:
     parts = [f"{event['at']}: {_name(event)} {_VERBS[event['type']]}"]
     if counts := event.get("counts"):
-        told = ", ".join(f"{counts[name]:,} {name}" for name in _COUNTED if counts.get(name))
-        parts.append(f"Items: {told}." if told else "No items.")
+        counted = ", ".join(f"{counts[name]:,} {name}" for name in _COUNTED if counts.get(name))
+        parts.append(f"Items: {counted}." if counted else "No items.")
     if changes := event.get("changes"):
-        told = ", ".join(f"{changes[name]:,} {name}" for name in _CHANGES if changes[name])
-        parts.append(f"Changes since {event['since']}: {told}.")
+        counted = ", ".join(f"{changes[name]:,} {name}" for name in _CHANGES if changes[name])
+        parts.append(f"Changes since {event['since']}: {counted}.")
     error = event.get("error")
     if isinstance(error, Mapping) and error.get("message"):
         parts.append(f"Reason: {error['message']}")

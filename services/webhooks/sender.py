@@ -24,9 +24,11 @@ class Sender:
 
     async def send(self, url: str, body: bytes, headers: dict[str, str], *, tenant: str = "") -> DeliveryAnswer:
         """Posts `body` for `tenant`, and says how that went."""
-        told = {**headers, "Content-Type": "application/json"}
+        all_headers = {**headers, "Content-Type": "application/json"}
         try:
-            answer = await self._http.call("POST", url, tenant=tenant, timeout_s=ATTEMPT_S, body=body, headers=told)
+            answer = await self._http.call(
+                "POST", url, tenant=tenant, timeout_s=ATTEMPT_S, body=body, headers=all_headers
+            )
         except NotReached as error:
             return DeliveryAnswer(error=str(error), refused=error.refused)
         if answer.is_success:

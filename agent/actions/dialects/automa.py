@@ -93,21 +93,21 @@ def read(text: str) -> AutomaWorkflow:
         ReplyUnparsable: it is no such file; the place of what is wrong.
     """
     try:
-        said = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:
         place = f"line {getattr(error, 'lineno', 1)} column {getattr(error, 'colno', 1)}"
         raise ReplyUnparsable(f"{place}: no JSON: {getattr(error, 'msg', error)}", place=place) from error
-    flow = said.get("drawflow") if isinstance(said, dict) else None
+    flow = document.get("drawflow") if isinstance(document, dict) else None
     if isinstance(flow, str):  # older exports hold the flow as text
         try:
             flow = json.loads(flow)
         except (ValueError, RecursionError) as error:
             raise ReplyUnparsable("drawflow: no JSON", place="drawflow") from error
-    if not isinstance(said, dict) or not isinstance(flow, dict):
+    if not isinstance(document, dict) or not isinstance(flow, dict):
         raise ReplyUnparsable("drawflow: is missing", place="drawflow")
     blocks = tuple(_block(block, f"drawflow.nodes[{i}]") for i, block in enumerate(_list(flow, "nodes")))
     edges = tuple(_edge(edge, f"drawflow.edges[{i}]") for i, edge in enumerate(_list(flow, "edges")))
-    return AutomaWorkflow(str(said.get("name") or ""), blocks, edges, str(said.get("description") or ""))
+    return AutomaWorkflow(str(document.get("name") or ""), blocks, edges, str(document.get("description") or ""))
 
 
 def _list(flow: dict[str, Json], name: str) -> list[Json]:
@@ -117,25 +117,25 @@ def _list(flow: dict[str, Json], name: str) -> list[Json]:
     return listed
 
 
-def _block(said: Json, place: str) -> Block:
-    if not isinstance(said, dict) or not isinstance(said.get("label"), str) or not isinstance(said.get("id"), str):
+def _block(node: Json, place: str) -> Block:
+    if not isinstance(node, dict) or not isinstance(node.get("label"), str) or not isinstance(node.get("id"), str):
         raise ReplyUnparsable(f"{place}: needs an id and a label", place=place)
-    data, position = said.get("data") or {}, said.get("position") or {}
+    data, position = node.get("data") or {}, node.get("position") or {}
     if not isinstance(data, dict) or not isinstance(position, dict):
         raise ReplyUnparsable(f"{place}: data and position must be objects", place=place)
     x, y = position.get("x", 0), position.get("y", 0)
     if not isinstance(x, int | float) or not isinstance(y, int | float):
         raise ReplyUnparsable(f"{place}.position: must hold numbers", place=place)
-    return Block(said["id"], said["label"], data, x, y)
+    return Block(node["id"], node["label"], data, x, y)
 
 
-def _edge(said: Json, place: str) -> Edge:
-    if not isinstance(said, dict) or not isinstance(said.get("source"), str) or not isinstance(said.get("target"), str):
+def _edge(edge: Json, place: str) -> Edge:
+    if not isinstance(edge, dict) or not isinstance(edge.get("source"), str) or not isinstance(edge.get("target"), str):
         raise ReplyUnparsable(f"{place}: needs a source and a target", place=place)
-    handle = said.get("sourceHandle") or "output-1"
+    handle = edge.get("sourceHandle") or "output-1"
     if not isinstance(handle, str):
         raise ReplyUnparsable(f"{place}.sourceHandle: must be text", place=place)
-    return Edge(said["source"], said["target"], handle.removeprefix(f"{said['source']}-"))
+    return Edge(edge["source"], edge["target"], handle.removeprefix(f"{edge['source']}-"))
 
 
 def write(workflow: AutomaWorkflow) -> str:
@@ -160,8 +160,12 @@ def write(workflow: AutomaWorkflow) -> str:
         }
         for edge in workflow.edges
     ]
-    said = {"name": workflow.name, "description": workflow.description, "drawflow": {"nodes": nodes, "edges": edges}}
-    return json.dumps(said, ensure_ascii=False)
+    document = {
+        "name": workflow.name,
+        "description": workflow.description,
+        "drawflow": {"nodes": nodes, "edges": edges},
+    }
+    return json.dumps(document, ensure_ascii=False)
 
 
 _NODE_TYPES = {

@@ -115,8 +115,12 @@ def _args(called: Primitive, call: ast.Call, place: str) -> dict[str, Json]:
     for keyword in call.keywords:
         name = called.argument(keyword.arg) if keyword.arg is not None else ""
         if name not in names or name in args:
-            said = "unpacking is not allowed" if keyword.arg is None else f"argument {keyword.arg!r} is not expected"
-            raise ReplyUnparsable(f"{place}: {called.name}: {said}; it is called as {called.signature}", place=place)
+            complaint = (
+                "unpacking is not allowed" if keyword.arg is None else f"argument {keyword.arg!r} is not expected"
+            )
+            raise ReplyUnparsable(
+                f"{place}: {called.name}: {complaint}; it is called as {called.signature}", place=place
+            )
         args[name] = _literal(keyword.value, f"{place}: {called.name}: argument {keyword.arg!r}", place)
     try:
         arguments(Action(called.name, args))

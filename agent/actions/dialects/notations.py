@@ -78,8 +78,8 @@ async def write_reply_on(dialect: Dialect, actions: Iterable[Action], page: Elem
     if dialect not in ("webaction", "automa"):
         return write_reply(dialect, listed, page)
     bids = dict.fromkeys(str(action.args["bid"]) for action in listed if action.args.get("bid"))
-    told = {bid: await context.selectors(bid) for bid in bids}
-    describe = describer(page, {bid: selectors for bid, selectors in told.items() if selectors is not None})
+    selectors_by_bid = {bid: await context.selectors(bid) for bid in bids}
+    describe = describer(page, {bid: selectors for bid, selectors in selectors_by_bid.items() if selectors is not None})
     return webaction.format(listed, describe) if dialect == "webaction" else automa.format(listed, describe)
 
 

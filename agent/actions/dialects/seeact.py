@@ -67,8 +67,8 @@ def _on_element(kind: str, element: str, value: str, choices: Mapping[str, str],
     return Action(name, args, reasoning)
 
 
-def _letter(said: str, choices: Mapping[str, str]) -> str | None:
-    letter = _LETTER.match(said.upper())
+def _letter(answer: str, choices: Mapping[str, str]) -> str | None:
+    letter = _LETTER.match(answer.upper())
     return letter.group(1) if letter is not None and letter.group(1) in choices else None
 
 

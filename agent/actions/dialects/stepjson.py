@@ -38,32 +38,32 @@ def parse(text: str) -> list[Action]:
     if len(fenced) > 1:
         raise ReplyUnparsable(f"the reply holds {len(fenced)} blocks of JSON; one is read", place="block 2")
     try:
-        said = json.loads(fenced[0] if fenced else text)
+        parsed = json.loads(fenced[0] if fenced else text)
     except (ValueError, RecursionError) as error:
         place = f"line {getattr(error, 'lineno', 1)} column {getattr(error, 'colno', 1)}"
         raise ReplyUnparsable(f"{place}: no JSON: {getattr(error, 'msg', error)}", place=place) from error
-    if isinstance(said, dict) and "actions" in said:
-        said = said["actions"]
-    if isinstance(said, dict):
-        said = [said]
-    if not isinstance(said, list):
+    if isinstance(parsed, dict) and "actions" in parsed:
+        parsed = parsed["actions"]
+    if isinstance(parsed, dict):
+        parsed = [parsed]
+    if not isinstance(parsed, list):
         raise ReplyUnparsable("actions: must be a list", place="actions")
-    return [_action(item, f"actions[{index}]") for index, item in enumerate(said)]
+    return [_action(item, f"actions[{index}]") for index, item in enumerate(parsed)]
 
 
-def _action(said: Json, place: str) -> Action:
-    if not isinstance(said, dict):
+def _action(entry: Json, place: str) -> Action:
+    if not isinstance(entry, dict):
         raise ReplyUnparsable(f"{place}: must be an object", place=place)
-    kind = said.get("action_type")
+    kind = entry.get("action_type")
     if kind not in ACTION_TYPES:
         raise ReplyUnparsable(
             f"{place}.action_type: {kind!r} is none of {', '.join(ACTION_TYPES)}", place=f"{place}.action_type"
         )
     for name in _NEEDED.get(kind, ()):
-        if said.get(name) is None:
+        if entry.get(name) is None:
             raise ReplyUnparsable(f"{place}.{name}: is missing", place=f"{place}.{name}")
-    _check_shape(said, kind, place)
-    action = primitive_of({**said, "reasoning": str(said.get("reasoning") or "")})
+    _check_shape(entry, kind, place)
+    action = primitive_of({**entry, "reasoning": str(entry.get("reasoning") or "")})
     try:
         checked = arguments(action)
     except ActionInvalid as error:
@@ -73,15 +73,15 @@ def _action(said: Json, place: str) -> Action:
     return Action(action.name, args, action.reasoning)
 
 
-def _check_shape(said: dict[str, Json], kind: str, place: str) -> None:
+def _check_shape(entry: dict[str, Json], kind: str, place: str) -> None:
     """Check that a function can be a primitive: its parameters and hints are those that `primitive_of` reads."""
     if kind == "SELECT_OPTION":
-        option = said["option"]
+        option = entry["option"]
         if not isinstance(option, dict) or all(option.get(key) is None for key in ("label", "value", "index")):
             raise ReplyUnparsable(f"{place}.option: needs label, value or index", place=f"{place}.option")
-        said["option"] = {"label": None, "value": None, "index": None, **option}
+        entry["option"] = {"label": None, "value": None, "index": None, **option}
     if kind == "CALL":
-        call = said["call"]
+        call = entry["call"]
         if (
             not isinstance(call, dict)
             or not isinstance(call.get("name"), str)
@@ -89,13 +89,13 @@ def _check_shape(said: dict[str, Json], kind: str, place: str) -> None:
         ):
             raise ReplyUnparsable(f"{place}.call: needs a name and args", place=f"{place}.call")
         call["args"] = {_argument(call["name"], name): value for name, value in call.get("args", {}).items()}
-    errors = said.get("errors") or []
+    errors = entry.get("errors") or []
     well = isinstance(errors, list) and all(
         isinstance(e, dict) and isinstance(e.get("error_code"), str) for e in errors
     )
     if not well:
         raise ReplyUnparsable(f"{place}.errors: each needs an error_code", place=f"{place}.errors")
-    said["errors"] = errors
+    entry["errors"] = errors
 
 
 def _argument(action: str, name: str) -> str:

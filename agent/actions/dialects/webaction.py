@@ -28,26 +28,26 @@ def parse(text: str, resolve: Resolve) -> list[Action]:
         ReplyUnparsable: no such JSON, no such action, or an element that is not found.
     """
     try:
-        said = json.loads(text)
+        parsed = json.loads(text)
     except (ValueError, RecursionError) as error:
         place = f"line {getattr(error, 'lineno', 1)} column {getattr(error, 'colno', 1)}"
         raise ReplyUnparsable(f"{place}: no JSON: {getattr(error, 'msg', error)}", place=place) from error
-    if isinstance(said, dict):
-        said = [said]
-    if not isinstance(said, list):
+    if isinstance(parsed, dict):
+        parsed = [parsed]
+    if not isinstance(parsed, list):
         raise ReplyUnparsable("the reply must be a list of webActions", place="the reply")
-    return [_action(item, f"[{index}]", resolve) for index, item in enumerate(said)]
+    return [_action(item, f"[{index}]", resolve) for index, item in enumerate(parsed)]
 
 
-def _action(said: Json, place: str, resolve: Resolve) -> Action:
-    if not isinstance(said, dict) or not isinstance(said.get("description", ""), str):
+def _action(entry: Json, place: str, resolve: Resolve) -> Action:
+    if not isinstance(entry, dict) or not isinstance(entry.get("description", ""), str):
         raise ReplyUnparsable(f"{place}: must be an object with an action and a description", place=place)
-    description = said.get("description", "")
-    match said.get("action"):
+    description = entry.get("description", "")
+    match entry.get("action"):
         case "Click":
-            return Action("click", {"bid": _bid(said, place, resolve)}, description)
+            return Action("click", {"bid": _bid(entry, place, resolve)}, description)
         case "Input":
-            return Action("fill", {"bid": _bid(said, place, resolve), "value": description})
+            return Action("fill", {"bid": _bid(entry, place, resolve), "value": description})
         case "Scroll":
             up = description.strip().lower().startswith("up")
             return Action("scroll", {"dx": 0, "dy": -SCROLL_PX if up else SCROLL_PX})
@@ -60,12 +60,12 @@ def _action(said: Json, place: str, resolve: Resolve) -> Action:
         case "Answer":
             return Action("answer", {"text": description})
     known = ", ".join(ACTIONS)
-    raise ReplyUnparsable(f"{place}.action: {said.get('action')!r} is none of {known}", place=f"{place}.action")
+    raise ReplyUnparsable(f"{place}.action: {entry.get('action')!r} is none of {known}", place=f"{place}.action")
 
 
-def _bid(said: dict[str, Json], place: str, resolve: Resolve) -> str:
+def _bid(entry: dict[str, Json], place: str, resolve: Resolve) -> str:
     place = f"{place}.ui_element"
-    element = read_ui_element(said.get("ui_element"), place)
+    element = read_ui_element(entry.get("ui_element"), place)
     bid = resolve(element)
     if bid is None:
         raise ReplyUnparsable(
@@ -74,18 +74,18 @@ def _bid(said: dict[str, Json], place: str, resolve: Resolve) -> str:
     return bid
 
 
-def read_ui_element(said: Json, place: str) -> UiElement:
+def read_ui_element(entry: Json, place: str) -> UiElement:
     """The element that a webAction names.
 
     Raises:
         ReplyUnparsable: it is no such object.
     """
-    if not isinstance(said, dict):
+    if not isinstance(entry, dict):
         raise ReplyUnparsable(f"{place}: must be an object", place=place)
-    field = said.get("input_field") or {}
+    field = entry.get("input_field") or {}
     if not isinstance(field, dict):
         raise ReplyUnparsable(f"{place}.input_field: must be an object", place=place)
-    values = [said.get(name) or "" for name in ("xpath", "cssSelector", "type", "label")] + [
+    values = [entry.get(name) or "" for name in ("xpath", "cssSelector", "type", "label")] + [
         field.get("placeholder") or ""
     ]
     if not all(isinstance(value, str) for value in values):
@@ -134,8 +134,8 @@ def _action_object(action: Action, describe: Describe) -> dict[str, Json]:
 
 
 def _object(action: str, description: str, element: UiElement | None = None) -> dict[str, Json]:
-    said: dict[str, Json] = {"action": action, "description": description}
-    return said if element is None else {**said, "ui_element": write_ui_element(element)}
+    entry: dict[str, Json] = {"action": action, "description": description}
+    return entry if element is None else {**entry, "ui_element": write_ui_element(element)}
 
 
 def _described(bid: str, describe: Describe) -> UiElement:

@@ -75,25 +75,25 @@ def _read(body: str, thought: str, place: str) -> list[Action]:
         match = matcher.fullmatch(body) or matcher.fullmatch(body.strip())
         if match is not None:
             return _actions(name, [group or "" for group in match.groups()], thought)
-    said = body.strip().splitlines()[0][:80] if body.strip() else "nothing"
-    raise ReplyUnparsable(f"{place}: {said!r} is no action of this notation", place=place)
+    first_line = body.strip().splitlines()[0][:80] if body.strip() else "nothing"
+    raise ReplyUnparsable(f"{place}: {first_line!r} is no action of this notation", place=place)
 
 
-def _actions(name: str, said: list[str], thought: str) -> list[Action]:
+def _actions(name: str, groups: list[str], thought: str) -> list[Action]:
     match name:
         case "click":
-            return [Action("click", {"bid": said[0]}, thought)]
+            return [Action("click", {"bid": groups[0]}, thought)]
         case "type":
-            bid, text = said
+            bid, text = groups
             return [
                 Action("fill", {"bid": bid, "value": text}, thought),
                 Action("press", {"bid": bid, "key_comb": "Enter"}),
             ]
-        case "scroll" if said[0].lower() == "window":
-            way = 1 if said[1].lower() == "down" else -1
+        case "scroll" if groups[0].lower() == "window":
+            way = 1 if groups[1].lower() == "down" else -1
             return [Action("scroll", {"dx": 0, "dy": way * SCROLL_PX}, thought)]
         case "scroll":
-            return [Action("scroll_element", {"bid": said[0], "direction": said[1].lower()}, thought)]
+            return [Action("scroll_element", {"bid": groups[0], "direction": groups[1].lower()}, thought)]
         case "wait":
             return [Action("noop", {"wait_ms": WAIT_MS}, thought)]
         case "goback":
@@ -101,7 +101,7 @@ def _actions(name: str, said: list[str], thought: str) -> list[Action]:
         case "google":
             return [Action("goto", {"url": SEARCH_HOME}, thought)]
         case _:
-            return [Action("answer", {"text": said[0]}, thought)]
+            return [Action("answer", {"text": groups[0]}, thought)]
 
 
 def format(actions: Iterable[Action]) -> str:

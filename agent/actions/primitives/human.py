@@ -33,9 +33,9 @@ async def ask_user(on: ActionContext, question: str) -> str:
     """
     ask = _hook(on.hooks.ask_user, "ask_user")
     on.messages.append(("assistant", question))
-    said = await ask(question, on.url)
-    on.messages.append(("user", said))
-    return said
+    answer = await ask(question, on.url)
+    on.messages.append(("user", answer))
+    return answer
 
 
 async def enter_verification_code(on: ActionContext, bid: Bid) -> None:

@@ -137,12 +137,12 @@ async def _choose_suggested(on: ActionContext, element: Any, target: ActionTarge
     choice, labels = await _suggestion(on, target.bid, item)
     if choice is None:
         alike = sum(label.casefold() == _normalized(item).casefold() for label in labels)
-        told = (
+        reason = (
             f"{alike} options are called {_option_text(item)}"
             if alike > 1
             else f"there is no option {_option_text(item)}"
         )
-        raise ElementNotUsable(f"{told}; there are: {_listed(labels)}")
+        raise ElementNotUsable(f"{reason}; there are: {_listed(labels)}")
     await _take(on, target.bid, choice, item)
 
 

@@ -48,11 +48,11 @@ class Dialogs:
         task.add_done_callback(self._answering.discard)
 
     async def _answer(self, dialog: Dialog) -> None:
-        said = await self._ask(dialog)
+        reply = await self._ask(dialog)
         # An alert has but one answer; leaving a page was the agent's own wish.
-        accept = said.accept if said is not None else self._accept or dialog.type in ("alert", "beforeunload")
+        accept = reply.accept if reply is not None else self._accept or dialog.type in ("alert", "beforeunload")
         words = (
-            (said.text if said is not None else dialog.default_value) if dialog.type == "prompt" and accept else None
+            (reply.text if reply is not None else dialog.default_value) if dialog.type == "prompt" and accept else None
         )
         answer = words or ("accepted" if accept else "dismissed")
         if len(self._seen) < _KEPT:

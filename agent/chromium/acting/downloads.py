@@ -51,7 +51,7 @@ class Downloads:
         self._refused: Counter[str] = Counter()  # that were not waited for, by reason; not told yet
         self._running: dict[asyncio.Task[Download], PlaywrightDownload] = {}
         self._done: list[Download] = []
-        self._told = self._taken = 0  # how many of them were told, and taken: each reader gets all
+        self._reported = self._taken = 0  # how many of them were told, and taken: each reader gets all
         self._waited: set[asyncio.Task[Download]] = set()  # waited for once; a second wait would be in vain
         self._failures: list[str] = []
         self._urls: dict[str, str] = {}  # of downloads that DevTools told of, by its id
@@ -223,8 +223,8 @@ class Downloads:
 
     def new(self) -> tuple[Download, ...]:
         """Those that ended since the last call."""
-        told, self._told = self._told, len(self._done)
-        return tuple(self._done[told:])
+        reported, self._reported = self._reported, len(self._done)
+        return tuple(self._done[reported:])
 
     async def take(self, wait_s: float) -> tuple[Download, ...]:
         """Those that ended since the last call, told or not; waits up to `wait_s`, once, for one under way."""

@@ -98,8 +98,8 @@ async def moment(
 async def _inside_frames(look: PageWalk, main: Json) -> tuple[str, Json, int]:
     """The frame that has the focus, its state, and how often nested frames changed: keys and points reach them all."""
     worlds = {prefix: world for prefix in look.frames if prefix and (world := look.world_of(prefix)) is not None}
-    told = await asyncio.gather(*map(_focused_state, worlds.values()))
-    states = {"": main} | {prefix: state for prefix, state in zip(worlds, told, strict=True) if state}
+    frame_states = await asyncio.gather(*map(_focused_state, worlds.values()))
+    states = {"": main} | {prefix: state for prefix, state in zip(worlds, frame_states, strict=True) if state}
     focused = ""
     while states[focused]["focus"]:
         path = (*look.paths.get(focused, ()), f"{focused}{states[focused]['focus']}")

@@ -239,9 +239,9 @@ class ChromiumActionContext:
         return bool(world and await world.call(f"shoalWalker.expose({number})"))
 
     async def options(self, bid: str) -> list[tuple[str, str, bool]]:
-        told = (self._element_states.pop(bid, None) or {}).get("options")
-        if told is not None:
-            return [(label, value, off) for label, value, off in told]
+        known_options = (self._element_states.pop(bid, None) or {}).get("options")
+        if known_options is not None:
+            return [(label, value, off) for label, value, off in known_options]
         prefix, number = split_bid(bid)
         world = await self._world(prefix)
         options = await world.call(f"shoalWalker.options({number})") if world else []

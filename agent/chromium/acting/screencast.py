@@ -40,17 +40,17 @@ async def screencast(tab: Tab, options: FrameOptions) -> AsyncGenerator[Screenca
         while True:
             began = time.monotonic()
             await session.send("Page.startScreencast", _screencast_parameters(options))
-            told: dict[str, Any] | None = None
-            while told is None or told["data"] == given:
+            frame: dict[str, Any] | None = None
+            while frame is None or frame["data"] == given:
                 try:
                     async with asyncio.timeout(_SILENT_S):
-                        told = await came.get()
+                        frame = await came.get()
                 except TimeoutError:
                     yield None
                 else:
-                    await session.send("Page.screencastFrameAck", {"sessionId": told["sessionId"]})
+                    await session.send("Page.screencastFrameAck", {"sessionId": frame["sessionId"]})
             await session.send("Page.stopScreencast")
-            given, size = told["data"], told["metadata"]
+            given, size = frame["data"], frame["metadata"]
             last, picture = "", given
             while picture not in ("", last):
                 yield ScreencastFrame(

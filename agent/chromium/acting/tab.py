@@ -132,7 +132,7 @@ class Tab:
         """The watch over this tab's requests, which sees those that start from now on."""
         if self._traffic is None:
             self._traffic = NetworkTraffic(await self.frame_id())
-            await self._traffic.follow(await self.session(), told=self.fetches is not None)
+            await self._traffic.follow(await self.session(), enabled=self.fetches is not None)
         return self._traffic
 
     def open_data(self) -> tuple[str, ...]:

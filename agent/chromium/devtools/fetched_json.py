@@ -140,17 +140,17 @@ class FetchWatch:
         """The body of an answer; None where the browser has it no longer, or where it is no text."""
         assert self._session is not None
         try:
-            said = await self._session.send("Network.getResponseBody", {"requestId": number})
-            return base64.b64decode(said["body"]).decode() if said["base64Encoded"] else str(said["body"])
+            response = await self._session.send("Network.getResponseBody", {"requestId": number})
+            return base64.b64decode(response["body"]).decode() if response["base64Encoded"] else str(response["body"])
         except (PlaywrightError, UnicodeDecodeError):
             return None
 
 
 def _repeated(sent: dict[str, str]) -> dict[str, str] | None:
     """The headers that ask for the same again; None where one of those that were sent may say who asks."""
-    told = {name.lower(): value for name, value in sent.items()}
-    kept = {name: value for name, value in told.items() if name in WANTED_HEADERS}
-    others = (name for name in told if name not in kept and name not in _OF_BROWSERS and name != "user-agent")
+    headers = {name.lower(): value for name, value in sent.items()}
+    kept = {name: value for name, value in headers.items() if name in WANTED_HEADERS}
+    others = (name for name in headers if name not in kept and name not in _OF_BROWSERS and name != "user-agent")
     if any(not name.startswith("sec-") for name in others) or any(len(v) > _LONGEST_HEADER for v in kept.values()):
         return None
     return kept

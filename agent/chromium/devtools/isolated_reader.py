@@ -71,8 +71,10 @@ class IsolatedReader:
 def _value(answer: dict[str, Any]) -> Json:
     failed = answer.get("exceptionDetails")
     if failed:
-        said = failed.get("exception", {}).get("description") or failed.get("text", "")
-        raise ActionError(f"the script failed in the page: {said.splitlines()[0] if said else 'no reason given'}")
+        description = failed.get("exception", {}).get("description") or failed.get("text", "")
+        raise ActionError(
+            f"the script failed in the page: {description.splitlines()[0] if description else 'no reason given'}"
+        )
     result = answer["result"]
     if "unserializableValue" in result:
         raise ActionError(f"the script gave {result['unserializableValue']}, which JSON cannot express")

@@ -21,8 +21,8 @@ _BLOCKED = "net::ERR_BLOCKED_BY_CLIENT"
 def exception_text(event: dict[str, Any]) -> str:
     """The first line of what a page's script threw and nothing caught."""
     details = event["exceptionDetails"]
-    said = details.get("exception", {}).get("description") or details.get("text", "")
-    return said.splitlines()[0] if said else ""
+    description = details.get("exception", {}).get("description") or details.get("text", "")
+    return description.splitlines()[0] if description else ""
 
 
 def console_text(event: dict[str, Any]) -> str:
@@ -36,7 +36,7 @@ class PageErrorLog:
     """The errors of the pages of one context, each once and counted."""
 
     def __init__(self) -> None:
-        self._told: dict[tuple[str, str, str], PageError] = {}
+        self._errors: dict[tuple[str, str, str], PageError] = {}
         self._left_out = 0
 
     async def follow(self, session: DevTools) -> None:
@@ -51,8 +51,8 @@ class PageErrorLog:
 
     def take(self) -> PageErrors:
         """The errors since the last call."""
-        taken = PageErrors(tuple(self._told.values()), self._left_out)
-        self._told, self._left_out = {}, 0
+        taken = PageErrors(tuple(self._errors.values()), self._left_out)
+        self._errors, self._left_out = {}, 0
         return taken
 
     def _on_exception(self, event: dict[str, Any]) -> None:
@@ -77,11 +77,11 @@ class PageErrorLog:
         if not text:
             return
         key = (kind, text[:LONGEST], where[-LONGEST:] if kind == "console" else where[:LONGEST])
-        known = self._told.get(key)
+        known = self._errors.get(key)
         if known is not None:
-            self._told[key] = replace(known, times=known.times + 1)
-        elif len(self._told) < _MOST:
-            self._told[key] = PageError(kind, readable(key[1]), readable(key[2]))
+            self._errors[key] = replace(known, times=known.times + 1)
+        elif len(self._errors) < _MOST:
+            self._errors[key] = PageError(kind, readable(key[1]), readable(key[2]))
         else:
             self._left_out += 1
 

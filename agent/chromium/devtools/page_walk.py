@@ -224,12 +224,12 @@ class PageWalk:
         for entry in listeners:
             if "backendNodeId" in entry:
                 heard.setdefault(entry["backendNodeId"], set()).add(entry["type"])
-        told: dict[str, list[int]] = {"": []}
+        nodes_by_event: dict[str, list[int]] = {"": []}
         for node, types in heard.items():
             for event in {"" if event in _POINTER_EVENTS else event for event in types}:
-                told.setdefault(event, []).append(node)
+                nodes_by_event.setdefault(event, []).append(node)
         for event in ("", *_OTHER_EVENTS):
-            fresh = [node for node in told.get(event, ()) if (event, node) not in known]
+            fresh = [node for node in nodes_by_event.get(event, ()) if (event, node) not in known]
             # In a budget they may well be buttons and links, which are listed without being told.
             self._untold = self._untold or (not event and options.max_elements is None and len(fresh) > limit)
             if fresh := fresh[:limit]:

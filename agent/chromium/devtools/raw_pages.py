@@ -47,14 +47,14 @@ class RawSession:
         message = orjson.dumps({"id": number, "method": method, "params": params or {}}).decode()
         try:
             await self._root.send("Target.sendMessageToTarget", {"sessionId": self.name, "message": message})
-            said = await answer
+            response = await answer
         finally:
             self._answers.pop(number, None)
             if not answer.cancel() and not answer.cancelled():
                 answer.exception()  # heard of here, where the message itself could not be sent
-        if (error := said.get("error")) is not None:
+        if (error := response.get("error")) is not None:
             raise PlaywrightError(f"{method}: {error.get('message', error)}")
-        result: dict[str, Any] = said["result"]
+        result: dict[str, Any] = response["result"]
         return result
 
     def on(self, event: str, f: Callable[..., Any]) -> None:
@@ -62,14 +62,14 @@ class RawSession:
 
     def hear(self, text: str) -> None:
         """One message from the page."""
-        said = json.loads(text)  # which, unlike faster ones, takes halves of characters as JavaScript has them
-        if "id" in said:
-            answer = self._answers.get(said["id"])
+        message = json.loads(text)  # which, unlike faster ones, takes halves of characters as JavaScript has them
+        if "id" in message:
+            answer = self._answers.get(message["id"])
             if answer is not None and not answer.done():
-                answer.set_result(said)
+                answer.set_result(message)
             return
-        for f in self._heard.get(said["method"], ()):
-            f(said["params"])
+        for f in self._heard.get(message["method"], ()):
+            f(message["params"])
 
     def end(self) -> None:
         """The page is gone: each caller that waits for an answer gets the error."""
@@ -99,8 +99,8 @@ class RawPage:
         Raises:
             playwright.async_api.Error: the browser is gone.
         """
-        said = await self.root.send("Storage.getCookies", {"browserContextId": self.context})
-        cookies: list[dict[str, Any]] = said["cookies"]
+        response = await self.root.send("Storage.getCookies", {"browserContextId": self.context})
+        cookies: list[dict[str, Any]] = response["cookies"]
         return cookies
 
     async def forget_permissions(self) -> None:
@@ -191,8 +191,8 @@ class RawPages:
             playwright.async_api.Error: the browser is gone.
         """
         kinds = [{"type": "page"}, {"type": "iframe"}]
-        said = await (await self.root()).send("Target.getTargets", {"filter": kinds})
-        targets: list[dict[str, Any]] = said["targetInfos"]
+        response = await (await self.root()).send("Target.getTargets", {"filter": kinds})
+        targets: list[dict[str, Any]] = response["targetInfos"]
         return targets
 
     async def frames(self, target: str) -> frozenset[str]:

@@ -170,19 +170,19 @@ class ReadPage:
         if watched and self.fetches is None:
             self.fetches = FetchWatch(self.raw.frame)
             calls.insert(0, self.fetches.follow(self._talk))
-        said: dict[str, Any] = (await asyncio.gather(*calls))[-1]
+        navigation: dict[str, Any] = (await asyncio.gather(*calls))[-1]
         self._under_way = False
-        failed = said.get("errorText", "")
-        if failed == _ABORTED or said.get("isDownload"):
+        failed = navigation.get("errorText", "")
+        if failed == _ABORTED or navigation.get("isDownload"):
             return None
         answer: _Answer | None = self._answer
         if failed == _NO_CONTENT and answer is not None:
             return landing_from(url, answer.status, answer.headers)
         if failed:
             raise PlaywrightError(f"{failed} at {url}")
-        if "loaderId" in said:  # else only the fragment changed
-            await self._document(said["loaderId"], parsed=True)
-        landing = await self._landing(said.get("loaderId"))
+        if "loaderId" in navigation:  # else only the fragment changed
+            await self._document(navigation["loaderId"], parsed=True)
+        landing = await self._landing(navigation.get("loaderId"))
         if landing.status < 400 and await followed(self.read, within_s=AFTER_OPENING_S):
             return await landing_here(lambda: self.url, self.read)
         return landing
@@ -241,7 +241,7 @@ class ReadPage:
         """The watch over this page's requests, which sees those that start from now on."""
         if self._traffic is None:
             self._traffic = NetworkTraffic(self.raw.frame)
-            await self._traffic.follow(self._talk, told=self.fetches is not None)
+            await self._traffic.follow(self._talk, enabled=self.fetches is not None)
         return self._traffic
 
     async def errors(self) -> PageErrors:
@@ -262,8 +262,8 @@ class ReadPage:
         try:
             async with asyncio.timeout(EMPTY_S):
                 # First the document and its workers end, so that nothing can be stored after the clearing.
-                said = await self._navigate(BLANK)
-                await self._document(said["loaderId"], parsed=False)
+                navigation = await self._navigate(BLANK)
+                await self._document(navigation["loaderId"], parsed=False)
                 fresh, *_ = await asyncio.gather(self._again(), clear_traces(self._talk), self.raw.forget_permissions())
                 await self.raw.detach()
         except (PlaywrightError, PageCrashed, TimeoutError):

@@ -276,13 +276,13 @@ class ReadingContext:
             await self.page.end()
 
 
-def _cookie(said: dict[str, Any]) -> Json:
+def _cookie(entry: dict[str, Any]) -> Json:
     """A cookie as DevTools tells it, in Playwright's format."""
     names = ("name", "value", "domain", "path", "expires", "httpOnly", "secure")
-    cookie = {name: said[name] for name in names if name in said}
-    if (partition := said.get("partitionKey")) is not None:  # it belongs to what was embedded in one site only
+    cookie = {name: entry[name] for name in names if name in entry}
+    if (partition := entry.get("partitionKey")) is not None:  # it belongs to what was embedded in one site only
         cookie |= {
             "partitionKey": partition["topLevelSite"],
             "_crHasCrossSiteAncestor": partition["hasCrossSiteAncestor"],
         }
-    return {**cookie, "sameSite": said.get("sameSite", "Lax")}
+    return {**cookie, "sameSite": entry.get("sameSite", "Lax")}

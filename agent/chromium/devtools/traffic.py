@@ -34,15 +34,15 @@ class NetworkTraffic:
         self._changed = asyncio.Event()
         self._followed: WeakSet[DevTools] = WeakSet()
 
-    async def follow(self, session: DevTools, *, told: bool = False) -> None:
-        """Begins to listen on `session`, unless it does so already. `told`: it tells of requests already."""
+    async def follow(self, session: DevTools, *, enabled: bool = False) -> None:
+        """Begins to listen on `session`, unless it does so already. `enabled`: it tells of requests already."""
         if session in self._followed:
             return
         self._followed.add(session)
         session.on("Network.requestWillBeSent", lambda event: self._began(event, session))
         session.on("Network.loadingFinished", self._ended)
         session.on("Network.loadingFailed", self._ended)
-        if not told:
+        if not enabled:
             await session.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})
 
     def keep_to(self, sessions: Collection[DevTools]) -> None:

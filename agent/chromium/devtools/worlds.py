@@ -71,8 +71,8 @@ class World:
 
 def _value(answer: dict[str, Any]) -> Json:
     if "exceptionDetails" in answer:
-        said = answer["exceptionDetails"].get("exception", {}).get("description", "no reason given")
-        raise BrowserError(f"the walker failed: {said[:300]}")
+        description = answer["exceptionDetails"].get("exception", {}).get("description", "no reason given")
+        raise BrowserError(f"the walker failed: {description[:300]}")
     return answer["result"].get("value")
 
 

@@ -69,7 +69,7 @@ def read_version(executable: Path) -> str:
         BrowserNotFound: it does not: a library is missing, or it is no browser.
     """
     try:
-        said = subprocess.run(
+        completed = subprocess.run(
             [str(executable), "--version"],
             capture_output=True,
             timeout=longer_s(_VERSION_S),
@@ -79,10 +79,12 @@ def read_version(executable: Path) -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BrowserNotFound(f"{executable} does not start: {error}") from error
-    if said.returncode != 0 or not _VERSION.search(said.stdout):
-        why = said.stderr.strip().splitlines()[-1:] or [f"asked for its version, it ended with {said.returncode}"]
+    if completed.returncode != 0 or not _VERSION.search(completed.stdout):
+        why = completed.stderr.strip().splitlines()[-1:] or [
+            f"asked for its version, it ended with {completed.returncode}"
+        ]
         raise BrowserNotFound(f"{executable} does not start as a browser: {why[0]}. {_ADVICE}")
-    return said.stdout.strip()
+    return completed.stdout.strip()
 
 
 def _named(setting: str) -> Path:

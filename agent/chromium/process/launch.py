@@ -108,8 +108,8 @@ async def attach(address: str, *, timeout_s: float = 30.0) -> Browser:
             browser = await driver.playwright.chromium.connect_over_cdp(address, timeout=timeout_s * 1000)
     except (PlaywrightError, TimeoutError) as error:
         await driver.release()
-        said = first_line(error) if isinstance(error, PlaywrightError) else "no answer in time"
-        raise BrowserError(f"no browser could be reached at {address}: {said}") from error
+        reason = first_line(error) if isinstance(error, PlaywrightError) else "no answer in time"
+        raise BrowserError(f"no browser could be reached at {address}: {reason}") from error
     return ChromiumBrowser(browser, driver, ProcessTree.nothing(), temp=None, window=None)
 
 

@@ -59,12 +59,12 @@ def answer_schema() -> dict[str, Json]:
     }
 
 
-def basis_of(said: Json, pages: SessionPages, records: Sequence[Record], given: str) -> Basis:
+def basis_of(reply: Json, pages: SessionPages, records: Sequence[Record], given: str) -> Basis:
     """Return what an answer rests on,
     each part of it looked up.
 
     Args:
-        said: held to `answer_schema`.
+        reply: held to `answer_schema`.
         pages: what the session has seen.
         records: what it has read; an answer counts them from 1.
         given: the job's own words: what they say need not be proven.
@@ -73,17 +73,17 @@ def basis_of(said: Json, pages: SessionPages, records: Sequence[Record], given: 
         ReplyProblem: a quotation stands on no page, a record is none, the arithmetic is wrong, or the answer has
             figures that nothing bears out, or rests on nothing.
     """
-    if not said["text"].strip():
+    if not reply["text"].strip():
         raise ReplyProblem("the answer says nothing")
     known = _KnownGrounds(pages, records, given)
-    quotations = tuple(known.quotation(words) for words in said.get("quotes") or ())
-    numbers = tuple(dict.fromkeys(said.get("records") or ()))
+    quotations = tuple(known.quotation(words) for words in reply.get("quotes") or ())
+    numbers = tuple(dict.fromkeys(reply.get("records") or ()))
     if any(number > len(records) for number in numbers):
         raise ReplyProblem(f"the answer rests on records that were not read: there are {len(records)}")
-    computed = _computed(said["computed"], known) if said.get("computed") else None
+    computed = _computed(reply["computed"], known) if reply.get("computed") else None
     if not quotations and not numbers and computed is None:
         raise ReplyProblem("an answer needs what it rests on: quotations of a page, records, or a computation")
-    unproven = list(known.unproven(said["text"], computed))
+    unproven = list(known.unproven(reply["text"], computed))
     if unproven:
         raise ReplyProblem(
             "no page, record or computation gives these figures of the answer: quote them, or give them as computed",
@@ -165,8 +165,8 @@ class _KnownGrounds:
         return {day for text in texts for written in dates_in(text) for day in written.readings}
 
 
-def _computed(said: Json, known: _KnownGrounds) -> Computation:
-    operation, values, result = said["operation"], tuple(said["values"]), said["result"]
+def _computed(computation: Json, known: _KnownGrounds) -> Computation:
+    operation, values, result = computation["operation"], tuple(computation["values"]), computation["result"]
     missing = [str(value) for value in values if not known.has(value)]
     if missing:
         raise ReplyProblem("no page and no record gives these values of `computed`", "; ".join(missing)[:_SAID_CHARS])

@@ -35,14 +35,14 @@ class Expectation:
     beyond_view: bool = False  # the view before the actions was cut: what is expected may have stood beyond it
 
     def __str__(self) -> str:
-        told = [
+        clauses = [
             f"the address has {self.address!r}" if self.address else "",
             f"the page says {self.text!r}" if self.text else "",
             f"there is {self.element!r}" if self.element else "",
             f"[{self.field}] holds {self.value!r}" if self.field else "",
             "the actions took place" if self.acted else "",
         ]
-        return ", ".join(part for part in told if part)
+        return ", ".join(part for part in clauses if part)
 
 
 def expectation_schema(ids: bool) -> dict[str, Json]:
@@ -60,28 +60,30 @@ def expectation_schema(ids: bool) -> dict[str, Json]:
     return {"anyOf": [{"type": "null"}, {"type": "object", "additionalProperties": False, "properties": parts}]}
 
 
-def expected(said: Json, seen: Observation, bids: Mapping[str, str], actions: Sequence[Action]) -> Expectation | None:
+def expected(
+    expectation_json: Json, seen: Observation, bids: Mapping[str, str], actions: Sequence[Action]
+) -> Expectation | None:
     """Return what a reply expects, where the page does not show all of it already;
     else nothing could be told from it.
 
     Actions alone are not enough where one may send a form: the site's answer has to be looked at.
 
     Args:
-        said: `then_done` of a reply.
+        expectation_json: `then_done` of a reply.
         seen: the page before the actions.
         bids: by the ids that the model was given.
         actions: that the reply takes.
     """
-    if not said:
+    if not expectation_json:
         return None
-    held = said.get("value") or {}
+    held = expectation_json.get("value") or {}
     expectation = Expectation(
-        address=said.get("address", "").strip(),
-        text=_telling(said.get("text", "")),
-        element=_telling(said.get("element", "")),
+        address=expectation_json.get("address", "").strip(),
+        text=_telling(expectation_json.get("text", "")),
+        element=_telling(expectation_json.get("element", "")),
         field=bids.get(held.get("id", ""), ""),
         value=held.get("holds", ""),
-        acted=said.get("acted", False),
+        acted=expectation_json.get("acted", False),
     )
     looked = _Looked(seen)
     parts = list(_parts(expectation, looked))

@@ -116,9 +116,9 @@ def lacking(records: Sequence[Record], url: str, missing: Sequence[str], awaited
     return "; ".join([*parts, awaited] if awaited else parts)
 
 
-def not_among(told: Iterable[Record], shown: Iterable[Record]) -> tuple[Record, ...]:
+def not_among(earlier: Iterable[Record], shown: Iterable[Record]) -> tuple[Record, ...]:
     """Those of `shown` that were not told; where a page shows several alike, as many as it shows more by now."""
-    before = Counter(map(_identity, told))
+    before = Counter(map(_identity, earlier))
     new = []
     for record in shown:
         if before[_identity(record)] > 0:

@@ -174,35 +174,35 @@ def typed_by(action: Action) -> str:
     return str(action.args.get(TYPED.get(action.name, ""), ""))
 
 
-def primitive_of(said: Json) -> Action:
+def primitive_of(entry: Json) -> Action:
     """The primitive that one action of a reply stands for; its id is taken as the element's bid.
 
     A CLICK that uploads is an upload to the element that was to be clicked: the file chooser opens by itself there.
     """
-    detail = said.get("user_detail_answer")
-    return replace(_primitive(said), detail=detail) if isinstance(detail, str) else _primitive(said)
+    detail = entry.get("user_detail_answer")
+    return replace(_primitive(entry), detail=detail) if isinstance(detail, str) else _primitive(entry)
 
 
-def _primitive(said: Json) -> Action:
-    kind, reasoning = said["action_type"], said.get("reasoning") or ""
-    errors = tuple(dict.fromkeys(error["error_code"] for error in said.get("errors") or ()))
+def _primitive(entry: Json) -> Action:
+    kind, reasoning = entry["action_type"], entry.get("reasoning") or ""
+    errors = tuple(dict.fromkeys(error["error_code"] for error in entry.get("errors") or ()))
     match kind:
-        case "CLICK" if said.get("file_url"):
-            return Action("upload_file", {"bid": said["id"], "file": said["file_url"]}, reasoning)
-        case "CLICK" if said.get("download"):
-            return Action("download", {"bid": said["id"]}, reasoning)
+        case "CLICK" if entry.get("file_url"):
+            return Action("upload_file", {"bid": entry["id"], "file": entry["file_url"]}, reasoning)
+        case "CLICK" if entry.get("download"):
+            return Action("download", {"bid": entry["id"]}, reasoning)
         case "CLICK":
-            how = {name: said[name] for name in ("button", "modifiers") if said.get(name) and said[name] != "left"}
-            return Action("click", {"bid": said["id"], **how}, reasoning)
+            how = {name: entry[name] for name in ("button", "modifiers") if entry.get(name) and entry[name] != "left"}
+            return Action("click", {"bid": entry["id"], **how}, reasoning)
         case "INPUT_TEXT":
-            return Action("fill", {"bid": said["id"], "value": said["text"]}, reasoning)
+            return Action("fill", {"bid": entry["id"], "value": entry["text"]}, reasoning)
         case "UPLOAD_FILE":
-            return Action("upload_file", {"bid": said["id"], "file": said["file_url"]}, reasoning)
+            return Action("upload_file", {"bid": entry["id"], "file": entry["file_url"]}, reasoning)
         case "SELECT_OPTION":
-            option = said["option"]
+            option = entry["option"]
             named = (option.get(key) for key in ("label", "value"))
             chosen = next((name for name in named if name is not None), option.get("index"))
-            return Action("select_option", {"bid": said["id"], "options": chosen}, reasoning)
+            return Action("select_option", {"bid": entry["id"], "options": chosen}, reasoning)
         case "WAIT":
             return Action("noop", {"wait_ms": WAIT_MS}, reasoning)
         case "SOLVE_CAPTCHA":
@@ -212,5 +212,5 @@ def _primitive(said: Json) -> Action:
         case "TERMINATE":
             return Action("terminate", {"reason": reasoning, "errors": list(errors)}, reasoning)
         case "CALL":
-            return Action(said["call"]["name"], dict(said["call"]["args"]), reasoning)
+            return Action(entry["call"]["name"], dict(entry["call"]["args"]), reasoning)
     raise ValueError(f"no such action type: {kind}")

@@ -88,15 +88,15 @@ def glossary_from(reply: Json) -> RepliedGlossary:
     Raises:
         ReplyProblem: it names no label and no property, or a field twice.
     """
-    said = {entry["field"]: _normalized(entry) for entry in reply["fields"]}
-    if len(said) < len(reply["fields"]):
+    entries_by_field = {entry["field"]: _normalized(entry) for entry in reply["fields"]}
+    if len(entries_by_field) < len(reply["fields"]):
         raise ReplyProblem("`fields` has an entry twice; give one for each field")
-    entries = as_keyword(entries_of({X_GLOSSARY: said}))
+    entries = as_keyword(entries_of({X_GLOSSARY: entries_by_field}))
     if not any(entry["labels"] or entry["properties"] for entry in entries.values()):
         raise ReplyProblem("no field has a label, or a property of schema.org")
     left_out = [
         text
-        for name, entry in said.items()
+        for name, entry in entries_by_field.items()
         for text in (
             *(prop for prop in entry["properties"] if prop not in entries[name]["properties"]),
             *([entry["unit"]] if entry["unit"] and not entries[name]["unit"] else []),
@@ -113,8 +113,8 @@ def _normalized(entry: Mapping[str, Json]) -> dict[str, Json]:
 
 def glossary_key(schema: dict[str, Json], model: str) -> str:
     """Return what the answer depends on, as one name: the schema, the model and the words of the question."""
-    said = "\n".join((model, prompt(_PROMPT).digest, schema_text(schema)))
-    return hashlib.sha256(said.encode(errors="surrogatepass")).hexdigest()
+    question = "\n".join((model, prompt(_PROMPT).digest, schema_text(schema)))
+    return hashlib.sha256(question.encode(errors="surrogatepass")).hexdigest()
 
 
 async def ask_glossary(asker: Asker, state: SessionState, schema: dict[str, Json]) -> ModelAnswer[RepliedGlossary]:

@@ -90,15 +90,15 @@ class ModelPolicy:
             ModelError: the model could not be asked, or gave no usable reply.
         """
         self._reader.recall(state)
-        said = await self._planned(state)
-        if said.task_type == "loop" and (state.spec.extract is not None or said.require_extraction):
-            await self._reader.agree(state, said.plan or "")
-        return said
+        plan = await self._planned(state)
+        if plan.task_type == "loop" and (state.spec.extract is not None or plan.require_extraction):
+            await self._reader.agree(state, plan.plan or "")
+        return plan
 
     async def _planned(self, state: SessionState) -> Plan:
-        said = spelled_out(state)
-        if said is not None and not _wants_proof(said, state):
-            return said
+        prescribed = spelled_out(state)
+        if prescribed is not None and not _wants_proof(prescribed, state):
+            return prescribed
         types, codes = task_types(state), tuple(state.spec.error_codes)
 
         async def ask(chars: int) -> Plan:
@@ -123,7 +123,7 @@ class ModelPolicy:
             )
             read = _PlanOn(state, seen, choices)
 
-            planned = said
+            planned = prescribed
             if planned is None:
                 answer = await self._asker.ask(state, request, read)
                 planned = replace(answer.value, prompt=answer.transcript)
@@ -352,10 +352,10 @@ _NOT_FIRST = frozenset({"COMPLETE", "TERMINATE", "WAIT", "SOLVE_CAPTCHA"})
 _ENDING = frozenset({"answer", "report_infeasible"})
 
 
-def _wants_proof(said: Plan, state: SessionState) -> bool:
+def _wants_proof(plan: Plan, state: SessionState) -> bool:
     """Return whether a model has to look if the job's criterion holds, though the job itself says that all is done."""
     # A parent sums up what its items gave: it has no page of its own to look at.
-    return said.user_goal_achieved and state.spec.complete_criterion is not None and state.loop is None
+    return plan.user_goal_achieved and state.spec.complete_criterion is not None and state.loop is None
 
 
 class _PlanOn:
@@ -371,11 +371,11 @@ class _PlanOn:
     def __call__(self, reply: Json) -> Plan:
         state = self._state
         state.wants_answer = state.wants_answer or reply.get("wants_answer", False)
-        said = plan_from(reply)
-        if said.task_type == "answer" and reply.get("answer"):
+        proposed = plan_from(reply)
+        if proposed.task_type == "answer" and reply.get("answer"):
             basis = basis_of(reply["answer"], state.pages, state.records, input_text(state))
-            said = replace(said, answer=reply["answer"]["text"], rests_on=basis)
-        plan = sound(said, self._seen.url, state, page=self._page, given=self._given)
+            proposed = replace(proposed, answer=reply["answer"]["text"], rests_on=basis)
+        plan = sound(proposed, self._seen.url, state, page=self._page, given=self._given)
         check_loop_values(plan, lambda: allowed_values(state, self._page))
         if plan.user_goal_achieved and state.children is None:
             check_data_used(state, self._page, (), plan)
@@ -385,9 +385,9 @@ class _PlanOn:
         """The actions that the plan begins with; None where a step has to be asked for them."""
         if plan.task_type != "navigate" or not reply.get("actions"):
             return None
-        said = {**reply, "thoughts": f"{plan.thoughts} {plan.plan}".strip(), "user_goal_achieved": False}
+        step_reply = {**reply, "thoughts": f"{plan.thoughts} {plan.plan}".strip(), "user_goal_achieved": False}
         try:
-            first = self._decide(said)
+            first = self._decide(step_reply)
         except ReplyProblem:
             return None  # the plan stands; its first step is asked for by itself
         return None if any(action.name in _ENDING for action in first.actions) else first
@@ -431,8 +431,8 @@ class _Decide:
 
     def _basis(self, actions: Sequence[Action]) -> Basis | None:
         """Return what an answer among the actions rests on."""
-        told = next((str(action.args["text"]) for action in actions if action.name == "answer"), None)
+        answer = next((str(action.args["text"]) for action in actions if action.name == "answer"), None)
         state = self._state
-        if told is None:
+        if answer is None:
             return None
-        return basis_of_words(told, state.pages, state.records, input_text(state, self._steps))
+        return basis_of_words(answer, state.pages, state.records, input_text(state, self._steps))

@@ -21,8 +21,8 @@ def closing_label(page: FormPage) -> str:
         return ""
     for group in _CLOSERS:
         for label in page.overlay.buttons:
-            said = squash(label)
-            if said in group or any(said.startswith(closer + " ") for closer in group if len(closer) > 4):
+            text = squash(label)
+            if text in group or any(text.startswith(closer + " ") for closer in group if len(closer) > 4):
                 return label
     return ""
 

@@ -10,7 +10,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.types import Audited, Record
 from shoal.agent.workflows.judging.audit import AuditOutcome, judge_audits
 
-_SAID: Mapping[AuditOutcome, Audited] = {
+_VERDICTS: Mapping[AuditOutcome, Audited] = {
     AuditOutcome.RIGHT: "right",
     AuditOutcome.WRONG: "wrong",
     AuditOutcome.UNCLEAR: "unclear",
@@ -19,20 +19,20 @@ _SAID: Mapping[AuditOutcome, Audited] = {
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The result of comparing the teacher's reading of one page with a replayed record."""
+    """The result of comparing the baseline's reading of one page with a replayed record."""
 
-    said: Audited
-    reading: Extraction  # the teacher's last one
+    verdict: Audited
+    reading: Extraction  # the baseline's last one
     differing: tuple[str, ...] = ()  # fields that it reads otherwise
 
 
 async def audit(
     replayed: Record, first: Extraction, read: Callable[[], Awaitable[Extraction]], *, exact: bool = False
 ) -> Audit:
-    """Compares a replayed record with the teacher's reading, and lets the teacher read again where they differ.
+    """Compares a replayed record with the baseline's reading, and lets the baseline read again where they differ.
 
     Args:
-        first: what the teacher read.
+        first: what the baseline read.
         read: lets it read once more.
         exact: texts that differ in spaces, capitals or signs differ. A model may spell them its own way.
     """
@@ -42,7 +42,7 @@ async def audit(
         reading = await read()
         seen.append(_value_of(reading))
         verdict = judge_audits(_mapping(replayed.value), seen, exact=exact)
-    return Audit(_SAID[verdict.outcome], reading, verdict.fields)
+    return Audit(_VERDICTS[verdict.outcome], reading, verdict.fields)
 
 
 def _value_of(reading: Extraction) -> Mapping[str, Json]:

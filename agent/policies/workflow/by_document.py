@@ -30,7 +30,7 @@ class DocumentPolicy:
     Args:
         name: of the workflow.
         version: reads pages, and does nothing on them.
-        rules: the teacher.
+        rules: the baseline.
         audited: the rules read the page, whatever the document says.
     """
 
@@ -119,13 +119,13 @@ class DocumentPolicy:
         else:
             self._channels = replayed.hits
             judged = await audit(replayed.record, ruled, read, exact=True)
-            if judged.said != "right":
+            if judged.verdict != "right":
                 self._miss(MissReason.AUDIT)
                 by = self._version.branch_key(replayed.branch)
-                self._replay = replace(self._replay, audit=judged.said, differing=judged.differing, branches=by)
+                self._replay = replace(self._replay, audit=judged.verdict, differing=judged.differing, branches=by)
             elif self._audited:
                 self._read(replayed)
-                self._replay = replace(self._replay, audit=judged.said)
+                self._replay = replace(self._replay, audit=judged.verdict)
         if lacking and not judged.reading.records:
             raise lacking[-1]
         return judged.reading

@@ -217,11 +217,11 @@ class WorkflowPolicy:
         except ModelError:
             self._report = replace(self._report, audit="not_done")
             return Extraction((record,))
-        self._report = replace(self._report, audit=judged.said, differing=judged.differing)
-        if judged.said == "right":
+        self._report = replace(self._report, audit=judged.verdict, differing=judged.differing)
+        if judged.verdict == "right":
             return Extraction((record,))
-        told = f"a model reads {', '.join(judged.differing)} otherwise: {judged.said}"
-        self._hand_over(Miss(MissReason.AUDIT, "record", told), node.id)
+        message = f"a model reads {', '.join(judged.differing)} otherwise: {judged.verdict}"
+        self._hand_over(Miss(MissReason.AUDIT, "record", message), node.id)
         return judged.reading
 
     async def collect(self, state: SessionState, plan: Plan) -> AsyncIterator[LoopItem]:
@@ -261,8 +261,8 @@ class WorkflowPolicy:
     async def _action(self, state: SessionState, node: ActionNode, values: Mapping[str, Json]) -> Action | Miss:
         args = {name: arg.filled(dict(values)) for name, arg in node.args.items()}
         if node.submits and node.post and await condition_miss(state.page, node.post, values, where=node.id) is None:
-            told = "what says that it was taken stands on the page before it is done"
-            return Miss(MissReason.CONDITION, node.id, told)
+            reason = "what says that it was taken stands on the page before it is done"
+            return Miss(MissReason.CONDITION, node.id, reason)
         if node.target is not None:
             if state.spec.sample is not None:
                 await self._count(state, node.id, node.target)
@@ -310,8 +310,8 @@ class WorkflowPolicy:
         self._report = replace(self._report, intended=None)
         result = steps[-1].results[-1] if steps and steps[-1].results else None
         if result is None or result.error is not None:
-            told = result.error.message if result is not None and result.error is not None else "it was not done"
-            miss: Miss | None = Miss(MissReason.ACTION, node.id, told)
+            reason = result.error.message if result is not None and result.error is not None else "it was not done"
+            miss: Miss | None = Miss(MissReason.ACTION, node.id, reason)
         else:
             if node.submits:
                 self._sent = node
@@ -383,6 +383,8 @@ class WorkflowPolicy:
         """
         if self._behind is not None:
             return self._behind
-        told = "; ".join(f"{miss.where}: {miss.told}" for miss in self._report.misses)
+        reasons_text = "; ".join(f"{miss.where}: {miss.told}" for miss in self._report.misses)
         reasons = tuple(miss.reason.value for miss in self._report.misses)
-        raise WorkflowMiss(f"{self._title} on {state.page.url}: {told or 'a loop is no part of it'}", reasons=reasons)
+        raise WorkflowMiss(
+            f"{self._title} on {state.page.url}: {reasons_text or 'a loop is no part of it'}", reasons=reasons
+        )

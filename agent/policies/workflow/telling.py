@@ -49,17 +49,17 @@ def _field(read: FieldRead, hide: Hide) -> FieldReading:
 
 
 def _channel(read: ChannelRead, hide: Hide) -> ChannelReading:
-    place, said = read.channel.place, read.said
-    fault = said.fault or (str(said.ambiguous) if said.ambiguous is not None else "")
+    place, statement = read.channel.place, read.statement
+    fault = statement.fault or (str(statement.ambiguous) if statement.ambiguous is not None else "")
     if not fault and read.misshapen:
         known = " or ".join(read.channel.shapes)
         fault = f"it has the shape {read.misshapen!r}, and {known} was learned"
     return ChannelReading(
         family=read.channel.family,
         place=f"{place.kind} {place.query}",
-        value=_redacted_value(said.value, hide),
-        raw="" if said.place is None else _clipped(hide(raw_text(said.place))),
-        where="" if said.place is None else said.place.where,
+        value=_redacted_value(statement.value, hide),
+        raw="" if statement.place is None else _clipped(hide(raw_text(statement.place))),
+        where="" if statement.place is None else statement.place.where,
         fault=_clipped(hide(fault)),
     )
 

@@ -81,7 +81,7 @@ class HandedBack:
     """The end of a takeover."""
 
     by: str  # the person's name
-    said: str = ""  # a sentence for the agent
+    message: str = ""  # a sentence for the agent
     done: bool = False  # what the agent was about to do is done
     away: bool = False  # the person said nothing any more
 
@@ -272,8 +272,8 @@ class Attendance:
         if self._dialog is None:
             return None
         asked = self._dialog[0]
-        told = self._hidden.redacted_text
-        return replace(asked, message=told(asked.message), default=told(asked.default))
+        hide = self._hidden.redacted_text
+        return replace(asked, message=hide(asked.message), default=hide(asked.default))
 
     @property
     def ended(self) -> bool:
@@ -383,7 +383,7 @@ class Attendance:
             raise ActionRefused("the page shows no dialog")
         self._dialog[1].set_result(answer)
 
-    def hand_back(self, lease: str, said: str, *, done: bool) -> None:
+    def hand_back(self, lease: str, message: str, *, done: bool) -> None:
         """The person is done; the agent goes on, and reads what they say.
 
         Raises:
@@ -391,6 +391,6 @@ class Attendance:
         """
         takeover = self._current_takeover(lease)
         if takeover.leads:
-            takeover.orders.put_nowait(HandedBack(takeover.name, said, done))
+            takeover.orders.put_nowait(HandedBack(takeover.name, message, done))
         else:
             self._close(takeover)

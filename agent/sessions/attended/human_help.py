@@ -59,8 +59,8 @@ def redacted(helper: Helper, hidden: Redactor) -> Helper:
     """A helper that is told no secret; what a page says is part of the question."""
 
     async def ask(question: Question) -> str:
-        told = replace(question, text=hidden.sentence(question.text), url=hidden.address(question.url))
-        return await helper(told)
+        shown = replace(question, text=hidden.sentence(question.text), url=hidden.address(question.url))
+        return await helper(shown)
 
     return ask
 

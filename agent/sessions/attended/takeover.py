@@ -44,7 +44,7 @@ def describe_end(end: HandedBack) -> str:
     if end.away:
         return f"{name} had taken the page over and went away"
     words = f"{name} had taken the page over and handed it back"
-    return f"{words}: {end.said}" if end.said else words
+    return f"{words}: {end.message}" if end.message else words
 
 
 def of_the_end(end: HandedBack, index: int, url: str) -> Step:

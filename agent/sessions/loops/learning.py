@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shoal.agent.policies.policy import Policy
-from shoal.agent.policies.workflow import DocumentPolicy, ShadowPolicy, WorkflowPolicy
+from shoal.agent.policies.workflow import DocumentPolicy, ParallelRunPolicy, WorkflowPolicy
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.web_addresses import address_parts
 from shoal.agent.types import Audited, FieldGlossary, LearningLoop, LoopItem, Replay
@@ -100,4 +100,4 @@ def replayed_by(policy: Policy) -> tuple[str, Audited]:
 
 def replay_of(policy: Policy) -> Replay | None:
     """Return what became of a workflow that was replayed or compared; None where there is none."""
-    return policy.replay if isinstance(policy, (WorkflowPolicy, DocumentPolicy, ShadowPolicy)) else None
+    return policy.replay if isinstance(policy, (WorkflowPolicy, DocumentPolicy, ParallelRunPolicy)) else None

@@ -118,15 +118,15 @@ def came_back(state: SessionState, children: ChildrenSummary) -> None:
             how it went all the same.
     """
     counts = {"expected": children.expected, "completed": children.completed, "failed": children.failed}
-    told: dict[str, Json] = {**counts, "first_records": list(children.samples)}
+    result: dict[str, Json] = {**counts, "first_records": list(children.samples)}
     waiting = next((t for t in reversed(state.history) if t.status is Status.WAITING), None)
     if waiting is not None and isinstance(waiting.result, dict):
-        told = {**waiting.result, **told}
+        result = {**waiting.result, **result}
     if children.failures:
-        told["failures"] = list(children.failures)
-    whole = children.failed == 0 and not told.keys() & {"cut", "doubt", "shown"}
+        result["failures"] = list(children.failures)
+    whole = children.failed == 0 and not result.keys() & {"cut", "doubt", "shown"}
     ends = waiting is not None and waiting.ends_goal and whole
-    done = Task("loop", waiting.plan if waiting else "", Status.COMPLETED, result=told, ends_goal=ends)
+    done = Task("loop", waiting.plan if waiting else "", Status.COMPLETED, result=result, ends_goal=ends)
     state.history = (*(t for t in state.history if t is not waiting), done)
     stop = state.loop is not None and state.loop.on_error == "stop"
     if children.expected and (children.completed == 0 or (stop and children.failed)):
@@ -146,10 +146,10 @@ def empty_loop_message(loop: LoopSpec | None, url: str, why: str) -> str:
         kept = f" whose address contains {loop.sitemap.contains!r}" if loop.sitemap.contains else ""
         return f"the sitemap {loop.sitemap.url} names no page{kept}" + (f": {why}" if why else "")
     source = loop.source if loop else None
-    said = f"the loop found no items on {url}" + (f": {why}" if why else "")
+    message = f"the loop found no items on {url}" + (f": {why}" if why else "")
     if source is None:
-        return said
+        return message
     return (
-        f"{said}; `loop.from.select` is {source.select!r}: name the items by a CSS selector that matches them, or by "
-        "the words of their heading, and see the page as Shoal sees it by `shoal observe`"
+        f"{message}; `loop.from.select` is {source.select!r}: name the items by a CSS selector that matches them, or "
+        "by the words of their heading, and see the page as Shoal sees it by `shoal observe`"
     )

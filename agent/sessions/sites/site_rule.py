@@ -104,9 +104,9 @@ class SiteRule:
             return False
         if hidden_values(tuple((text, "") for text in strong)).text(url, weak=False) != url:
             return True
-        told = _squeezed(unquote_plus(unquote_plus(url)))
+        letters_of_url = _squeezed(unquote_plus(unquote_plus(url)))
         bare = [letters for text in strong if len(letters := _squeezed(text)) >= _CARRIED_CHARS]
-        return any(letters in told or letters[::-1] in told for letters in bare)
+        return any(letters in letters_of_url or letters[::-1] in letters_of_url for letters in bare)
 
     def _refused(self, url: str, why: str) -> SiteRefused:
         site = site_of(url)

@@ -66,9 +66,9 @@ async def do_extract(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None
     }
     if checked.left_out:
         result["left_out"] = len(checked.left_out)
-        told = [attempt.state.hidden.text(entry) for entry in checked.left_out]
-        result["left_out_entries"] = told[:_ENTRIES_TOLD]
-        attempt.rejected += [RecordInvalid(f"{url}: {entry}").info() for entry in told]
+        entries = [attempt.state.hidden.text(entry) for entry in checked.left_out]
+        result["left_out_entries"] = entries[:_ENTRIES_TOLD]
+        attempt.rejected += [RecordInvalid(f"{url}: {entry}").info() for entry in entries]
     if extracted.shown is not None:
         result["shown"] = extracted.shown
     if again:
@@ -131,8 +131,8 @@ async def _uncertain(attempt: Attempt, records: tuple[Record, ...]) -> dict[str,
     extract = attempt.work.spec.extract
     if not attempt.is_sample or extract is None or extract.json_schema is None:
         return {}
-    told = await uncertain_values(attempt.page, extract, records, attempt.work.spec.browser.locale or "")
-    return {name: attempt.state.hidden.json(several) for name, several in told.items()}
+    candidates = await uncertain_values(attempt.page, extract, records, attempt.work.spec.browser.locale or "")
+    return {name: attempt.state.hidden.json(several) for name, several in candidates.items()}
 
 
 async def _propose(attempt: Attempt, records: tuple[Record, ...]) -> Json:

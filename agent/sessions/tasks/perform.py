@@ -112,8 +112,8 @@ async def perform(attempt: Attempt, action: Action, *, once: bool) -> ActionResu
         attempt.kept_off = refused
         return ActionResult(action, refused.info(), Effect())
     if prospect is not None and await _may_send(attempt, whole, prospect):
-        told = unsent(prospect.unchosen, attempt.state.hidden.redacted_text)
-        held = attempt.hold_back(prospect, FormIncomplete(attempt.state.hidden.sentence(told)) if told else None)
+        reason = unsent(prospect.unchosen, attempt.state.hidden.redacted_text)
+        held = attempt.hold_back(prospect, FormIncomplete(attempt.state.hidden.sentence(reason)) if reason else None)
         if held is not None:
             return ActionResult(action, held.info(), Effect())
     resolved = await revealed(action, attempt.page, attempt.deps.secrets.resolve)
@@ -183,13 +183,13 @@ def unsent(unchosen: Sequence[Unchosen], hide: Callable[[str], str]) -> str:
         text = hide(text)
         return text if len(text) <= _TOLD_CHARS else f"{text[: _TOLD_CHARS - 1]}…"
 
-    told = "; ".join(
+    reasons = "; ".join(
         f"{clipped_text(field.name)} holds {clipped_text(field.text)!r}, which is none of its options (there are: "
         f"{', '.join(map(clipped_text, field.options)) or 'none'})"
         for field in unchosen[:_MOST_TOLD]
     )
     more = f", and {left} more fields" if (left := len(unchosen) - _MOST_TOLD) > 0 else ""
-    return f"{told}{more}. Nothing was sent: choose one of the options, or empty the field"
+    return f"{reasons}{more}. Nothing was sent: choose one of the options, or empty the field"
 
 
 async def came_true(attempt: Attempt, decision: StepDecision, step: Step) -> bool:

@@ -14,9 +14,9 @@ async def must_not_repeat(attempt: Attempt, action: Action) -> bool:
     """Return whether the action may send something, in a job whose actions must not run twice."""
     if attempt.work.spec.may_repeat or attempt.logging_in:
         return False
-    if action.submits or (said := sends(action)) == "always":
+    if action.submits or (sending := sends(action)) == "always":
         return True
-    if said == "never":
+    if sending == "never":
         return False
     return await is_heard(attempt, action)
 

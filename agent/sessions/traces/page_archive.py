@@ -28,16 +28,16 @@ def redacted_archive(mhtml: str, hide: Callable[[str], str]) -> bytes:
 
 def _hide_in_header(part: Message, name: str, value: str, hide: Callable[[str], str]) -> None:
     text = str(make_header(decode_header(value)))  # a title is encoded where it has other letters than ASCII's
-    told = hide(text)
-    if told != text:
-        part.replace_header(name, Header(told, None if told.isascii() else "utf-8", maxlinelen=0).encode())
+    redacted = hide(text)
+    if redacted != text:
+        part.replace_header(name, Header(redacted, None if redacted.isascii() else "utf-8", maxlinelen=0).encode())
 
 
 def _hide_in_text(part: Message, hide: Callable[[str], str]) -> None:
     data = part.get_payload(decode=True)
     assert isinstance(data, bytes), "a text has no parts"
     text = data.decode("utf-8", "surrogateescape")
-    told = hide(text)
-    if told != text:
-        part.set_payload(quopri.encodestring(told.encode("utf-8", "surrogateescape")).decode("ascii"))
+    redacted = hide(text)
+    if redacted != text:
+        part.set_payload(quopri.encodestring(redacted.encode("utf-8", "surrogateescape")).decode("ascii"))
         part.replace_header("Content-Transfer-Encoding", "quoted-printable")

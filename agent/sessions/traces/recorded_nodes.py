@@ -42,33 +42,35 @@ def redacted_node(node: Json, hide: Hide, *, typed: bool = False, style: bool = 
     if not isinstance(node, Mapping):
         return None
     kind = node.get("type")
-    told: dict[str, Json] = {"type": kind} | {name: node[name] for name in _NUMBERS if _is_number(node.get(name))}
-    told |= {name: True for name in _FLAGS if node.get(name) is True}
+    redacted: dict[str, Json] = {"type": kind} | {name: node[name] for name in _NUMBERS if _is_number(node.get(name))}
+    redacted |= {name: True for name in _FLAGS if node.get(name) is True}
     if kind == _DOCUMENT:
         if node.get("compatMode") == "BackCompat":
-            told["compatMode"] = "BackCompat"
+            redacted["compatMode"] = "BackCompat"
     elif kind == _DOCTYPE:
-        return told | {name: hide(str(node.get(name) or "")) for name in ("name", "publicId", "systemId")}
+        return redacted | {name: hide(str(node.get(name) or "")) for name in ("name", "publicId", "systemId")}
     elif kind == _ELEMENT:
         tag = str(node.get("tagName", "")).lower()
         attributes = node.get("attributes")
         attributes = attributes if isinstance(attributes, Mapping) else {}
         typed = typed or tag == "textarea" or _editable(attributes)
         style = tag == "style"
-        told["tagName"] = "template" if tag in _INERT else tag
-        told["attributes"] = redacted_attributes(attributes, hide, tag=tag)
+        redacted["tagName"] = "template" if tag in _INERT else tag
+        redacted["attributes"] = redacted_attributes(attributes, hide, tag=tag)
     elif kind in (_TEXT, _CDATA):
         text = str(node.get("textContent") or "")
-        told["textContent"] = HIDDEN if typed and not style and text.strip() else redacted_text(text, hide, style=style)
-        return told
+        redacted["textContent"] = (
+            HIDDEN if typed and not style and text.strip() else redacted_text(text, hide, style=style)
+        )
+        return redacted
     elif kind == _COMMENT:
-        return told | {"textContent": ""}
+        return redacted | {"textContent": ""}
     else:
         return None
     children = node.get("childNodes")
     below = (redacted_node(child, hide, typed=typed, style=style) for child in _list(children))
-    told["childNodes"] = [child for child in below if child is not None]
-    return told
+    redacted["childNodes"] = [child for child in below if child is not None]
+    return redacted
 
 
 def redacted_text(text: str, hide: Hide, *, style: bool = False) -> str:
@@ -78,12 +80,12 @@ def redacted_text(text: str, hide: Hide, *, style: bool = False) -> str:
 
 def redacted_attributes(attributes: Mapping[str, Json], hide: Hide, *, tag: str = "") -> dict[str, Json]:
     """Attributes as they may be kept; of an element whose `tag` is not known, no value of a field is told."""
-    told: dict[str, Json] = {}
+    redacted: dict[str, Json] = {}
     for name, value in attributes.items():
         told_value = _attribute(tag, name.lower(), value, attributes, hide)
         if told_value is not None:
-            told[name] = told_value
-    return told
+            redacted[name] = told_value
+    return redacted
 
 
 def _attribute(tag: str, name: str, value: Json, attributes: Mapping[str, Json], hide: Hide) -> Json:
@@ -123,14 +125,14 @@ def _redacted_style(value: Json, hide: Hide) -> Json:
 def without_addresses(css: str) -> str:
     """A style sheet without the addresses that it loads; what it brings along, and parts of its page, stay."""
     first, *rest = _URL.split(css)
-    told = [first]
+    pieces = [first]
     for part in rest:
         inside = part.lstrip(" \t\r\n\"'")
         if inside[:5].lower() == "data:" or inside.startswith("#"):
-            told.append(f"url({part}")
+            pieces.append(f"url({part}")
         elif (closing := part.find(")")) >= 0:
-            told.append(f"none{part[closing + 1 :]}")
-    return "".join(told)
+            pieces.append(f"none{part[closing + 1 :]}")
+    return "".join(pieces)
 
 
 def _editable(attributes: Mapping[str, Json]) -> bool:

@@ -43,8 +43,8 @@ def redacted_recording(raw: RawRecording, hide: Hide) -> bytes | None:
         lacks["the session's recording became too large, so that its end is not there"] = None
     if not tabs and not lacks:
         return None
-    told = {"format": FORMAT, "tabs": tabs, "lacks": list(lacks)}
-    return gzip.compress(json.dumps(told).encode(), compresslevel=_FAST)
+    document = {"format": FORMAT, "tabs": tabs, "lacks": list(lacks)}
+    return gzip.compress(json.dumps(document).encode(), compresslevel=_FAST)
 
 
 def _of_tab(batches: Sequence[str], hide: Hide, lacks: dict[str, None]) -> list[dict[str, Json]]:
@@ -54,21 +54,21 @@ def _of_tab(batches: Sequence[str], hide: Hide, lacks: dict[str, None]) -> list[
     here, drawn, last = "", False, 0
     for batch in batches:
         try:
-            told = json.loads(batch)
+            message = json.loads(batch)
         except (RecursionError, ValueError):
             lacks[_TOO_DEEP] = None
             continue
-        if not isinstance(told, dict):
+        if not isinstance(message, dict):
             continue
-        document = str(told.get("document"))
+        document = str(message.get("document"))
         if document != here:
             if document in known:
                 continue
             known.add(document)
             here, drawn = document, False
-        if str(told.get("over")) in _OVER:
-            lacks[_OVER[str(told["over"])]] = None
-        for event in _redacted_events(told.get("events"), hide, lacks):
+        if str(message.get("over")) in _OVER:
+            lacks[_OVER[str(message["over"])]] = None
+        for event in _redacted_events(message.get("events"), hide, lacks):
             drawn = drawn or event["type"] == _WHOLE
             if drawn or event["type"] == _META:
                 last = event["timestamp"] = max(last, event["timestamp"])
@@ -129,7 +129,7 @@ def _mutation(data: Mapping[str, Json], hide: Hide) -> dict[str, Json]:
         if node is not None:
             places = {name: add.get(name) for name in ("parentId", "nextId", "previousId")}
             adds.append({**{n: v if isinstance(v, int) else None for n, v in places.items()}, "node": node})
-    told: dict[str, Json] = {
+    redacted: dict[str, Json] = {
         "texts": [
             {**_numbers(text, ("id",)), "value": redacted_text(str(text.get("value") or ""), hide)}
             for text in _mappings(data, "texts")
@@ -145,23 +145,23 @@ def _mutation(data: Mapping[str, Json], hide: Hide) -> dict[str, Json]:
         ],
         "adds": adds,
     }
-    return told | ({"isAttachIframe": True} if data.get("isAttachIframe") is True else {})
+    return redacted | ({"isAttachIframe": True} if data.get("isAttachIframe") is True else {})
 
 
 def _styles(data: Mapping[str, Json], hide: Hide) -> dict[str, Json]:
     """Rules that were put into a style sheet, or taken out of it, and sheets that scripts made."""
-    told = _numbers(data, ("id", "styleId"))
+    redacted = _numbers(data, ("id", "styleId"))
     if isinstance(ids := data.get("styleIds"), list):
-        told["styleIds"] = [number for number in ids if isinstance(number, int)]
+        redacted["styleIds"] = [number for number in ids if isinstance(number, int)]
     if "styles" in data:
-        told["styles"] = [
+        redacted["styles"] = [
             {**_numbers(sheet, ("styleId",)), "rules": _redacted_rules(sheet, "rules", hide)}
             for sheet in _mappings(data, "styles")
         ]
     for name in ("adds", "removes"):
         if name in data:
-            told[name] = _redacted_rules(data, name, hide)
-    return told
+            redacted[name] = _redacted_rules(data, name, hide)
+    return redacted
 
 
 def _redacted_rules(data: Mapping[str, Json], name: str, hide: Hide) -> list[dict[str, Json]]:

@@ -49,15 +49,15 @@ def _node(node: Json, hide: Hide, *, typed: bool = False) -> Json:
         return node
     name, attributes = node[0], node[1] if len(node) > 1 and isinstance(node[1], Mapping) else {}
     tag = name.upper()
-    told = {
+    redacted = {
         key: _attribute(tag, key, str(value), attributes, hide)
         for key, value in attributes.items()
         if not key.lower().startswith("on") and key.lower() != "srcdoc"
     }
     typed = (typed or tag == "TEXTAREA" or _editable(attributes)) and tag != "STYLE"
     if tag == "SCRIPT":  # its place stays: later snapshots refer to nodes by their number
-        return [name, told, *("" if isinstance(child, str) else child for child in node[2:])]
-    return [name, told, *(_node(child, hide, typed=typed) for child in node[2:])]
+        return [name, redacted, *("" if isinstance(child, str) else child for child in node[2:])]
+    return [name, redacted, *(_node(child, hide, typed=typed) for child in node[2:])]
 
 
 def _editable(attributes: Mapping[str, Json]) -> bool:

@@ -80,9 +80,9 @@ def redacted_trace(path: str, hide: Hide) -> RedactedTrace:
         with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as kept:
             names: set[str] = set()
             with kept.open("trace.trace", "w") as out:
-                for told in _redacted_events(given, hide):
-                    names |= _files_of(told)
-                    out.write(_line(told))
+                for event in _redacted_events(given, hide):
+                    names |= _files_of(event)
+                    out.write(_line(event))
             requests = tuple(_redacted_requests(given, hide))
             with kept.open("trace.network", "w") as out:
                 for request in requests:
@@ -100,8 +100,8 @@ def _redacted_events(given: zipfile.ZipFile, hide: Hide) -> Iterator[dict[str, J
         known = known or event.get("type") == "context-options"
         if not known:
             raise TraceRefused("the trace does not begin with its format")
-        if (told := _event(event, hide)) is not None:
-            yield told
+        if (redacted := _event(event, hide)) is not None:
+            yield redacted
 
 
 def _redacted_requests(given: zipfile.ZipFile, hide: Hide) -> Iterator[dict[str, Json]]:
@@ -129,38 +129,40 @@ def _event(event: Mapping[str, Json], hide: Hide) -> dict[str, Json] | None:
         raise TraceRefused(f"this trace has format {event.get('version')!r}, and {_KNOWN_VERSION} is known")
     if kind not in _SHOWN:
         return None
-    told = {name: event[name] for name in _SHOWN[kind] if name in event}
+    redacted = {name: event[name] for name in _SHOWN[kind] if name in event}
     if kind == "context-options":
         options = event.get("options")
-        told["options"] = {name: options[name] for name in _OPTIONS if isinstance(options, Mapping) and name in options}
+        redacted["options"] = {
+            name: options[name] for name in _OPTIONS if isinstance(options, Mapping) and name in options
+        }
     elif kind == "before":
-        told["params"] = _params(event.get("params"), hide)
+        redacted["params"] = _params(event.get("params"), hide)
     elif kind == "after" and isinstance(error := event.get("error"), Mapping):
         # The lines below the first one are the log of the call, with what it typed.
         message = str(error.get("message", "")).partition("\n")[0]
-        told["error"] = {"name": hide(str(error.get("name", "Error"))), "message": hide(message)}
+        redacted["error"] = {"name": hide(str(error.get("name", "Error"))), "message": hide(message)}
     elif kind == "console":
-        told |= {"text": hide(str(event.get("text", ""))), "location": _location(event.get("location"), hide)}
+        redacted |= {"text": hide(str(event.get("text", ""))), "location": _location(event.get("location"), hide)}
     elif kind == "event":
         if event.get("method") not in _OF_PAGES:
             return None
-        told["params"] = _of_page(event.get("params"), hide)
+        redacted["params"] = _of_page(event.get("params"), hide)
     elif kind == "frame-snapshot":
         if not isinstance(snapshot := event.get("snapshot"), Mapping):
             return None
         try:
-            told["snapshot"] = redacted_snapshot(snapshot, hide)
+            redacted["snapshot"] = redacted_snapshot(snapshot, hide)
         except RecursionError:
             return None
-    return told
+    return redacted
 
 
 def _params(params: Json, hide: Hide) -> dict[str, Json]:
     if not isinstance(params, Mapping):
         return {}
-    told = {name: value for name, value in params.items() if name in _PARAMS}
-    told |= {name: hide(value) for name, value in told.items() if isinstance(value, str)}
-    return told | ({"url": redacted_address(str(params["url"]), hide)} if "url" in params else {})
+    redacted = {name: value for name, value in params.items() if name in _PARAMS}
+    redacted |= {name: hide(value) for name, value in redacted.items() if isinstance(value, str)}
+    return redacted | ({"url": redacted_address(str(params["url"]), hide)} if "url" in params else {})
 
 
 def _location(location: Json, hide: Hide) -> dict[str, Json]:
@@ -175,15 +177,15 @@ def _of_page(params: Json, hide: Hide) -> dict[str, Json]:
     if not isinstance(params, Mapping):
         return {}
     names = ("pageId", "openerPageId", "type", "message", "suggestedFilename")
-    told: dict[str, Json] = {name: hide(str(params[name])) for name in names if params.get(name)}
+    redacted: dict[str, Json] = {name: hide(str(params[name])) for name in names if params.get(name)}
     if "url" in params:
-        told["url"] = redacted_address(str(params["url"]), hide)
+        redacted["url"] = redacted_address(str(params["url"]), hide)
     if isinstance(outer := params.get("error"), Mapping):
         inner = outer.get("error")
         error = inner if isinstance(inner, Mapping) else outer
-        told["error"] = {"error": {name: hide(str(error[name])) for name in ("name", "message") if name in error}}
-        told["location"] = _location(params.get("location"), hide)
-    return told
+        redacted["error"] = {"error": {name: hide(str(error[name])) for name in ("name", "message") if name in error}}
+        redacted["location"] = _location(params.get("location"), hide)
+    return redacted
 
 
 def _files_of(event: Mapping[str, Json]) -> set[str]:

@@ -106,18 +106,21 @@ def _whole(message: str) -> SchemaFault:
 
 async def _aside(text: str, value: Json) -> list[SchemaFault]:
     """As `check`, in a process that has so much time and memory and no more."""
-    told = text.encode() + b"\n" + json.dumps(value).encode() + b"\n"
-    return _heard(await run_module(_CHILD, told=told, within_s=ASIDE_S, most_bytes=_MOST_SAID))
+    request = text.encode() + b"\n" + json.dumps(value).encode() + b"\n"
+    return _heard(await run_module(_CHILD, stdin=request, within_s=ASIDE_S, most_bytes=_MOST_SAID))
 
 
-def _heard(said: bytes) -> list[SchemaFault]:
+def _heard(output: bytes) -> list[SchemaFault]:
     """Return what the process found: its verdict, then the faults, each in a line that is whole or does not count."""
-    verdict, _, rest = said.partition(b"\n")
+    verdict, _, rest = output.partition(b"\n")
     if verdict == b"fits":
         return []
     if verdict != b"misfit":
         return [_whole(f"cannot be checked within {ASIDE_S:g} s: schema and value are too large together")]
-    told, end, _ = rest.partition(b"\n")
+    faults_json, end, _ = rest.partition(b"\n")
     if not end:
         return [_whole("does not fit the schema; it is too large to say where")]
-    return [SchemaFault(tuple(path), keyword, message, missing) for path, keyword, message, missing in json.loads(told)]
+    return [
+        SchemaFault(tuple(path), keyword, message, missing)
+        for path, keyword, message, missing in json.loads(faults_json)
+    ]

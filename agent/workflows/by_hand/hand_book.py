@@ -44,18 +44,18 @@ class Pointed:
     """The target of a person's action, before it runs."""
 
     url: str
-    told: Mapping[str, Json] | None = None  # the element, as `pointed.js` tells; None: the page as a whole
+    pointed_at: Mapping[str, Json] | None = None  # the element, as `pointed.js` tells; None: the page as a whole
     element: Described | None = None
     lost: str = ""  # why nothing is known of its element
     sends: bool = False  # it may send something
-    said: frozenset[str] = frozenset()  # headings and messages of the page
+    messages: frozenset[str] = frozenset()  # headings and messages of the page
 
 
 @dataclass(slots=True)
 class HandBook:
     """The actions that a person has done so far."""
 
-    told: Callable[[str], str] = lambda text: text  # a text without what the job holds to be secret
+    hide: Callable[[str], str] = lambda text: text  # a text without what the job holds to be secret
     actions: list[ActionEvidence] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     _typed: set[str] = field(default_factory=set)
@@ -73,14 +73,16 @@ class HandBook:
             return None
         try:
             asked = {name: action.args[name] for name in ("x", "y")} if action.name in _CLICKS else {}
-            told = await page.read(_POINTED_JS, asked)
-            said = frozenset(await read_messages(page))
-            if not isinstance(told, Mapping):
-                return Pointed(page.url, said=said, lost="" if action.name in _KEYS else "there is no element")
-            if told["kind"] == "lost":
-                return Pointed(page.url, lost=str(told["why"]), said=said)
-            element = described(script_answer(await page.read(LOCATORS_JS, {"describe": told["path"]})))
-            return Pointed(page.url, told, element, sends=await _sends(page, action, told), said=said)
+            pointed_at = await page.read(_POINTED_JS, asked)
+            messages = frozenset(await read_messages(page))
+            if not isinstance(pointed_at, Mapping):
+                return Pointed(page.url, messages=messages, lost="" if action.name in _KEYS else "there is no element")
+            if pointed_at["kind"] == "lost":
+                return Pointed(page.url, lost=str(pointed_at["why"]), messages=messages)
+            element = described(script_answer(await page.read(LOCATORS_JS, {"describe": pointed_at["path"]})))
+            return Pointed(
+                page.url, pointed_at, element, sends=await _sends(page, action, pointed_at), messages=messages
+            )
         except (AgentError, NoScriptAnswer) as error:
             return Pointed(page.url, lost=str(error))
 
@@ -98,68 +100,72 @@ class HandBook:
         elif action.name in _CLICKS:
             await self._click(page, result, pointed)
         elif action.name == "goto":
-            self._note("goto", {"url": self.told(str(action.args["url"]))}, pointed, result)
+            self._note("goto", {"url": self.hide(str(action.args["url"]))}, pointed, result)
         elif action.name == "go_back":
             self._note("go_back", {}, pointed, result)
 
     async def _click(self, page: Context, result: ActionResult, pointed: Pointed) -> None:
-        assert pointed.told is not None
-        kind, path = pointed.told["kind"], str(pointed.told["path"])
+        assert pointed.pointed_at is not None
+        kind, path = pointed.pointed_at["kind"], str(pointed.pointed_at["path"])
         name = _CLICKS[result.action.name]
         if kind == "check":
             now = await self._now(page, path)
             name = name if now is None else "check" if now["checked"] else "uncheck"
         if kind == "choice" or (self._chooses and pointed.element is not None and pointed.element.is_option):
-            self._choose(result, pointed, pointed.told)
+            self._choose(result, pointed, pointed.pointed_at)
             return
-        clicked = self._note(name, {}, pointed, result, said=await self._news(page, result, pointed))
+        clicked = self._note(name, {}, pointed, result, messages=await self._news(page, result, pointed))
         self._opened = (path, clicked) if clicked is not None else None
 
-    def _choose(self, result: ActionResult, pointed: Pointed, told: Mapping[str, Json]) -> None:
+    def _choose(self, result: ActionResult, pointed: Pointed, field_state: Mapping[str, Json]) -> None:
         """One action for the click that opened a list, what was typed there, and the click on an option."""
-        path, label = str(told["path"]), pointed.element.target.name if pointed.element is not None else ""
-        self._learn(str(told["value"]))
+        path, label = str(field_state["path"]), pointed.element.target.name if pointed.element is not None else ""
+        self._learn(str(field_state["value"]))
         self._leave_out_opening(path)
         noted = self._chooses or (pointed.url, path) in self._names
         self._chooses = False
         if not noted:
-            param = self._parameter(label or str(told["name"]), path, pointed)
+            param = self._parameter(label or str(field_state["name"]), path, pointed)
             self._note("select_option", {"options": ""}, pointed, result, origins={"options": param})
 
     async def _key(self, page: Context, result: ActionResult, pointed: Pointed) -> None:
-        action, told = result.action, pointed.told
+        action, field_state = result.action, pointed.pointed_at
         key = str(action.args.get("key_comb", "")).lower()
-        if told is None or told["kind"] not in ("field", "select", "secret"):
+        if field_state is None or field_state["kind"] not in ("field", "select", "secret"):
             if action.name == "keyboard_type":
                 param = self._parameter("text", "", pointed)
                 self._note("keyboard_type", {"text": ""}, pointed, result, origins={"text": param}, focused=False)
             else:
                 args = {"key_comb": str(action.args["key_comb"])}
-                said = await self._news(page, result, pointed)
-                self._note("keyboard_press", args, pointed, result, said=said, focused=False)
+                messages = await self._news(page, result, pointed)
+                self._note("keyboard_press", args, pointed, result, messages=messages, focused=False)
             return
-        if key in _LEAVES and told["kind"] != "select" and not (told["long"] and key != "escape"):
-            said = await self._news(page, result, pointed)
-            self._note("press", {"key_comb": str(action.args["key_comb"])}, pointed, result, said=said, sends=True)
+        if key in _LEAVES and field_state["kind"] != "select" and not (field_state["long"] and key != "escape"):
+            messages = await self._news(page, result, pointed)
+            self._note(
+                "press", {"key_comb": str(action.args["key_comb"])}, pointed, result, messages=messages, sends=True
+            )
             return
-        await self._write(page, result, pointed, told)
+        await self._write(page, result, pointed, field_state)
 
-    async def _write(self, page: Context, result: ActionResult, pointed: Pointed, told: Mapping[str, Json]) -> None:
+    async def _write(
+        self, page: Context, result: ActionResult, pointed: Pointed, field_state: Mapping[str, Json]
+    ) -> None:
         """A field was written into: one action for all that is typed there."""
-        path, label = str(told["path"]), pointed.element.target.name if pointed.element is not None else ""
-        secret = told["kind"] == "secret" or names_secret(f"{told['name']} {label}")
+        path, label = str(field_state["path"]), pointed.element.target.name if pointed.element is not None else ""
+        secret = field_state["kind"] == "secret" or names_secret(f"{field_state['name']} {label}")
         now = None if secret else await self._now(page, path)
         if now is not None:
             self._learn(str(now["value"]))
         self._leave_out_opening(path)
         if (pointed.url, path) in self._names:
             return
-        if told["kind"] == "select" and (told["many"] or now is None):
+        if field_state["kind"] == "select" and (field_state["many"] or now is None):
             self.lost.append(f"step {len(self.actions) + 1} (select_option): what was chosen is not known")
             return
-        param = self._parameter(label or str(told["name"]), path, pointed, secret=secret)
+        param = self._parameter(label or str(field_state["name"]), path, pointed, secret=secret)
         chooses = pointed.element is not None and pointed.element.chooses
-        if told["kind"] == "select" or chooses:
+        if field_state["kind"] == "select" or chooses:
             self._note("select_option", {"options": ""}, pointed, result, origins={"options": param})
             self._chooses = chooses
         else:
@@ -189,13 +195,13 @@ class HandBook:
         result: ActionResult,
         *,
         origins: Mapping[str, Origin] | None = None,
-        said: Sequence[str] = (),
+        messages: Sequence[str] = (),
         sends: bool = False,
         focused: bool = True,
     ) -> ActionEvidence | None:
         """Notes an action, and gives what was noted; None where nothing finds its element."""
         element = pointed.element if focused else None
-        if focused and pointed.told is not None and element is None:
+        if focused and pointed.pointed_at is not None and element is None:
             self.lost.append(f"step {len(self.actions) + 1} ({name}): nothing finds its element")
             return None
         noted = ActionEvidence(
@@ -207,11 +213,11 @@ class HandBook:
             submits=sends or pointed.sends,
             url=pointed.url,
             led_to=address_of_all_runs(result.effect.url or ""),
-            said=tuple(said),
+            said=tuple(messages),
             step=len(self.actions),
         )
         self.actions.append(noted)
-        self._stood = pointed.said
+        self._stood = pointed.messages
         self._opened, self._chooses = None, False
         if result.effect.url or result.effect.new_tab:
             self._names = {("", name): name for name in self._names.values()}  # the fields of this page are gone
@@ -231,7 +237,7 @@ class HandBook:
             now = await read_messages(page)
         except AgentError:
             now = ()
-        return [text for text in (*now, *result.effect.appeared) if text not in pointed.said]
+        return [text for text in (*now, *result.effect.appeared) if text not in pointed.messages]
 
     def _learn(self, typed: str) -> None:
         for text in (typed.strip(), *typed.split()):
@@ -241,22 +247,22 @@ class HandBook:
     def _is_of_one_run(self, text: str) -> bool:
         """Return whether a text says what was typed, or has a number that another run will not have."""
         low = text.lower()
-        return bool(_VARIES.search(text)) or self.told(text) != text or any(typed in low for typed in self._typed)
+        return bool(_VARIES.search(text)) or self.hide(text) != text or any(typed in low for typed in self._typed)
 
     async def book(self, page: Context) -> SessionEvidence:
         """All of it, when the person is done, without anything that was typed."""
         try:
-            said = await read_messages(page)
+            messages = await read_messages(page)
         except AgentError:
-            said = ()
+            messages = ()
         return SessionEvidence(
             actions=tuple(self._without_values(action) for action in self.actions),
-            said=tuple(text for text in said if text not in self._stood and not self._is_of_one_run(text)),
+            said=tuple(text for text in messages if text not in self._stood and not self._is_of_one_run(text)),
             lost=tuple(self.lost),
         )
 
     def _without_values(self, action: ActionEvidence) -> ActionEvidence:
-        said = tuple(text for text in action.said if text.strip() and not self._is_of_one_run(text))[:_MOST_SAID]
+        messages = tuple(text for text in action.said if text.strip() and not self._is_of_one_run(text))[:_MOST_SAID]
         target = action.target
         if target is not None:
             typed = tuple(self._typed)
@@ -267,7 +273,7 @@ class HandBook:
                     "fingerprint": tuple(trait for trait in target.fingerprint if not _holds(trait, typed)),
                 }
             )
-        return action.model_copy(update={"said": said, "target": target})
+        return action.model_copy(update={"said": messages, "target": target})
 
 
 def _holds(text: str, typed: Sequence[str]) -> bool:
@@ -275,15 +281,15 @@ def _holds(text: str, typed: Sequence[str]) -> bool:
     return any(part in low for part in typed)
 
 
-async def _sends(page: Context, action: Action, told: Mapping[str, Json]) -> bool:
+async def _sends(page: Context, action: Action, pointed_at: Mapping[str, Json]) -> bool:
     """Return whether a click may send something, as far as the page can tell."""
-    if action.name not in _CLICKS or told["kind"] in ("field", "select", "secret", "choice"):
+    if action.name not in _CLICKS or pointed_at["kind"] in ("field", "select", "secret", "choice"):
         return False
-    (bid,) = await page.locate([str(told["path"])])
+    (bid,) = await page.locate([str(pointed_at["path"])])
     if bid is None:
         return True
     try:
-        name = "check" if told["kind"] == "check" else _CLICKS[action.name]
+        name = "check" if pointed_at["kind"] == "check" else _CLICKS[action.name]
         return not await page.harmless(replace(action, name=name, args={"bid": bid}))
     except ElementMissing:
         return True

@@ -85,8 +85,8 @@ async def describe(page: Context, bid: str) -> Described | str:
 
 
 async def _described(document: PageDocument, css: str, hosts: Sequence[str] = ()) -> Described | None:
-    told = await document.read(LOCATORS_JS, {"describe": css, "hosts": list(hosts)})
-    return described(script_answer(told)) if told is not None else None
+    answer = await document.read(LOCATORS_JS, {"describe": css, "hosts": list(hosts)})
+    return described(script_answer(answer)) if answer is not None else None
 
 
 def _own_selector(element: Described | None) -> str:
@@ -107,8 +107,8 @@ async def describe_all(page: Context, most: int) -> list[Described]:
         BrowserError: the page could not be asked.
         NoScriptAnswer: it is no document.
     """
-    told = script_answer(await page.read(LOCATORS_JS, {"most": most}))
-    return [known for said in told["elements"] if (known := described(said)) is not None]
+    answer = script_answer(await page.read(LOCATORS_JS, {"most": most}))
+    return [known for entry in answer["elements"] if (known := described(entry)) is not None]
 
 
 async def count(page: Context, target: Target) -> list[int]:
@@ -122,10 +122,10 @@ async def count(page: Context, target: Target) -> list[int]:
     document = await page.frame_document(target.frame) if target.frame else page
     if document is None:
         return [0 for _ in target.locators]
-    told = await document.read(LOCATORS_JS, {"count": locator_parameters(target), "hosts": list(target.shadow)})
-    if told is None and target.shadow:
+    answer = await document.read(LOCATORS_JS, {"count": locator_parameters(target), "hosts": list(target.shadow)})
+    if answer is None and target.shadow:
         return [0 for _ in target.locators]
-    counts = readable_json(told) if isinstance(told, str) else told
+    counts = readable_json(answer) if isinstance(answer, str) else answer
     if not isinstance(counts, list) or len(counts) != len(target.locators):
         raise BrowserError("the page counted no elements")
     return [int(number) for number in counts]
@@ -136,27 +136,30 @@ def locator_parameters(target: Target) -> list[Json]:
     return [{"family": way.family, "value": way.value, "role": way.role} for way in target.locators]
 
 
-def described(said: Mapping[str, Json]) -> Described | None:
+def described(entry: Mapping[str, Json]) -> Described | None:
     """The element that `locators.js` tells of; None where nothing finds it."""
     locators = tuple(
         Locator(family=way["family"], value=way["value"], role=way["role"], unique_on=int(way["n"] == 1))
-        for way in said["ways"]
+        for way in entry["ways"]
         if way["n"]
     )
     if not locators:
         return None
-    form = said.get("form")
+    form = entry.get("form")
     sends = isinstance(form, Mapping) and form.get("type") in ("submit", "image")
-    box = Box(*map(float, said["box"]))
+    box = Box(*map(float, entry["box"]))
     target = Target(
-        role=str(said["role"]), name=str(said["name"]), locators=locators, fingerprint=tuple(map(str, said["around"]))
+        role=str(entry["role"]),
+        name=str(entry["name"]),
+        locators=locators,
+        fingerprint=tuple(map(str, entry["around"])),
     )
-    offered = said.get("offered")
+    offered = entry.get("offered")
     keys = None if offered is None else tuple(dict.fromkeys(offer_key(str(role), str(name)) for role, name in offered))
-    return Described(target, box, sends, keys, chooses=said.get("chooses") is True)
+    return Described(target, box, sends, keys, chooses=entry.get("chooses") is True)
 
 
 def offer_key(role: str, name: str) -> str:
     """The hash of what an element is called: the same on each page. A name may hold a value that is kept nowhere."""
-    said = f"{role} {' '.join(name.lower().split()).rstrip(' :：*')}"
-    return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()[:10]
+    role_and_name = f"{role} {' '.join(name.lower().split()).rstrip(' :：*')}"
+    return hashlib.sha256(role_and_name.encode("utf-8", "replace")).hexdigest()[:10]

@@ -74,8 +74,8 @@ async def document_of(page: Context, target: Target, where: str) -> PageDocument
 
 async def _find_in(document: PageDocument, target: Target, where: str, *, once: bool, posted: bool) -> Found:
     hosts = list(target.shadow)
-    told = await document.read(LOCATORS_JS, {"find": locator_parameters(target), "hosts": hosts})
-    paths = readable_json(told) if isinstance(told, str) else told
+    answer = await document.read(LOCATORS_JS, {"find": locator_parameters(target), "hosts": hosts})
+    paths = readable_json(answer) if isinstance(answer, str) else answer
     if not isinstance(paths, list) or len(paths) != len(target.locators):
         why = "its shadow root is not there" if hosts else "the page, which may be no document, shows no element"
         return Found("", miss=Miss(MissReason.ONE_WITNESS, where, why))
@@ -105,11 +105,11 @@ def vote(
         if path != best and (
             once or _rank(others) < _rank(agreed) or len(_witnesses(others)) >= len(_witnesses(agreed))
         ):
-            told = f"{others[0].family} {others[0].value!r} points to another element than {agreed[0].family}"
-            return Miss(MissReason.CONTRADICTION, where, told)
+            reason = f"{others[0].family} {others[0].value!r} points to another element than {agreed[0].family}"
+            return Miss(MissReason.CONTRADICTION, where, reason)
     if not is_enough(agreed, once=once, posted=posted):
-        told = f"only {' and '.join(sorted(way.family for way in agreed))} finds it"
-        return Miss(MissReason.ONE_WITNESS, where, told)
+        reason = f"only {' and '.join(sorted(way.family for way in agreed))} finds it"
+        return Miss(MissReason.ONE_WITNESS, where, reason)
     return best, tuple(dict.fromkeys(way.family for way in agreed))
 
 

@@ -67,8 +67,8 @@ def _nodes(block: automa.Block, before: int, lost: list[str]) -> list[Node]:
         actions = automa.block_actions(block, resolve)
     except ReplyUnparsable as error:
         place = f"block {block.id}"
-        told = f"{place}: {error.message}. Without it the workflow would do something else: remove the block first"
-        raise WorkflowInvalid(told, places=(place,)) from None
+        message = f"{place}: {error.message}. Without it the workflow would do something else: remove the block first"
+        raise WorkflowInvalid(message, places=(place,)) from None
     nodes = [_node(action, elements, f"n{number}") for number, action in enumerate(actions, before + 1)]
     lost += [
         f"block {block.id}: one selector is known of its element, and replay needs two ways to find it"

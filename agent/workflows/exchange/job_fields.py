@@ -28,7 +28,7 @@ def job_fields(version: Version) -> JobFields:
     lost = [
         *(f"pages like {other.signature.url or other.id}: a job has one set of fields" for other in others),
         *_of_branch(branch),
-        *(told for node in branch.fields for told in _of_field(node, chosen[node.name])),
+        *(loss for node in branch.fields for loss in _of_field(node, chosen[node.name])),
     ]
     if version.acts:
         lost.append("the actions before the page is read")

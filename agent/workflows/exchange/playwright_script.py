@@ -92,8 +92,8 @@ def write_playwright(version: Version, title: str) -> Exported:
         lost.append("the agreement of two ways to find an element: the script takes the best one")
     lost = list(dict.fromkeys(lost))
     example = json.dumps({param.name: _example(param) for param in version.params}, ensure_ascii=True)
-    told = "".join(f"\n* {_plain(loss)}" for loss in lost)
-    notes = f"\nWhat the workflow says and the script does not:\n{told}\n" if lost else ""
+    losses = "".join(f"\n* {_plain(loss)}" for loss in lost)
+    notes = f"\nWhat the workflow says and the script does not:\n{losses}\n" if lost else ""
     helpers = _CHOOSE if any(isinstance(node, ActionNode) and node.action == "select_option" for node in line) else ""
     head = _HEAD.format(title=_plain(title), example=_plain(example), lost=notes, helpers=helpers)
     return Exported(head + "".join(f"    {written}\n" for written in body) + _TAIL, tuple(lost))

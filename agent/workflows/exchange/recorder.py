@@ -38,10 +38,10 @@ def read_recording(text: str, name: str) -> Imported:
         WorkflowInvalid: it is no recording; the message names the place.
     """
     try:
-        said = json.loads(text)
+        recording = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise _wrong(f"line {getattr(error, 'lineno', 1)}", "no JSON") from None
-    steps = said.get("steps") if isinstance(said, dict) else None
+    steps = recording.get("steps") if isinstance(recording, dict) else None
     if not isinstance(steps, list):
         raise _wrong("steps", "a recording has a list of steps")
     check_length("steps", len(steps))
@@ -187,19 +187,19 @@ def write_recording(version: Version, title: str) -> Exported:
 
 
 def _step(node: ActionNode, lost: list[str]) -> dict[str, Json] | None:
-    said = {name: _recorded_value(node, name, arg, lost) for name, arg in node.args.items()}
+    recorded = {name: _recorded_value(node, name, arg, lost) for name, arg in node.args.items()}
     step: dict[str, Json]
     if node.action == "goto":
-        step = {"type": "navigate", "url": said["url"]}
+        step = {"type": "navigate", "url": recorded["url"]}
     elif node.action == "keyboard_press":
-        step = {"type": "keyDown", "key": said["key_comb"]}
+        step = {"type": "keyDown", "key": recorded["key_comb"]}
     elif node.action == "scroll":
-        step = {"type": "scroll", "x": said["dx"], "y": said["dy"]}
+        step = {"type": "scroll", "x": recorded["dx"], "y": recorded["dy"]}
     elif node.action in _TYPES and node.target is not None:
         step = {"type": _TYPES[node.action], "target": "main", "selectors": _selectors(node.target)}
-        step |= {"value": said["value"]} if node.action == "fill" else {"offsetX": 1, "offsetY": 1}
+        step |= {"value": recorded["value"]} if node.action == "fill" else {"offsetX": 1, "offsetY": 1}
     elif node.action == "select_option" and node.target is not None:
-        step = {"type": "change", "target": "main", "selectors": _selectors(node.target), "value": said["options"]}
+        step = {"type": "change", "target": "main", "selectors": _selectors(node.target), "value": recorded["options"]}
         lost.append(f"{node.id}: an option is chosen by its label, and a recording knows values only")
     else:
         lost.append(f"{node.id}: the action {node.action}")

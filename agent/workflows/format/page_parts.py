@@ -18,11 +18,11 @@ def page_parts(url: str) -> Mapping[str, str]:
     What has other signs than letters, digits and `-_.~` is left out, and so are names that are there twice.
     """
     address = address_parts(without_fragment(url))
-    told = {f"path {number}": part for number, part in enumerate(address.path.split("/"))}
+    parts = {f"path {number}": part for number, part in enumerate(address.path.split("/"))}
     pairs = [pair.partition("=") for pair in address.query.split("&")]
     names = [name for name, _, _ in pairs]
-    told |= {f"query {name}": value for name, _, value in pairs if names.count(name) == 1 and _PLAIN.fullmatch(name)}
-    return {name: part for name, part in told.items() if _PLAIN.fullmatch(part)}
+    parts |= {f"query {name}": value for name, _, value in pairs if names.count(name) == 1 and _PLAIN.fullmatch(name)}
+    return {name: part for name, part in parts.items() if _PLAIN.fullmatch(part)}
 
 
 def parts_in(template: str) -> tuple[str, ...]:

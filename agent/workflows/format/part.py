@@ -23,13 +23,13 @@ class WorkflowPart(BaseModel):
 
 
 def _written(record: BaseModel) -> dict[str, Json]:
-    said: dict[str, Json] = {}
+    fields: dict[str, Json] = {}
     for name, field in type(record).model_fields.items():
         value = getattr(record, name)
         given = name in record.model_fields_set and value is None and field.default is None
         if name in _ALWAYS or value != field.get_default(call_default_factory=True) or given:
-            said[field.alias or name] = _value(value)
-    return said
+            fields[field.alias or name] = _value(value)
+    return fields
 
 
 def _value(value: Json) -> Json:

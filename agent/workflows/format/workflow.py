@@ -81,8 +81,8 @@ class Workflow(WorkflowPart):
 
 def goal_hash(goal: str | None) -> str:
     """The hash of a goal: the same for texts that differ in spaces and capitals only; "" for none."""
-    said = " ".join((goal or "").lower().split())
-    return hashlib.sha256(said.encode()).hexdigest()[:32] if said else ""
+    folded = " ".join((goal or "").lower().split())
+    return hashlib.sha256(folded.encode()).hexdigest()[:32] if folded else ""
 
 
 def schema_hash(schema: Json) -> str:
@@ -157,9 +157,9 @@ def _unwritable(workflow: Workflow) -> list[tuple[str, str]]:
     faults = []
     for index, version in enumerate(workflow.versions):
         try:
-            said = version.as_json()
-            orjson.dumps(said)  # no half of a surrogate pair, no integer beyond 64 bits
-            json.dumps(said, allow_nan=False)
+            version_json = version.as_json()
+            orjson.dumps(version_json)  # no half of a surrogate pair, no integer beyond 64 bits
+            json.dumps(version_json, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             faults.append((f"versions[{index}]", f"holds what JSON cannot say: {error}"))
     return faults
@@ -181,19 +181,19 @@ def workflow_schema() -> dict[str, Json]:
 
 def place_of(loc: tuple[int | str, ...], data: Json) -> str:
     """Return where a fault is, as `versions[0].nodes[2].args.value`."""
-    said, in_list = "", False
+    place, in_list = "", False
     for part in loc:
         if isinstance(part, int):
-            said += f"[{part}]"
+            place += f"[{part}]"
             data = data[part] if isinstance(data, list) and part < len(data) else None
             in_list = True
             continue
         if in_list and isinstance(data, dict) and part == data.get("kind"):
             continue  # the kind of a node, by which it was told apart: no key of the file
         in_list = False
-        said += f".{part}" if said else part
+        place += f".{part}" if place else part
         data = data.get(part) if isinstance(data, dict) else None
-    return said or "the workflow"
+    return place or "the workflow"
 
 
 def _distinct_faults(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
@@ -220,7 +220,7 @@ def invalid(error: ValidationError | RecursionError, data: Json, within: str = "
 
 
 def _invalid(faults: Sequence[tuple[str, str]]) -> WorkflowInvalid:
-    told = [f"{place}: {what.removeprefix('Value error, ')}" for place, what in faults[:_MOST_FAULTS]]
+    messages = [f"{place}: {what.removeprefix('Value error, ')}" for place, what in faults[:_MOST_FAULTS]]
     if len(faults) > _MOST_FAULTS:
-        told.append(f"and {len(faults) - _MOST_FAULTS} more faults")
-    return WorkflowInvalid("; ".join(told), places=tuple(place for place, _ in faults))
+        messages.append(f"and {len(faults) - _MOST_FAULTS} more faults")
+    return WorkflowInvalid("; ".join(messages), places=tuple(place for place, _ in faults))

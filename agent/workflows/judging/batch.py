@@ -72,10 +72,10 @@ class Batch:
     @classmethod
     def of(cls, text: str) -> Batch:
         """The batch that `text` says."""
-        said = json.loads(text)
-        usual = {name: FieldBaseline(**counts) for name, counts in said.pop("usual", {}).items()}
-        fields = {name: Replayed(**counts) for name, counts in said.pop("fields", {}).items()}
-        return cls(usual=usual, fields=fields, **said)
+        stored = json.loads(text)
+        usual = {name: FieldBaseline(**counts) for name, counts in stored.pop("usual", {}).items()}
+        fields = {name: Replayed(**counts) for name, counts in stored.pop("fields", {}).items()}
+        return cls(usual=usual, fields=fields, **stored)
 
     def text(self) -> str:
         """As the store holds it."""
@@ -164,8 +164,8 @@ def is_identifying(value: Json) -> bool:
 
 
 def _key(value: Json) -> str:
-    said = json.dumps(value, sort_keys=True, default=str)
-    return hashlib.sha256(said.encode()).hexdigest()[:16]
+    value_json = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(value_json.encode()).hexdigest()[:16]
 
 
 def _power(value: Json) -> float | None:

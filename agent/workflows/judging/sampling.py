@@ -27,8 +27,8 @@ class AuditBound:
         records = "record" if self.audited == 1 else "records"
         most = _percent_up(self.at_most)
         unclear = f", {self.unclear} unclear" if self.unclear else ""
-        told = f"{self.wrong} of {self.audited} audited {records} wrong{unclear}"
-        return f"{told}: at most {most} % wrong at {CONFIDENCE:.0%}"
+        counts = f"{self.wrong} of {self.audited} audited {records} wrong{unclear}"
+        return f"{counts}: at most {most} % wrong at {CONFIDENCE:.0%}"
 
 
 def _percent_up(share: float) -> str:

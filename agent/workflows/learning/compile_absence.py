@@ -32,11 +32,11 @@ def absence_of(name: str, samples: Sequence[PageSample]) -> Absence | str:
     if not required:
         return "the pages have no text in common"
     labels = set.intersection(*(_label_wordings(name, sample) for sample in having))
-    said = _no_value_texts(lacking, {text for text in required if _wording(text) in labels}, fixed)
-    if not said and not _is_told_by_texts(name, having, lacking, labels, fixed):
+    no_value_texts = _no_value_texts(lacking, {text for text in required if _wording(text) in labels}, fixed)
+    if not no_value_texts and not _is_told_by_texts(name, having, lacking, labels, fixed):
         return "no text of its own tells the pages with it from those without it"
     texts = _most(having, lacking, fixed)
-    return Absence(texts=texts, required=tuple(sorted({*required, *said})))
+    return Absence(texts=texts, required=tuple(sorted({*required, *no_value_texts})))
 
 
 def _worded(sample: PageSample) -> list[str]:

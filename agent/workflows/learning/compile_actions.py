@@ -51,8 +51,8 @@ def compile_actions(runs: Sequence[SessionEvidence], *, least: int = 2, by_origi
     if len(shapes) > 1:
         optional = optional_step(runs)
         if optional is None:
-            told = " / ".join(", ".join(shape) or "nothing" for shape in sorted(shapes, key=len)[:3])
-            made.open.append(Decision(what="the steps", why=f"the runs did different things: {told}"))
+            sequences = " / ".join(", ".join(shape) or "nothing" for shape in sorted(shapes, key=len)[:3])
+            made.open.append(Decision(what="the steps", why=f"the runs did different things: {sequences}"))
             return made
         runs = [optional.rest(run) for run in runs]
     for index, several in enumerate(zip(*(run.actions for run in runs), strict=True)):
@@ -242,12 +242,12 @@ def _post(
     if not conditions:
         conditions += [Condition(kind="text", value=text) for text in _in_all([action.said for action in several])]
     if all(action is run.actions[-1] for action, run in zip(several, runs, strict=True)):
-        said = [Condition(kind="text", value=text) for text in _in_all([run.said for run in runs])]
-        conditions += [condition for condition in said if condition not in conditions]
+        closing = [Condition(kind="text", value=text) for text in _in_all([run.said for run in runs])]
+        conditions += [condition for condition in closing if condition not in conditions]
     return tuple(conditions)
 
 
-def _in_all(said: Sequence[Sequence[str]]) -> list[str]:
+def _in_all(messages_by_run: Sequence[Sequence[str]]) -> list[str]:
     """Of the headings and messages of a page those that are the same in all runs, the first of them."""
-    common = [text for text in said[0] if all(text in other for other in said)]
+    common = [text for text in messages_by_run[0] if all(text in other for other in messages_by_run)]
     return common[:1]

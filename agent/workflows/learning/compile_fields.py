@@ -119,7 +119,7 @@ def _shared(name: str, samples: Sequence[PageSample]) -> dict[str, list[SampleCh
     for sample in having:
         for channel in sample.channels.get(name, ()):
             channels.setdefault(channel.key, []).append(channel)
-    return {key: said for key, said in channels.items() if len(said) == len(having)}
+    return {key: sampled for key, sampled in channels.items() if len(sampled) == len(having)}
 
 
 def _field(prop: Property, samples: Sequence[PageSample], claims: Mapping[str, tuple[str, ...]]) -> FieldNode | str:
@@ -131,15 +131,15 @@ def _field(prop: Property, samples: Sequence[PageSample], claims: Mapping[str, t
     if any(isinstance(value, (dict, list)) for value in values.values()):
         return "it is an object or a list, and those are not learned"
     shared = _shared(prop.name, samples)
-    shared = {key: said for key, said in shared.items() if len(claims[key]) == 1 or is_called(said[0], prop)}
+    shared = {key: several for key, several in shared.items() if len(claims[key]) == 1 or is_called(several[0], prop)}
     constant = len(values) == 1
-    if constant and not any(is_called(said[0], prop) for said in shared.values()):
+    if constant and not any(is_called(several[0], prop) for several in shared.values()):
         return "all pages say the same, and no place with its name states it"
     chosen = _chosen(shared, prop, called=constant)
     families = {channel.family for channel, _ in chosen}
     if len(families) < LEAST_SAMPLES:
         return f"only {' and '.join(sorted(families)) or 'nothing'} finds it on all pages, and one witness is too few"
-    proof = all(any(said[i].proven for _, said in chosen) for i in range(len(having)))
+    proof = all(any(several[i].proven for _, several in chosen) for i in range(len(having)))
     weak = _weakness(prop, constant, families, proof)
     known = tuple(values.values()) if constant else ()
     try:
@@ -153,14 +153,14 @@ def _field(prop: Property, samples: Sequence[PageSample], claims: Mapping[str, t
 
 
 def _weakness(prop: Property, constant: bool, families: set[ChannelFamily], proof: bool) -> str:
-    told = []
+    weaknesses = []
     if constant:
-        told.append("all pages that were learned from say the same")
+        weaknesses.append("all pages that were learned from say the same")
     if families <= POSITIONAL:
-        told.append("only its position is known")
+        weaknesses.append("only its position is known")
     if not proof:
-        told.append("the visible page does not state it")
-    return "; ".join(told)
+        weaknesses.append("the visible page does not state it")
+    return "; ".join(weaknesses)
 
 
 def _chosen(
@@ -173,19 +173,19 @@ def _chosen(
             on all pages.
     """
     best: dict[ChannelFamily, list[SampleChannel]] = {}
-    for said in shared.values():
-        family = said[0].family
-        if called and family not in POSITIONAL and not is_called(said[0], prop):
+    for several in shared.values():
+        family = several[0].family
+        if called and family not in POSITIONAL and not is_called(several[0], prop):
             continue
-        if family not in best or (is_called(said[0], prop) and not is_called(best[family][0], prop)):
-            best[family] = said
+        if family not in best or (is_called(several[0], prop) and not is_called(best[family][0], prop)):
+            best[family] = several
     made = []
     for family in sorted(best, key=_ORDER.index):
-        said = best[family]
-        shapes = tuple(dict.fromkeys(sampled.shape for sampled in said if sampled.shape))
-        shown = all(sampled.shown for sampled in said)
-        channel = Channel(family=family, place=said[0].place, shapes=shapes, shown=shown, agreed_on=len(said))
-        made.append((channel, said))
+        several = best[family]
+        shapes = tuple(dict.fromkeys(sampled.shape for sampled in several if sampled.shape))
+        shown = all(sampled.shown for sampled in several)
+        channel = Channel(family=family, place=several[0].place, shapes=shapes, shown=shown, agreed_on=len(several))
+        made.append((channel, several))
     return made
 
 

@@ -44,10 +44,10 @@ def request_of(
     requests: dict[str, OwnRequest] = {}
     for template in _templates(samples[0], varying):
         answers = [_answer(template, sample) for sample in samples]
-        said = [answer for answer in answers if answer is not None]
-        if len(said) < len(samples) or any(answer.headers != said[0].headers for answer in said):
+        complete = [answer for answer in answers if answer is not None]
+        if len(complete) < len(samples) or any(answer.headers != complete[0].headers for answer in complete):
             continue
-        request = _compiled(template, varying, samples, said, fields, signature, properties)
+        request = _compiled(template, varying, samples, complete, fields, signature, properties)
         if request is not None:
             requests[template] = request
     return next(iter(requests.values())) if len(requests) == 1 else None
@@ -129,23 +129,25 @@ def _fields(
     claims = Counter(path for some in shared.values() for path in some)
     nodes = []
     for field in fields:
-        prop, said = properties.get(field.name), shared[field.name]
-        named = [path for path in said if prop is not None and is_called(said[path][0], prop)]
+        prop, by_path = properties.get(field.name), shared[field.name]
+        named = [path for path in by_path if prop is not None and is_called(by_path[path][0], prop)]
         # A value that was the same on all pages is sure by its name alone, as is one that two fields have.
-        paths = named or [path for path in said if claims[path] == 1 and not field.known]
+        paths = named or [path for path in by_path if claims[path] == 1 and not field.known]
         if paths:
-            nodes.append(_field(field, [said[path] for path in paths[:_MOST_CHANNELS]]))
+            nodes.append(_field(field, [by_path[path] for path in paths[:_MOST_CHANNELS]]))
     return nodes
 
 
 def _shared(name: str, owner: str, answers: Sequence[SampleRequest]) -> dict[str, list[SampleChannel]]:
     """The paths below an object that gave the field in every answer, with what each said."""
-    said: dict[str, list[SampleChannel]] = {}
+    by_path: dict[str, list[SampleChannel]] = {}
     for answer in answers:
         for channel in answer.channels.get(name, ()):
-            said.setdefault(channel.place.query, []).append(channel)
+            by_path.setdefault(channel.place.query, []).append(channel)
     return {
-        path: several for path, several in said.items() if len(several) == len(answers) and path.startswith(f"{owner}.")
+        path: several
+        for path, several in by_path.items()
+        if len(several) == len(answers) and path.startswith(f"{owner}.")
     }
 
 
@@ -173,10 +175,10 @@ def _identity(name: str, owner: str, samples: Sequence[PageSample], answers: Seq
     return next((path for path in paths if _CALLED_ID.search(path.rpartition(".")[2])), paths[0])
 
 
-def _field(field: FieldNode, said: Sequence[Sequence[SampleChannel]]) -> FieldNode:
+def _field(field: FieldNode, channels_by_path: Sequence[Sequence[SampleChannel]]) -> FieldNode:
     """The field with the paths that state it in an answer: each that says anything has to say the same."""
     channels = []
-    for sampled in said:
+    for sampled in channels_by_path:
         shapes = tuple(dict.fromkeys(channel.shape for channel in sampled if channel.shape))
         place = sampled[0].place
         channels.append(Channel(family="json", place=place, shapes=shapes, shown=False, agreed_on=len(sampled)))

@@ -224,24 +224,24 @@ class EvidenceBook:
             self.seconds += time.monotonic() - began
 
     def book(
-        self, url: str, said: Sequence[str], data: Json, told: Callable[[str], str] = lambda text: text
+        self, url: str, messages: Sequence[str], data: Json, hide: Callable[[str], str] = lambda text: text
     ) -> SessionEvidence:
         """All of it, when the session ends.
 
         Args:
-            said: headings and messages of the last page. Those that stood there before something was sent are no sign
+            messages: headings and messages of the last page. Those that stood there before something was sent are no sign
                 that it was taken, and are left out.
-            told: a text without what the job holds to be secret. Of a value that it changes not even a hash is kept.
+            hide: a text without what the job holds to be secret. Of a value that it changes not even a hash is kept.
         """
         item, stood = self.item, _words(self._stood)
         return SessionEvidence(
-            item=told(item.value) if item else "",
+            item=hide(item.value) if item else "",
             label=item.label if item else "",
             is_link=bool(item and item.is_link),
-            leaves=_leaves("loop", Sources(item=item.value).row if item else None, told) | _leaves("data", data, told),
-            actions=tuple(action.model_copy(update={"args": _hidden(action.args, told)}) for action in self.actions),
+            leaves=_leaves("loop", Sources(item=item.value).row if item else None, hide) | _leaves("data", data, hide),
+            actions=tuple(action.model_copy(update={"args": _hidden(action.args, hide)}) for action in self.actions),
             ended=url,
-            said=tuple(text for text in said if _words(text) not in stood),
+            said=tuple(text for text in messages if _words(text) not in stood),
             pages=tuple(self.pages),
             lost=tuple(self.lost),
             seconds=round(self.seconds, 4),
@@ -257,15 +257,15 @@ def _words(text: str) -> str:
     return " ".join(text.split()).lower()
 
 
-def _leaves(source: str, document: Json, told: Callable[[str], str]) -> dict[str, str]:
+def _leaves(source: str, document: Json, hide: Callable[[str], str]) -> dict[str, str]:
     if not isinstance(document, (dict, list)):
         return {}
     leaves = json_leaves(document)
-    return {f"{source} {path}": value_hash(value) for path, value in leaves if told(str(value)) == str(value)}
+    return {f"{source} {path}": value_hash(value) for path, value in leaves if hide(str(value)) == str(value)}
 
 
-def _hidden(args: Mapping[str, Json], told: Callable[[str], str]) -> dict[str, Json]:
-    return {name: told(value) if isinstance(value, str) else value for name, value in args.items()}
+def _hidden(args: Mapping[str, Json], hide: Callable[[str], str]) -> dict[str, Json]:
+    return {name: hide(value) if isinstance(value, str) else value for name, value in args.items()}
 
 
 def _is_value(value: Json) -> bool:

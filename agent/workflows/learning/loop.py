@@ -66,8 +66,8 @@ def refused(known: LoopLearning, why: str) -> LearningStep:
 def _compiled(known: LoopLearning) -> LearningStep:
     n = len(known.runs)
     if n < FIRST_ITEMS:
-        told = f"{n} items are completed and left evidence, and {FIRST_ITEMS} are needed"
-        return _more(known, FIRST_ITEMS - n, told)
+        reason = f"{n} items are completed and left evidence, and {FIRST_ITEMS} are needed"
+        return _more(known, FIRST_ITEMS - n, reason)
     try:
         compiled = compile_version(known.runs[-MOST_SAMPLES:], known.record_schema, at=known.at)
     except WorkflowInvalid as error:
@@ -77,8 +77,8 @@ def _compiled(known: LoopLearning) -> LearningStep:
         return _more(known, _MORE_ITEMS, _words(compiled.open))
     lacking = _lacked_once(known.runs[-MOST_SAMPLES:])
     if lacking and known.ended < _MOST_ITEMS:
-        told = f"one page lacks {', '.join(lacking)}, and two teach what a page without it looks like"
-        return _more(known, _MORE_ITEMS, told)
+        reason = f"one page lacks {', '.join(lacking)}, and two teach what a page without it looks like"
+        return _more(known, _MORE_ITEMS, reason)
     old = _to_repair(known)
     if old is not None and not old.acts and not made.acts:
         # A branch is added, and none is overwritten: pages that are as they were are read as they were.
@@ -110,8 +110,8 @@ def _to_repair(known: LoopLearning) -> Version | None:
 def _more(known: LoopLearning, n: int, why: str) -> LearningStep:
     if known.ended < _MOST_ITEMS:
         return LearningStep(Phase.ITEMS, why, let_go=n)
-    told = f"nothing was learned from {known.ended} items: {why}"
-    return LearningStep(Phase.REPLAY if _to_repair(known) is not None else Phase.OFF, told)
+    reason = f"nothing was learned from {known.ended} items: {why}"
+    return LearningStep(Phase.REPLAY if _to_repair(known) is not None else Phase.OFF, reason)
 
 
 def _compared(known: LoopLearning) -> LearningStep:
@@ -122,23 +122,23 @@ def _compared(known: LoopLearning) -> LearningStep:
         return _broken(known, _GIVEN_UP)
     if figures.items < SHADOW_ITEMS and not figures.wrong:
         if known.ended >= 2 * SHADOW_ITEMS:
-            told = f"{figures.items} of {known.ended} items could be compared with the teacher"
-            return LearningStep(Phase.OFF, told, state="broken")
-        told = f"{figures.items} of {SHADOW_ITEMS} items are compared with the teacher"
-        return LearningStep(Phase.SHADOW, told, let_go=SHADOW_ITEMS - figures.items)
+            reason = f"{figures.items} of {known.ended} items could be compared with the teacher"
+            return LearningStep(Phase.OFF, reason, state="broken")
+        reason = f"{figures.items} of {SHADOW_ITEMS} items are compared with the teacher"
+        return LearningStep(Phase.SHADOW, reason, let_go=SHADOW_ITEMS - figures.items)
     promotion = next_state("shadow", figures)
     differs = action_difference(known.version, known.runs[-SHADOW_ITEMS:])
     if promotion.to == "canary" and not differs:
-        told = f"{figures.items - figures.misses} of {figures.items} items were the same by the teacher"
+        reason = f"{figures.items - figures.misses} of {figures.items} items were the same by the teacher"
         # The version of an earlier job stays active: the comparison shows that it still holds.
-        return LearningStep(Phase.REPLAY, told, state="canary" if _to_repair(known) is None else None)
+        return LearningStep(Phase.REPLAY, reason, state="canary" if _to_repair(known) is None else None)
     return _broken(known, differs or promotion.why)
 
 
 def _broken(known: LoopLearning, why: str) -> LearningStep:
     if known.rounds + 1 >= _MOST_ROUNDS:
-        told = f"the loop has begun to learn {known.rounds + 1} times, and the last version broke: {why}"
-        return LearningStep(Phase.OFF, told, state="broken")
+        reason = f"the loop has begun to learn {known.rounds + 1} times, and the last version broke: {why}"
+        return LearningStep(Phase.OFF, reason, state="broken")
     return LearningStep(Phase.ITEMS, why, state="broken")
 
 
@@ -163,10 +163,10 @@ def _replayed(known: LoopLearning) -> LearningStep:
 
 def _stopped(known: LoopLearning) -> LearningStep:
     """A version whose records are suspect as a whole: it replays no more until the teacher has read the same."""
-    told = f"stopped for drift: {known.drift}"
+    reason = f"stopped for drift: {known.drift}"
     if known.rounds + 1 >= _MOST_ROUNDS:
-        return LearningStep(Phase.OFF, f"{told}, and the loop has begun to learn {known.rounds + 1} times")
-    return LearningStep(Phase.SHADOW, told)
+        return LearningStep(Phase.OFF, f"{reason}, and the loop has begun to learn {known.rounds + 1} times")
+    return LearningStep(Phase.SHADOW, reason)
 
 
 def action_difference(version: Version, runs: Sequence[SessionEvidence]) -> str:

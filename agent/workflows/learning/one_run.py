@@ -28,10 +28,10 @@ def of_all_runs(run: SessionEvidence) -> SessionEvidence:
         if isinstance(value, str) and len(value) >= _SHORTEST
     ]
 
-    def stable_texts(said: tuple[str, ...]) -> tuple[str, ...]:
+    def stable_texts(messages: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(
             text
-            for text in said
+            for text in messages
             if not any(sign.isdigit() for sign in text)
             and not any(value in text.lower() for value in typed)
             and not _find_given_path(text, run)

@@ -60,20 +60,20 @@ def origin_of(value: Json, sources: Sources, *, answer: Json = None) -> Origin:
     Args:
         answer: what the model said that it took from the job (`user_detail_answer`).
     """
-    said = isinstance(answer, str) and _same(answer, value)
+    from_answer = isinstance(answer, str) and _same(answer, value)
     if isinstance(value, str) and (secret := _SECRET.fullmatch(value)):
         return Origin(kind="secret", path=secret.group(1))
     if sources.item and (at := _path_of(value, sources.row)) is not None:
-        return Origin(kind="loop", path=at[0], transform=at[1], answer=said)
+        return Origin(kind="loop", path=at[0], transform=at[1], answer=from_answer)
     if (at := _path_of(value, sources.data)) is not None:
-        return Origin(kind="data", path=at[0], transform=at[1], answer=said)
+        return Origin(kind="data", path=at[0], transform=at[1], answer=from_answer)
     for record in reversed(sources.earlier):
         if (at := _path_of(value, record)) is not None:
-            return Origin(kind="earlier", path=at[0].removeprefix("$."), transform=at[1], answer=said)
+            return Origin(kind="earlier", path=at[0].removeprefix("$."), transform=at[1], answer=from_answer)
     text = str(value)
     if _inside(text, sources.goal):
-        return Origin(kind="goal", answer=said)
-    return Origin(kind="page" if _inside(text, sources.page) else "model", answer=said)
+        return Origin(kind="goal", answer=from_answer)
+    return Origin(kind="page" if _inside(text, sources.page) else "model", answer=from_answer)
 
 
 def _path_of(value: Json, document: Json) -> tuple[str, Transform | None] | None:

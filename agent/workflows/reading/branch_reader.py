@@ -65,11 +65,11 @@ def read_page(
         return PageRead(None, misses=(miss,))
     if read:
         return read[0]
-    told = [miss for _, page_read in known for miss in page_read.misses]
+    all_misses = [miss for _, page_read in known for miss in page_read.misses]
     if not known:
         return PageRead(None, misses=tuple(refused))
     branch, first = known[0]
-    return PageRead(None, branch.id, tuple(told), fields=first.fields)
+    return PageRead(None, branch.id, tuple(all_misses), fields=first.fields)
 
 
 def _read_answer(
@@ -88,8 +88,8 @@ def _read_answer(
     branch = branches[0]
     request = branch.request
     if len(branches) != 1 or request is None or item is None or "link" not in branch.signature.item:
-        told = "only pages of one kind, each the item's own, are read by what they request"
-        return PageRead(None, misses=(Miss(MissReason.UNSUPPORTED, "request", told),))
+        reason = "only pages of one kind, each the item's own, are read by what they request"
+        return PageRead(None, misses=(Miss(MissReason.UNSUPPORTED, "request", reason),))
     document = branch.signature.model_copy(update={"required": (), "forbidden": (PASSWORD,), "item": ("link",)})
     misses = (*page_misses(replace(view, busy=False), document, item), *answer_misses(answer, request, view.url, item))
     if misses:
@@ -166,8 +166,8 @@ def _foreign_money(
             continue
         currency = read_currency(field_read.raw, view.lang)
         if currency is not None and currency not in known:
-            told = f"{field_read.raw!r} is in {currency}, and {' or '.join(known)} was learned"
-            misses.append(Miss(MissReason.SHAPE, name, told, {name: field_read.hits}))
+            reason = f"{field_read.raw!r} is in {currency}, and {' or '.join(known)} was learned"
+            misses.append(Miss(MissReason.SHAPE, name, reason, {name: field_read.hits}))
     return misses
 
 

@@ -38,54 +38,59 @@ def read_field(field: FieldNode, prop: Property, view: PageView, reading: ValueH
     and the page says by a sign that was learned that it lacks the value.
     """
     read: _Read = {}
-    said = tuple(_read_channel(channel, field, prop, view, reading, read) for channel in field.channels)
-    return replace(_agreed(field, said, view), channels=said)
+    answers = tuple(_read_channel(channel, field, prop, view, reading, read) for channel in field.channels)
+    return replace(_agreed(field, answers, view), channels=answers)
 
 
-def _agreed(field: FieldNode, said: Sequence[ChannelRead], view: PageView) -> FieldRead:
+def _agreed(field: FieldNode, answers: Sequence[ChannelRead], view: PageView) -> FieldRead:
     if (
         field.may_be_null
         and field.without is not None
-        and _say_nothing(field, said)
+        and _say_nothing(field, answers)
         and states_absence(field.without, view)
     ):
         return FieldRead()
-    fault = _fault(field, said)
+    fault = _fault(field, answers)
     if fault is not None:
         return FieldRead(miss=fault)
-    agreed = [answer for answer in said if answer.said.value is not None]
+    agreed = [answer for answer in answers if answer.statement.value is not None]
     if not agreed and field.may_be_null and field.absent in view.visible:
         return FieldRead()
     families = tuple(dict.fromkeys(answer.channel.family for answer in agreed))
-    if agreed and field.known and value_key(agreed[0].said.value) not in map(value_key, field.known):
-        told = f"{agreed[0].said.value!r} was on none of the pages that were learned from, which all said the same"
-        return FieldRead(miss=Miss(MissReason.DRIFT, field.name, told, {field.name: families}))
+    if agreed and field.known and value_key(agreed[0].statement.value) not in map(value_key, field.known):
+        reason = (
+            f"{agreed[0].statement.value!r} was on none of the pages that were learned from, which all said the same"
+        )
+        return FieldRead(miss=Miss(MissReason.DRIFT, field.name, reason, {field.name: families}))
     lost = _lost(field, families)
     if lost is not None:
-        return FieldRead(miss=Miss(MissReason.ONE_WITNESS, field.name, lost, {field.name: _silent(said)}))
+        return FieldRead(miss=Miss(MissReason.ONE_WITNESS, field.name, lost, {field.name: _silent(answers)}))
     best = next(filter(_is_seen, agreed), agreed[0])
-    place = best.said.place
+    place = best.statement.place
     assert place is not None, "what has a value has a place"
     if field.proof and not any(_is_shown(answer, view) for answer in agreed):
-        told = f"the page does not show {raw_text(place)!r}"
-        return FieldRead(miss=Miss(MissReason.NOT_SHOWN, field.name, told, {field.name: families}))
+        reason = f"the page does not show {raw_text(place)!r}"
+        return FieldRead(miss=Miss(MissReason.NOT_SHOWN, field.name, reason, {field.name: families}))
     source = FieldSource("workflow", place.where, True, "likely" if field.weak else "certain", Reason.AGREED)
-    return FieldRead(best.said.value, source, raw_text(place), families)
+    return FieldRead(best.statement.value, source, raw_text(place), families)
 
 
-def _say_nothing(field: FieldNode, said: Sequence[ChannelRead]) -> bool:
+def _say_nothing(field: FieldNode, answers: Sequence[ChannelRead]) -> bool:
     """Return whether nothing stands at the places,
     or a text that says that there is no value.
 
     Of a field that is known by a name, too, the position does not count: where its row is not, another row stands.
     """
     named = bool(field.families - POSITIONAL)
-    asked = [answer for answer in said if not (named and answer.channel.family == "structure")]
-    return all(answer.said.value is None and answer.said.ambiguous is None and _is_no_value(answer) for answer in asked)
+    asked = [answer for answer in answers if not (named and answer.channel.family == "structure")]
+    return all(
+        answer.statement.value is None and answer.statement.ambiguous is None and _is_no_value(answer)
+        for answer in asked
+    )
 
 
 def _is_no_value(answer: ChannelRead) -> bool:
-    place = answer.said.place
+    place = answer.statement.place
     return place is None or place.empty or (place.kind != "json" and is_placeholder(raw_text(place)))
 
 
@@ -104,58 +109,61 @@ def _stated(
 def _read_channel(
     channel: Channel, field: FieldNode, prop: Property, view: PageView, reading: ValueHints, read: _Read
 ) -> ChannelRead:
-    said = _stated(view.places.get(place_key(channel.place), ()), channel.place, prop, reading, read)
-    if said.value is None or said.place is None:
-        return ChannelRead(channel, said)
-    if isinstance(said.value, str) and not (prop.enum or field.is_label) and is_placeholder(said.value):
+    statement = _stated(view.places.get(place_key(channel.place), ()), channel.place, prop, reading, read)
+    if statement.value is None or statement.place is None:
+        return ChannelRead(channel, statement)
+    if isinstance(statement.value, str) and not (prop.enum or field.is_label) and is_placeholder(statement.value):
         return ChannelRead(
-            channel, StatedByPlaces(place=said.place, fault=f"says {said.place.quoted_text}, which is no value")
+            channel,
+            StatedByPlaces(place=statement.place, fault=f"says {statement.place.quoted_text}, which is no value"),
         )
-    shape = shape_at(said.place, prop)
-    unheld = not channel.shapes and not is_struck_out(said.place, prop)
+    shape = shape_at(statement.place, prop)
+    unheld = not channel.shapes and not is_struck_out(statement.place, prop)
     if unheld or fits_shape(shape, channel.shapes):
-        return ChannelRead(channel, said)
+        return ChannelRead(channel, statement)
     mild = prop.types == {"boolean"} or same_but_for_notation(shape, channel.shapes)
-    return ChannelRead(channel, said, shape or "none", mild)
+    return ChannelRead(channel, statement, shape or "none", mild)
 
 
-def _fault(field: FieldNode, said: Sequence[ChannelRead]) -> Miss | None:
+def _fault(field: FieldNode, answers: Sequence[ChannelRead]) -> Miss | None:
     """Why what the channels say cannot all be so; None where nothing speaks against it."""
-    for answer in said:
-        if answer.said.fault:
-            return _miss(MissReason.UNREADABLE, field, answer, answer.said.fault)
-        if answer.misshapen and not (answer.mild and _borne_out(answer, said)):
+    for answer in answers:
+        if answer.statement.fault:
+            return _miss(MissReason.UNREADABLE, field, answer, answer.statement.fault)
+        if answer.misshapen and not (answer.mild and _borne_out(answer, answers)):
             known = " or ".join(answer.channel.shapes) or "another"
-            told = f"{answer.channel.family} has the shape {answer.misshapen!r}, and {known} was learned"
-            return _miss(MissReason.SHAPE, field, answer, told)
+            detail = f"{answer.channel.family} has the shape {answer.misshapen!r}, and {known} was learned"
+            return _miss(MissReason.SHAPE, field, answer, detail)
     values: dict[str, ChannelRead] = {}
-    for answer in said:
-        if answer.said.value is not None:
-            values.setdefault(value_key(answer.said.value), answer)
+    for answer in answers:
+        if answer.statement.value is not None:
+            values.setdefault(value_key(answer.statement.value), answer)
     if len(values) > 1:
-        told = "; ".join(f"{answered.channel.family} says {answered.said.value!r}" for answered in values.values())
+        detail = "; ".join(
+            f"{answered.channel.family} says {answered.statement.value!r}" for answered in values.values()
+        )
         families = tuple(answered.channel.family for answered in values.values())
-        return Miss(MissReason.CONTRADICTION, field.name, told, {field.name: families})
-    several = next((unclear for unclear in said if unclear.said.ambiguous is not None), None)
+        return Miss(MissReason.CONTRADICTION, field.name, detail, {field.name: families})
+    several = next((unclear for unclear in answers if unclear.statement.ambiguous is not None), None)
     if several is not None:
-        return _miss(MissReason.AMBIGUOUS, field, several, f"{several.channel.family}: {several.said.ambiguous}")
+        return _miss(MissReason.AMBIGUOUS, field, several, f"{several.channel.family}: {several.statement.ambiguous}")
     return None
 
 
-def _borne_out(answer: ChannelRead, said: Sequence[ChannelRead]) -> bool:
+def _borne_out(answer: ChannelRead, answers: Sequence[ChannelRead]) -> bool:
     """Return whether data for machines, in its own notation as learned, says the same."""
-    key = value_key(answer.said.value)
+    key = value_key(answer.statement.value)
     return any(
         other.channel.family in _FOR_MACHINES
         and not other.misshapen
-        and other.said.value is not None
-        and value_key(other.said.value) == key
-        for other in said
+        and other.statement.value is not None
+        and value_key(other.statement.value) == key
+        for other in answers
     )
 
 
-def _miss(reason: MissReason, field: FieldNode, answer: ChannelRead, told: str) -> Miss:
-    return Miss(reason, field.name, told, {field.name: (answer.channel.family,)})
+def _miss(reason: MissReason, field: FieldNode, answer: ChannelRead, detail: str) -> Miss:
+    return Miss(reason, field.name, detail, {field.name: (answer.channel.family,)})
 
 
 def _lost(field: FieldNode, families: Sequence[ChannelFamily]) -> str | None:
@@ -170,18 +178,18 @@ def _lost(field: FieldNode, families: Sequence[ChannelFamily]) -> str | None:
     return None
 
 
-def _silent(said: Sequence[ChannelRead]) -> tuple[ChannelFamily, ...]:
-    return tuple(dict.fromkeys(answer.channel.family for answer in said if answer.said.value is None))
+def _silent(answers: Sequence[ChannelRead]) -> tuple[ChannelFamily, ...]:
+    return tuple(dict.fromkeys(answer.channel.family for answer in answers if answer.statement.value is None))
 
 
 def _is_shown(answer: ChannelRead, view: PageView) -> bool:
     """Return whether the visible page states what a channel says."""
-    return _is_seen(answer) or (answer.said.place is not None and states(view, raw_text(answer.said.place)))
+    return _is_seen(answer) or (answer.statement.place is not None and states(view, raw_text(answer.statement.place)))
 
 
 def _is_seen(answer: ChannelRead) -> bool:
     """Return whether what a channel says stands on the page for everybody to see."""
-    place = answer.said.place
+    place = answer.statement.place
     return place is not None and place.visible and place.kind not in ("json", "data", "attribute")
 
 

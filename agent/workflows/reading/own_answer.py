@@ -108,10 +108,12 @@ def answer_misses(document: Document, request: OwnRequest, page_url: str, item: 
     """Yield what keeps the answer from being the item's."""
     parts = page_parts(page_url)
     for path, name in request.identity.items():
-        said = [identifier(place.value) for place in places_in(path, document)]
-        if said != [parts.get(name)]:
-            told = f"{path} of the page's own request says {', '.join(said) or 'nothing'}, not {parts.get(name)}"
-            yield Miss(MissReason.NOT_THE_ITEM, path, told)
+        identifiers = [identifier(place.value) for place in places_in(path, document)]
+        if identifiers != [parts.get(name)]:
+            reason = (
+                f"{path} of the page's own request says {', '.join(identifiers) or 'nothing'}, not {parts.get(name)}"
+            )
+            yield Miss(MissReason.NOT_THE_ITEM, path, reason)
     if request.says_label and not contains_label(document, item.label):
         yield Miss(MissReason.NOT_THE_ITEM, "label", f"the page's own request does not say {item.label!r}")
 
@@ -123,10 +125,10 @@ def outline_of(document: Document, read: Collection[str]) -> str:
     Args:
         read: the paths whose values the record has: those may be any.
     """
-    told = {
+    outline = {
         f"{_without_order(path)} {_kind(value, read=path in read)}" for path, value in _parts(document.value, "$", 0)
     }
-    return hashlib.sha256("\n".join(sorted(told)).encode("utf-8", "replace")).hexdigest()
+    return hashlib.sha256("\n".join(sorted(outline)).encode("utf-8", "replace")).hexdigest()
 
 
 def words_of(document: Document, read: Collection[str]) -> Mapping[str, str]:

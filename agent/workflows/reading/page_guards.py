@@ -72,14 +72,14 @@ def page_misses(view: PageView, signature: Signature, item: LoopItem | None) -> 
 
 def _not_the_item(view: PageView, signature: Signature, item: LoopItem) -> Iterator[Miss]:
     held = item_signs(view, item)
-    told = {
+    reasons = {
         "link": f"{view.url} is not {item.value}",
         "label": f"no heading says {item.label!r}",
         "value": f"the page does not say {item.value!r}",
     }
     for sign in signature.item:
         if sign not in held:
-            yield Miss(MissReason.NOT_THE_ITEM, sign, told[sign])
+            yield Miss(MissReason.NOT_THE_ITEM, sign, reasons[sign])
 
 
 def item_signs(view: PageView, item: LoopItem) -> tuple[str, ...]:

@@ -24,8 +24,8 @@ def values_of(
             where = f"{param.source} {param.path}".strip()
             return Miss(MissReason.PARAMETER, param.name, f"{where} gives no value")
         if param.known and value_hash(value) not in param.known:
-            told = f"{param.source} {param.path} has a value that no run had, and no step used it"
-            return Miss(MissReason.PARAMETER, param.name, told)
+            reason = f"{param.source} {param.path} has a value that no run had, and no step used it"
+            return Miss(MissReason.PARAMETER, param.name, reason)
         values[param.name] = transformed(value, param.transform)
     return values
 

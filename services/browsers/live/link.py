@@ -122,12 +122,12 @@ class LiveLink:
 
     async def _send_steps(self) -> None:
         """Tells what the session has done so far, whenever there is something new."""
-        told: StepsUpdate | None = None
+        sent: StepsUpdate | None = None
         try:
             while not self._attendance.ended:
-                if (now := steps_update(self._attendance.tasks)) != told:
+                if (now := steps_update(self._attendance.tasks)) != sent:
                     await self._post(now)
-                    told = now
+                    sent = now
                 await asyncio.sleep(_STEPS_EVERY_S)
         except httpx.HTTPError as error:
             log.info(LogEvent.LIVE_LINK_LOST, error=f"{type(error).__name__}: {error}")
@@ -149,13 +149,13 @@ class LiveLink:
 
     async def _tell_standing(self) -> None:
         """Tells how the session stands, whenever that changes, and at last that it is over."""
-        told: StandingUpdate | None = None
+        sent: StandingUpdate | None = None
         try:
             while not self._attendance.ended:
                 now = _standing_update(self._attendance.standing)
-                if now != told:
+                if now != sent:
                     await self._post(now)
-                    told = now
+                    sent = now
                 else:
                     await self._attendance.changed(1.0)
             await self._post(SessionEnded())

@@ -119,16 +119,16 @@ class TenantDocuments:
         if address.host and literal_address(address.host) is not None:  # no name, so that the resolver is not asked
             await self._checked(address.host, address.port or 80)
         async with self._session.get(address, headers=headers, allow_redirects=False) as answer:
-            said: dict[str, str] = {}
+            answer_headers: dict[str, str] = {}
             for name, value in answer.raw_headers:
                 key = name.decode("ascii", "replace").lower()
                 text = value.decode("latin-1")
-                said[key] = f"{said[key]}, {text}" if key in said else text
+                answer_headers[key] = f"{answer_headers[key]}, {text}" if key in answer_headers else text
             chunks = answer.content.iter_any()
-            body, more = await beginning(chunks, said.get("content-encoding", ""), most_bytes + 1)
+            body, more = await beginning(chunks, answer_headers.get("content-encoding", ""), most_bytes + 1)
             if more:
                 answer.close()  # the rest is not waited for
-        return RawDocument(url, answer.status, said, body + b"\0" * more)
+        return RawDocument(url, answer.status, answer_headers, body + b"\0" * more)
 
     async def close(self) -> None:
         """Ends the connections."""

@@ -111,8 +111,8 @@ class BrowserOwner:
         try:
             return await self._launch()
         except (BrowserError, OSError) as error:
-            said = error.message if isinstance(error, BrowserError) else f"{type(error).__name__}: {error}"
-            raise NoBrowser(f"no browser could be started: {said}") from error
+            message = error.message if isinstance(error, BrowserError) else f"{type(error).__name__}: {error}"
+            raise NoBrowser(f"no browser could be started: {message}") from error
 
     async def suspect(self, browser: Browser) -> None:
         """A session failed as if this browser were gone: when it is dead or hangs, the next loan starts another.

@@ -115,8 +115,8 @@ class FieldGlossaries:
                 others = _none(_SILENT, _SILENT_S)
             return _none(error.message), transcript if isinstance(transcript, str) else None, others
         left_out = answer.value.left_out[:_LEFT_OUT]
-        told = f"of the field glossary was left out, as unknown: {', '.join(left_out)}" if left_out else ""
-        glossary = FieldGlossary(dict(answer.value.entries), told)
+        note = f"of the field glossary was left out, as unknown: {', '.join(left_out)}" if left_out else ""
+        glossary = FieldGlossary(dict(answer.value.entries), note)
         return glossary, answer.transcript, glossary
 
 

@@ -79,12 +79,12 @@ def _parse_answer(answer: httpx.Response) -> str:
     if answer.status_code != httpx.codes.OK:
         raise HelpMissing(f"the help webhook answered {answer.status_code}")
     try:
-        said = answer.json()["answer"]
+        text = answer.json()["answer"]
     except (ValueError, KeyError, TypeError) as error:
         raise HelpMissing("the help webhook's reply is not JSON with an `answer`") from error
-    if not isinstance(said, str) or len(said) > _ANSWER_CHARS:
+    if not isinstance(text, str) or len(text) > _ANSWER_CHARS:
         raise HelpMissing("the help webhook's `answer` is no text, or too long")
-    return said
+    return text
 
 
 def _pause_s(answer: httpx.Response, usual_s: float) -> float:

@@ -97,9 +97,9 @@ def evaluate(
             serve_host=serve_host,
             labels=labels,
         )
-        told = await command.run_suite(wish, settings, partial(client_or_cluster, gateway=gateway), tell)
-        print(json.dumps(told, ensure_ascii=False) if as_json else _module("report").as_text(told))
-        success = told["all"]["success"]
+        summary = await command.run_suite(wish, settings, partial(client_or_cluster, gateway=gateway), tell)
+        print(json.dumps(summary, ensure_ascii=False) if as_json else _module("report").as_text(summary))
+        success = summary["all"]["success"]
         return Exit.DONE if success["successes"] >= at_least * success["episodes"] else Exit.FAILED
 
     finish(work())

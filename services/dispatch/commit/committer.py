@@ -141,17 +141,17 @@ class Committer:
         except StoreAway:
             raise
         except Exception as error:  # noqa: BLE001  whatever it is, this is the report that has it
-            told = Unexpected(f"the outcome could not be stored: {type(error).__name__}: {error}")
+            failure = Unexpected(f"the outcome could not be stored: {type(error).__name__}: {error}")
         try:
             if report.outcome is not None:
-                bare = Outcome(Status.FAILED, error=told.info(), reason=told.message)
+                bare = Outcome(Status.FAILED, error=failure.info(), reason=failure.message)
                 await self._commit([(worker, replace(report, outcome=bare))])
                 return
         except StoreAway:
             raise
         except Exception:  # the top of a loop
             log.exception(LogEvent.LOOP_FAILED, loop="commit", session=report.session)
-        await self._give_up(worker, report, told.message)
+        await self._give_up(worker, report, failure.message)
 
     async def _give_up(self, worker: WorkerState, report: Report, why: str) -> None:
         """Give up a report that cannot be stored.
@@ -195,8 +195,8 @@ class Committer:
         """
         some = [(worker.name, report.serial, wish) for worker, report in batch if (wish := report.robots) is not None]
         answers = await self._store.robots([(name, wish) for name, _, wish in some]) if some else ()
-        told = zip(some, answers, strict=True)
-        return {(name, serial): answer for (name, serial, _), answer in told if answer is not None}
+        pairs = zip(some, answers, strict=True)
+        return {(name, serial): answer for (name, serial, _), answer in pairs if answer is not None}
 
     async def _glossaries(self, batch: list[tuple[WorkerState, Report]]) -> dict[tuple[str, int], Answer]:
         """The field glossaries that are asked for, by worker and serial number; keeps those that models answered."""

@@ -144,14 +144,14 @@ class ListeningNotifier(ChangeNotifier):
         return await super().wait(timeout_s, since)
 
     def _listen(self) -> None:
-        told = False
+        logged = False
         while not self._closed.is_set():
             try:
                 self._hear()
             except psycopg.OperationalError as err:
-                if self._heard or not told:  # once for each time that it goes away
+                if self._heard or not logged:  # once for each time that it goes away
                     log.warning(LogEvent.STORE_AWAY.value, extra={"error": str(err)})
-                told = True
+                logged = True
                 self._closed.wait(_RECONNECT_S)
 
     def _hear(self) -> None:

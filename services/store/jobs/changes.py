@@ -21,23 +21,23 @@ def change_job(tx: Tx, job: int, changes: JobChanges, tenant: str | None) -> Non
         set_concurrency(tx, job, changes.concurrency, tenant)
     locked = lock_job(tx, job, tenant)
     require_going_on(locked)
-    told: dict[str, Json] = {}
+    changed: dict[str, Json] = {}
     if "deadline_s" in changes.given:
         locked.deadline_at = None if changes.deadline_s is None else tx.now + changes.deadline_s
-        told["deadline_s"] = changes.deadline_s
+        changed["deadline_s"] = changes.deadline_s
     if "job_tokens" in changes.given:
-        told["job_tokens"] = changes.job_tokens
+        changed["job_tokens"] = changes.job_tokens
     if "priority" in changes.given:
-        told["priority"] = changes.priority
-    if not told:
+        changed["priority"] = changes.priority
+    if not changed:
         return
     limits = tx.run("limits", id=job).one()
     tx.run(
         "change_limits",
         id=job,
-        priority=changes.priority if "priority" in told else limits.priority,
-        token_limit=(changes.job_tokens or 0) if "job_tokens" in told else limits.token_limit,
+        priority=changes.priority if "priority" in changed else limits.priority,
+        token_limit=(changes.job_tokens or 0) if "job_tokens" in changed else limits.token_limit,
     )
     counts = counts_json(locked.counts(leased(tx, [job]).get(job, Leased()).items))
-    tx.event(job, locked.tenant, JobEvent.CHANGED, {**told, "counts": counts})
+    tx.event(job, locked.tenant, JobEvent.CHANGED, {**changed, "counts": counts})
     locked.save(tx)

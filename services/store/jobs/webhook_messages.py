@@ -60,11 +60,11 @@ def announce(tx: Tx, messages: Iterable[WebhookMessage], default: TenantPeople |
     Args:
         default: whom tenants tell, where it was looked up already.
     """
-    told = list(messages)
-    asked = ((message, message.spec.webhook) for message in told)
+    announced = list(messages)
+    asked = ((message, message.spec.webhook) for message in announced)
     rows = (_row(tx, message, hook.url) for message, hook in asked if hook is not None and message.event in hook.events)
     tx.each("add_deliveries", [{"n": n, **row} for n, row in enumerate(rows)])
-    of_people = [message for message in told if message.event in OF_PEOPLE]
+    of_people = [message for message in announced if message.event in OF_PEOPLE]
     if default is None:
         default = tenant_notify(tx, {message.tenant for message in of_people if message.spec.notify is None})
     for message in of_people:

@@ -252,8 +252,8 @@ def _name_of(scope: Scope) -> str:
 def _reason_text(before: str, *why: str) -> str:
     """Text of why the loop is where it is, behind what it began with: that stays readable."""
     began = before.partition("; ")[0] if before.startswith(BEGINS) else ""
-    said = [reason for reason in why if reason]
-    return "; ".join([began, *said] if began else said) if said else before
+    reasons = [reason for reason in why if reason]
+    return "; ".join([began, *reasons] if began else reasons) if reasons else before
 
 
 def _move(tx: Tx, tenant: str, name: str, number: int, step: LearningStep) -> str:

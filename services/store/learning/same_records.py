@@ -45,20 +45,22 @@ def note_records(tx: Tx, row: Row[Any], batch: Batch, ended: Sequence[tuple[int,
     Returns:
         The items whose records a workflow has read, and other items have, too.
     """
-    told = [(session, outcome) for session, outcome in ended if _is_one_record(outcome)]
-    for _, outcome in told:
+    single_records = [(session, outcome) for session, outcome in ended if _is_one_record(outcome)]
+    for _, outcome in single_records:
         batch.note(outcome.records[0].value, by_teacher=_is_sure(outcome))
     if batch.equal >= MOST_EQUAL:
         return set()  # equal records are no doubt any more
-    told = [(session, outcome) for session, outcome in told if is_identifying(outcome.records[0].value)]
-    keys = {session: _key(outcome) for session, outcome in told}
+    single_records = [
+        (session, outcome) for session, outcome in single_records if is_identifying(outcome.records[0].value)
+    ]
+    keys = {session: _key(outcome) for session, outcome in single_records}
     if not keys:
         return set()
     rows = tx.rows("learned_records", job=row.job, loop=row.loop, keys=tx.many(sorted(set(keys.values()))))
     known = {held.key: _Holder(held.session, bool(held.sure)) for held in rows}
     changed: dict[str, _Holder] = {}
     doubted: set[int] = set()
-    for session, outcome in told:
+    for session, outcome in single_records:
         key, sure = keys[session], _is_sure(outcome)
         holder = known.get(key)
         if holder is None or holder.session == session or (sure and not holder.sure):
@@ -117,8 +119,8 @@ def _is_sure(outcome: Outcome) -> bool:
 
 
 def _key(outcome: Outcome) -> str:
-    said = json.dumps(outcome.records[0].value, sort_keys=True, ensure_ascii=True, default=str)
-    return hashlib.sha256(said.encode()).hexdigest()[:32]
+    record_json = json.dumps(outcome.records[0].value, sort_keys=True, ensure_ascii=True, default=str)
+    return hashlib.sha256(record_json.encode()).hexdigest()[:32]
 
 
 def _is_same_item(tx: Tx, session: int, other: int) -> bool:

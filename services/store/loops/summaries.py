@@ -41,10 +41,12 @@ def _completed(
     tx: Tx, parents: Sequence[Row[Any]], jobs: Mapping[int, Row[Any]], specs: Mapping[int, JobSpec]
 ) -> dict[int, int]:
     """Return how many children of each are completed; counted only where the job has not done that already."""
-    told = {row.id: jobs[row.job].completed for row in parents if _is_whole_job(row, jobs[row.job], specs[row.job])}
-    others = [row for row in parents if row.id not in told]
+    of_whole_jobs = {
+        row.id: jobs[row.job].completed for row in parents if _is_whole_job(row, jobs[row.job], specs[row.job])
+    }
+    others = [row for row in parents if row.id not in of_whole_jobs]
     rows = tx.rows("loops_completed", **_spans(tx, others)) if others else ()
-    return dict.fromkeys([row.id for row in others], 0) | {row.id: row.n for row in rows} | told
+    return dict.fromkeys([row.id for row in others], 0) | {row.id: row.n for row in rows} | of_whole_jobs
 
 
 def _is_whole_job(row: Row[Any], job: Row[Any], spec: JobSpec) -> bool:

@@ -109,7 +109,7 @@ def _open_jobs(number: Any) -> Select[Any]:
 def fire(tx: Tx, firings: Sequence[Firing]) -> list[Fired]:
     """Writes what became of schedules' times; those that others fired, or changed, meanwhile are left out."""
     locked = _lock(tx, [firing.due.row.id for firing in firings])
-    told: list[Fired] = []
+    fired: list[Fired] = []
     starts: list[_Start] = []
     displaced: list[int] = []  # jobs that runs take the place of
     for firing in sorted(firings, key=lambda firing: firing.due.row.id):
@@ -117,21 +117,21 @@ def fire(tx: Tx, firings: Sequence[Firing]) -> list[Fired]:
         if locked.get(row.id) != (firing.due.due_at, firing.due.version):
             continue
         if firing.plan.missed is not None:
-            told.append(_miss(tx, row, firing.plan.missed))
+            fired.append(_miss(tx, row, firing.plan.missed))
         if at is not None:
             decision = _decide(tx, firing)
-            told.append(_add(tx, row, at, decision))
+            fired.append(_add(tx, row, at, decision))
             displaced += decision.displaced
             if decision.state is RunState.STARTED and firing.job is not None:
                 starts.append(_Start(row, at, firing.job))
         tx.conn.execute(update(schedule).where(schedule.c.id == row.id).values(due_at=firing.plan.next_due))
-    return _started(tx, told, starts, displaced)
+    return _started(tx, fired, starts, displaced)
 
 
 def start_queued(tx: Tx, starts: Sequence[QueuedStart]) -> list[Fired]:
     """Submits runs whose turn has come; those that others started meanwhile, or whose turn it is not, are left out."""
     locked = _lock(tx, [start.run.row.id for start in starts])
-    told: list[Fired] = []
+    fired: list[Fired] = []
     ready: list[_Start] = []
     run = schedule_run.c
     for start in sorted(starts, key=lambda start: start.run.row.id):
@@ -146,10 +146,10 @@ def start_queued(tx: Tx, starts: Sequence[QueuedStart]) -> list[Fired]:
         # It keeps when it was fired: a run that waits for its turn is not late.
         values = {"state": state.value, "why": start.refusal, "pending": PENDING.get(state)}
         tx.conn.execute(update(schedule_run).where(run.schedule == row.id, run.at == at).values(**values))
-        told.append(Fired(row.id, row.tenant, row.spec.name, state, 1, tx.now - at))
+        fired.append(Fired(row.id, row.tenant, row.spec.name, state, 1, tx.now - at))
         if start.job is not None:
             ready.append(_Start(row, at, start.job))
-    return _started(tx, told, ready, ())
+    return _started(tx, fired, ready, ())
 
 
 def _lock(tx: Tx, numbers: Sequence[int]) -> dict[int, tuple[float | None, float]]:
@@ -204,8 +204,8 @@ def _add(tx: Tx, row: ScheduleRow, at: float, decision: _Decision) -> Fired:
     return Fired(row.id, row.tenant, row.spec.name, decision.state, 1, tx.now - at)
 
 
-def _started(tx: Tx, told: Sequence[Fired], starts: Sequence[_Start], displaced: Sequence[int]) -> list[Fired]:
-    """Submits the jobs of runs, and ends what they take the place of; gives `told` with their jobs."""
+def _started(tx: Tx, fired_times: Sequence[Fired], starts: Sequence[_Start], displaced: Sequence[int]) -> list[Fired]:
+    """Submits the jobs of runs, and ends what they take the place of; gives `fired_times` with their jobs."""
     submitted = _submit(tx, starts) if starts else {}
     surplus = _surplus(tx, [start.row for start in starts])
     locked = lock_jobs(tx, sorted({*displaced, *surplus}))
@@ -215,13 +215,13 @@ def _started(tx: Tx, told: Sequence[Fired], starts: Sequence[_Start], displaced:
     for job in sorted(locked.keys() & set(surplus)):
         if locked[job].is_final:
             delete_job(tx, job, None)
-    return [submitted.get(fired.schedule, fired) if fired.state is RunState.STARTED else fired for fired in told]
+    return [submitted.get(fired.schedule, fired) if fired.state is RunState.STARTED else fired for fired in fired_times]
 
 
 def _submit(tx: Tx, starts: Sequence[_Start]) -> dict[int, Fired]:
     """Submits the jobs of runs under their keys; gives what became of them, by schedule."""
     calls = [[_keyed(start)] for start in starts]
-    told = {}
+    fired_by_schedule = {}
     run = schedule_run.c
     for start, result in zip(starts, submit_all(tx, calls), strict=True):
         values: dict[str, Any]
@@ -233,8 +233,8 @@ def _submit(tx: Tx, starts: Sequence[_Start]) -> dict[int, Fired]:
             values = {"job": job}
         tx.conn.execute(update(schedule_run).where(run.schedule == start.row.id, run.at == start.at).values(**values))
         row = start.row
-        told[row.id] = Fired(row.id, row.tenant, row.spec.name, state, 1, tx.now - start.at, job)
-    return told
+        fired_by_schedule[row.id] = Fired(row.id, row.tenant, row.spec.name, state, 1, tx.now - start.at, job)
+    return fired_by_schedule
 
 
 def _keyed(start: _Start) -> NewJob:

@@ -109,8 +109,8 @@ def judged(tx: Tx, done: Judged) -> bool:
             tx.rows("hold_sinks", job=done.job, held=SinkState.HELD.value, now=tx.now, why=why),
             key=lambda row: row.nth,
         )
-        told = [{"sink": row.nth, "place": row.place} for row in held]
-        _tell(tx, done, JobEvent.DEGRADED, {**done.degraded_event(name), "held": told})
+        held_sinks = [{"sink": row.nth, "place": row.place} for row in held]
+        _tell(tx, done, JobEvent.DEGRADED, {**done.degraded_event(name), "held": held_sinks})
         return True
     tx.run("release_sinks", job=done.job, now=tx.now)
     if (changes := done.changes_event(name)) is not None:

@@ -63,8 +63,8 @@ def is_doubtless(outcome: Outcome, figures: Mapping[str, int]) -> bool:
 
 
 def _read_by(spec: JobSpec) -> dict[str, Any]:
-    told = spec.model_dump(include=_READ_BY, mode="json", by_alias=True)
+    fields = spec.model_dump(include=_READ_BY, mode="json", by_alias=True)
     depth, loop = 0, spec.loop
     while loop is not None:
         depth, loop = depth + 1, loop.loop
-    return {**told, "loop": depth}
+    return {**fields, "loop": depth}

@@ -96,10 +96,10 @@ def robots(tx: Tx, wishes: Sequence[tuple[str, RobotsWish]]) -> list[RobotsAnswe
             after[wish.origin] = after_fetch(after[wish.origin], wish.found, tx.now)
     answers: list[RobotsAnswer | None] = []
     for worker, wish in wishes:
-        told = None
+        reply = None
         if wish.found is None:
-            after[wish.origin], told = answer(after[wish.origin], worker, tx.now)
-        answers.append(told)
+            after[wish.origin], reply = answer(after[wish.origin], worker, tx.now)
+        answers.append(reply)
     tx.each("write_robots", [_columns(known) for origin, known in after.items() if known != before[origin]])
     if any(wish.found is not None for _, wish in wishes):
         tx.run("prune_robots", now=tx.now, most=_PRUNED)

@@ -225,10 +225,10 @@ class _Batch:
 def problem_of(error: ServiceError) -> dict[str, object]:
     """An error inside a stream, where no status line can carry it."""
     status = next((STATUS[cls] for cls in type(error).__mro__ if cls in STATUS), 500)
-    told: dict[str, object] = {"status": status, "code": error.code, "detail": error.message}
+    problem: dict[str, object] = {"status": status, "code": error.code, "detail": error.message}
     if faults := faults_of(error):
-        told["errors"] = faults
-    return told
+        problem["errors"] = faults
+    return problem
 
 
 async def _contents(file: IO[bytes]) -> AsyncIterator[bytes]:

@@ -82,8 +82,8 @@ def _add_people(router: APIRouter, deps: GatewayDeps, authenticator: Authenticat
         job = await deps.store.job(detail.row.job, tenant=caller.sees)
         done = await progress_of(rooms, detail.row, job.tenant, caller.tenant)
         known = done or Progress()
-        told = {"tasks": list(known.tasks), "left_out": known.left_out, "missing": known.missing}
-        view = ProgressView.model_validate({"running": done is not None, **told})
+        counts = {"tasks": list(known.tasks), "left_out": known.left_out, "missing": known.missing}
+        view = ProgressView.model_validate({"running": done is not None, **counts})
         return Response(view.json_bytes(), media_type=JSON)
 
     @router.post(

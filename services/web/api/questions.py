@@ -118,8 +118,8 @@ def question_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRoute
     ) -> Response:
         """Hands the answer to the session that waits. 404 when none waits for it any more."""
         require_type(request, JSON_TYPES)
-        said = await body_as(request, AnswerBody, deps.options.body_limit)
-        await answer_question(store, caller, question, said.answer)
+        body = await body_as(request, AnswerBody, deps.options.body_limit)
+        await answer_question(store, caller, question, body.answer)
         return Response(status_code=204)
 
     return router

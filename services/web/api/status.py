@@ -74,8 +74,8 @@ def status_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     @router.get("/v1/status", response_model=StatusView, summary="Capacity, queue, and what waits for what")
     async def status(caller: Caller = Depends(guard(authenticator, "read"))) -> Response:
         """Sessions are those of the caller's tenant; capacity is the whole cluster's, and names no other tenant."""
-        told = status_body(await overview(deps.store, caller), deps.options.restarts)
-        return Response(orjson.dumps(told), media_type="application/json")
+        body = status_body(await overview(deps.store, caller), deps.options.restarts)
+        return Response(orjson.dumps(body), media_type="application/json")
 
     @router.get("/healthz", response_model=HealthView, summary="This process answers")
     async def healthz() -> HealthView:

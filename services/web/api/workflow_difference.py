@@ -41,7 +41,7 @@ def _parts(value: Json) -> dict[str, Json] | None:
     if not isinstance(value, list):
         return None
     for name in _NAMES:
-        told = [part.get(name) for part in value if isinstance(part, Mapping) and isinstance(part.get(name), str)]
-        if len(told) == len(value) and len(set(told)) == len(told):
+        labels = [part.get(name) for part in value if isinstance(part, Mapping) and isinstance(part.get(name), str)]
+        if len(labels) == len(value) and len(set(labels)) == len(labels):
             return {f"[{part[name]}]": part for part in value}
     return {f"[{index}]": part for index, part in enumerate(value)}

@@ -244,8 +244,8 @@ def read_given(body: Json) -> Workflow:
         return read_workflow(body)
     except WorkflowInvalid as error:
         places = [str(place) for place in error.details.get("places", ()) or ()]  # type: ignore[attr-defined]
-        told = [{"field": place, "reason": _reason(error.message, place)} for place in places]
-        raise BadInput(f"this is no workflow: {error.message}", errors=told) from None
+        faults = [{"field": place, "reason": _reason(error.message, place)} for place in places]
+        raise BadInput(f"this is no workflow: {error.message}", errors=faults) from None
 
 
 def _reason(message: str, place: str) -> str:

@@ -109,26 +109,28 @@ class Overview:
     @property
     def causes(self) -> list[str]:
         """Return what sessions wait for, in sentences, the gravest first; empty when nothing waits."""
-        queued, told = self.sessions.get(Status.QUEUED, 0), []
+        queued, sentences = self.sessions.get(Status.QUEUED, 0), []
         if queued and not self.fresh:
-            told.append(
+            sentences.append(
                 f"{_sessions(queued)} waiting for a dispatcher: "
                 + ("the last one fell silent." if self.dispatchers else "none has ever run against this store.")
             )
         elif queued and not self.slots:
-            told.append(f"{_sessions(queued)} waiting for a browser worker: none is running.")
+            sentences.append(f"{_sessions(queued)} waiting for a browser worker: none is running.")
         elif queued and self.busy >= self.slots:
-            told.append(f"{_sessions(queued)} queued while all {self.slots} browser slots are busy.")
+            sentences.append(f"{_sessions(queued)} queued while all {self.slots} browser slots are busy.")
         for cause, n in sorted(self.queues.items(), key=lambda pair: -pair[1]):
             queues = "queue (one job on one site) is" if n == 1 else "queues (one per job and site) are"
-            told.append(f"{n:,} {queues} waiting for {queue_label(cause)}.")
+            sentences.append(f"{n:,} {queues} waiting for {queue_label(cause)}.")
         if uploads := self.uploads_waiting:
-            told.append(uploads_message(uploads))
+            sentences.append(uploads_message(uploads))
         if children := self.sessions.get(Status.WAITING, 0):
-            told.append(f"{_sessions(children)} waiting for the items of {'its' if children == 1 else 'their'} loop.")
+            sentences.append(
+                f"{_sessions(children)} waiting for the items of {'its' if children == 1 else 'their'} loop."
+            )
         if paused := self.sessions.get(Status.PAUSED, 0):
-            told.append(f"{_sessions(paused)} paused by {'its' if paused == 1 else 'their'} owner.")
-        return told
+            sentences.append(f"{_sessions(paused)} paused by {'its' if paused == 1 else 'their'} owner.")
+        return sentences
 
     @property
     def rate(self) -> float:
@@ -164,8 +166,8 @@ async def overview(store: Store, caller: Caller) -> Overview:
 
 async def has_model(store: Store) -> bool | None:
     """Return whether workers ask a model, as the dispatchers say it; None where none says so."""
-    told = [snapshot.data.get("has_model") for snapshot in (await every_snapshot(store)).values() if snapshot.fresh]
-    return True if True in told else False if told and None not in told else None
+    reports = [snapshot.data.get("has_model") for snapshot in (await every_snapshot(store)).values() if snapshot.fresh]
+    return True if True in reports else False if reports and None not in reports else None
 
 
 def overview_of(counts: Mapping[tuple[str, Status], int], every: Mapping[str, Snapshot], caller: Caller) -> Overview:

@@ -75,7 +75,7 @@ async def _events(
 ) -> AsyncGenerator[ServerSentEvent, None]:
     """The events of one view. It is in a room only while the session runs."""
     yield ServerSentEvent(retry=_RECONNECT_MS, comment="shoal")
-    told: Json = None
+    sent: Json = None
     frames = asked_at = looked_at = 0.0
     status = ""
     room: Room | None = None
@@ -100,8 +100,8 @@ async def _events(
                 await rooms.request(room)
                 asked_at = now
             standing = _standing(room, status)
-            if standing != told:
-                told = standing
+            if standing != sent:
+                sent = standing
                 yield _event("standing", standing)
             if room is None:
                 await asyncio.sleep(_LOOK_S)
@@ -124,8 +124,8 @@ async def _status(store: Store, session: int) -> str:
 
 def _standing(room: Room | None, status: str) -> Json:
     known = room.standing if room is not None else None
-    told = known.model_dump(mode="json", exclude={"kind"}) if known is not None else {}
-    return {"status": status, "linked": room is not None and room.linked, **told}
+    standing = known.model_dump(mode="json", exclude={"kind"}) if known is not None else {}
+    return {"status": status, "linked": room is not None and room.linked, **standing}
 
 
 def _event(name: str, data: Json) -> ServerSentEvent:

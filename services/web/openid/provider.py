@@ -163,35 +163,35 @@ class Provider:
         if not description.userinfo_endpoint or not isinstance(tokens.get("access_token"), str):
             return {}
         headers = {"Authorization": f"Bearer {tokens['access_token']}"}
-        told = await self._json(http, "GET", description.userinfo_endpoint, headers=headers)
-        if told.get("sub") != claims["sub"]:
+        user_info = await self._json(http, "GET", description.userinfo_endpoint, headers=headers)
+        if user_info.get("sub") != claims["sub"]:
             raise Unauthenticated(f"{self._openid.provider} speaks of two people in one login.")
-        return told
+        return user_info
 
     async def _described(self) -> Description:
         if self._description is not None and time.monotonic() < self._known_until:
             return self._description
         url = f"{self._openid.issuer.rstrip('/')}/.well-known/openid-configuration"
         async with bounded_client(_ANSWER_BYTES, timeout_s=_TIMEOUT_S) as http:
-            told = await self._json(http, "GET", url)
-        if told.get("issuer") != self._openid.issuer:
-            raise self._away(f"calls itself {str(told.get('issuer'))[:200]!r}, not {self._openid.issuer!r}")
-        methods = told.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+            document = await self._json(http, "GET", url)
+        if document.get("issuer") != self._openid.issuer:
+            raise self._away(f"calls itself {str(document.get('issuer'))[:200]!r}, not {self._openid.issuer!r}")
+        methods = document.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
         secret_by = "client_secret_basic" if "client_secret_basic" in methods else "client_secret_post"
         self._description = Description(
-            authorization_endpoint=self._endpoint(told, "authorization_endpoint"),
-            token_endpoint=self._endpoint(told, "token_endpoint"),
-            jwks_uri=self._endpoint(told, "jwks_uri"),
-            userinfo_endpoint=self._endpoint(told, "userinfo_endpoint", needed=False),
-            end_session_endpoint=self._endpoint(told, "end_session_endpoint", needed=False),
+            authorization_endpoint=self._endpoint(document, "authorization_endpoint"),
+            token_endpoint=self._endpoint(document, "token_endpoint"),
+            jwks_uri=self._endpoint(document, "jwks_uri"),
+            userinfo_endpoint=self._endpoint(document, "userinfo_endpoint", needed=False),
+            end_session_endpoint=self._endpoint(document, "end_session_endpoint", needed=False),
             auth_method=secret_by if self._openid.client_secret else "none",
         )
         self._keys, self._known_until = None, time.monotonic() + _KNOWN_FOR_S
         return self._description
 
-    def _endpoint(self, told: Mapping[str, Any], name: str, *, needed: bool = True) -> str:
+    def _endpoint(self, document: Mapping[str, Any], name: str, *, needed: bool = True) -> str:
         """An address that the provider gives; like its own, https but on loopback."""
-        url = told.get(name)
+        url = document.get(name)
         if url is None and not needed:
             return ""
         try:

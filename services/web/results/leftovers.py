@@ -130,8 +130,8 @@ class Leftovers:
         master = await self._store.webhook_secret(secrets.token_hex(32))  # random, and the same for all of a database
         own = hmac.new(master.encode(), b"artifacts", hashlib.sha256).hexdigest()[:32]
         try:
-            told = orjson.loads(await self._artifacts.get(MARK))
+            mark = orjson.loads(await self._artifacts.get(MARK))
         except ArtifactMissing:
-            told = {"database": own, "since": self._clock()}
-            await self._artifacts.put(MARK, orjson.dumps(told), "application/json")
-        return float(told["since"]) if told["database"] == own else None
+            mark = {"database": own, "since": self._clock()}
+            await self._artifacts.put(MARK, orjson.dumps(mark), "application/json")
+        return float(mark["since"]) if mark["database"] == own else None

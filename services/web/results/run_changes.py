@@ -169,7 +169,7 @@ def write_changes(runs: ComparedRuns, before: int, after: int, lacks: list[str])
     file: IO[bytes] = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115  # closed by RunChanges.close()
     counts = dict.fromkeys(("appeared", "went", "changed", "unclear", "same"), 0)
     try:
-        told = chain(
+        changes = chain(
             (_of_later(record, number, lacks[WhichRun.BEFORE]) for record in runs.matched(WhichRun.AFTER, number)),
             (
                 _alone(record, number, WhichRun.BEFORE, lacks[WhichRun.AFTER])
@@ -177,7 +177,7 @@ def write_changes(runs: ComparedRuns, before: int, after: int, lacks: list[str])
                 if not (record.same_key == 1 and record.twins == 1)  # told already, beside its twin
             ),
         )
-        for change, line in told:
+        for change, line in changes:
             counts[change] += 1
             if change != "same":
                 file.write(to_json(line, inf_nan_mode="null") + b"\n")

@@ -140,10 +140,10 @@ class ExportTable:
         Args:
             formulas: False: a text that a spreadsheet would compute gets an apostrophe before it, which keeps it text.
         """
-        columns, told = self.columns, _as_it_is if formulas else _as_text
+        columns, cell_value = self.columns, _as_it_is if formulas else _as_text
         chunk = bytearray(_csv_line(self.titles))
         for row in self._all():
-            chunk += _csv_line([told(row.get(name)) for name in columns])
+            chunk += _csv_line([cell_value(row.get(name)) for name in columns])
             if len(chunk) >= CHUNK:
                 yield bytes(chunk)
                 chunk.clear()
@@ -291,8 +291,8 @@ def _write_cell(sheet: xlsxwriter.worksheet.Worksheet, line: int, column: int, v
         sheet.write_number(line, column, value)
     else:
         text = value if isinstance(value, str) else to_json(value).decode()
-        told = text if len(text) <= _LONGEST_CELL else f"({len(text):,} characters: more than a cell can have)"
-        sheet.write_string(line, column, told)
+        shortened = text if len(text) <= _LONGEST_CELL else f"({len(text):,} characters: more than a cell can have)"
+        sheet.write_string(line, column, shortened)
 
 
 def _grouped(rows: Iterator[Row], size: int) -> Iterator[Sequence[Row]]:

@@ -87,8 +87,8 @@ async def with_workflow(spec: JobSpec, tenant: str, workflows: WorkflowStore | N
     if number is not None:
         chosen = next((version for version in row.versions if version.version.number == number), None)
     if chosen is None:
-        told = "no version is active" if number is None else f"there is no version {number}"
-        raise _refused(f"{told} of the workflow {name!r}")
+        reason = "no version is active" if number is None else f"there is no version {number}"
+        raise _refused(f"{reason} of the workflow {name!r}")
     if chosen.version.state == "broken":
         raise _refused(f"version {chosen.version.number} of the workflow {name!r} is broken: {chosen.why}")
     frozen = Workflow(name=name, scope=row.scope, versions=(chosen.version,))

@@ -95,12 +95,12 @@ def _items(root: SessionDetail) -> TriedItems | None:
     result = _sample_of(root)
     if result is None:
         return None
-    told = result["sample"]
+    sample = result["sample"]
     return TriedItems(
-        found=told["found"],
-        shown=told["shown"],
-        whole=told["whole"] and "cut" not in result,
-        first=[TriedItem.model_validate(item) for item in told["first"]],
+        found=sample["found"],
+        shown=sample["shown"],
+        whole=sample["whole"] and "cut" not in result,
+        first=[TriedItem.model_validate(item) for item in sample["first"]],
         doubt=str(result.get("doubt", "")),
     )
 
@@ -168,11 +168,11 @@ def _candidates(leaf: SessionDetail, record: Record | None) -> Mapping[str, Sequ
     """Return what the page may state for fields that were not given;
     as the session told it, with places, where it did.
     """
-    told = next(
+    candidates = next(
         (result["candidates"] for result in reversed(_results(leaf, "extract")) if "candidates" in result), None
     )
-    if isinstance(told, Mapping):
-        return told
+    if isinstance(candidates, Mapping):
+        return candidates
     known = record.candidates if record is not None else {}
     return {name: [{**asdict(candidate), "place": None} for candidate in several] for name, several in known.items()}
 
@@ -231,7 +231,7 @@ def _common(pages: Sequence[_Proposed], spec: JobSpec) -> dict[str, dict[str, Js
 def _estimate(sampled: Sampled) -> TriedEstimate:
     """The root's own part once, and the mean of the leaves for each item; of nested loops with all their levels."""
     levels = [_sample_of(session) for session in sampled.sessions if session.row.children]
-    counts = [(told["sample"]["found"], told["sample"]["whole"]) for told in levels if told is not None]
+    counts = [(result["sample"]["found"], result["sample"]["whole"]) for result in levels if result is not None]
     items, exact = 1, True
     if counts:
         items, exact = counts[0]

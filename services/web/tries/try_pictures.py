@@ -21,14 +21,14 @@ async def pictures_of(artifacts: ArtifactStore, sessions: Sequence[SessionDetail
 
     A picture that cannot be read is left out.
     """
-    told: list[dict[str, Json]] = []
+    pictures: list[dict[str, Json]] = []
     for session in sessions:
-        if len(told) == _MOST:
+        if len(pictures) == _MOST:
             break
         picture = await _picture_of(artifacts, session)
         if picture is not None:
-            told.append(picture)
-    return told
+            pictures.append(picture)
+    return pictures
 
 
 async def _picture_of(artifacts: ArtifactStore, session: SessionDetail) -> dict[str, Json] | None:
@@ -36,14 +36,14 @@ async def _picture_of(artifacts: ArtifactStore, session: SessionDetail) -> dict[
     if pointing is None:
         return None
     try:
-        said = json.loads(await artifacts.get(pointing.key))
-        picture = next((row for row in session.artifacts if row.id == said["picture"]), None)
+        pointed = json.loads(await artifacts.get(pointing.key))
+        picture = next((row for row in session.artifacts if row.id == pointed["picture"]), None)
         if picture is None:
             return None
         jpeg = base64.b64encode(await artifacts.get(picture.key)).decode()
     except (ArtifactMissing, ArtifactStoreAway):
         return None
-    return {**{key: value for key, value in said.items() if key != "picture"}, "jpeg": jpeg}
+    return {**{key: value for key, value in pointed.items() if key != "picture"}, "jpeg": jpeg}
 
 
 def _last(rows: Sequence[ArtifactRow], kind: str) -> ArtifactRow | None:

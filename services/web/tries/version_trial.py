@@ -115,7 +115,7 @@ def _page(url: str, session: SessionDetail | None) -> TriedPage:
     end = _end(outcome, detail)
     (record, *_) = (*(outcome.records if outcome is not None else ()), None)
     error = outcome.error if outcome is not None and end == "failed" else None
-    said: Mapping[str, Json] = asdict(detail)
+    detail_fields: Mapping[str, Json] = asdict(detail)
     return TriedPage(
         url=url,
         end=end,
@@ -123,7 +123,7 @@ def _page(url: str, session: SessionDetail | None) -> TriedPage:
         record=record.value if record is not None else None,
         error=error and ErrorView.model_validate(error),
         seconds=outcome.seconds if outcome is not None else 0.0,
-        **{**said, "intended": said["intended"] if end == "stopped" else None},
+        **{**detail_fields, "intended": detail_fields["intended"] if end == "stopped" else None},
     )
 
 

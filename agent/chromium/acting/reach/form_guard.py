@@ -66,7 +66,7 @@ class FormGuard:
         """Looks at all documents of the context of `tab` from now on; has to come before what may send something."""
         if forms.sites is None or forms in self._watched:
             return
-        told = await (await tab.session()).send("Target.getTargetInfo")
+        target = await (await tab.session()).send("Target.getTargetInfo")
         async with self._enabling:
             root = await self._pages.root()
             if self._root is not root:
@@ -75,7 +75,7 @@ class FormGuard:
                 # never told of (Chromium 150 and 156).
                 await root.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
                 self._root = root
-            self._watched[forms] = told["targetInfo"]["browserContextId"]
+            self._watched[forms] = target["targetInfo"]["browserContextId"]
 
     def leave(self, forms: SentForms) -> None:
         """The context is closed."""

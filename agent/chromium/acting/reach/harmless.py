@@ -91,8 +91,8 @@ async def _heard(world: World, around: set[int], node: int) -> bool:
     window = await _called(world, own["objectId"], _WINDOW)
     further = [window, await _called(world, window, _NAVIGATION)]
     for target in further:
-        told = await session.send("DOMDebugger.getEventListeners", {"objectId": target})
-        if any(entry["type"] in _HEARS for entry in told["listeners"]):
+        answer = await session.send("DOMDebugger.getEventListeners", {"objectId": target})
+        if any(entry["type"] in _HEARS for entry in answer["listeners"]):
             return True
     await session.send("Runtime.releaseObjectGroup", {"objectGroup": "shoal"})
     return any(entry["type"] in _HEARS and entry.get("backendNodeId") in around for entry in listeners)

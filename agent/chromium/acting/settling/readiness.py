@@ -148,10 +148,10 @@ class Readiness:
 
 
 def _describe_wait(marks: _Marks, under_way: tuple[str, ...]) -> str:
-    said = [
+    signs = [
         "it shows nothing yet" if marks["empty"] else "",
         "it shows its name alone" if marks["titled"] else "",
         f"marks of work in progress: {', '.join(marks['names'])}" if marks["names"] else "",
         f"data are under way from {under_way[0]}" if under_way else "",
     ]
-    return "; ".join(filter(None, said))
+    return "; ".join(filter(None, signs))

@@ -69,5 +69,5 @@ def _is_some_code(field: Element) -> bool:
 
 def _words(field: Element) -> list[str]:
     """Return what the field says of itself, word by word; "otpCode" and "otp_code" are two."""
-    said = " ".join((field.name, *(field.attributes.get(name, "") for name in _TELLING)))
-    return _WORD.findall(_HUMP.sub(" ", said).casefold())
+    names = " ".join((field.name, *(field.attributes.get(name, "") for name in _TELLING)))
+    return _WORD.findall(_HUMP.sub(" ", names).casefold())

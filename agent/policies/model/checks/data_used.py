@@ -34,8 +34,8 @@ def _used(state: SessionState, steps: Sequence[Step]) -> str:
     """Return what all actions so far said, and what they were done to."""
     done = [*(step for task in state.history for step in task.steps), *steps]
     results = [result for step in done for result in step.results]
-    said = [str(argument) for result in results for argument in result.action.args.values()]
-    return "\n".join(map(_folded, [*said, *(result.action.target for result in results)]))
+    arguments = [str(argument) for result in results for argument in result.action.args.values()]
+    return "\n".join(map(_folded, [*arguments, *(result.action.target for result in results)]))
 
 
 def check_data_used(state: SessionState, page: PageText, steps: Sequence[Step], value: object) -> None:

@@ -48,12 +48,12 @@ def actions_of(
     Raises:
         ReplyProblem: an id, an option or an end that this page does not bear; fed back to the model.
     """
-    ends = [said for said in reply["actions"] if said["action_type"] == "TERMINATE"]
+    ends = [entry for entry in reply["actions"] if entry["action_type"] == "TERMINATE"]
     if ends:
         _check_evidence(ends[0]["reasoning"], page)
         return (primitive_of(ends[0]),)
     elements = offered.elements
-    chosen = [_checked(said, offered) for said in reply["actions"]]
+    chosen = [_checked(entry, offered) for entry in reply["actions"]]
     actions = [_valid(action) for action, needed in chosen if needed]
     for action in actions:
         if given is not None:
@@ -97,7 +97,7 @@ def check_values(decision: StepDecision, reply: Json, known: Callable[[], Allowe
     if not typed:
         return
     given = known()
-    invented = any(not given.gives(said.get("user_detail_answer") or "") for said in reply["actions"])
+    invented = any(not given.gives(entry.get("user_detail_answer") or "") for entry in reply["actions"])
     doubted = {n: text for n, text in typed.items() if invented or not given.gives(text)}
     if not doubted:
         return
@@ -221,18 +221,18 @@ def _valid(action: Action) -> Action:
     return action
 
 
-def _checked(said: Json, offered: Offered) -> tuple[Action, bool]:
+def _checked(entry: Json, offered: Offered) -> tuple[Action, bool]:
     """One action with the element's bid for its id, and whether it changes anything."""
-    if said["action_type"] == "CALL":
-        return _checked_call(primitive_of(said), offered), True
-    if "id" not in said:
-        return primitive_of(said), True
-    element = offered.elements.get(said["id"])
+    if entry["action_type"] == "CALL":
+        return _checked_call(primitive_of(entry), offered), True
+    if "id" not in entry:
+        return primitive_of(entry), True
+    element = offered.elements.get(entry["id"])
     if element is None:
-        raise _unknown(said["id"], offered)
-    if said["action_type"] == "SELECT_OPTION":
-        said = {**said, "option": _there(said["option"], element)}
-    action = replace(primitive_of({**said, "id": element.bid}), target=describe(element))
+        raise _unknown(entry["id"], offered)
+    if entry["action_type"] == "SELECT_OPTION":
+        entry = {**entry, "option": _there(entry["option"], element)}
+    action = replace(primitive_of({**entry, "id": element.bid}), target=describe(element))
     return action, not _holds_already(action, element)
 
 

@@ -98,7 +98,11 @@ class PageKnowledge:
         if prop is not None and isinstance(value, int | float) and self._converts(prop, value):
             return True
         stated = (each.value for each in self._stated if each.field.partition(".")[0] == field)
-        return any(same(value, entry) for said in stated for entry in (said if isinstance(said, list) else (said,)))
+        return any(
+            same(value, entry)
+            for statement in stated
+            for entry in (statement if isinstance(statement, list) else (statement,))
+        )
 
     def _converts(self, prop: Property, value: float) -> bool:
         """True for an amount in the field's unit; in one that its name may mean, beside a word of that name alone."""

@@ -98,9 +98,11 @@ class ModelExtractor:
 
         async def ask(part: int, words: str) -> ModelAnswer[Json]:
             read = _Careful(extract, page, alone=parts == [words])
-            told = self._asker.prompt_variables(state, page.seen, words, chars, part)
+            variables = self._asker.prompt_variables(state, page.seen, words, chars, part)
             request = Ask(
-                messages=session_messages("extract", {**told, "reading": plan, "structured_data": structured_data}),
+                messages=session_messages(
+                    "extract", {**variables, "reading": plan, "structured_data": structured_data}
+                ),
                 schema_name="extract",
                 json_schema=extract_schema(extract),
                 max_tokens=options.extract_tokens,
@@ -206,8 +208,8 @@ def _records(reading: PartReading[Json], extract_spec: ExtractSpec) -> list[Json
 def _stated_record_count(answers: Sequence[ModelAnswer[Json]], text: PageText) -> int | None:
     """Return how many records the page says that it has: by its own words, and as the model understood it."""
     counts = [answer.value["shown"] for answer in answers if answer.value["shown"] is not None]
-    said = stated_count(text.whole)
-    return max([*counts, *([said] if said is not None else [])], default=None)
+    stated = stated_count(text.whole)
+    return max([*counts, *([stated] if stated is not None else [])], default=None)
 
 
 def _joined(answers: Sequence[ModelAnswer[Json]]) -> str:

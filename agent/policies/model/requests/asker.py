@@ -181,8 +181,8 @@ class _Metered:
 
 def _without_secrets(ask: Ask, hidden: Redactor) -> Ask:
     """The request without a secret that a page shows in a place which is not looked through when it is observed."""
-    told = tuple(replace(message, text=hidden.prompt(message.text)) for message in ask.messages)
-    return ask if told == ask.messages else replace(ask, messages=told)
+    redacted = tuple(replace(message, text=hidden.prompt(message.text)) for message in ask.messages)
+    return ask if redacted == ask.messages else replace(ask, messages=redacted)
 
 
 def _affinity(state: SessionState) -> str:

@@ -175,12 +175,12 @@ def describe(element: Element) -> str:
     """An element in words: role and name, with what else tells it apart."""
     name = " ".join((element.name or element.text).split())[:_NAME_CHARS]
     role = element.role or element.tag
-    told = [f'{role} "{name}"' if name else role]
+    parts = [f'{role} "{name}"' if name else role]
     for attribute in ("type", "placeholder", "title", "alt"):
         value = " ".join(element.attributes.get(attribute, "").split())[:_NAME_CHARS]
         if value and value != name and value != role:
-            told.append(f'{attribute} "{value}"')
-    return " ".join(told)
+            parts.append(f'{attribute} "{value}"')
+    return " ".join(parts)
 
 
 def _described(usable: list[Element]) -> dict[str, Element]:

@@ -35,14 +35,17 @@ def step_lines(steps: Sequence[Step], canvas: Canvas | None = None, *, chars: in
     Args:
         canvas: in whose units a model reads where it pointed; None: in CSS pixels.
     """
-    told: dict[str, str] = {}
+    field_values: dict[str, str] = {}
     lines = [
         {
             "number": number,
             "url": step.url,
             "thought": _short(step.thought, _THOUGHT_CHARS),
             "results": [
-                {"call": call_text(_in_model_units(r.action, canvas)), "outcome": _outcome(_without_repeats(r, told))}
+                {
+                    "call": call_text(_in_model_units(r.action, canvas)),
+                    "outcome": _outcome(_without_repeats(r, field_values)),
+                }
                 for r in step.results
             ],
             "expected": step.expected,
@@ -84,20 +87,20 @@ def _in_model_units(action: Action, canvas: Canvas | None) -> Action:
     return action if canvas is None else replace(action, args=canvas.to_model_units(action))
 
 
-def _without_repeats(result: ActionResult, told: dict[str, str]) -> ActionResult:
+def _without_repeats(result: ActionResult, field_values: dict[str, str]) -> ActionResult:
     """`result` without what fields hold that its call says, or that an earlier effect told of the same fields.
 
     Args:
-        told: by field, what was told last that it holds; changed.
+        field_values: by field, what was told last that it holds; changed.
     """
     effect, own = result.effect, str(result.action.args.get("bid", ""))
     value = effect.value
     if value is not None:
-        said = _squeezed(value) in (_squeezed(typed_by(result.action)), _squeezed(told.get(own, "")))
-        told[own] = value
-        value = None if said and value else value
-    fields = tuple((name, holds) for name, holds in effect.fields if told.get(f"name {name}") != holds)
-    told.update({f"name {name}": holds for name, holds in fields})
+        repeated = _squeezed(value) in (_squeezed(typed_by(result.action)), _squeezed(field_values.get(own, "")))
+        field_values[own] = value
+        value = None if repeated and value else value
+    fields = tuple((name, holds) for name, holds in effect.fields if field_values.get(f"name {name}") != holds)
+    field_values.update({f"name {name}": holds for name, holds in fields})
     count = effect.fields_count - (len(effect.fields) - len(fields))
     return replace(result, effect=replace(effect, value=value, fields=fields, fields_count=count))
 

@@ -55,12 +55,12 @@ def session_variables(state: SessionState, chars: int) -> dict[str, Json]:
     return {"item": state.item, "tasks": task_lines(state.history, chars)}
 
 
-def page_variables(seen: Observation, told: Framed, now: datetime, *, part: int = 0) -> dict[str, Json]:
+def page_variables(seen: Observation, framed: Framed, now: datetime, *, part: int = 0) -> dict[str, Json]:
     """Return what is on the page now."""
     return {
         "page": seen,
-        "runs": told.runs,
-        "frame": told.frame,
+        "runs": framed.runs,
+        "frame": framed.frame,
         "part": part,
         "now": f"{now:%A, %Y-%m-%d %H:%M %Z}",
     }

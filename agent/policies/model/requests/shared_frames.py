@@ -65,7 +65,7 @@ def folded(page: str, frame: SharedFrame) -> tuple[Run, ...]:
     """`page` with placeholders for the runs of lines that `frame` has; all of it in one piece where it has none."""
     lines = page.split("\n")
     runs: list[Run] = []
-    at = told = 0  # lines looked at, lines in `runs`
+    at = covered = 0  # lines looked at, lines in `runs`
     while at < len(lines):
         start = frame.starts.get(tuple(lines[at : at + LEAST_LINES]))
         if start is None:
@@ -76,10 +76,10 @@ def folded(page: str, frame: SharedFrame) -> tuple[Run, ...]:
         before = EDGE_LINES if at else 0
         behind = EDGE_LINES if at + length < len(lines) else 0
         if at:
-            runs.append("\n".join(lines[told : at + before]))
+            runs.append("\n".join(lines[covered : at + before]))
         runs.append(Fold(start + before + 1, start + length - behind))
-        at, told = at + length, at + length - behind
-    return (*runs, "\n".join(lines[told:])) if told < len(lines) else tuple(runs)
+        at, covered = at + length, at + length - behind
+    return (*runs, "\n".join(lines[covered:])) if covered < len(lines) else tuple(runs)
 
 
 def _common(page: Sequence[str], at: int, frame: Sequence[str], start: int) -> int:
@@ -140,10 +140,10 @@ class Frames:
         if known.frame is None:
             _learn(known, page)
         known.members[member] = known.frame
-        told = _framed_page(page, known.frame)
+        framed = _framed_page(page, known.frame)
         if known.frame is not None:
-            _judge(known, page, fits=bool(told.frame))
-        return told
+            _judge(known, page, fits=bool(framed.frame))
+        return framed
 
 
 def _learn(loop: _Loop, page: str) -> None:

@@ -73,8 +73,8 @@ async def extract_page(state: SessionState) -> Extraction:
     )
     extraction = replace(extraction, awaited=awaited)
     if not extract.many and not any(record.sources for record in extraction.records):
-        said = lacking(extraction.records, facts.url, extraction.missing, awaited)
-        raise FieldsMissing(said, fields=extraction.missing, awaited=awaited)
+        message = lacking(extraction.records, facts.url, extraction.missing, awaited)
+        raise FieldsMissing(message, fields=extraction.missing, awaited=awaited)
     return extraction
 
 
@@ -104,8 +104,8 @@ async def _look_at_list(state: SessionState, page: Page, properties: Sequence[Pr
         why = f"the page has more than {MOST_ELEMENTS:,} elements, and was not read"
         return facts, Extraction((), complete=False, why=why, missing=tuple(prop.name for prop in properties))
     locale = state.spec.browser.locale or ""
-    told = await asyncio.to_thread(page_list, page, properties, locale, utc_now(), accept)
-    return facts, told if told.records else await judged_empty(state, told)
+    extraction = await asyncio.to_thread(page_list, page, properties, locale, utc_now(), accept)
+    return facts, extraction if extraction.records else await judged_empty(state, extraction)
 
 
 def _may_still_come(extraction: Extraction, facts: Facts, properties: Sequence[Property]) -> bool:

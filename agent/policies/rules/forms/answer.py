@@ -162,8 +162,8 @@ _REFUSALS = tuple(_plain(text) for text in REFUSALS)
 
 def words_of(known: Sequence[str], text: str) -> list[str]:
     """Those of the known phrases that `text` holds as whole words."""
-    said = _plain(text)
-    return [wording.strip() for wording in known if wording in said]
+    plain = _plain(text)
+    return [wording.strip() for wording in known if wording in plain]
 
 
 def is_confirmation(text: str) -> bool:

@@ -167,15 +167,15 @@ def field_likeness(detail_name: Phrase, called: Phrase) -> float:
         return 0.0
     if detail_name == called:
         return 1.0
-    asked, said = set(detail_name), set(called)
-    if said & _CONFIRM and not asked & _CONFIRM:
+    asked, label_words = set(detail_name), set(called)
+    if label_words & _CONFIRM and not asked & _CONFIRM:
         return 0.0  # filled in with the field that it repeats
-    if asked <= said:
-        return max(0.3, 0.92 - 0.1 * len(said - asked))
-    if said <= asked:
-        return 0.85 * len(said) / len(asked)
-    common = asked & said
-    return 0.8 * len(common) / len(asked | said)
+    if asked <= label_words:
+        return max(0.3, 0.92 - 0.1 * len(label_words - asked))
+    if label_words <= asked:
+        return 0.85 * len(label_words) / len(asked)
+    common = asked & label_words
+    return 0.8 * len(common) / len(asked | label_words)
 
 
 def _checkbox_value(value: Json) -> bool:

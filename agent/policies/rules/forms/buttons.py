@@ -32,8 +32,8 @@ def sending_button(page: FormPage, form: int, goal: str = "") -> FormButton | No
 
 def _select_by_goal(fitting: Sequence[FormButton], goal: str) -> FormButton:
     """Of several buttons that send, the one that the goal names most, else the plainest: "Save" of "Save and close"."""
-    said = set(phrase(goal))
-    shared = {button.bid: len(set(button.words) & said) for button in fitting}
+    goal_words = set(phrase(goal))
+    shared = {button.bid: len(set(button.words) & goal_words) for button in fitting}
     most = max(shared.values())
     named = [button for button in fitting if shared[button.bid] == most]
     fewest = min(len(button.words) for button in named)

@@ -84,7 +84,7 @@ def refused_forms(page: FormPage, details: Sequence[Detail], goal: str) -> str:
 
 def _candidates(page: FormPage, details: Sequence[Detail], goal: str) -> list[FormCandidate]:
     asked = purposes_in(goal) or _purpose_of_details(details, goal)
-    said = set(phrase(goal)) - _LITTLE_WORDS
+    goal_words = set(phrase(goal)) - _LITTLE_WORDS
     candidates = []
     for form in dict.fromkeys(field.form for field in page.fields):
         fields = page.fields_of(form)
@@ -99,7 +99,7 @@ def _candidates(page: FormPage, details: Sequence[Detail], goal: str) -> list[Fo
             if slot[0].kind in ("text", "date") and slot[0].required and not slot[0].value and slot[0].bid not in filled
         ]
         own = set(phrase(_own_words(page, form)))
-        candidates.append(FormCandidate(form, plan, purpose, purpose in asked, len(gaps), len(said & own)))
+        candidates.append(FormCandidate(form, plan, purpose, purpose in asked, len(gaps), len(goal_words & own)))
     return candidates
 
 
@@ -146,9 +146,9 @@ def _own_words(page: FormPage, form: int) -> str:
 
 def forms_in_words(page: FormPage, candidates: Sequence[FormCandidate]) -> str:
     """The forms, each by name, fields and button."""
-    said = [describe(page, candidate.form) for candidate in candidates[:_SHOWN_FORMS]]
-    more = len(candidates) - len(said)
-    return "; ".join(said) + (f"; and {more} more" if more > 0 else "")
+    descriptions = [describe(page, candidate.form) for candidate in candidates[:_SHOWN_FORMS]]
+    more = len(candidates) - len(descriptions)
+    return "; ".join(descriptions) + (f"; and {more} more" if more > 0 else "")
 
 
 def describe(page: FormPage, form: int) -> str:

@@ -124,9 +124,9 @@ def same_text(shown: str, expected: str) -> bool:
 
 def match_option(value: Json, options: Sequence[tuple[str, str, bool]]) -> int | None:
     """Which option `value` means: the same text, the same number, yes or no, or the only one with its words."""
-    said = squash(as_text(value))
+    text = squash(as_text(value))
     for place, (label, option, _) in enumerate(options):
-        if said in (squash(label), squash(option)):
+        if text in (squash(label), squash(option)):
             return place
     if isinstance(value, bool):
         hits = [
@@ -137,8 +137,8 @@ def match_option(value: Json, options: Sequence[tuple[str, str, bool]]) -> int |
     same = [i for i, (label, option, _) in enumerate(options) if words in (phrase(label), phrase(option)) and words]
     if len(same) == 1:
         return same[0]
-    if isinstance(value, (int, float)) or re.fullmatch(r"\d+", said):
-        number = decimal_of(said)
+    if isinstance(value, (int, float)) or re.fullmatch(r"\d+", text):
+        number = decimal_of(text)
         hits = [
             i for i, (label, _, _) in enumerate(options) if [decimal_of(t) for t in number_tokens(label)] == [number]
         ]

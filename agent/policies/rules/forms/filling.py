@@ -104,11 +104,11 @@ def _no_form(page: FormPage, asked: FormRequest) -> FormIncomplete:
     keys = [detail.key for detail in asked.details]
     others = refused_forms(page, asked.details, asked.goal)
     if others:
-        said = (
+        reason = (
             f"no form of the page is for the goal {asked.goal!r}" if asked.goal else "the forms are for something else"
         )
         hint = "name in `goal` what the form does, or start on the page of the right form"
-        return FormIncomplete(f"{said}: {others}; {hint}", fields=keys)
+        return FormIncomplete(f"{reason}: {others}; {hint}", fields=keys)
     forms = [describe(page, form) for form in dict.fromkeys(field.form for field in page.fields)]
     there = f"its forms are: {'; '.join(forms[:6])}" if forms else "it shows no field at all"
     return FormIncomplete(f"the page shows no form that takes any of: {', '.join(keys)}; {there}", fields=keys)
@@ -137,9 +137,9 @@ def _only_form(page: FormPage) -> int:
 def _refuse_gaps(fields: Sequence[FormField], plan: Sequence[Entry], waiting: Sequence[Entry]) -> None:
     """Raises FormIncomplete naming the details without a choice, and the required fields that nothing fills."""
     if waiting:
-        said = "; ".join(map(_without_choice, waiting))
+        unmatched = "; ".join(map(_without_choice, waiting))
         raise FormIncomplete(
-            f"the form offers no choice that fits: {said}", fields=[entry.keys[0] for entry in waiting]
+            f"the form offers no choice that fits: {unmatched}", fields=[entry.keys[0] for entry in waiting]
         )
     filled = {field.bid for entry in plan for field in entry.fields}
     gaps = []

@@ -86,9 +86,9 @@ class FormNotice:
     aside: bool = False  # in a table, a navigation or a footer: part of the page's content rather than an answer
 
     @classmethod
-    def of(cls, said: Mapping[str, Json]) -> Self:
+    def of(cls, entry: Mapping[str, Json]) -> Self:
         """The notice that the script sent."""
-        return cls(str(said["t"]), said["k"], bool(said.get("aside")))
+        return cls(str(entry["t"]), entry["k"], bool(entry.get("aside")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +112,10 @@ class Overlay:
     fields: int  # a dialog with fields of its own is no banner
 
     @classmethod
-    def of(cls, said: Mapping[str, Json]) -> Self:
+    def of(cls, entry: Mapping[str, Json]) -> Self:
         """The overlay that the script sent."""
-        buttons = tuple(str(button["t"]) or str(button["a"]) for button in said["buttons"])
-        return cls(str(said["text"]), buttons, int(said["fields"]))
+        buttons = tuple(str(button["t"]) or str(button["a"]) for button in entry["buttons"])
+        return cls(str(entry["text"]), buttons, int(entry["fields"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,23 +140,23 @@ class DocumentField:
     value: str = ""  # of a radio button or checkbox what it stands for
 
     @classmethod
-    def of(cls, said: Mapping[str, Json]) -> Self:
+    def of(cls, entry: Mapping[str, Json]) -> Self:
         """The field that the script sent."""
         return cls(
-            tag=str(said["tag"]),
-            type=str(said["type"]),
-            name=str(said["name"]),
-            id=str(said.get("id", "")),
-            label=str(said.get("label", "")),
-            autocomplete=str(said.get("ac", "")),
-            group=str(said.get("group", "")),
-            required=bool(said.get("req")),
-            form=int(said.get("form", -1)),
-            visible=bool(said["v"]),
-            native_error=str(said.get("bad", "")),
-            marked_invalid=bool(said.get("aria")),
-            error=str(said.get("error", "")),
-            value=str(said.get("value", "")),
+            tag=str(entry["tag"]),
+            type=str(entry["type"]),
+            name=str(entry["name"]),
+            id=str(entry.get("id", "")),
+            label=str(entry.get("label", "")),
+            autocomplete=str(entry.get("ac", "")),
+            group=str(entry.get("group", "")),
+            required=bool(entry.get("req")),
+            form=int(entry.get("form", -1)),
+            visible=bool(entry["v"]),
+            native_error=str(entry.get("bad", "")),
+            marked_invalid=bool(entry.get("aria")),
+            error=str(entry.get("error", "")),
+            value=str(entry.get("value", "")),
         )
 
     @property
@@ -336,17 +336,17 @@ def _twin(
 
 
 def _field(element: Element, kind: Kind, twin: DocumentField | None, form: int) -> FormField:
-    attributes, told = element.attributes, twin or DocumentField()
-    label = element.name or told.label or attributes.get("placeholder", "") or attributes.get("title", "")
+    attributes, details = element.attributes, twin or DocumentField()
+    label = element.name or details.label or attributes.get("placeholder", "") or attributes.get("title", "")
     type_ = attributes.get("type", "").lower()
     name = attributes.get("name", "")
-    auto = (told.autocomplete or attributes.get("autocomplete", "")).split()
+    auto = (details.autocomplete or attributes.get("autocomplete", "")).split()
     spoken = [
         label,
-        told.label,
+        details.label,
         AUTOCOMPLETE.get(auto[-1] if auto else "", ""),
         name,
-        told.id,
+        details.id,
         attributes.get("placeholder", ""),
         attributes.get("aria-label", ""),
         attributes.get("title", ""),
@@ -360,15 +360,15 @@ def _field(element: Element, kind: Kind, twin: DocumentField | None, form: int) 
         names=names,
         type=type_,
         name=name,
-        group=told.group,
-        value=told.value if kind in ("radio", "checkbox") else attributes.get("value", ""),
+        group=details.group,
+        value=details.value if kind in ("radio", "checkbox") else attributes.get("value", ""),
         checked="checked" in element.states,
         options=element.options,
-        required="required" in element.states or told.required,
+        required="required" in element.states or details.required,
         disabled="disabled" in element.states or "readonly" in element.states,
-        invalid=told.marked_invalid or ("invalid" in element.states and twin is None),
-        error=told.error,
-        native_error=told.native_error if "invalid" in element.states else "",
+        invalid=details.marked_invalid or ("invalid" in element.states and twin is None),
+        error=details.error,
+        native_error=details.native_error if "invalid" in element.states else "",
         form=form,
     )
 

@@ -87,13 +87,13 @@ def _success(answer: FormAnswer, details: Sequence[Detail], looks: int) -> str:
 
 def _unknown(answer: FormAnswer, why: str) -> FormIncomplete:
     """The form was sent and nothing tells what became of it."""
-    told = [f"the form is {'still there' if answer.same_form else 'gone'}"]
+    signs = [f"the form is {'still there' if answer.same_form else 'gone'}"]
     if answer.navigated and answer.page.status >= 400:
-        told.append(f"the site answered with HTTP {answer.page.status}")
+        signs.append(f"the site answered with HTTP {answer.page.status}")
     new = [message.text for message in answer.messages][:2]
-    told += [f"new on the page: {' / '.join(new)}"] if new else []
+    signs += [f"new on the page: {' / '.join(new)}"] if new else []
     hint = "say in `complete_criterion` what the page shows when the form was taken"
-    return FormIncomplete(f"the form was sent, {why}; it may have been taken ({'; '.join(told)}); {hint}")
+    return FormIncomplete(f"the form was sent, {why}; it may have been taken ({'; '.join(signs)}); {hint}")
 
 
 def _refuse_circles(steps: Sequence[Step]) -> None:
@@ -152,11 +152,11 @@ class Complaint:
 def _complaints(answer: FormAnswer) -> list[Complaint]:
     """Return what the page says against what was sent, and the page before did not say."""
     complaints = [complaint for part in answer.fields if (complaint := _field_complaint(part, answer)) is not None]
-    told = {squash(said.text) for said in complaints}
+    texts = {squash(complaint.text) for complaint in complaints}
     for message in answer.messages:
-        if _is_complaint(message, answer) and not any(squash(message.text) in text for text in told):
+        if _is_complaint(message, answer) and not any(squash(message.text) in text for text in texts):
             complaints.append(Complaint(message.text))
-            told.add(squash(message.text))
+            texts.add(squash(message.text))
     if complaints or not answer.navigated:
         return complaints
     heading = answer.page.heading
@@ -207,14 +207,14 @@ def _refusal(complaints: Sequence[Complaint], error_codes: Mapping[str, str], ma
     Raises:
         FormRefused: no code of the caller's fits.
     """
-    said = "; ".join(
+    reason = "; ".join(
         f"{complaint.field}: {complaint.text}" if complaint.field else complaint.text for complaint in complaints
     )
     codes = match_codes(complaints, error_codes)
     if codes and may_terminate:
-        return StepDecision("the site refuses the form", (Action("terminate", {"reason": said, "errors": codes}),))
+        return StepDecision("the site refuses the form", (Action("terminate", {"reason": reason, "errors": codes}),))
     raise FormRefused(
-        f"the form was not accepted: {said}", fields=[complaint.field for complaint in complaints if complaint.field]
+        f"the form was not accepted: {reason}", fields=[complaint.field for complaint in complaints if complaint.field]
     )
 
 
@@ -222,13 +222,13 @@ def match_codes(complaints: Sequence[Complaint], error_codes: Mapping[str, str])
     """The caller's codes that the complaints mean, by the words of their meanings; best first, none twice."""
     scored: dict[str, float] = {}
     for complaint in complaints:
-        said = set(phrase(complaint.text)) - _COMMON
+        words = set(phrase(complaint.text)) - _COMMON
         field = set(phrase(complaint.field)) - _COMMON
         best: tuple[float, str] = (0.0, "")
         for code, meaning in error_codes.items():
             meant = set(phrase(meaning)) | set(phrase(code))
             meant -= _COMMON
-            common = len(meant & said) + 0.8 * len(meant & (field - said))
+            common = len(meant & words) + 0.8 * len(meant & (field - words))
             score = common / (len(meant) ** 0.5 or 1.0)
             if common >= 1 and common >= _SHARE * len(meant) and score > best[0]:
                 best = (score, code)

@@ -57,8 +57,8 @@ def form_purpose(page: FormPage, form: int) -> Purpose | None:
         named = [purposes_in(text) for text in texts]
         purposes = {
             candidate
-            for said in named
-            for candidate in said
+            for purposes_of_text in named
+            for candidate in purposes_of_text
             if candidate not in _SIDE or all(candidate in other for other in named)
         }
         for purpose in purposes:

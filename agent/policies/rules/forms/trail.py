@@ -101,8 +101,8 @@ def refuse_standstill(steps: Sequence[Step]) -> None:
     if final is not None and final.error is not None:
         keys = final.action.reasoning.removeprefix(ENTER)
         place = f" (the field {final.action.target!r})" if final.action.target else ""
-        told = f"{keys}{place}: {final.error.message}. It is not tried again, and nothing was sent"
-        raise FormIncomplete(told, fields=keys.split(", "))
+        message = f"{keys}{place}: {final.error.message}. It is not tried again, and nothing was sent"
+        raise FormIncomplete(message, fields=keys.split(", "))
     last = steps[-_MOST_FAILED:]
     errors = [result.error for step in last for result in step.results]
     if len(last) == _MOST_FAILED and all(step.results for step in last) and errors[-1] and all(errors):

@@ -277,8 +277,8 @@ class Collector:
                 return False
             self._is_next, self._asked_for = leads_on(page, step.url), step.url
             if self.loop.source.next is None and is_other_site(page.address, step.url):
-                told = f"{step.url}, the next page, is on another site" if self._is_next else ""
-                self.state.cut = self.state.cut or told
+                cut = f"{step.url}, the next page, is on another site" if self._is_next else ""
+                self.state.cut = self.state.cut or cut
                 return False
             if fault := await open_next(self.state, step.url):
                 self.state.cut = self.state.cut or fault

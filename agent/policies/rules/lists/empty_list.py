@@ -20,10 +20,10 @@ async def judged_empty(state: SessionState, read: Extraction) -> Extraction:
     """A reading of a list; one without records is empty and complete only by the page's own words about that list."""
     if read.records:
         return read
-    said = await read_empty_page(state.page)
-    if said.empty_message(requested_words(state)):
+    empty_page = await read_empty_page(state.page)
+    if empty_page.empty_message(requested_words(state)):
         return replace(read, empty=True, complete=True, why="")
-    why = "; ".join(filter(None, (read.why, said.why_not_empty())))
+    why = "; ".join(filter(None, (read.why, empty_page.why_not_empty())))
     return replace(read, empty=False, complete=False, why=why)
 
 

@@ -144,10 +144,10 @@ class _Following:
     def __post_init__(self) -> None:
         self.records = list(self.first.records)
         self._page, self._part = self.first.records, self.first
-        told = _record_texts(self.first)
-        self._of_page = Counter(told)
-        self._readings.add(told)
-        self._batches.append(len(told))
+        texts = _record_texts(self.first)
+        self._of_page = Counter(texts)
+        self._readings.add(texts)
+        self._batches.append(len(texts))
         self._cut = _is_cut(self.first)
 
     async def go_on(self) -> bool:
@@ -231,15 +231,15 @@ class _Following:
 
     async def _why(self, step: Onward, before: ListEnd) -> str:
         """Why the press that was just made is not the list's end, as far as the page tells."""
-        told, own = _record_texts(self._looked) if self._looked is not None else (), value_texts(self._page)
+        texts, own = _record_texts(self._looked) if self._looked is not None else (), value_texts(self._page)
         halt = await halted(
             self.state.page,
             step,
             before,
             self.pages,
             known=texts_of(self.records),
-            lost="" if told == own else "the page shows other or no records after it",
-            anew=told != own and told in self._readings,
+            lost="" if texts == own else "the page shows other or no records after it",
+            anew=texts != own and texts in self._readings,
             at_rest=self._at_rest,
             turned=self._turned,
         )
@@ -387,8 +387,8 @@ class _Following:
                 self._batches.append(len(self.records) - count)
                 return True
         after = await read_list_end(self.state.page)
-        told = after.cut_by(texts_of(self.records))
-        self._halt(end.why or told or unshown_end(self._batches, before, after))
+        cut = after.cut_by(texts_of(self.records))
+        self._halt(end.why or cut or unshown_end(self._batches, before, after))
         return False
 
     async def _longer_page(self, page: ListPage) -> bool:
@@ -437,13 +437,13 @@ class _Following:
         self._part = part
         return bool(new)
 
-    def _join(self, records: Sequence[Record], told: Sequence[str]) -> None:
+    def _join(self, records: Sequence[Record], texts: Sequence[str]) -> None:
         """Puts records behind the others; of a page that was turned, none that the page before ended with.
 
         Args:
-            told: what tells the records of a turned page apart; empty for rows that were added to the open page.
+            texts: what tells the records of a turned page apart; empty for rows that were added to the open page.
         """
-        again = repeated_at_seam(value_texts(self._page), told)
+        again = repeated_at_seam(value_texts(self._page), texts)
         if again:
             self._again.append((len(self.records), records[:again]))
             self._shifted = self._shifted or shift_message(again, self.pages + 1)
@@ -459,15 +459,15 @@ class _Following:
 
     def _take(self, part: Extraction) -> bool:
         """Adds the records that are new; False when there are none."""
-        told = _record_texts(part)
-        if not told or told in self._readings:
+        texts = _record_texts(part)
+        if not texts or texts in self._readings:
             return False
-        self._readings.add(told)
+        self._readings.add(texts)
         # A page that grew shows the earlier ones still; one that was turned shows others, perhaps with equal values.
         new = further(self._page, part.records) if len(part.records) > len(self._page) else None
-        self._join(part.records if new is None else new, told if new is None else ())
+        self._join(part.records if new is None else new, texts if new is None else ())
         self._page, self._part, self._last_shown = part.records, part, part.shown
-        self._of_page, self._scrolled = Counter(told), False
+        self._of_page, self._scrolled = Counter(texts), False
         if _is_cut(part):
             self._cut, self.why = True, self.why or part.why
         self._halted = ""

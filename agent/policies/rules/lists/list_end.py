@@ -56,12 +56,12 @@ class ListEnd:
     requests: tuple[Request, ...]  # of its scripts, each address once
 
     @classmethod
-    def of(cls, said: Mapping[str, Json]) -> Self:
+    def of(cls, answer: Mapping[str, Json]) -> Self:
         """The page that the script sent."""
         # A request that was repeated counts as it ended last. jQuery numbers each with "_" to get past the cache.
-        last = {_without_number(str(url)): Request(str(url), int(status)) for url, status in said["requests"]}
-        text, title, waits = str(said["text"]), str(said["title"]), str(said["waits"])
-        return cls(str(said["url"]), title, text, waits, str(said["retry"]), tuple(last.values()))
+        last = {_without_number(str(url)): Request(str(url), int(status)) for url, status in answer["requests"]}
+        text, title, waits = str(answer["text"]), str(answer["title"]), str(answer["waits"])
+        return cls(str(answer["url"]), title, text, waits, str(answer["retry"]), tuple(last.values()))
 
     @property
     def failed(self) -> frozenset[Request]:
@@ -70,8 +70,8 @@ class ListEnd:
 
     def coming(self, known: Collection[str] = ()) -> str:
         """Return what says that rows are still coming, in words; "" when nothing does. `known`: as below."""
-        told = loading_line(self.text, {*known, self.title})
-        return self.waits or (f"the text {told!r}" if told else "")
+        line = loading_line(self.text, {*known, self.title})
+        return self.waits or (f"the text {line!r}" if line else "")
 
     def cut_by(self, known: Collection[str] = ()) -> str:
         """Return what says that there may be more than was read, in words;
@@ -80,16 +80,16 @@ class ListEnd:
         Args:
             known: texts of the records: what one of them says is not said of the list.
         """
-        if told := failure_line(self.text, known) or cut_line(self.text, known):
-            return f"the page says {told!r}"
+        if line := failure_line(self.text, known) or cut_line(self.text, known):
+            return f"the page says {line!r}"
         if request := next((request for request in self.requests if self._lacks(request)), None):
             return str(request)
         if coming := self.coming(known):
             return f"the page still shows {coming}"
         if self.retry:
             return f"the page offers {self.retry!r}"
-        told = page_number_line(self.text, known)
-        return f"the page says {told!r}, and no way to the next page could be followed" if told else ""
+        line = page_number_line(self.text, known)
+        return f"the page says {line!r}, and no way to the next page could be followed" if line else ""
 
     def _lacks(self, request: Request) -> bool:
         """Return whether what the request did not bring may be rows of the list.
@@ -116,12 +116,12 @@ async def read_list_end(page: Context) -> ListEnd:
         BrowserError: the page answered something else.
     """
     answer = await page.read(LIST_END_JS, {"retry": list(RETRY_WORDS), "loading": LOADING})
-    said = readable_json(answer) if isinstance(answer, str) else answer
-    if said is None:
+    parsed = readable_json(answer) if isinstance(answer, str) else answer
+    if parsed is None:
         return ListEnd(page.url, "", "", "", "", ())
-    if not isinstance(said, Mapping):
+    if not isinstance(parsed, Mapping):
         raise BrowserError("the page answered nothing of its list")
-    return ListEnd.of(said)
+    return ListEnd.of(parsed)
 
 
 @dataclass(slots=True)

@@ -119,20 +119,20 @@ def _next_score(control: ListControl) -> int:
     """
     if "next" in control.rel.split():
         return 3
-    said = [text.strip() for text in (control.aria_label, control.tip, control.text)]
-    bare = [squash(text.strip(_ARROWS + " .…")) for text in said]
+    labels = [text.strip() for text in (control.aria_label, control.tip, control.text)]
+    bare = [squash(text.strip(_ARROWS + " .…")) for text in labels]
     bare = ["" if _NAMED_PAGE.fullmatch(text) else text for text in bare]  # it says where the arrow leads
     if not _NEXT.isdisjoint(bare):
         return 3
-    signs = [text for text in said if text in NEXT_SIGNS]
+    signs = [text for text in labels if text in NEXT_SIGNS]
     if not signs or any(bare) or "prev" in control.names.lower():
         return 0
     return 1 if signs[0] in ("»", ">>") else 2
 
 
 def _begins(control: ListControl, known: frozenset[str]) -> bool:
-    said = squash(control.name)
-    return len(said) <= 40 and any(said.startswith(words + " ") for words in known)
+    name = squash(control.name)
+    return len(name) <= 40 and any(name.startswith(words + " ") for words in known)
 
 
 def _numbered(page: ListPage, controls: Sequence[ListControl]) -> Onward | None:
@@ -173,8 +173,8 @@ def find_control(root: Element, label: str) -> Element | None:
     control = None
     for element in walk(root):
         if element.bid and element.visible and "disabled" not in element.states:
-            said = {fold(element.name), fold(element.text), fold(element.attributes.get("title", ""))}
-            if folded in {" ".join(text.split()) for text in said} and (
+            labels = {fold(element.name), fold(element.text), fold(element.attributes.get("title", ""))}
+            if folded in {" ".join(text.split()) for text in labels} and (
                 element.clickable or element.tag in ("a", "button")
             ):
                 control = element
@@ -249,8 +249,8 @@ def same_list(first: ListPage, other: ListPage) -> bool:
         (_unnumbered(first.title), _unnumbered(other.title)),
         (_unnumbered(first.heading), _unnumbered(other.heading)),
     ]
-    told = [(name, other_name) for name, other_name in names if name or other_name]
-    return bool(told) and all(name == other_name for name, other_name in told)
+    comparable = [(name, other_name) for name, other_name in names if name or other_name]
+    return bool(comparable) and all(name == other_name for name, other_name in comparable)
 
 
 def goes_on_with(first: ListPage, before: ListPage, after: ListPage, url: str) -> bool:

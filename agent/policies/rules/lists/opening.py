@@ -90,8 +90,8 @@ def _hits(element: Element, item: str) -> Iterator[OpeningHit]:
         or element.role in ("link", "button", "tab", "menuitem", "option")
     )
     if clickable and element.tag not in ("select", "input", "textarea"):
-        said = [element.name, element.text, _text_of(element), element.attributes.get("title", "")]
-        score = max((name_likeness(item, text) for text in said if text), default=0.0)
+        labels = [element.name, element.text, _text_of(element), element.attributes.get("title", "")]
+        score = max((name_likeness(item, text) for text in labels if text), default=0.0)
         target = element.attributes.get("href", element.bid)
         yield OpeningHit(score, Action("click", {"bid": element.bid}, _OPEN), target)
 
@@ -100,11 +100,11 @@ def _text_of(element: Element) -> str:
     return " ".join(filter(None, [element.text, *(_text_of(child) for child in element.children)]))
 
 
-def name_likeness(item: str, said: str) -> float:
-    """Return how well `said` names `item`: 1 for the same words, less by each further word."""
-    if squash(item) == squash(said):
+def name_likeness(item: str, label: str) -> float:
+    """Return how well `label` names `item`: 1 for the same words, less by each further word."""
+    if squash(item) == squash(label):
         return 1.0
-    asked, words = phrase(item), phrase(said)
+    asked, words = phrase(item), phrase(label)
     if not asked or not words:
         return 0.0
     if asked == words:

@@ -49,11 +49,11 @@ def inference(
             f"on {gpus[0].name if gpus else 'this machine'}, {options.api_servers} API servers …"
         )
         async with running_vllm(options, program=program, ready_s=settings.vllm_ready_s) as server:
-            told = {"SHOAL_MODEL_URL": f"{options.url}/v1", "SHOAL_MODEL": options.name}
+            variables = {"SHOAL_MODEL_URL": f"{options.url}/v1", "SHOAL_MODEL": options.name}
             if as_json:
-                print(json.dumps(told), flush=True)
+                print(json.dumps(variables), flush=True)
             else:
-                tell(f"The model server is ready: {' '.join(f'{k}={shlex.quote(v)}' for k, v in told.items())}")
+                tell(f"The model server is ready: {' '.join(f'{k}={shlex.quote(v)}' for k, v in variables.items())}")
             try:
                 code = await server.ended()
             except asyncio.CancelledError:  # Ctrl-C: leave in order

@@ -95,7 +95,7 @@ def resume(host: Host, gateway: Gateway = "", as_json: AsJson = False) -> None:
     _change(host, lambda: {"paused": False}, gateway, as_json, f"{host} is open")
 
 
-def _change(host: str, changes: Callable[[], Mapping[str, Json]], gateway: str, as_json: bool, told: str) -> None:
+def _change(host: str, changes: Callable[[], Mapping[str, Json]], gateway: str, as_json: bool, message: str) -> None:
     async def work() -> Exit:
         made = changes()
         async with client_of(settings_of_process(), gateway) as client:
@@ -103,7 +103,7 @@ def _change(host: str, changes: Callable[[], Mapping[str, Json]], gateway: str, 
         if as_json:
             print(json.dumps(site, ensure_ascii=False))
         else:
-            tell(told)
+            tell(message)
         return Exit.DONE
 
     finish(work())

@@ -94,20 +94,20 @@ async def heed(check: Check, say: Callable[[str], None] = tell) -> None:
     Raises:
         StoreBroken: the check found it broken twice, one after the other.
     """
-    said, broken = "", False
+    last_message, broken = "", False
     while True:
         try:
             await check()
-            if said:
+            if last_message:
                 say("that is mended: sessions go on")
-            said, broken = "", False
+            last_message, broken = "", False
         except (StoreAway, ArtifactStoreAway) as error:
             if broken and isinstance(error, StoreBroken):
                 raise
             broken = isinstance(error, StoreBroken)
-            if error.message != said:
+            if error.message != last_message:
                 say(error.message)
-            said = error.message
+            last_message = error.message
         await asyncio.sleep(CHECK_EVERY_S)
 
 
@@ -214,16 +214,16 @@ class JobLines:
 
     def __init__(self) -> None:
         self._last_s = float("-inf")
-        self._said = ""
+        self._last_text = ""
 
     def __call__(self, look: JobsLook) -> None:
         for row in look.ended:
             for line in ended_lines(row):
                 tell(line)
         now_s, text = time.monotonic(), _overall(look)
-        if look.open and text != self._said and now_s - self._last_s >= LINE_EVERY_S:
+        if look.open and text != self._last_text and now_s - self._last_s >= LINE_EVERY_S:
             tell(text)
-            self._last_s, self._said = now_s, text
+            self._last_s, self._last_text = now_s, text
 
 
 def _overall(look: JobsLook) -> str:
@@ -243,7 +243,7 @@ class Bars:
     @contextmanager
     def on(cls, console: Console) -> Iterator[Bars]:
         """Bars at the end of a terminal. Drawn when something changed, so an idle cluster costs nothing."""
-        columns = (TextColumn("{task.description}"), BarColumn(20), TextColumn("{task.fields[told]}"))
+        columns = (TextColumn("{task.description}"), BarColumn(20), TextColumn("{task.fields[text]}"))
         with Progress(*columns, console=console, transient=True, auto_refresh=False) as progress:
             yield cls(progress)
 
@@ -257,7 +257,7 @@ class Bars:
             self._progress.remove_task(self._tasks.pop(job))
         for job, (row, progress) in reversed(shown.items()):
             if job not in self._tasks:
-                self._tasks[job] = self._progress.add_task(_title(row), told="")
+                self._tasks[job] = self._progress.add_task(_title(row), text="")
             self._update(self._tasks[job], progress, sentence(progress))
         self._progress.refresh()
 
@@ -268,11 +268,11 @@ class Bars:
                 self._all = None
             return
         if self._all is None:
-            self._all = self._progress.add_task("all jobs", told="")
+            self._all = self._progress.add_task("all jobs", text="")
         self._update(self._all, look.total, _overall(look))
 
-    def _update(self, task: TaskID, standing: JobProgress, told: str) -> None:
-        self._progress.update(task, total=max(standing.expected, 1), completed=standing.final, told=told)
+    def _update(self, task: TaskID, standing: JobProgress, text: str) -> None:
+        self._progress.update(task, total=max(standing.expected, 1), completed=standing.final, text=text)
 
 
 def _title(row: JobRow) -> str:

@@ -195,8 +195,8 @@ def show(
             print(printable(line))
         print(json.dumps(row["spec"], indent=2, ensure_ascii=False))
         for sink in row["sinks"]:
-            told = f"{sink['state']}, {sink['written']:,} records" + (f": {sink['error']}" if sink["error"] else "")
-            print(printable(f"sink {sink['sink']} ({sink['kind']}, {sink['place']}): {told}"))
+            standing = f"{sink['state']}, {sink['written']:,} records" + (f": {sink['error']}" if sink["error"] else "")
+            print(printable(f"sink {sink['sink']} ({sink['kind']}, {sink['place']}): {standing}"))
         cells = map(_session_cells, map(Session.model_validate, listed))
         print_table(("session", "status", "try", "item", "waits for, or why it ended"), cells)
         if more:
@@ -295,7 +295,7 @@ def changes(
         chosen = _form(form, out, as_json)
         async with client_of(settings_of_process(), gateway) as client:
             pieces = client.changes(
-                job, since=since, key=key or (), form=chosen.value, formulas=formulas, told=_tell_changes
+                job, since=since, key=key or (), form=chosen.value, formulas=formulas, on_counts=_tell_changes
             )
             await _write(pieces, out, chosen)
         return Exit.DONE
@@ -303,9 +303,9 @@ def changes(
     finish(work())
 
 
-def _tell_changes(told: Mapping[str, Json]) -> None:
-    numbers = ", ".join(f"{told[name]:,} {name}" for name in ("appeared", "went", "changed", "unclear", "same"))
-    tell(f"{told['since']} to {told['job']}, records by {', '.join(told['key'])}: {numbers}")
+def _tell_changes(comparison: Mapping[str, Json]) -> None:
+    numbers = ", ".join(f"{comparison[name]:,} {name}" for name in ("appeared", "went", "changed", "unclear", "same"))
+    tell(f"{comparison['since']} to {comparison['job']}, records by {', '.join(comparison['key'])}: {numbers}")
 
 
 def _form(form: Form, out: str, as_json: bool) -> Form:

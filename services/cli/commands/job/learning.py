@@ -99,6 +99,6 @@ def _site(runs: list[SessionEvidence], spec: JobSpec) -> str:
 
 
 def _name_of(site: str, scope: Scope) -> str:
-    told: Mapping[str, str] = {"goal": scope.goal, "schema": scope.record_schema}
+    goal_and_schema: Mapping[str, str] = {"goal": scope.goal, "schema": scope.record_schema}
     plain = re.sub(r"[^a-z0-9.-]+", "-", site).strip(".-") or "site"
-    return f"{plain[:60]}-{schema_hash(dict(told))[:8]}"
+    return f"{plain[:60]}-{schema_hash(dict(goal_and_schema))[:8]}"

@@ -56,13 +56,14 @@ def put(
     finish(work())
 
 
-def _print(told: Json, *, as_json: bool) -> None:
+def _print(notify_view: Json, *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(told, ensure_ascii=False))
+        print(json.dumps(notify_view, ensure_ascii=False))
         return
     cells = [
-        [each["by"], each["to"][:80], ", ".join(each["events"]), f"{each['every_s']:g} s"] for each in told["notify"]
+        [each["by"], each["to"][:80], ", ".join(each["events"]), f"{each['every_s']:g} s"]
+        for each in notify_view["notify"]
     ]
     print_table(("by", "to", "events", "at most each"), cells)
     if not cells:
-        tell(f"tenant {told['tenant']} tells no people")
+        tell(f"tenant {notify_view['tenant']} tells no people")

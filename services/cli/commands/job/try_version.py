@@ -46,13 +46,13 @@ def try_(
         }
         async with client_of(settings_of_process(), gateway) as client:
             answer = await client.try_workflow(workflow, asked, timeout_s=timeout)
-        told = VersionTrial.model_validate(answer)
+        trial = VersionTrial.model_validate(answer)
         if as_json:
             print(json.dumps(answer, ensure_ascii=False))
         else:
-            _print(told)
-        good = [page for page in told.pages if page.end in _GOOD]
-        return Exit.DONE if len(good) == len(told.pages) else Exit.PARTIAL if good else Exit.FAILED
+            _print(trial)
+        good = [page for page in trial.pages if page.end in _GOOD]
+        return Exit.DONE if len(good) == len(trial.pages) else Exit.PARTIAL if good else Exit.FAILED
 
     finish(work())
 
@@ -69,17 +69,17 @@ def named(name: str) -> tuple[str, int | None]:
     return workflow, int(version) if at else None
 
 
-def _print(told: VersionTrial) -> None:
-    tell(f"{told.workflow}@{told.version}")
-    for guard in told.unchecked:
+def _print(trial: VersionTrial) -> None:
+    tell(f"{trial.workflow}@{trial.version}")
+    for guard in trial.unchecked:
         tell(f"not checked, since no list led to the page: {guard}")
-    if told.error is not None:
-        tell(f"{told.error.code}: {told.error.message}")
-    for page in told.pages:
+    if trial.error is not None:
+        tell(f"{trial.error.code}: {trial.error.message}")
+    for page in trial.pages:
         tell(f"{page.url}: {page.end}{_by(page)}")
         for line in _lines(page):
             tell(f"  {line}")
-    print_table(("page", "field", "value", "channel", "read", "place"), _cells(told))
+    print_table(("page", "field", "value", "channel", "read", "place"), _cells(trial))
 
 
 def _by(page: TriedPage) -> str:
@@ -98,8 +98,8 @@ def _lines(page: TriedPage) -> Iterator[str]:
         yield f"{page.error.code}: {page.error.message}"
 
 
-def _cells(told: VersionTrial) -> Iterator[tuple[str, ...]]:
-    for page in told.pages:
+def _cells(trial: VersionTrial) -> Iterator[tuple[str, ...]]:
+    for page in trial.pages:
         for name, field in page.fields.items():
             for channel in field.channels:
                 read = channel.fault or ("nothing" if channel.value is None else _short(channel.value))

@@ -49,44 +49,44 @@ def try_(
             await spec_checker(settings).check(json.dumps(asked).encode(), "default")
         async with client_or_cluster(settings, gateway) as client:
             answer = await client.attempt(asked, items=items, timeout_s=timeout)
-        told = Trial.model_validate(answer)
+        trial = Trial.model_validate(answer)
         if as_json:
             print(json.dumps(answer, ensure_ascii=False))
         elif places:
-            print(json.dumps(with_places(asked, told), indent=2, ensure_ascii=False))
+            print(json.dumps(with_places(asked, trial), indent=2, ensure_ascii=False))
         if not as_json:
-            for line in summary(told):
+            for line in summary(trial):
                 tell(line)
         if not as_json and not places:
-            print_table(("record", "field", "value", "sure", "from"), cells(told))
-        return try_exit(told)
+            print_table(("record", "field", "value", "sure", "from"), cells(trial))
+        return try_exit(trial)
 
     finish(work())
 
 
-def with_places(spec: Mapping[str, Json], told: Trial) -> dict[str, Json]:
+def with_places(spec: Mapping[str, Json], trial: Trial) -> dict[str, Json]:
     """`spec` with the places that a try proposes in `extract`; what the spec gives itself stays as it is."""
     extract = dict(spec.get("extract") or {})
-    if not told.fields:
+    if not trial.fields:
         return dict(spec)
-    extract["fields"] = {**told.fields, **(extract.get("fields") or {})}
-    if told.record_place and not extract.get("records"):
-        extract["records"] = told.record_place
+    extract["fields"] = {**trial.fields, **(extract.get("fields") or {})}
+    if trial.record_place and not extract.get("records"):
+        extract["records"] = trial.record_place
     return {**spec, "extract": extract}
 
 
-def try_exit(told: Trial) -> Exit:
+def try_exit(trial: Trial) -> Exit:
     """Done where every record of the sample is whole; done in part where some are; else failed."""
-    good = [record for record in told.records if record.error is None]
-    if told.error is not None or (told.records and not good):
+    good = [record for record in trial.records if record.error is None]
+    if trial.error is not None or (trial.records and not good):
         return Exit.FAILED
-    whole = told.finished and not told.missing and len(good) == len(told.records)
+    whole = trial.finished and not trial.missing and len(good) == len(trial.records)
     return Exit.DONE if whole else Exit.PARTIAL
 
 
-def summary(told: Trial) -> Iterator[str]:
+def summary(trial: Trial) -> Iterator[str]:
     """Yield what a try found, in lines."""
-    items, listed, estimate = told.items, told.listed, told.estimate
+    items, listed, estimate = trial.items, trial.listed, trial.estimate
     if items is not None:
         yield f"items: {_count(items.found, items.shown, whole=items.whole)}"
         yield from (f"  {item.label or item.value}" for item in items.first)
@@ -96,15 +96,15 @@ def summary(told: Trial) -> Iterator[str]:
         yield f"records of the first page: {_count(listed.found, listed.shown, whole=listed.whole)}"
         if listed.why:
             yield f"  {listed.why}"
-    if told.error is not None:
-        yield f"{told.error.code}: {told.error.message}"
-    for record in told.records:
-        if record.error is not None and record.error != told.error:
+    if trial.error is not None:
+        yield f"{trial.error.code}: {trial.error.message}"
+    for record in trial.records:
+        if record.error is not None and record.error != trial.error:
             yield f"{_name(record)}: {record.error.code}: {record.error.message}"
-    for name, n in told.missing.items():
-        yield f"missing in {n} of {len(told.records)}: {name}"
-        yield from _candidates(told, name)
-    if not told.finished:
+    for name, n in trial.missing.items():
+        yield f"missing in {n} of {len(trial.records)}: {name}"
+        yield from _candidates(trial, name)
+    if not trial.finished:
         yield "the try's time was over before all of it was done: --timeout gives it more"
     if items is not None:
         more = "" if estimate.exact else " or more"
@@ -112,8 +112,8 @@ def summary(told: Trial) -> Iterator[str]:
 
 
 def _count(count: int, shown: int | None, *, whole: bool) -> str:
-    said = f", the page says {shown:,}" if shown is not None and shown != count else ""
-    return f"{count:,}{'' if whole else ' and more'}{said}"
+    claimed = f", the page says {shown:,}" if shown is not None and shown != count else ""
+    return f"{count:,}{'' if whole else ' and more'}{claimed}"
 
 
 def _cost(estimate: TriedEstimate) -> str:
@@ -124,16 +124,16 @@ def _cost(estimate: TriedEstimate) -> str:
     return ", ".join(parts)
 
 
-def _candidates(told: Trial, name: str) -> Iterator[str]:
+def _candidates(trial: Trial, name: str) -> Iterator[str]:
     """Yield what the page may state for a field that is missing, each value once."""
-    candidates = {json.dumps(c.value): c for record in told.records for c in record.candidates.get(name, ())}
+    candidates = {json.dumps(c.value): c for record in trial.records for c in record.candidates.get(name, ())}
     for candidate in list(candidates.values())[:3]:
         yield f"  may be {_short(candidate.value)} at {candidate.where} ({candidate.why})"
 
 
-def cells(told: Trial) -> Iterator[tuple[str, ...]]:
+def cells(trial: Trial) -> Iterator[tuple[str, ...]]:
     """The table of a try: record, field, value, sureness, place."""
-    for record in told.records:
+    for record in trial.records:
         for name, field in record.fields.items():
             yield (
                 _name(record),

@@ -126,8 +126,10 @@ def difference(
         if as_json:
             print(json.dumps(changed, ensure_ascii=False))
             return Exit.DONE
-        told = [[change["path"], _short(change["before"]), _short(change["after"])] for change in changed["changes"]]
-        print_table(("place", f"version {before}", f"version {after}"), told)
+        change_rows = [
+            [change["path"], _short(change["before"]), _short(change["after"])] for change in changed["changes"]
+        ]
+        print_table(("place", f"version {before}", f"version {after}"), change_rows)
         return Exit.DONE
 
     finish(work())
@@ -247,12 +249,14 @@ def fields(
             if number is None:
                 row = await client.workflow(workflow)
                 number = row["active"] or row["versions"][-1]["number"]
-            said = await client.workflow(workflow, f"versions/{number}/fields")
-        for loss in said["lost"]:
+            conversion = await client.workflow(workflow, f"versions/{number}/fields")
+        for loss in conversion["lost"]:
             tell(f"not in the fields: {loss}")
-        if not said["fields"]:
+        if not conversion["fields"]:
             return Exit.FAILED
-        extract = {"fields": said["fields"]} | ({"schema": said["schema"]} if said["schema"] is not None else {})
+        extract = {"fields": conversion["fields"]} | (
+            {"schema": conversion["schema"]} if conversion["schema"] is not None else {}
+        )
         print(json.dumps({"extract": extract}, ensure_ascii=False, indent=None if as_json else 2))
         return Exit.DONE
 

@@ -190,14 +190,14 @@ def _tell_result(result: ActionResult, *, as_json: bool) -> None:
     call = format_call(result.action)
     error = result.error
     if as_json:
-        told: dict[str, Json] = {"action": call, "ok": error is None, "seconds": round(result.seconds, 3)}
+        payload: dict[str, Json] = {"action": call, "ok": error is None, "seconds": round(result.seconds, 3)}
         if error is not None:
-            told["error"] = {"class": error.cls, "code": error.code, "message": error.message}
+            payload["error"] = {"class": error.cls, "code": error.code, "message": error.message}
         if result.value is not None:
-            told["value"] = result.value
+            payload["value"] = result.value
         nothing = (None, False, 0, ())
-        told["effect"] = {name: value for name, value in asdict(result.effect).items() if value not in nothing}
-        print(json.dumps(told, ensure_ascii=False))
+        payload["effect"] = {name: value for name, value in asdict(result.effect).items() if value not in nothing}
+        print(json.dumps(payload, ensure_ascii=False))
     elif error is not None:
         print(f"{call}: {error.message}")
     else:

@@ -135,8 +135,8 @@ async def tenant_views(deps: GatewayDeps, *others: str) -> list[TenantView]:
     valid = [key.tenant for key in await deps.store.keys() if key.revoked_at is None and key.left_s > 0]
     fresh = [snapshot.data for snapshot in (await every_snapshot(deps.store)).values() if snapshot.fresh]
     own = await deps.store.tenants.limits()
-    told = {name: float(weight) for data in fresh for name, weight in data.get("weights", {}).items()}
-    weights = {**told, **own.weights}
+    reported = {name: float(weight) for data in fresh for name, weight in data.get("weights", {}).items()}
+    weights = {**reported, **own.weights}
     quotas = {**deps.options.tenant_quotas, **own.quotas}
     names = {tenant for tenant, _ in sessions} | set(valid) | weights.keys() | quotas.keys() | set(others)
     return [

@@ -106,7 +106,7 @@ def add_steps(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
         here = next((n for n, step in enumerate(steps) if (step.attempt, step.number) == (attempt, number)), None)
         if here is None:
             raise NotFound(f"{session} has no step {number} in its attempt {attempt}")
-        exchanges, told = await _exchanges(deps, detail, steps[here].step.prompt)
+        exchanges, not_shown = await _exchanges(deps, detail, steps[here].step.prompt)
         return pages.page(
             request,
             "session/step.html",
@@ -117,7 +117,7 @@ def add_steps(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
             earlier=steps[here - 1] if here else None,
             later=steps[here + 1] if here + 1 < len(steps) else None,
             exchanges=exchanges,
-            told=told,
+            told=not_shown,
             known={artifact.id for artifact in detail.artifacts},
             downloads=[artifact for artifact in detail.artifacts if artifact.kind in _DOWNLOADS],
         )

@@ -243,16 +243,16 @@ class _JobForm:
     def draft_response(self, request: Request, checked: CheckedDraft, by_json: bool) -> Response:
         """The answer for the page's script; for a job given as JSON, with its form."""
         texts = equivalents(checked.draft.spec, self.gateway(request), keys=self.login_check.required)
-        told = {
+        payload = {
             "valid": checked.valid,
             "message": checked.message,
             "faults": list(checked.faults),
             "texts": texts.texts(),
         }
         if by_json:
-            told["form"] = self.fields(request, checked.draft.spec)
-            told["strangers"] = strangers(checked.draft.spec)
-        return JSONResponse(told)
+            payload["form"] = self.fields(request, checked.draft.spec)
+            payload["strangers"] = strangers(checked.draft.spec)
+        return JSONResponse(payload)
 
     def gateway(self, request: Request) -> str:
         """The address under which the caller has reached this gateway."""
@@ -333,8 +333,8 @@ def _table_response(content: bytes, mapping: str) -> Response:
         lines = loop_values(table, _names_by_column(mapping)) if mapping else []
     except BadInput as error:
         return JSONResponse({"fault": error.message})
-    told = {"columns": table.columns, "rows": len(table.rows), "sample": table.sample()}
-    return JSONResponse({**told, "values": "\n".join(map(as_line, lines))})
+    preview = {"columns": table.columns, "rows": len(table.rows), "sample": table.sample()}
+    return JSONResponse({**preview, "values": "\n".join(map(as_line, lines))})
 
 
 def _names_by_column(text: str) -> dict[str, str]:

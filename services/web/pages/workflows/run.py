@@ -95,7 +95,9 @@ class RunForm:
             given = details(self.inputs, self.values, self.empty, faults, "")
             spec |= {"loop": {"values": [_item(given)], "is_link": False}} if self.inputs.of_item else {"data": given}
         if self.domains:
-            spec["secrets"] = {name: {"domains": said.replace(",", " ").split()} for name, said in self.domains.items()}
+            spec["secrets"] = {
+                name: {"domains": hosts.replace(",", " ").split()} for name, hosts in self.domains.items()
+            }
         if self.inputs.codes:
             spec |= {"totp": self.totp} if self.totp else {"help": {"person": True}}
         return spec, tuple(faults)

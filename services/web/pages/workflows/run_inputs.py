@@ -137,7 +137,7 @@ def matched(inputs: RunInputs, columns: Sequence[str]) -> dict[str, str]:
             if chosen.get(each.name):
                 continue
             last = str(each.place[-1]) if each.place else ""
-            names = [plain for said in (each.name, last, each.description) if (plain := _plain(said))]
+            names = [plain for label in (each.name, last, each.description) if (plain := _plain(label))]
             close = (difflib.get_close_matches(name, free, 1, alike) for name in names)
             match = next((alikes[0] for alikes in close if alikes), None)
             chosen[each.name] = free.pop(match) if match is not None else ""
@@ -201,9 +201,9 @@ def rows_of(
         rows.append(details(inputs, given, empty, wrong, ""))
         for fault in wrong:
             value = given[fault["field"]]
-            told = "" if value in (None, "") else f"{str(value)[:60]!r} "
+            quoted = "" if value in (None, "") else f"{str(value)[:60]!r} "
             field = f"row {number}, column {columns[fault['field']]!r}"
-            faults.append({"field": field, "reason": f"{told}{fault['reason']}"})
+            faults.append({"field": field, "reason": f"{quoted}{fault['reason']}"})
         if len(faults) >= _MOST_FAULTS:
             break
     return rows, faults[:_MOST_FAULTS]

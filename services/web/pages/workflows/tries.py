@@ -100,9 +100,11 @@ def counted(view: VersionTryView) -> list[CountLine]:
     """Return what each locator and each channel finds, page by page, in the order of the version."""
     lines: dict[tuple[str, str, str], CountLine] = {}
     for number, page in enumerate(view.pages):
-        for said in page.counts:
-            line = lines.setdefault((said.of, said.family, said.value), CountLine(said.of, said.family, said.value))
-            line.counts[number] = said.count
+        for entry in page.counts:
+            line = lines.setdefault(
+                (entry.of, entry.family, entry.value), CountLine(entry.of, entry.family, entry.value)
+            )
+            line.counts[number] = entry.count
     return list(lines.values())
 
 

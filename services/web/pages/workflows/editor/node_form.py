@@ -123,8 +123,8 @@ class NodeReader:
         for name in ("role", "name", "purpose", "origin"):
             _put(known, name, self._text(f"n.target.{name}"))
         for name in ("frame", "shadow"):
-            said = self._text(f"n.target.{name}").split(">>")
-            selectors = [selector.strip() for selector in said if selector.strip()]
+            parts = self._text(f"n.target.{name}").split(">>")
+            selectors = [selector.strip() for selector in parts if selector.strip()]
             if selectors != known.get(name, []):  # an explicit empty list stays
                 _put(known, name, selectors, [])
         known["locators"] = [

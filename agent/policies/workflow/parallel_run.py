@@ -1,4 +1,4 @@
-"""The policy of an item that the teacher, a model or the rules, works out while a workflow runs in its shadow."""
+"""The policy of an item that the baseline, a model or the rules, works out while a workflow reads in parallel."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from shoal.agent.workflows.misses import MissReason
 from shoal.agent.workflows.replay.pages import replay_page
 
 
-class ShadowPolicy:
-    """Lets `teacher` decide everything. Of each page that it reads, it notes what the workflow reads.
+class ParallelRunPolicy:
+    """Lets `baseline` decide everything, and notes what the workflow reads of the same pages: the phase `shadow`.
 
-    Actions are not run twice: `shoal.agent.workflows.learning.loop` compares what the teacher did with what the
+    Actions are not run twice: `shoal.agent.workflows.learning.loop` compares what the baseline did with what the
     workflow would have done.
 
     Args:
         name: of the workflow.
         version: what is compared.
-        teacher: who decides.
+        baseline: who decides.
     """
 
-    def __init__(self, name: str, version: Version, teacher: Policy) -> None:
+    def __init__(self, name: str, version: Version, baseline: Policy) -> None:
         self._version = version
-        self._teacher = teacher
+        self._baseline = baseline
         self._replay = Replay(name, version.number, whole=not version.branches, shadow=True)
         self._readings = 0
 
@@ -40,27 +40,27 @@ class ShadowPolicy:
 
     @property
     def instant(self) -> bool:
-        """As the teacher's own."""
-        return self._teacher.instant
+        """As the baseline's own."""
+        return self._baseline.instant
 
     async def plan(self, state: SessionState) -> Plan:
-        """The teacher's plan."""
-        return await self._teacher.plan(state)
+        """The baseline's plan."""
+        return await self._baseline.plan(state)
 
     async def step(self, state: SessionState, goal: str, steps: Sequence[Step]) -> StepDecision:
-        """The teacher's step."""
-        return await self._teacher.step(state, goal, steps)
+        """The baseline's step."""
+        return await self._baseline.step(state, goal, steps)
 
     async def collect(self, state: SessionState, plan: Plan) -> AsyncIterator[LoopItem]:
-        """The teacher's items."""
-        async for item in self._teacher.collect(state, plan):
+        """The baseline's items."""
+        async for item in self._baseline.collect(state, plan):
             yield item
 
     async def extract(self, state: SessionState) -> Extraction:
-        """Return what the teacher reads. Where the workflow reads something else, the teacher reads once more,
+        """Return what the baseline reads. Where the workflow reads something else, the baseline reads once more,
         and twice.
         """
-        read = await self._teacher.extract(state)
+        read = await self._baseline.extract(state)
         self._readings += 1
         if len(read.records) != 1 or self._readings > 1 or not self._version.branches:
             self._note(whole=False, misses=(str(MissReason.UNSUPPORTED),))
@@ -72,9 +72,9 @@ class ShadowPolicy:
         if replayed.record is None:
             self._note(whole=False, misses=tuple(str(miss.reason) for miss in replayed.misses))
             return read
-        again = partial(self._teacher.extract, state)
-        judged = await audit(replayed.record, read, again, exact=self._teacher.instant)
-        self._note(whole=True, audit=judged.said, differing=judged.differing)
+        again = partial(self._baseline.extract, state)
+        judged = await audit(replayed.record, read, again, exact=self._baseline.instant)
+        self._note(whole=True, audit=judged.verdict, differing=judged.differing)
         return judged.reading
 
     def _note(self, **more: object) -> None:
