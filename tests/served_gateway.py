@@ -22,6 +22,8 @@ PAUSE_S = 0.25
 """Both in processor time: a machine that others use makes late by the clock what has done little."""
 _CLOCK_S = 20.0
 """Seconds by the clock that an answer may take; beyond them it has waited for something."""
+_FILLED_S = 1800.0
+"""Seconds that a gateway may be filled for, with a million items, say."""
 _AGAIN = 3
 """Requests for an input that was slow: an import is the fault of no input."""
 
@@ -161,7 +163,7 @@ def served_gateway(prepare: Callable[[World], Any] | None = None, **options: Any
 
     thread = threading.Thread(target=run)
     thread.start()
-    assert ready.wait(60) and not ended.is_set()
+    assert ready.wait(_FILLED_S) and not ended.is_set()
     try:
         yield found[0]
     finally:

@@ -14,10 +14,9 @@ from ray.actor import ActorHandle
 from ray.exceptions import RayError, RayTaskError
 
 from shoal.agent.support.json_value import Json
-from shoal.services.dispatch.actor import STARTS
-from shoal.services.dispatch.dispatcher import SNAPSHOTS
 from shoal.services.errors import ClusterFailed, StoreAway
 from shoal.services.events import LogEvent
+from shoal.services.store.restarts import SNAPSHOTS, STARTS
 from shoal.services.store.store import Store
 
 log = structlog.get_logger()

@@ -22,14 +22,12 @@ from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.errors import StoreAway, StoreBroken
 from shoal.services.events import LogEvent
 from shoal.services.logs import set_up
-from shoal.services.store.restarts import Restarts
+from shoal.services.store.restarts import STARTS, Restarts
 from shoal.services.store.store import Store, open_store
 
 log = structlog.get_logger()
 
 PREFIX = "shoal-dispatcher-"
-STARTS = "starts/"
-"""States in the store: when each dispatcher was last started, and how often it had ended by itself before."""
 
 _STORE_S = 60.0
 _AGAIN_S = 0.5

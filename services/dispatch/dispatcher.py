@@ -38,14 +38,11 @@ from shoal.services.events import LogEvent
 from shoal.services.inference.watch import Admission
 from shoal.services.live_messages import PREFIX as LIVE
 from shoal.services.store.records import DRAIN, JobControl, Renewal
-from shoal.services.store.restarts import Restarts
+from shoal.services.store.restarts import SNAPSHOTS, Restarts
 from shoal.services.store.store import Store
 
 log = structlog.get_logger()
 
-
-SNAPSHOTS = "dispatcher/"
-"""Names of the snapshots in the store."""
 
 _HOUSEKEEPING_S = 2.0
 """Leases, deadlines and the size of the pool are looked at that often, and the snapshot is written."""

@@ -8,6 +8,11 @@ from datetime import UTC, datetime
 
 from shoal.agent.support.json_value import Json
 
+STARTS = "starts/"
+"""States in the store: when each dispatcher was last started, and how often it had ended by itself before."""
+SNAPSHOTS = "dispatcher/"
+"""States in which dispatchers tell of their work, with the ends of their workers."""
+
 _FIRST_PAUSE_S = 0.1
 _LONGEST_PAUSE_S = 30.0
 _LASTS_S = 60.0

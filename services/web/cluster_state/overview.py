@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
+from shoal.services.store.restarts import SNAPSHOTS
 from shoal.services.store.store import Store
 from shoal.services.store.waiting_causes import WaitingCause
 from shoal.services.web.cluster_state.waiting_words import cause_of, queue_label
 from shoal.services.web.http.api_keys import Caller
 
-PREFIX = "dispatcher/"
 FRESH_S = 10.0
 """A dispatcher writes its snapshot about every two seconds; with an older one it counts as dead or cut off."""
 FORGOTTEN_S = 3600.0
@@ -155,8 +155,8 @@ def _sessions(n: int) -> str:
 
 async def every_snapshot(store: Store) -> dict[str, Snapshot]:
     """Return what the dispatchers last said, by name, however long ago."""
-    states = await store.states(PREFIX)
-    return {name.removeprefix(PREFIX): Snapshot(data, age_s) for name, (data, age_s) in sorted(states.items())}
+    states = await store.states(SNAPSHOTS)
+    return {name.removeprefix(SNAPSHOTS): Snapshot(data, age_s) for name, (data, age_s) in sorted(states.items())}
 
 
 async def overview(store: Store, caller: Caller) -> Overview:

@@ -151,7 +151,7 @@ async def test_a_dispatcher_of_a_version_that_cannot_say_what_it_was_made_of_is_
 async def test_ends_that_dispatchers_count_are_logged_once_each(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What Ray's processes log themselves lies in the run folder, and goes with the cluster."""
+    """Ray's processes log in the run folder, which goes with the cluster."""
     monkeypatch.setattr(guard, "_LOOK_S", 0.01)
     store, none, said = await open_store("sqlite://"), Restarts(), ""
     one, died = none.ended("of an earlier cluster", 1), none.ended("its process died", 1)
