@@ -30,7 +30,7 @@ class FieldReading:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayMiss:
+class ReplayDivergence:
     """One reason for which the version gave no record."""
 
     reason: str
@@ -68,6 +68,6 @@ class ReplayDetail:
     branch: str = ""  # whose signature the page has; "" for none
     done: tuple[str, ...] = ()  # nodes, in order
     fields: Mapping[str, FieldReading] = field(default_factory=dict)
-    misses: tuple[ReplayMiss, ...] = ()
+    misses: tuple[ReplayDivergence, ...] = ()
     intended: IntendedAction | None = None
     counts: tuple[LocatorCount, ...] = ()  # of nodes that were done, where they were; of all others, where it ended

@@ -15,16 +15,16 @@ from shoal.agent.types import Checkpoint, ChildrenSummary, EarlierReading, Field
 
 
 class LearnedUse(StrEnum):
-    """The part of a loop's item in what its loop learns. The job's own policy, model or rules, is the teacher."""
+    """The part of a loop's item in what its loop learns. The job's own policy, model or rules, is the baseline."""
 
     TEACH = "teach"
-    """The teacher works the item out, and what it did is kept as evidence; there is no workflow yet."""
+    """The baseline works the item out, and what it did is kept as evidence; there is no workflow yet."""
     SHADOW = "shadow"
-    """The teacher works the item out; what the workflow reads is compared with its record."""
+    """The baseline works the item out; what the workflow reads is compared with its record."""
     REPLAY = "replay"
     """The workflow does the item."""
     AUDIT = "audit"
-    """So it does, and the teacher reads the page again."""
+    """So it does, and the baseline reads the page again."""
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,7 @@ CATALOGUE: tuple[Metric, ...] = (
             "shoal_replays",
             "counter",
             ("outcome",),
-            "Items with a workflow: `whole`; `missed` (its teacher went on); `shadow` (compared with its teacher).",
+            "Items with a workflow: `whole`; `missed` (its baseline went on); `shadow` (compared with its baseline).",
         ),
         Metric("shoal_replay_misses", "counter", ("reason",), "Why workflows gave items back."),
         Metric(
@@ -165,7 +165,7 @@ CATALOGUE: tuple[Metric, ...] = (
             "shoal_audits",
             "counter",
             ("result",),
-            "Replayed records that their teacher read again: `right`, `wrong`, `unclear` or `not_done`.",
+            "Replayed records that their baseline read again: `right`, `wrong`, `unclear` or `not_done`.",
         ),
         Metric(
             "shoal_learning_decisions",

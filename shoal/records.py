@@ -419,7 +419,7 @@ class Result(Reply):
     workflow: str = Field("", description="workflow and version that read the record, as `NAME@2`; empty for none")
     audit: Audited = Field(
         "",
-        description="what its teacher's reading said of a record that a workflow read; empty: none was asked for",
+        description="what its baseline's reading said of a record that a workflow read; empty: none was asked for",
     )
     provisional: bool = Field(
         False,

@@ -77,7 +77,7 @@ class DocumentReading:
     client: DocumentClient
     trust: DocumentTrust
     navigation_guard: NavigationCheck
-    told: Callable[[DocumentOutcome], None] = lambda _: None  # gets what became of each document
+    on_outcome: Callable[[DocumentOutcome], None] = lambda _: None  # gets what became of each document
     reader: DocumentReader = read_here
     own: OwnReading | None = None  # of pages whose documents do not count: what they request themselves is read
     sampled: bool = False  # a browser reads the page in any case, and both are compared
@@ -90,7 +90,7 @@ def turned_away(reading: DocumentReading, raw: RawDocument) -> bool:
     refused = raw.status in _BUSY | _TURNED_AWAY or any(name in raw.headers for name in _CHALLENGES)
     if refused:
         reading.trust.refuse(f"the site answered {raw.status} to a request for a document alone", turned_away=True)
-        reading.told(DocumentOutcome.TURNED_AWAY)
+        reading.on_outcome(DocumentOutcome.TURNED_AWAY)
     return refused
 
 
@@ -236,7 +236,7 @@ class DocumentContext:
                 self._reading.trust.took_back()
             else:
                 self._reading.trust.served(by_document=False)
-            self._reading.told(DocumentOutcome.PASSED_ON)
+            self._reading.on_outcome(DocumentOutcome.PASSED_ON)
 
     async def _opened(self) -> Context:
         """The context in the browser."""
@@ -267,20 +267,20 @@ class DocumentContext:
         question = DocumentQuestion.of(script, arg, extract) if extract is not None else None
         if question is None or (own is not None and not question.asks_facts):
             return await (await self._in_browser()).read(script, arg)
-        told = await self._read_document(question) if self._page is None else None
-        if told is not None and self._reading.trust.knows(told) and not question.rendered:
+        document = await self._read_document(question) if self._page is None else None
+        if document is not None and self._reading.trust.knows(document) and not question.rendered:
             self._reading.trust.served(by_document=True)
-            self._reading.told(DocumentOutcome.USED)
+            self._reading.on_outcome(DocumentOutcome.USED)
             self._read_raw = self._raw if own is None else self._answer
-            return question.answer(told.view)
+            return question.answer(document.view)
         if self._page is None:
             self._pass_on()
         page = await self._in_browser()
-        said = await page.read(script, arg)
+        answer = await page.read(script, arg)
         if not self._compared and self._mode is not Mode.PAGE:
             self._compared = True
-            await self._compare(page, script, arg, question, said, told)
-        return said
+            await self._compare(page, script, arg, question, answer, document)
+        return answer
 
     async def _read_document(self, question: DocumentQuestion) -> ReadDocument | None:
         """Return what the document says; None where it does not tell all of it."""
@@ -334,7 +334,13 @@ class DocumentContext:
             return None
 
     async def _compare(
-        self, page: Context, script: str, arg: Json, question: DocumentQuestion, said: Json, told: ReadDocument | None
+        self,
+        page: Context,
+        script: str,
+        arg: Json,
+        question: DocumentQuestion,
+        answer: Json,
+        document: ReadDocument | None,
     ) -> None:
         """Holds what the document says to what the browser says, once the page has come to rest."""
         trust = self._reading.trust
@@ -345,30 +351,30 @@ class DocumentContext:
             )
         if not await page.settle():
             trust.refuse("its pages do not come to rest")
-            self._reading.told(DocumentOutcome.DIFFERENT)
+            self._reading.on_outcome(DocumentOutcome.DIFFERENT)
             return
         own = self._reading.own
         late = question.view(await page.read(script, arg))
-        if told is None:
-            told = await self._sampled(question)
-            if told is None:
+        if document is None:
+            document = await self._sampled(question)
+            if document is None:
                 return
         if own is not None:
             page_record = await self._late_record(own, page, script, arg, question, late)
             if page_record is None:
                 self._unknown("the page gives no record")
                 return
-            same = not differences(page_record, own.record(told.view) or {}, exact=True)
+            same = not differences(page_record, own.record(document.view) or {}, exact=True)
         else:
-            stated = question.stated(told.view)
-            same = stated is not None and stated == question.stated(late) == question.stated(question.view(said))
+            stated = question.stated(document.view)
+            same = stated is not None and stated == question.stated(late) == question.stated(question.view(answer))
         if same:
-            trust.agreed(told)
+            trust.agreed(document)
             self._agreed = True
-            self._reading.told(DocumentOutcome.AGREED)
+            self._reading.on_outcome(DocumentOutcome.AGREED)
         else:
             trust.refuse("a document said something else than its page")
-            self._reading.told(DocumentOutcome.DIFFERENT)
+            self._reading.on_outcome(DocumentOutcome.DIFFERENT)
 
     async def _late_record(
         self,
@@ -400,14 +406,14 @@ class DocumentContext:
                 self._raw = raw
             except (BeyondDocument, AgentError) as error:  # the page itself was read: its session goes on
                 self._unknown(str(error))
-        told = None if self._beyond else await self._read_document(question)
-        if told is None and self._raw is not None and not self._unanswered:
+        document = None if self._beyond else await self._read_document(question)
+        if document is None and self._raw is not None and not self._unanswered:
             self._unknown(self._beyond or "its document does not tell what is asked")
-        return told
+        return document
 
     def _unknown(self, why: str) -> None:
         self._reading.trust.unknown(why)
-        self._reading.told(DocumentOutcome.UNKNOWN)
+        self._reading.on_outcome(DocumentOutcome.UNKNOWN)
 
     # --- what only a browser does ---------------------------------------------------------------------
 

@@ -85,8 +85,8 @@ async def fetched(
             at.startswith("https") and onward.startswith("http:")
         ):
             raise BeyondDocument("the site leads to another host")
-        at, _, told = onward.partition("#")
-        fragment = told or fragment
+        at, _, onward_fragment = onward.partition("#")
+        fragment = onward_fragment or fragment
     raise BeyondDocument("the site leads on and on")
 
 

@@ -70,7 +70,7 @@ def stored_pages(kept: Iterable[tuple[str, bytes, bytes]]) -> list[KeptPage]:
 
 
 def checked(old: Version, new: Version, pages: Sequence[KeptPage], schema: Mapping[str, Json] | None) -> RepairTest:
-    """Test that a repair reads what the version read as before, and what taught it as its teacher did."""
+    """Test that a repair reads what the version read as before, and what taught it as its baseline did."""
     right, wrong = 0, []
     for page in pages:
         view = _view(page, new.branches)
@@ -86,7 +86,7 @@ def checked(old: Version, new: Version, pages: Sequence[KeptPage], schema: Mappi
 def _fault(sample: PageSample, before: PageRead, after: PageRead) -> str:
     """Return what is wrong with how the repair reads a page, in words; "" where nothing is."""
     if after.record is None:
-        lost = "; ".join(f"{miss.where}: {miss.told}" for miss in after.misses)
+        lost = "; ".join(f"{miss.where}: {miss.detail}" for miss in after.misses)
         return f"it was read, and is no more: {lost}" if before.record is not None else ""
     known = sample.record if before.record is None else before.record.value
     assert isinstance(known, Mapping) and isinstance(after.record.value, Mapping)  # branches read objects

@@ -27,11 +27,13 @@ def main() -> None:
     out.write(b"ready\n")
     out.flush()
     while line := sys.stdin.buffer.readline():
-        told = json.loads(line)
-        raw = RawDocument(told["url"], told["status"], told["headers"], sys.stdin.buffer.read(told["bytes"]))
+        request = json.loads(line)
+        raw = RawDocument(
+            request["url"], request["status"], request["headers"], sys.stdin.buffer.read(request["bytes"])
+        )
         began = time.process_time()
         try:
-            answer: dict[str, Any] = {"read": HtmlDocument(raw).read(told["arg"]).to_json()}
+            answer: dict[str, Any] = {"read": HtmlDocument(raw).read(request["arg"]).to_json()}
         except BeyondDocument as beyond:
             answer = {"beyond": str(beyond)}
         encoded = json.dumps({**answer, "seconds": time.process_time() - began}).encode()

@@ -45,23 +45,23 @@ class ReaderProcess:
         """
         async with self._one:
             try:
-                told = await self._answer(raw, arg)
+                answer = await self._answer(raw, arg)
             except BaseException:  # canceled too: the answer would be taken for the next one's
                 await self._end()
                 raise
-        if "beyond" in told:
-            raise BeyondDocument(told["beyond"])
-        if told["seconds"] > READ_S:
+        if "beyond" in answer:
+            raise BeyondDocument(answer["beyond"])
+        if answer["seconds"] > READ_S:
             raise BeyondDocument(_TOO_LONG)
-        return ReadDocument.of(told["read"])
+        return ReadDocument.of(answer["read"])
 
     async def _answer(self, raw: RawDocument, arg: Mapping[str, Any]) -> dict[str, Any]:
         child = self._child or await self._started()
         assert child.stdin is not None and child.stdout is not None
-        said = {"url": raw.url, "status": raw.status, "headers": dict(raw.headers), "arg": arg}
+        request = {"url": raw.url, "status": raw.status, "headers": dict(raw.headers), "arg": arg}
         try:
             async with asyncio.timeout(ANSWER_S):
-                child.stdin.write(json.dumps({**said, "bytes": len(raw.body)}).encode() + b"\n" + raw.body)
+                child.stdin.write(json.dumps({**request, "bytes": len(raw.body)}).encode() + b"\n" + raw.body)
                 await child.stdin.drain()
                 size = int(await child.stdout.readline() or 0)
                 if size > _MOST_ANSWER:
@@ -73,8 +73,8 @@ class ReaderProcess:
             raise BeyondDocument(_ENDED) from error
         if not answer:
             raise BeyondDocument(_ENDED)
-        told: dict[str, Any] = json.loads(answer)
-        return told
+        parsed: dict[str, Any] = json.loads(answer)
+        return parsed
 
     async def _started(self) -> Process:
         child = await asyncio.create_subprocess_exec(

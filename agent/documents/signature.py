@@ -31,13 +31,13 @@ def signature_of(tree: LexborHTMLParser, markup: str) -> ScriptSignature:
     scripts = [_of_script(el) for el in tree.css("script")]
     styles = [f"style {el.text_lexbor()}" for el in tree.css("style")]
     links = [_of_link(el.attributes) for el in tree.css("link[rel]")]
-    working = [told for told in scripts if told]
+    working = [script for script in scripts if script]
     handlers = {name.lower() for name in _HOOK.findall(markup)}
     hooks: set[str] = set()
     if working or any(name.startswith("on") for name in handlers):
         hooks = handlers | {name.lower() for name in _CUSTOM.findall(markup)}
-    told = "\n".join([*working, *styles, *(link for link in links if link)])
-    return ScriptSignature(hashlib.sha256(told.encode("utf-8", "replace")).hexdigest(), frozenset(hooks))
+    parts = "\n".join([*working, *styles, *(link for link in links if link)])
+    return ScriptSignature(hashlib.sha256(parts.encode("utf-8", "replace")).hexdigest(), frozenset(hooks))
 
 
 def has_scripts(tree: LexborHTMLParser) -> bool:

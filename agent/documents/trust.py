@@ -122,8 +122,8 @@ class DocumentTrust:
             return False
         same = all(kinds <= build.kinds.get(name, set()) for name, kinds in read.kinds.items())
         known = read.signature.hooks <= build.hooks and read.names <= build.names
-        told = all(build.takes(path, word) for path, word in read.words.items())
-        return same and known and told and read.lacking in build.lacking
+        words_known = all(build.takes(path, word) for path, word in read.words.items())
+        return same and known and words_known and read.lacking in build.lacking
 
     def served(self, *, by_document: bool) -> None:
         """A page whose document could have counted was read by it, or had to be opened after all."""

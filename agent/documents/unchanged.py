@@ -132,7 +132,7 @@ async def visitor_of(browser: Browser, spec: JobSpec) -> Visitor:
 
 
 def _carried(earlier: EarlierReading, version: PageVersion, by: str, reading: DocumentReading) -> Outcome:
-    reading.told(DocumentOutcome.UNCHANGED)
+    reading.on_outcome(DocumentOutcome.UNCHANGED)
     records = tuple(_as_carried(record, version, by, earlier.session) for record in earlier.records)
     return Outcome(
         Status.COMPLETED,

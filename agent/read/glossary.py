@@ -31,9 +31,9 @@ class GlossaryEntry:
     properties: tuple[str, ...] = ()  # of schema.org
     unit: str = ""  # of a number, as CLDR names it
 
-    def called(self, said: Sequence[Phrase]) -> str:
+    def called(self, names: Sequence[Phrase]) -> str:
         """The label that says the same as one of a place's names; "" for none."""
-        return next((label for label in self.labels if phrase(label) in said), "")
+        return next((label for label in self.labels if phrase(label) in names), "")
 
 
 NO_ENTRY = GlossaryEntry()
@@ -41,16 +41,16 @@ NO_ENTRY = GlossaryEntry()
 
 def entries_of(schema: Mapping[str, Json]) -> Mapping[str, GlossaryEntry]:
     """The glossary that a record's schema has, by field; what is no entry is left out."""
-    said = schema.get(X_GLOSSARY)
-    if not isinstance(said, Mapping):
+    keyword = schema.get(X_GLOSSARY)
+    if not isinstance(keyword, Mapping):
         return {}
-    return {name: _entry(part) for name, part in said.items() if isinstance(part, Mapping)}
+    return {name: _entry(part) for name, part in keyword.items() if isinstance(part, Mapping)}
 
 
-def _entry(said: Mapping[str, Json]) -> GlossaryEntry:
-    labels = [label for label in _texts(said.get("labels")) if 0 < len(label) <= LONGEST_LABEL and phrase(label)]
-    properties = [name for name in _texts(said.get("properties")) if name in PROPERTIES]
-    unit = said.get("unit")
+def _entry(part: Mapping[str, Json]) -> GlossaryEntry:
+    labels = [label for label in _texts(part.get("labels")) if 0 < len(label) <= LONGEST_LABEL and phrase(label)]
+    properties = [name for name in _texts(part.get("properties")) if name in PROPERTIES]
+    unit = part.get("unit")
     return GlossaryEntry(
         tuple(dict.fromkeys(labels))[:MOST_LABELS],
         tuple(dict.fromkeys(properties))[:MOST_PROPERTIES],
@@ -58,23 +58,25 @@ def _entry(said: Mapping[str, Json]) -> GlossaryEntry:
     )
 
 
-def _texts(said: Json) -> list[str]:
-    return [" ".join(text.split()) for text in said if isinstance(text, str)] if isinstance(said, list | tuple) else []
+def _texts(texts: Json) -> list[str]:
+    return (
+        [" ".join(text.split()) for text in texts if isinstance(text, str)] if isinstance(texts, list | tuple) else []
+    )
 
 
-def glossary_faults(said: Json, known: frozenset[str]) -> Iterator[tuple[str, str]]:
+def glossary_faults(keyword: Json, known: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Yield what of a glossary would say nothing:
     each place, "" for all of it, and what is wrong there.
 
     Args:
         known: names of the record's fields, those of their parts with a dot.
     """
-    if not isinstance(said, Mapping):
+    if not isinstance(keyword, Mapping):
         yield "", 'must name fields: {"price": {"labels": ["Our price"], "properties": ["price"], "unit": ""}}'
         return
-    if len(said) > MOST_FIELDS:
-        yield "", f"has {len(said):,} fields; {MOST_FIELDS} are read at most"
-    for name, part in said.items():
+    if len(keyword) > MOST_FIELDS:
+        yield "", f"has {len(keyword):,} fields; {MOST_FIELDS} are read at most"
+    for name, part in keyword.items():
         if name not in known:
             yield name, "is no field of the schema"
         elif not isinstance(part, Mapping) or part.keys() - _KEYS:
@@ -106,7 +108,7 @@ def unambiguous(entries: Mapping[str, GlossaryEntry], own: Mapping[str, Sequence
     Args:
         own: what each field of the schema is called without a glossary.
     """
-    said = Counter(words for entry in entries.values() for words in {phrase(label) for label in entry.labels})
+    counts = Counter(words for entry in entries.values() for words in {phrase(label) for label in entry.labels})
     owners: dict[Phrase, set[str]] = {}
     for name, phrases in own.items():
         for words in phrases:
@@ -114,7 +116,7 @@ def unambiguous(entries: Mapping[str, GlossaryEntry], own: Mapping[str, Sequence
 
     def names(field: str, label: str) -> bool:
         words = phrase(label)
-        return said[words] == 1 and field in owners.get(words, {field})
+        return counts[words] == 1 and field in owners.get(words, {field})
 
     return {
         name: GlossaryEntry(

@@ -49,14 +49,14 @@ TYPES: Mapping[str, tuple[str, ...]] = {name: tuple(parents) for name, parents i
 
 PROPERTIES: Mapping[str, VocabularyProperty] = {
     name: VocabularyProperty(
-        domains=frozenset(said.get("domains", ())),
-        ranges=frozenset(said.get("ranges", ())),
-        superseded_by=tuple(said.get("superseded_by", ())),
-        broader=tuple(said.get("broader", ())),
-        words=frozenset(said.get("words", ())),
-        counts=frozenset(said.get("counts", ())),
+        domains=frozenset(entry.get("domains", ())),
+        ranges=frozenset(entry.get("ranges", ())),
+        superseded_by=tuple(entry.get("superseded_by", ())),
+        broader=tuple(entry.get("broader", ())),
+        words=frozenset(entry.get("words", ())),
+        counts=frozenset(entry.get("counts", ())),
     )
-    for name, said in _DATA["properties"].items()
+    for name, entry in _DATA["properties"].items()
 }
 
 _BY_LOWER_TYPE = {name.lower(): name for name in TYPES}
@@ -170,34 +170,34 @@ def fit_of_name(field: str, name: str, types: Types) -> float:
 
     A name counts as the same without the words of the thing's own type: `recipe_title` of a recipe is its title.
     """
-    asked, said = frozenset(tokens(field)), frozenset(tokens(name))
+    asked, name_words = frozenset(tokens(field)), frozenset(tokens(name))
     prop = property_named(name)
-    if asked == said:
+    if asked == name_words:
         return 1.0
     renamed = [*prop.superseded_by[:1], *_SUPERSEDES.get(name, ())]
     if any(asked == set(tokens(other)) for other in renamed):
         return 0.98
-    if {word for word in said if not word.isdigit()} == asked:
+    if {word for word in name_words if not word.isdigit()} == asked:
         return 0.93
     if any(asked == set(tokens(other)) for other in prop.broader):
         return 0.8
     own = {word for kind in types for word in tokens(kind)}
     inherited = {word for above in all_supertypes(types) for word in tokens(above)}
-    rest, said_rest = asked - own or asked, said - own or said
-    if rest == said_rest or rest == said - inherited or asked == said - inherited:
+    rest, said_rest = asked - own or asked, name_words - own or name_words
+    if rest == said_rest or rest == name_words - inherited or asked == name_words - inherited:
         return 0.97
     targets = _OTHERS.get(rest, ())
     if name in targets:
         return 0.96 - 0.02 * targets.index(name)
-    return max(_fit_of_words(rest, said, said_rest), _fit_of_comment(field, rest, prop))
+    return max(_fit_of_words(rest, name_words, said_rest), _fit_of_comment(field, rest, prop))
 
 
-def _fit_of_words(asked: frozenset[str], said: frozenset[str], said_rest: frozenset[str]) -> float:
-    both = asked & said
+def _fit_of_words(asked: frozenset[str], name_words: frozenset[str], said_rest: frozenset[str]) -> float:
+    both = asked & name_words
     if not both:
         return 0.0
     share = sum(map(_name_weight, both)) / sum(map(_name_weight, asked | said_rest))
-    return 0.55 + 0.4 * share if asked <= said else 0.9 * share
+    return 0.55 + 0.4 * share if asked <= name_words else 0.9 * share
 
 
 def _fit_of_comment(field: str, asked: frozenset[str], prop: VocabularyProperty) -> float:

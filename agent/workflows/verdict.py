@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from shoal.agent.read.by_place.place import StatedByPlaces
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldSource, Record
+from shoal.agent.workflows.divergences import Divergence
 from shoal.agent.workflows.format.branch import Channel, ChannelFamily
 from shoal.agent.workflows.format.target import Family
-from shoal.agent.workflows.misses import Miss
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class FieldRead:
     source: FieldSource | None = None  # None: a miss, or a field that may be null and is
     raw: str = ""
     hits: tuple[ChannelFamily, ...] = ()  # families that agree
-    miss: Miss | None = None
+    miss: Divergence | None = None
     channels: tuple[ChannelRead, ...] = ()  # what each said
 
 
@@ -41,7 +41,7 @@ class PageRead:
 
     record: Record | None  # None: a miss
     branch: str = ""  # that was used; "" for none
-    misses: tuple[Miss, ...] = ()
+    misses: tuple[Divergence, ...] = ()
     hits: Mapping[str, tuple[ChannelFamily, ...]] = field(default_factory=dict)  # channels that agreed, by field
     raw: Mapping[str, str] = field(default_factory=dict)  # the text that each value was read from
     fields: Mapping[str, FieldRead] = field(default_factory=dict)  # of the branch, by name
@@ -58,4 +58,4 @@ class Found:
 
     bid: str  # its id on the page as it is; "" for a miss
     by: tuple[Family, ...] = ()  # families that agree
-    miss: Miss | None = None
+    miss: Divergence | None = None

@@ -357,9 +357,9 @@ async def test_why_a_loop_is_where_it_is_goes_on_naming_what_it_began_with(w: Wo
     job, root = await learning_loop(w)
     began = "begins with books@1, learned by an earlier job"
     await w.finish(*shadowed(await w.claim()))
-    await decide(w, root, LearningStep(Phase.REPLAY, "5 of 5 items were the same by the teacher"))
+    await decide(w, root, LearningStep(Phase.REPLAY, "5 of 5 items were the same by the baseline"))
     (told,) = await w.store.learning.of_job(job)
-    assert told.why == f"{began}; 5 of 5 items were the same by the teacher"
+    assert told.why == f"{began}; 5 of 5 items were the same by the baseline"
     await decide_again(w, root, LearningStep(Phase.REPLAY, "still the same", state="canary"))
     (told,) = await w.store.learning.of_job(job)
     assert told.why.startswith(f"{began}; still the same; version 1 of 'books' is active, and cannot become canary")
@@ -685,7 +685,7 @@ async def test_pages_that_sessions_have_kept_are_found_with_their_evidence_by_th
     assert await w.store.learning.kept_page_keys(mine, ()) == await w.store.learning.kept_page_keys(999, names) == []
 
 
-async def test_what_the_teacher_has_read_beside_a_version_is_not_in_doubt(w: World) -> None:
+async def test_what_the_baseline_has_read_beside_a_version_is_not_in_doubt(w: World) -> None:
     job, root = await learning_loop(w)
     await end_all(w)
     await decide(w, root, SHADOW)

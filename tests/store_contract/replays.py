@@ -34,7 +34,7 @@ async def test_an_audit_of_each_outcome_is_counted_once_under_its_outcome(w: Wor
     assert figures == {"replays": 5, "audits": 4, "audits_right": 2, "audits_wrong": 1, "audits_unclear": 1}
 
 
-async def test_what_ran_beside_a_teacher_counts_as_shadow_and_in_no_figure_of_replays(w: World) -> None:
+async def test_what_ran_beside_a_baseline_counts_as_shadow_and_in_no_figure_of_replays(w: World) -> None:
     compared = [of_books(audit, shadow=True) for audit in ("right", "right", "wrong")]
     figures = await figures_after(w, *compared, of_books(whole=False, shadow=True))
     assert figures == {"shadow": 4, "shadow_misses": 1, "shadow_wrong": 1}

@@ -49,7 +49,7 @@ def book(one: Claimed, n: int | None = None, price: int = 0) -> dict[str, Json]:
 async def taught(
     w: World, n: int = 60, same: int | None = None, items: Sequence[LoopItem] = (), **fields: object
 ) -> tuple[int, int]:
-    """A loop of books that replays; `same`: the teacher has read book `same` for every item."""
+    """A loop of books that replays; `same`: the baseline has read book `same` for every item."""
     job, root = await learning_loop(w, n=n, items=items, **fields)
     first = await w.claim()
     await w.finish(*((one, with_value(DONE, book(one, same))) for one in first))
@@ -69,7 +69,7 @@ async def finish(w: World, items: Sequence[Claimed], n: int | None = None) -> No
     await w.finish(*((one, with_value(replayed(one), book(one, n))) for one in items))
 
 
-async def test_two_items_with_one_record_are_read_again_by_the_teacher_and_count_as_misses(w: World) -> None:
+async def test_two_items_with_one_record_are_read_again_by_the_baseline_and_count_as_misses(w: World) -> None:
     job, root = await taught(w)
     some = await w.claim(5)
     await finish(w, some[:2])
@@ -91,7 +91,7 @@ async def test_two_items_with_one_record_are_read_again_by_the_teacher_and_count
     assert (await lent(w, root)).figures.wrong == 1
 
 
-async def test_an_item_with_a_record_of_the_teachers_is_read_again_alone(w: World) -> None:
+async def test_an_item_with_a_record_of_the_baseline_is_read_again_alone(w: World) -> None:
     job, root = await taught(w)
     (one,) = await w.claim(1)
     await finish(w, [one], n=0)
@@ -113,14 +113,14 @@ async def test_an_item_is_read_again_once_and_stays_provisional_where_nothing_is
     assert (told.figures["miss_same_record"], told.figures["same_not_done"]) == (1, 1)
 
 
-async def test_records_that_the_teacher_reads_equally_are_no_doubt(w: World) -> None:
+async def test_records_that_the_baseline_reads_equally_are_no_doubt(w: World) -> None:
     job, _ = await taught(w, same=7)
     await finish(w, await w.claim(6), n=7)
     (told,) = await w.store.learning.of_job(job)
     assert "reopened" not in told.figures and not told.figures.get("miss_same_record")
 
 
-async def test_after_some_pairs_that_the_teacher_confirms_equal_records_are_no_doubt_any_more(w: World) -> None:
+async def test_after_some_pairs_that_the_baseline_confirms_equal_records_are_no_doubt_any_more(w: World) -> None:
     job, root = await taught(w)
     for n in range(MOST_EQUAL):
         (one,) = await w.claim(1)
@@ -163,7 +163,7 @@ async def test_records_of_a_version_that_acts_are_never_made_again_and_stop_it(w
     assert (await lent(w, root)).drift == "4 items have records that other items have, too"
 
 
-async def test_a_batch_that_drifts_stops_its_version_until_the_teacher_has_read_the_same(w: World) -> None:
+async def test_a_batch_that_drifts_stops_its_version_until_the_baseline_has_read_the_same(w: World) -> None:
     job, root = await taught(w)
     some = await w.claim(25)
     await w.finish(*((one, with_value(replayed(one), book(one, price=5000))) for one in some[:19]))

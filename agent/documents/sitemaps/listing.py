@@ -155,7 +155,7 @@ class _Entries:
         self._elements = self._depth = self._children = 0
         self._root = self._space = self._entry_space = self._field = ""
         self._spaces: list[dict[str, str]] = []  # namespaces by prefix, of each open element near the root
-        self._told: dict[str, str] | None = None  # of the entry that is open
+        self._entry: dict[str, str] | None = None  # of the entry that is open
         self._text: str | None = None  # of its address or day, while that is open
         parser.buffer_text = True
         parser.StartElementHandler = self._start
@@ -182,8 +182,8 @@ class _Entries:
         elif self._depth == 2:
             self._children += 1
             if local == _ENTRIES[self._root] and (space := self._space_of(name)) in (self._space, ""):
-                self._told, self._entry_space = {}, space
-        elif self._told is not None and local in ("loc", "lastmod") and self._space_of(name) == self._entry_space:
+                self._entry, self._entry_space = {}, space
+        elif self._entry is not None and local in ("loc", "lastmod") and self._space_of(name) == self._entry_space:
             self._field, self._text = local, ""
             self._parser.CharacterDataHandler = self._characters
 
@@ -200,13 +200,13 @@ class _Entries:
     def _end(self, _: str) -> None:
         self._depth -= 1
         del self._spaces[self._depth :]
-        if self._depth == 2 and self._told is not None and self._text is not None:
+        if self._depth == 2 and self._entry is not None and self._text is not None:
             whole = len(self._text) <= _MOST_TEXT
-            self._told[self._field] = self._text.strip() if whole else self._text
+            self._entry[self._field] = self._text.strip() if whole else self._text
             self._text = self._parser.CharacterDataHandler = None
-        elif self._depth == 1 and self._told is not None:
-            address, modified = self._told.get("loc", ""), self._told.get("lastmod", "")
-            self._told = None
+        elif self._depth == 1 and self._entry is not None:
+            address, modified = self._entry.get("loc", ""), self._entry.get("lastmod", "")
+            self._entry = None
             if address:
                 day = modified if len(modified) <= _LONGEST_DATE else ""
                 self.listed.add(self._url, address, day, is_page=self._root == "urlset")

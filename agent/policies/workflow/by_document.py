@@ -13,9 +13,9 @@ from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.policies.workflow.auditing import Audit, audit
 from shoal.agent.policies.workflow.policy import field_hits
 from shoal.agent.types import LoopItem, Replay, Step
+from shoal.agent.workflows.divergences import DivergenceReason
 from shoal.agent.workflows.format.branch import ChannelFamily
 from shoal.agent.workflows.format.version import Version
-from shoal.agent.workflows.misses import MissReason
 from shoal.agent.workflows.replay.pages import read_document, read_rendered
 from shoal.agent.workflows.verdict import PageRead
 
@@ -105,7 +105,7 @@ class DocumentPolicy:
                 return await self._rules.extract(state)
             except FieldsMissing as error:
                 if error.details.get("awaited"):  # the page still loads: it says nothing of the workflow
-                    self._miss(MissReason.LOADING)
+                    self._miss(DivergenceReason.LOADING)
                     raise
                 lacking.append(error)
                 return Extraction(())
@@ -120,7 +120,7 @@ class DocumentPolicy:
             self._channels = replayed.hits
             judged = await audit(replayed.record, ruled, read, exact=True)
             if judged.verdict != "right":
-                self._miss(MissReason.AUDIT)
+                self._miss(DivergenceReason.AUDIT)
                 by = self._version.branch_key(replayed.branch)
                 self._replay = replace(self._replay, audit=judged.verdict, differing=judged.differing, branches=by)
             elif self._audited:
@@ -135,5 +135,5 @@ class DocumentPolicy:
         self.read_by, self._channels = self._title, page.hits
         self._replay = replace(self._replay, branches=self._version.branch_key(page.branch))
 
-    def _miss(self, *reasons: MissReason) -> None:
+    def _miss(self, *reasons: DivergenceReason) -> None:
         self._replay = replace(self._replay, whole=False, misses=tuple(map(str, reasons)))

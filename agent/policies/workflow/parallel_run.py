@@ -10,8 +10,8 @@ from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.policies.workflow.auditing import audit
 from shoal.agent.types import LoopItem, Replay, Step
+from shoal.agent.workflows.divergences import DivergenceReason
 from shoal.agent.workflows.format.version import Version
-from shoal.agent.workflows.misses import MissReason
 from shoal.agent.workflows.replay.pages import replay_page
 
 
@@ -63,7 +63,7 @@ class ParallelRunPolicy:
         read = await self._baseline.extract(state)
         self._readings += 1
         if len(read.records) != 1 or self._readings > 1 or not self._version.branches:
-            self._note(whole=False, misses=(str(MissReason.UNSUPPORTED),))
+            self._note(whole=False, misses=(str(DivergenceReason.UNSUPPORTED),))
             return read
         schema = state.spec.extract.record_schema if state.spec.extract is not None else self._version.record_schema
         item = state.item if not self._version.acts else None

@@ -13,13 +13,13 @@ from shoal.agent.policies.workflow.auditing import audit
 from shoal.agent.replay_detail import IntendedAction, LocatorCount
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Audited, LoopItem, Record, Replay, Step
+from shoal.agent.workflows.divergences import Divergence, DivergenceReason
 from shoal.agent.workflows.elements.describing import count
 from shoal.agent.workflows.elements.finding import find
 from shoal.agent.workflows.format.branch import ChannelFamily
 from shoal.agent.workflows.format.node import ActionNode, BranchNode, ExtractNode, GuardNode, Node, WaitNode
 from shoal.agent.workflows.format.target import Family, Target
 from shoal.agent.workflows.format.version import Version
-from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.replay.conditions import condition_miss
 from shoal.agent.workflows.replay.pages import replay_page
 from shoal.agent.workflows.replay.values import values_of
@@ -44,7 +44,7 @@ class ReplayReport:
     name: str  # of the workflow
     version: int
     done: tuple[str, ...] = ()  # nodes
-    misses: tuple[Miss, ...] = ()
+    misses: tuple[Divergence, ...] = ()
     missed_at: tuple[str, ...] = ()  # the node of each miss
     handed_over: bool = False  # the policy behind went on
     branch: str = ""  # that the record was read by
@@ -167,7 +167,9 @@ class WorkflowPolicy:
             return await self._next(state).extract(state)
         node = self._version.node(self._at) if self._at is not None else None
         if not isinstance(node, ExtractNode):
-            self._hand_over(Miss(MissReason.UNSUPPORTED, self._at or "end", "the workflow reads nothing here"))
+            self._hand_over(
+                Divergence(DivergenceReason.UNSUPPORTED, self._at or "end", "the workflow reads nothing here")
+            )
             return await self._next(state).extract(state)
         if (early := await self._before_reading(state, node)) is not None:
             self._hand_over(self._ended(node, early))
@@ -187,16 +189,16 @@ class WorkflowPolicy:
         self._passed(node)
         return await self._audit(state, node, read.record) if self._audited else Extraction((read.record,))
 
-    async def _before_reading(self, state: SessionState, node: ExtractNode) -> Miss | None:
+    async def _before_reading(self, state: SessionState, node: ExtractNode) -> Divergence | None:
         """Which condition before the extraction does not hold."""
         if not node.pre:
             return None
         values = self._parameter_values(state)
-        if isinstance(values, Miss):
+        if isinstance(values, Divergence):
             return values
         return await wait_for_conditions(state.page, node.pre, values, where=node.id, budget_s=_SETTLE_S)
 
-    def _ended(self, node: ExtractNode, miss: Miss) -> Miss:
+    def _ended(self, node: ExtractNode, miss: Divergence) -> Divergence:
         """The miss of an extraction.
 
         Raises:
@@ -221,7 +223,7 @@ class WorkflowPolicy:
         if judged.verdict == "right":
             return Extraction((record,))
         message = f"a model reads {', '.join(judged.differing)} otherwise: {judged.verdict}"
-        self._hand_over(Miss(MissReason.AUDIT, "record", message), node.id)
+        self._hand_over(Divergence(DivergenceReason.AUDIT, "record", message), node.id)
         return judged.reading
 
     async def collect(self, state: SessionState, plan: Plan) -> AsyncIterator[LoopItem]:
@@ -231,10 +233,10 @@ class WorkflowPolicy:
 
     # --- nodes ---------------------------------------------------------------------------------------
 
-    async def _do(self, state: SessionState, node: Node) -> Action | Miss | None:
+    async def _do(self, state: SessionState, node: Node) -> Action | Divergence | None:
         """The node's action; None where it is done without one."""
         values = self._parameter_values(state)
-        if isinstance(values, Miss):
+        if isinstance(values, Divergence):
             return values
         miss = await wait_for_conditions(state.page, node.pre, values, where=node.id, budget_s=_SETTLE_S)
         if miss is not None:
@@ -253,16 +255,16 @@ class WorkflowPolicy:
                         self._passed(node, case.to)
                         return None
             case _:  # of a version that was stored before such nodes were refused
-                miss = Miss(MissReason.UNSUPPORTED, node.id, f"a {node.kind} node is not run")
+                miss = Divergence(DivergenceReason.UNSUPPORTED, node.id, f"a {node.kind} node is not run")
         if miss is None:
             self._passed(node)
         return miss
 
-    async def _action(self, state: SessionState, node: ActionNode, values: Mapping[str, Json]) -> Action | Miss:
+    async def _action(self, state: SessionState, node: ActionNode, values: Mapping[str, Json]) -> Action | Divergence:
         args = {name: arg.filled(dict(values)) for name, arg in node.args.items()}
         if node.submits and node.post and await condition_miss(state.page, node.post, values, where=node.id) is None:
             reason = "what says that it was taken stands on the page before it is done"
-            return Miss(MissReason.CONDITION, node.id, reason)
+            return Divergence(DivergenceReason.CONDITION, node.id, reason)
         if node.target is not None:
             if state.spec.sample is not None:
                 await self._count(state, node.id, node.target)
@@ -293,12 +295,12 @@ class WorkflowPolicy:
         assert node.target is not None
         strict = node.once or node.submits
         located = await find(state.page, node.target, where=node.id, once=strict, posted=bool(node.post))
-        if located.miss is None or located.miss.reason is MissReason.UNSUPPORTED:
+        if located.miss is None or located.miss.reason is DivergenceReason.UNSUPPORTED:
             return located
         await state.page.settle(budget_s=_SETTLE_S)
         return await find(state.page, node.target, where=node.id, once=strict, posted=bool(node.post))
 
-    async def _confirm(self, state: SessionState, steps: Sequence[Step]) -> Miss | None:
+    async def _confirm(self, state: SessionState, steps: Sequence[Step]) -> Divergence | None:
         """Return the miss where the action that was given last did not do what it does in all runs learned from.
 
         Raises:
@@ -311,24 +313,24 @@ class WorkflowPolicy:
         result = steps[-1].results[-1] if steps and steps[-1].results else None
         if result is None or result.error is not None:
             reason = result.error.message if result is not None and result.error is not None else "it was not done"
-            miss: Miss | None = Miss(MissReason.ACTION, node.id, reason)
+            miss: Divergence | None = Divergence(DivergenceReason.ACTION, node.id, reason)
         else:
             if node.submits:
                 self._sent = node
             values = self._parameter_values(state)
             miss = (
                 values
-                if isinstance(values, Miss)
+                if isinstance(values, Divergence)
                 else await wait_for_conditions(state.page, node.post, values, where=node.id, budget_s=_SETTLE_S)
             )
             if miss is not None and node.submits:
-                raise UnsureAction(f"{self._title} did {node.id} ({node.says}), and then: {miss.told}")
+                raise UnsureAction(f"{self._title} did {node.id} ({node.says}), and then: {miss.detail}")
         if miss is None:
             self._passed(node)
             return None
         return self._after_miss(node, miss)
 
-    def _after_miss(self, node: Node, miss: Miss) -> Miss | None:
+    def _after_miss(self, node: Node, miss: Divergence) -> Divergence | None:
         """The miss that ends the replay; None where the node says another way.
 
         Raises:
@@ -340,7 +342,7 @@ class WorkflowPolicy:
             return None
         if node.on_miss == "fail":
             self._note(miss, node.id)
-            raise WorkflowMiss(f"{self._title}, {miss.where}: {miss.told}", reason=miss.reason.value)
+            raise WorkflowMiss(f"{self._title}, {miss.where}: {miss.detail}", reason=miss.reason.value)
         return miss
 
     # --- where it is ---------------------------------------------------------------------------------
@@ -353,10 +355,10 @@ class WorkflowPolicy:
         self._at = to if to is not None else node.next
         self._report = replace(self._report, done=(*self._report.done, node.id))
 
-    def _parameter_values(self, state: SessionState) -> Mapping[str, Json] | Miss:
+    def _parameter_values(self, state: SessionState) -> Mapping[str, Json] | Divergence:
         if self._values is None:
             values = values_of(self._version, state.spec.data, state.item, state.records)
-            if isinstance(values, Miss):
+            if isinstance(values, Divergence):
                 return values
             self._values = values
         return self._values
@@ -367,11 +369,11 @@ class WorkflowPolicy:
         """
         return self._report.handed_over or state.loop is not None
 
-    def _hand_over(self, miss: Miss, node: str = "") -> None:
+    def _hand_over(self, miss: Divergence, node: str = "") -> None:
         self._note(miss, node or self._at or "end")
         self._report = replace(self._report, handed_over=True)
 
-    def _note(self, miss: Miss, node: str) -> None:
+    def _note(self, miss: Divergence, node: str) -> None:
         report = self._report
         self._report = replace(report, misses=(*report.misses, miss), missed_at=(*report.missed_at, node))
 
@@ -383,7 +385,7 @@ class WorkflowPolicy:
         """
         if self._behind is not None:
             return self._behind
-        reasons_text = "; ".join(f"{miss.where}: {miss.told}" for miss in self._report.misses)
+        reasons_text = "; ".join(f"{miss.where}: {miss.detail}" for miss in self._report.misses)
         reasons = tuple(miss.reason.value for miss in self._report.misses)
         raise WorkflowMiss(
             f"{self._title} on {state.page.url}: {reasons_text or 'a loop is no part of it'}", reasons=reasons

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from shoal.agent.policies.workflow.policy import ReplayReport
-from shoal.agent.replay_detail import ChannelReading, FieldReading, ReplayDetail, ReplayMiss
+from shoal.agent.replay_detail import ChannelReading, FieldReading, ReplayDetail, ReplayDivergence
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Tier
 from shoal.agent.workflows.reading.shapes import raw_text
@@ -28,7 +28,9 @@ def detail_of(report: ReplayReport, tier: Tier, hide: Hide) -> ReplayDetail:
         branch=report.branch,
         done=report.done,
         fields={name: _field(read, hide) for name, read in report.fields.items()},
-        misses=tuple(ReplayMiss(str(miss.reason), miss.where, _clipped(hide(miss.told))) for miss in report.misses),
+        misses=tuple(
+            ReplayDivergence(str(miss.reason), miss.where, _clipped(hide(miss.detail))) for miss in report.misses
+        ),
         intended=None
         if intended is None
         else type(intended)(

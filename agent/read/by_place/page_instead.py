@@ -29,12 +29,12 @@ async def refuse_other_page(page: Context, item: LoopItem) -> None:
         PageMissing, ServerBusy, ServerFailed: the text of such an error stands there.
     """
     answer = await page.read(PAGE_INSTEAD_JS)
-    said = readable_json(answer) if isinstance(answer, str) else None
-    if not isinstance(said, Mapping):
+    parsed = readable_json(answer) if isinstance(answer, str) else None
+    if not isinstance(parsed, Mapping):
         return  # a page that takes no scripts says nothing of the kind
-    url, title, headings = str(said["url"]), str(said["title"]), list(map(str, said["headings"]))
-    names, puzzle = list(page_names(title, headings)), bool(said["puzzle"])
-    error_of = partial(error_named, asks_password=bool(said["password"]))
+    url, title, headings = str(parsed["url"]), str(parsed["title"]), list(map(str, parsed["headings"]))
+    names, puzzle = list(page_names(title, headings)), bool(parsed["puzzle"])
+    error_of = partial(error_named, asks_password=bool(parsed["password"]))
     if not puzzle and not any(error_of(name, is_short=True) for name in names):
         return
     chars = int(await page.read(_CHARS_JS))

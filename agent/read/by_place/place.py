@@ -45,21 +45,21 @@ class Place:
     value: Json = None  # of a place in JSON
 
     @classmethod
-    def of(cls, said: Mapping[str, Json]) -> Self:
+    def of(cls, entry: Mapping[str, Json]) -> Self:
         """The place that the reader of places told."""
-        plain = said.get("u")
+        plain = entry.get("u")
         return cls(
-            where=str(said["s"]),
-            how=str(said["w"]),
-            kind=str(said.get("k", "text")),
-            text=str(said.get("t", "")),
+            where=str(entry["s"]),
+            how=str(entry["w"]),
+            kind=str(entry.get("k", "text")),
+            text=str(entry.get("t", "")),
             plain=None if plain is None else str(plain),
-            exact=str(said.get("e") or ""),
-            href=str(said.get("h") or ""),
-            parts=tuple(map(str, said.get("p", ()))),
-            listed=tuple(map(str, said.get("l", ()))),
-            checked=bool(said.get("c")),
-            visible=bool(said["v"]),
+            exact=str(entry.get("e") or ""),
+            href=str(entry.get("h") or ""),
+            parts=tuple(map(str, entry.get("p", ()))),
+            listed=tuple(map(str, entry.get("l", ()))),
+            checked=bool(entry.get("c")),
+            visible=bool(entry["v"]),
         )
 
     @property

@@ -24,10 +24,10 @@ class PlacedRecord:
     may_be_heading: bool  # a row of a table that may hold headers or the title of a section
 
     @classmethod
-    def of(cls, said: Mapping[str, Json]) -> Self:
+    def of(cls, entry: Mapping[str, Json]) -> Self:
         """The record that was told."""
-        places = {name: tuple(map(Place.of, several)) for name, several in said["f"].items()}
-        return cls(str(said["s"]), places, bool(said["x"]))
+        places = {name: tuple(map(Place.of, several)) for name, several in entry["f"].items()}
+        return cls(str(entry["s"]), places, bool(entry["x"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class JsonText:
     where: str  # selector of its script, or the address of what was fetched; "" for a page that is JSON itself
 
     @classmethod
-    def of(cls, said: Mapping[str, Json]) -> Self:
+    def of(cls, entry: Mapping[str, Json]) -> Self:
         """The text that was told."""
-        return cls(str(said["k"]), str(said["t"]), str(said["s"]))
+        return cls(str(entry["k"]), str(entry["t"]), str(entry["s"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +63,22 @@ class PlacesPage:
     text: str  # of a page with a list
 
     @classmethod
-    def of(cls, said: Mapping[str, Json]) -> Self:
+    def of(cls, answer: Mapping[str, Json]) -> Self:
         """The page that was told."""
         return cls(
-            url=str(said["url"]),
-            lang=str(said["lang"]),
-            loaded=said["ready"] == "complete",
-            busy=bool(said["busy"]),
-            scripted=bool(said["scripts"]),
-            invalid=tuple(said["invalid"]),
-            cut=bool(said["cut"]),
-            records=tuple(map(PlacedRecord.of, said["records"])),
-            near={name: tuple(map(str, texts)) for name, texts in said["near"].items()},
-            tables=int(said.get("tables", 0)),
-            json=tuple(map(JsonText.of, said["json"])),
-            json_cut=bool(said["jsonCut"]),
-            text=str(said["text"]),
+            url=str(answer["url"]),
+            lang=str(answer["lang"]),
+            loaded=answer["ready"] == "complete",
+            busy=bool(answer["busy"]),
+            scripted=bool(answer["scripts"]),
+            invalid=tuple(answer["invalid"]),
+            cut=bool(answer["cut"]),
+            records=tuple(map(PlacedRecord.of, answer["records"])),
+            near={name: tuple(map(str, texts)) for name, texts in answer["near"].items()},
+            tables=int(answer.get("tables", 0)),
+            json=tuple(map(JsonText.of, answer["json"])),
+            json_cut=bool(answer["jsonCut"]),
+            text=str(answer["text"]),
         )
 
     @property
@@ -94,7 +94,7 @@ async def read_places(page: PageDocument, arg: Mapping[str, Json]) -> PlacesPage
         BrowserError: the page could not be asked.
     """
     answer = await page.read(PLACES_JS, places_parameters(arg))
-    said = readable_json(answer) if isinstance(answer, str) else answer
-    if not isinstance(said, Mapping):
+    parsed = readable_json(answer) if isinstance(answer, str) else answer
+    if not isinstance(parsed, Mapping):
         raise BrowserError("the page answered no places")
-    return PlacesPage.of(await asyncio.to_thread(parse_places_answer, said, arg))
+    return PlacesPage.of(await asyncio.to_thread(parse_places_answer, parsed, arg))

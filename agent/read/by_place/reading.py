@@ -350,30 +350,32 @@ def _add(read: _Reading, where: str, places: Mapping[str, Sequence[Place]]) -> N
     lacking: dict[str, str] = {}
     for name, several in places.items():
         place, prop = read.extract.fields[name], read.properties[name]
-        said = stated(several, place, prop, read.reading)
+        statement = stated(several, place, prop, read.reading)
         if several:
             read.present.add(name)
-        if said.ambiguous is not None:
-            raise _ambiguous(name, place, said, where, read.page.url)
-        if said.value is not None and said.place is not None:
-            values[name] = said.value
-            sources[name] = FieldSource("given", said.place.where, True, "certain", Reason.GIVEN)
+        if statement.ambiguous is not None:
+            raise _ambiguous(name, place, statement, where, read.page.url)
+        if statement.value is not None and statement.place is not None:
+            values[name] = statement.value
+            sources[name] = FieldSource("given", statement.place.where, True, "certain", Reason.GIVEN)
             continue
-        lacking[name] = said.fault or (f"{said.place.where} is empty" if said.place else f"{place.query} finds nothing")
-        if prop.nullable and not said.fault:
+        lacking[name] = statement.fault or (
+            f"{statement.place.where} is empty" if statement.place else f"{place.query} finds nothing"
+        )
+        if prop.nullable and not statement.fault:
             values[name] = None
     read.records.append(RecordReading(where, values, sources, lacking))
 
 
-def _ambiguous(name: str, field_place: FieldPlace, said: StatedByPlaces, where: str, url: str) -> PlaceAmbiguous:
-    assert said.ambiguous is not None
+def _ambiguous(name: str, field_place: FieldPlace, statement: StatedByPlaces, where: str, url: str) -> PlaceAmbiguous:
+    assert statement.ambiguous is not None
     record = f" in the record {where}" if where else ""
     more = (
         "; give a narrower selector, or `all` for a list" if field_place.select else "; give its selector by `select`"
     )
     return PlaceAmbiguous(
-        f"`extract.fields.{name}`: {field_place.kind} {field_place.query} is {len(said.ambiguous.places)} different "
-        f"values on {url}{record}: {said.ambiguous}{more}",
+        f"`extract.fields.{name}`: {field_place.kind} {field_place.query} is {len(statement.ambiguous.places)} "
+        f"different values on {url}{record}: {statement.ambiguous}{more}",
         field=name,
     )
 
@@ -394,12 +396,12 @@ def _check_there(read: _Reading) -> None:
     if read.extract.many and not read.records:
         raise _no_records(read, missing)
     if absent := read.absent:
-        told = "; ".join(f"`extract.fields.{name}`: {_not_found_message(read, name)}" for name in absent)
-        raise missing(f"{url}: {told}", fields=tuple(absent))
+        reasons = "; ".join(f"`extract.fields.{name}`: {_not_found_message(read, name)}" for name in absent)
+        raise missing(f"{url}: {reasons}", fields=tuple(absent))
     faults = {name: why for name, why in read.records[0].lacking.items() if read.needs(name)}
     if faults and not read.extract.many:
-        told = "; ".join(f"`extract.fields.{name}`: {why}" for name, why in faults.items())
-        raise RecordInvalid(f"{url}: {told}")
+        reasons = "; ".join(f"`extract.fields.{name}`: {why}" for name, why in faults.items())
+        raise RecordInvalid(f"{url}: {reasons}")
 
 
 def _no_records(read: _Reading, missing: type[PlaceMissing]) -> AgentError:

@@ -85,10 +85,10 @@ def _names_of(facts: Facts) -> list[str]:
 def _parts_of(url: str) -> frozenset[str]:
     """The parts of an address that may say which item it is of, the last of its path and the values of its query."""
     parts = address_parts(url)
-    told = [unquote(step) for step in parts.path.split("/") if step][-1:]
-    told += [unquote(step) for step in parts.fragment.split("/") if step][-1:]
-    told += [value for _, value in parse_qsl(parts.query)]
-    return frozenset(filter(None, map(squash, told)))
+    parts_of_item = [unquote(step) for step in parts.path.split("/") if step][-1:]
+    parts_of_item += [unquote(step) for step in parts.fragment.split("/") if step][-1:]
+    parts_of_item += [value for _, value in parse_qsl(parts.query)]
+    return frozenset(filter(None, map(squash, parts_of_item)))
 
 
 def _objects(answers: Sequence[FetchedJson]) -> list[tuple[FetchedJson, Mapping[str, Json]]]:
@@ -140,11 +140,11 @@ def _last_step(identity: str) -> str:
 
 
 def _stands_in(value: Json, own: str, text: str) -> bool:
-    said = squash(str(value)) if not isinstance(value, bool) else ""
+    squashed = squash(str(value)) if not isinstance(value, bool) else ""
     telling = _TELLING if isinstance(value, str) else 3
-    if len(said) < telling or said in own:
+    if len(squashed) < telling or squashed in own:
         return False
-    return re.search(rf"(?<![\w.]){re.escape(said[:200])}(?!\w)", text) is not None
+    return re.search(rf"(?<![\w.]){re.escape(squashed[:200])}(?!\w)", text) is not None
 
 
 def _is_scalar(value: Json) -> bool:

@@ -120,8 +120,8 @@ class Grids:
             other = next((inner for each in before if (inner := next(each.iter("table"), None)) is not None), None)
             if other is not None:
                 head = self.of(other)
-                said = [row for row in head.rows if row.text_content().strip()]
-                fits = head.heads and all(row in head.heads for row in said) and width <= head.width <= width + 1
+                rows = [row for row in head.rows if row.text_content().strip()]
+                fits = head.heads and all(row in head.heads for row in rows) and width <= head.width <= width + 1
                 return head.names[:width] if fits else ()
         return ()
 
@@ -140,8 +140,8 @@ def _placed(rows: Sequence[HtmlElement]) -> tuple[dict[HtmlElement, Mapping[int,
                 column += 1
             if cell is None:
                 break
-            told = _number(cell, "aria-colindex")
-            column = told - 1 if told else column
+            number = _number(cell, "aria-colindex")
+            column = number - 1 if number else column
             for _ in range(_span(cell)):
                 at[column], covered[column] = cell, (cell, _down(cell) - 1)
                 column += 1
@@ -151,8 +151,8 @@ def _placed(rows: Sequence[HtmlElement]) -> tuple[dict[HtmlElement, Mapping[int,
 
 
 def _number(cell: HtmlElement, name: str) -> int:
-    said = (cell.get(name) or "").strip()
-    return int(said) if said.isdecimal() and len(said) < 6 else 0
+    digits = (cell.get(name) or "").strip()
+    return int(digits) if digits.isdecimal() and len(digits) < 6 else 0
 
 
 def _span(cell: HtmlElement) -> int:
@@ -197,10 +197,10 @@ def _names(
 ) -> list[list[str]]:
     names = []
     for column in range(width):
-        said = []
+        texts = []
         for row in heads:
             cell = by_row[row].get(column)
             if cell is not None:
-                said.append(one_line(cell.text_content()).translate(_ARROWS).strip() or cell.get("aria-label") or "")
-        names.append(list(dict.fromkeys(filter(None, said))))
+                texts.append(one_line(cell.text_content()).translate(_ARROWS).strip() or cell.get("aria-label") or "")
+        names.append(list(dict.fromkeys(filter(None, texts))))
     return names

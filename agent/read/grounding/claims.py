@@ -170,8 +170,14 @@ def _is_listed(value: Json, path: Path, leaves: Sequence[tuple[Path, Json, Json]
     Short values of a record bear out each other there only beside a field's name or a word of a longer value.
     """
     fields = {part.casefold() for leaf, _, _ in leaves for part in leaf[1:] if isinstance(part, str)}
-    others = [(set(_ANY_WORD.findall(str(said).casefold())), said, own) for leaf, said, own in leaves if leaf != path]
-    telling = {word for words, said, own in others if not _is_short(said, own) for word in words - common_words()}
+    others = [
+        (set(_ANY_WORD.findall(str(leaf_value).casefold())), leaf_value, own)
+        for leaf, leaf_value, own in leaves
+        if leaf != path
+    ]
+    telling = {
+        word for words, leaf_value, own in others if not _is_short(leaf_value, own) for word in words - common_words()
+    }
     words = fields.union(*(words for words, _, _ in others))
     return str(value).strip().casefold() not in fields and text.shows_among(
         value, frozenset(words), frozenset(fields | telling)
@@ -189,8 +195,8 @@ def _is_short(value: Json, schema: dict[str, Json]) -> bool:
         return False
     if isinstance(value, int | float):
         return value == int(value) and abs(value) < _SHORT_NUMBER if abs(value) < 1e300 else False
-    said = str(value).strip()
-    return (said.isalpha() and said.islower() and len(said) <= _SHORT_WORD) or (said.isdigit() and len(said) <= 2)
+    text = str(value).strip()
+    return (text.isalpha() and text.islower() and len(text) <= _SHORT_WORD) or (text.isdigit() and len(text) <= 2)
 
 
 def _words_of(text: str) -> frozenset[str]:

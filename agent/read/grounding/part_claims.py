@@ -72,10 +72,10 @@ def partial_list_message(text: str, known: Collection[str] = ()) -> str:
     Args:
         known: texts of the records, which say nothing of the list.
     """
-    if told := failure_line(text, known) or cut_line(text, known):
-        return f"the page says {told!r}"
-    told = loading_line(text, known)
-    return f"the page still says {told!r}" if told else ""
+    if line := failure_line(text, known) or cut_line(text, known):
+        return f"the page says {line!r}"
+    line = loading_line(text, known)
+    return f"the page still says {line!r}" if line else ""
 
 
 def failure_line(text: str, known: Collection[str] = ()) -> str:
@@ -104,8 +104,8 @@ def loading_line(text: str, known: Collection[str] = ()) -> str:
 
 def page_number_line(text: str, known: Collection[str] = ()) -> str:
     """The line that says that this is one of several pages and not the last: "Page 1 of 6"; "" for none."""
-    told = [(line, _PAGE.fullmatch(line)) for line in _lines(text, known)]
-    return next((line for line, hit in told if hit is not None and int(hit[1]) < int(hit[2])), "")
+    matches = [(line, _PAGE.fullmatch(line)) for line in _lines(text, known)]
+    return next((line for line, hit in matches if hit is not None and int(hit[1]) < int(hit[2])), "")
 
 
 def end_line(text: str) -> str:

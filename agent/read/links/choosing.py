@@ -56,8 +56,8 @@ def score_group(group: LinkGroup, asked: Phrase, goal: Phrase) -> float:
     away = group.away / max(1, count)
     if not group.visible or group.texts == 0 or away == 0:
         return 0.0
-    said = phrase(f"{group.heading} {group.words} {group.caption}")
-    named = overlap(asked, said) + 0.4 * overlap(goal, said)
+    group_words = phrase(f"{group.heading} {group.words} {group.caption}")
+    named = overlap(asked, group_words) + 0.4 * overlap(goal, group_words)
     in_texts = sum(bool(set(asked) & set(phrase(row.text))) for row in group.rows[:50]) / min(50, count)
     size = min(1.0, count / 12) if count > 1 else 0.05
     place = _PLACES[group.region]

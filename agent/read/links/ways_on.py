@@ -119,8 +119,8 @@ class WaysOn:
         numbered = (el for el in marked if re.search(r"\d", str(el.text_content())) and self.in_pager(el))
         open_ = next(numbered, None)
         if open_ is None:
-            said = (el for el in marked if el.get("aria-current") in ("page", "true") or _in_own_pager(el))
-            open_ = next(said, None)
+            current = (el for el in marked if el.get("aria-current") in ("page", "true") or _in_own_pager(el))
+            open_ = next(current, None)
         return text_in(open_) if open_ is not None else ""
 
     def rel_next(self) -> HtmlElement | None:
@@ -129,8 +129,8 @@ class WaysOn:
         return next((el for el in linked if "next" in (el.get("rel") or "").split()), None)
 
     def _text(self, el: HtmlElement) -> str:
-        said = str(el.text_content())
-        return one_line(said or (self._page.value(el) or "" if el.tag == "input" else ""))
+        text = str(el.text_content())
+        return one_line(text or (self._page.value(el) or "" if el.tag == "input" else ""))
 
     def _pressed(self) -> Iterator[HtmlElement]:
         """Yield what takes clicks in a pager and is neither a link nor a button."""
@@ -179,8 +179,8 @@ def _is_target(el: HtmlElement) -> bool:
 
 def _is_pager(el: HtmlElement) -> bool:
     name, label = el.get("class") or "", el.get("aria-label") or ""
-    said = _PAGER.search(name) or _PAGER.search(el.get("id") or "") or re.search("paginat", label, re.I)
-    return bool(said) or "pages" in name.split()
+    match = _PAGER.search(name) or _PAGER.search(el.get("id") or "") or re.search("paginat", label, re.I)
+    return bool(match) or "pages" in name.split()
 
 
 def _is_current(el: HtmlElement) -> bool:

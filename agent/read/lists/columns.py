@@ -135,10 +135,10 @@ class _Collector:
             self._put(("pair", "td@0"), record, joined(head), head, "", head[0].link)
             self._put(("pair", "td@1"), record, joined(pieces[len(head) :]), pieces[len(head) :], "", None)
             return
-        said = _MEANS.match(pieces[1].text) if len(pieces) > 1 and pieces[0].line == pieces[1].line else None
-        if said is not None and pieces[0].path != pieces[1].path:
+        match = _MEANS.match(pieces[1].text) if len(pieces) > 1 and pieces[0].line == pieces[1].line else None
+        if match is not None and pieces[0].path != pieces[1].path:
             self._put(("pair", "td@0"), record, pieces[0].text, pieces[:1], "", pieces[0].link)
-            meaning = joined([replace(pieces[1], text=said[1]), *pieces[2:]])
+            meaning = joined([replace(pieces[1], text=match[1]), *pieces[2:]])
             self._put(("pair", "td@1"), record, meaning, pieces[1:], "", None)
 
     def _unfolding(self, pieces: Sequence[Piece]) -> Sequence[Piece]:
@@ -171,26 +171,28 @@ class _Collector:
                 or self._label_in(piece)
             ]
             for start, end in pairwise([*starts, len(line)]):
-                said, values = self._label_in(line[start]), line[start + 1 : end]
-                if said:
-                    text = joined([replace(line[start], text=said[2]), *values])
-                    self._put(("label", said[1].casefold()), record, text, line[start:end], said[1], line[start].link)
+                match, values = self._label_in(line[start]), line[start + 1 : end]
+                if match:
+                    text = joined([replace(line[start], text=match[2]), *values])
+                    self._put(("label", match[1].casefold()), record, text, line[start:end], match[1], line[start].link)
                     continue
                 if not values and start == len(line) - 1 and place + 1 < len(lines):
                     below = lines[place + 1]
                     ends = (at for at, piece in enumerate(below) if piece.text.endswith(":"))
                     values = below[: next(ends, len(below))]
                 named = line[start].text.endswith(":") or line[start].path[-1].startswith("th@")
-                told = bool(values) and (named or values[0].link is not None or not self._is_constant(values[0]))
-                if told and beside(line[start], values[0]):
+                states_value = bool(values) and (
+                    named or values[0].link is not None or not self._is_constant(values[0])
+                )
+                if states_value and beside(line[start], values[0]):
                     label = line[start].text
                     link = values[0].link if len({piece.link for piece in values}) == 1 else None
                     self._put(("label", label.casefold()), record, joined(values), values, label, link)
 
     def _label_in(self, piece: Piece) -> re.Match[str] | None:
         """The label that a piece begins with, and what follows it, where several records have it."""
-        said = _PREFIX.match(piece.text)
-        return said if said and self._prefixes[said[1].casefold()] >= max(2, 0.3 * self.count) else None
+        match = _PREFIX.match(piece.text)
+        return match if match and self._prefixes[match[1].casefold()] >= max(2, 0.3 * self.count) else None
 
     def _is_constant(self, piece: Piece) -> bool:
         """True for a short text that half of the records have."""

@@ -69,9 +69,9 @@ def table_header(
 
 def _calls(row: HtmlElement, names: Collection[Sequence[str]]) -> bool:
     """True for a row most of whose cells, and at least two, are called as `names`."""
-    said = [text for cell in cells_of(row) if (text := line_of(cell))]
-    called = sum(is_named(text, names) for text in said)
-    return called > 1 and 2 * called >= len(said)
+    texts = [text for cell in cells_of(row) if (text := line_of(cell))]
+    called = sum(is_named(text, names) for text in texts)
+    return called > 1 and 2 * called >= len(texts)
 
 
 def _is_header_row(row: HtmlElement, place: int, rows: Sequence[HtmlElement], width: int) -> bool:
@@ -80,10 +80,10 @@ def _is_header_row(row: HtmlElement, place: int, rows: Sequence[HtmlElement], wi
     if len(cells) < max(2, 0.6 * width) or not any(texts):
         return False
     parent = row.getparent()
-    said = [cell for cell, text in zip(cells, texts, strict=True) if text]
-    heads = sum(map(is_head, said))
-    if (len(said) > 1 and heads >= 0.6 * len(said)) or (parent is not None and parent.tag == "thead"):
-        return heads < len(said) or not _names_its_row(row, rows)
+    filled = [cell for cell, text in zip(cells, texts, strict=True) if text]
+    heads = sum(map(is_head, filled))
+    if (len(filled) > 1 and heads >= 0.6 * len(filled)) or (parent is not None and parent.tag == "thead"):
+        return heads < len(filled) or not _names_its_row(row, rows)
     if place > 1 or len(cells) != width or sum(map(bool, texts)) < 0.6 * len(cells):
         return False
     if not all(len(text) < 40 and not re.search(r"\d{2}", text) for text in texts) or any(map(_is_marked, cells)):
@@ -97,8 +97,8 @@ def _is_header_row(row: HtmlElement, place: int, rows: Sequence[HtmlElement], wi
 def is_section(row: HtmlElement) -> bool:
     """True for a row whose one cell spans columns: it says what follows, and is no record."""
     cells = cells_of(row)
-    said = [cell for cell in cells if words_in_line(str(cell.text_content()))]
-    return len(said) == 1 and len(cells) == 1 and attribute_number(said[0], "colspan", 30) > 1
+    filled = [cell for cell in cells if words_in_line(str(cell.text_content()))]
+    return len(filled) == 1 and len(cells) == 1 and attribute_number(filled[0], "colspan", 30) > 1
 
 
 def is_sum(row: HtmlElement) -> bool:
@@ -122,8 +122,8 @@ def header_above(table: HtmlElement) -> dict[str, str]:
         above = None if before is None else next((other for other in before.iter() if is_table(other)), None)
         if above is not None:
             texts, heads = table_header(above)
-            said = [row for row in above.iter("tr") if words_in_line(str(row.text_content()))]
-            return texts if heads and said == heads else {}
+            filled = [row for row in above.iter("tr") if words_in_line(str(row.text_content()))]
+            return texts if heads and filled == heads else {}
     return {}
 
 

@@ -68,9 +68,9 @@ def _counts(text: str) -> dict[str, str]:
     """Numbers by the word behind them; none for a word that has several."""
     numbers: dict[str, str | None] = {}
     for number, word in _COUNTED.findall(text):
-        if said := split_words(word):
+        if words := split_words(word):
             written = _written_out(number)
-            numbers[said[0]] = written if numbers.get(said[0], written) == written else None
+            numbers[words[0]] = written if numbers.get(words[0], written) == written else None
     return {word: number for word, number in numbers.items() if number}
 
 

@@ -85,27 +85,27 @@ class Casting:
         return values or None
 
     def _number(self, value: Json, field: Field, prop: str) -> Json:
-        said = self._principal(value, "number") if isinstance(value, Mapping) else value
-        if isinstance(said, bool) or said is None:
+        principal = self._principal(value, "number") if isinstance(value, Mapping) else value
+        if isinstance(principal, bool) or principal is None:
             return None
         if isinstance(value, Mapping) and self.asks_unit(value, field):
-            said = f"{said} {self.unit_of(value)}"
-        amount = self._amount(said, field, prop)
+            principal = f"{principal} {self.unit_of(value)}"
+        amount = self._amount(principal, field, prop)
         if amount is None or (field.kind == "integer" and abs(amount - round(amount)) > 0.01):
             return None
         return round(amount) if field.kind == "integer" or amount == int(amount) else amount
 
-    def _amount(self, said: Json, field: Field, prop: str) -> float | None:
-        text = one_line(str(said))
+    def _amount(self, stated: Json, field: Field, prop: str) -> float | None:
+        text = one_line(str(stated))
         unit = field.prop.unit_for(text, self.lang)
         of_time = "Duration" in property_named(prop).ranges
-        if isinstance(said, str) and unit:
+        if isinstance(stated, str) and unit:
             amount = read_quantity(text, unit, self.lang)
             if amount is not None:
                 return amount if amount > 0 or not of_time else None
             if not states_no_unit(text) or (of_time and not text.isdigit()):
                 return None
-        elif isinstance(said, str) and (of_time or _ISO_DURATION.match(text)):
+        elif isinstance(stated, str) and (of_time or _ISO_DURATION.match(text)):
             return None if re.search(r"[^\W\d_]", text) else self._plain_amount(text, field, prop)
         return self._plain_amount(text, field, prop) if len(text) < _LONGEST_NUMBER else None
 
@@ -119,7 +119,7 @@ class Casting:
         """True for plain numbers where the field asks for a unit: which one they are in is not said."""
         if not field.prop.unit:
             return False
-        return all(not isinstance(said, Mapping) and states_no_unit(str(said)) for said in values_of(raw))
+        return all(not isinstance(stated, Mapping) and states_no_unit(str(stated)) for stated in values_of(raw))
 
     def asks_unit(self, quantity: Mapping[str, Json], field: Field) -> bool:
         """True for a quantity whose unit is one that the field asks for, or another one of its kind."""
@@ -136,8 +136,8 @@ class Casting:
         return None
 
     def _address(self, value: Json, prop: str) -> str | None:
-        said = self._principal(value, "address") if isinstance(value, Mapping) else value
-        text = said.strip() if isinstance(said, str) else ""
+        principal = self._principal(value, "address") if isinstance(value, Mapping) else value
+        text = principal.strip() if isinstance(principal, str) else ""
         if text.startswith(("data:", "javascript:", "#")) or " " in text or not _LINKED.match(text):
             return None
         if "ImageObject" in property_named(prop).ranges and is_no_picture(text):
@@ -145,19 +145,19 @@ class Casting:
         return joined(self.base, html.unescape(text)) or None
 
     def _day(self, value: Json, field: Field) -> str | None:
-        said = self._principal(value, "text") if isinstance(value, Mapping) else value
-        if said is None:
+        principal = self._principal(value, "text") if isinstance(value, Mapping) else value
+        if principal is None:
             return None
         timed = field.prop.format == "date-time"
-        return read_date(str(said), self.lang, with_time=True) if timed else read_day(str(said), self.lang)
+        return read_date(str(principal), self.lang, with_time=True) if timed else read_day(str(principal), self.lang)
 
     def _text(self, stated: Sequence[Json], field: Field, prop: str) -> Json:
         long = prop in ("articleBody", "text")
         texts = []
         for value in stated:
-            said = self._principal(value, "text")
-            if said is not None and not isinstance(said, bool):
-                texts.append(str(said).strip() if long and "\n" in str(said) else one_line(str(said)))
+            principal = self._principal(value, "text")
+            if principal is not None and not isinstance(principal, bool):
+                texts.append(str(principal).strip() if long and "\n" in str(principal) else one_line(str(principal)))
         texts = list(dict.fromkeys(text for text in texts if folded(text)))
         ranges = property_named(prop).ranges
         members = [ENUMERATIONS[name] for name in ranges if ENUMERATIONS.get(name)]
@@ -203,11 +203,11 @@ class Casting:
             return self._principal(node["@value"], expected)
         for name in _PRINCIPAL[expected]:
             stated = values_of(property_of(node, name))
-            said = self._principal(stated[0], expected) if stated and stated[0] is not node else None
-            if said in (None, ""):
+            principal = self._principal(stated[0], expected) if stated and stated[0] is not node else None
+            if principal in (None, ""):
                 continue
             unit = property_of(node, "unitText") if name == "value" and expected == "text" else None
-            return f"{said} {one_line(str(unit))}" if unit else said
+            return f"{principal} {one_line(str(unit))}" if unit else principal
         return None
 
     # --- lists of lines -------------------------------------------------------------------------------
@@ -236,14 +236,14 @@ class Casting:
         if parts:
             lines += self.lines(parts)
         if not (name or text or parts):
-            said = self._principal(node, "text")
-            lines += [one_line(str(said))] if said else []
+            principal = self._principal(node, "text")
+            lines += [one_line(str(principal))] if principal else []
         return lines
 
     def _text_of(self, node: Mapping[str, Json], name: str, *, keep_lines: bool = False) -> str:
         stated = values_of(property_of(node, name))
-        said = self._principal(stated[0], "text") if stated else None
-        return "" if said is None else plain_text(str(said)) if keep_lines else one_line(str(said))
+        principal = self._principal(stated[0], "text") if stated else None
+        return "" if principal is None else plain_text(str(principal)) if keep_lines else one_line(str(principal))
 
 
 def _is_repetition(name: str, text: str) -> bool:
@@ -255,6 +255,6 @@ def _is(member: str, text: str) -> bool:
     return folded(member) == re.sub(r"[^a-z]", "", folded(text))
 
 
-def _boolean(said: Json) -> bool | None:
-    text = str(said).lower()
+def _boolean(stated: Json) -> bool | None:
+    text = str(stated).lower()
     return True if text in _TRUE else False if text in _FALSE else None

@@ -183,8 +183,8 @@ def scored_nodes(
 def name_of(node: Node, casting: Casting) -> str:
     """A node's name or headline, folded; "" without one."""
     stated = values_of(property_of(node, "name") or property_of(node, "headline"))
-    said = casting.principal_text(stated[0]) if stated else None
-    return folded(str(said)) if said is not None else ""
+    text = casting.principal_text(stated[0]) if stated else None
+    return folded(str(text)) if text is not None else ""
 
 
 def _is_named(name: str, title: str) -> bool:

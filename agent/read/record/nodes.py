@@ -95,7 +95,7 @@ def property_of(node: Node, name: str) -> Json:
     value = node.get(name)
     if value is None:
         lower = name.lower()
-        value = next((said for key, said in node.items() if re.split(r"[/#:]", key)[-1].lower() == lower), None)
+        value = next((stated for key, stated in node.items() if re.split(r"[/#:]", key)[-1].lower() == lower), None)
     return None if value in ("", [], {}) else value
 
 

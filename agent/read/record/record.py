@@ -74,8 +74,8 @@ def read_blocks(
     }
     for prop in properties:
         given = [record for record in read.values() if prop.name in record.sources]
-        said = {(repr(record.value[prop.name]), record.sources[prop.name].how) for record in given}
-        if len(given) > 2 and [how for _, how in said] == ["heading"]:
+        statements = {(repr(record.value[prop.name]), record.sources[prop.name].how) for record in given}
+        if len(given) > 2 and [how for _, how in statements] == ["heading"]:
             for misread in given:
                 del misread.value[prop.name], misread.sources[prop.name]
     return read
@@ -96,14 +96,14 @@ class _RecordReading:
         self.shown.expect(properties)
         record, missing = ReadRecord(), []
         for prop in properties:
-            told = self._answer(prop, prop.name).filter_by_sureness(accept)
-            if told.source is not None:
-                record.value[prop.name] = told.value
-                record.sources[prop.name] = told.source
+            answer = self._answer(prop, prop.name).filter_by_sureness(accept)
+            if answer.source is not None:
+                record.value[prop.name] = answer.value
+                record.sources[prop.name] = answer.source
                 continue
             missing.append(prop.name)
-            if told.candidates:
-                record.candidates[prop.name] = told.candidates
+            if answer.candidates:
+                record.candidates[prop.name] = answer.candidates
             if prop.nullable:
                 record.value[prop.name] = None
         return replace(record, missing=tuple(missing))
@@ -113,18 +113,18 @@ class _RecordReading:
         asked = Field(prop)
         if asked.kind == "object":
             return self._object(prop, name)
-        told, settled = self.shown.read(prop), None
+        by_places, settled = self.shown.read(prop), None
         if self.testimony is not None:
-            seen = told.value if told.source is not None and told.source.confirmed else None
+            seen = by_places.value if by_places.source is not None and by_places.source.confirmed else None
             settled = settle(asked, name, self.testimony, seen)
         read_as = settled.claim.prop if settled is not None else prop.concept.name if prop.concept is not None else ""
-        return limit_sureness(weighed(told, settled, asked), asked, read_as)
+        return limit_sureness(weighed(by_places, settled, asked), asked, read_as)
 
     def _object(self, prop: Property, name: str) -> FieldAnswer:
         answers = {part.name: self._answer(part, f"{name}.{part.name}") for part in prop.properties}
-        parts = {part: (told.value, told.source) for part, told in answers.items() if told.source is not None}
+        parts = {part: (answer.value, answer.source) for part, answer in answers.items() if answer.source is not None}
         if not parts or any(part.required and part.name not in parts for part in prop.properties):
-            candidates = [candidate for told in answers.values() for candidate in told.candidates]
+            candidates = [candidate for answer in answers.values() for candidate in answer.candidates]
             return FieldAnswer(candidates=tuple(candidates[:MOST_CANDIDATES]))
         sources = [source for _, source in parts.values()]
         least = max(sources, key=lambda source: SURENESS_ORDER.index(source.sureness))

@@ -78,15 +78,15 @@ class Claim:
         """True for a name or headline."""
         return self.prop in _TITLES
 
-    def agrees(self, told: Json) -> bool:
-        """True when `told` says the same; one title may hold the other."""
-        if same(self.value, told):
+    def agrees(self, stated: Json) -> bool:
+        """True when `stated` says the same; one title may hold the other."""
+        if same(self.value, stated):
             return True
-        if isinstance(self.value, list) and isinstance(told, list):
-            return letters("".join(map(str, self.value))) == letters("".join(map(str, told)))
-        if not self.is_title or not isinstance(told, str):
+        if isinstance(self.value, list) and isinstance(stated, list):
+            return letters("".join(map(str, self.value))) == letters("".join(map(str, stated)))
+        if not self.is_title or not isinstance(stated, str):
             return False
-        mine, its = folded(str(self.value)), folded(told)
+        mine, its = folded(str(self.value)), folded(stated)
         return min(len(mine), len(its)) >= _TELLING and (mine in its or its in mine)
 
     def as_candidate(self, why: Reason) -> FieldCandidate:
@@ -124,12 +124,12 @@ class Settled:
         return tuple(claim.as_candidate(self.why) for claim in (self.claim, *self.rivals))
 
 
-def settle(asked: Field, name: str, testimony: Testimony, told: Json) -> Settled | None:
+def settle(asked: Field, name: str, testimony: Testimony, shown_value: Json) -> Settled | None:
     """The value of a field that its witnesses bear out best; None where it has none.
 
     Args:
         name: by which the field's witnesses are known.
-        told: what a place states that people see, None for nothing: it bears out the same value.
+        shown_value: what a place states that people see, None for nothing: it bears out the same value.
     """
     is_body = name in testimony.bodies
     claims = _claims(asked, name, testimony, is_body)
@@ -138,7 +138,7 @@ def settle(asked: Field, name: str, testimony: Testimony, told: Json) -> Settled
     if asked.kind == "day":
         claims = _days_of_moments(claims, testimony.view)
     best, strong = claims[0], "node" in claims[0].kinds and not testimony.crowded
-    best.shown = best.shown or (told is not None and best.agrees(told))
+    best.shown = best.shown or (shown_value is not None and best.agrees(shown_value))
     rivals = tuple(
         claim
         for claim in claims[1:]
@@ -207,9 +207,9 @@ def _score(claim: Claim, asked: Field, view: MainMatter, titles: Sequence[str], 
         return score + (4.0 if "meta" in claim.kinds else 0.0)
     if isinstance(claim.value, list | bool):
         return score
-    said = folded(f"{claim.value:.2f}" if isinstance(claim.value, float) else str(claim.value))
-    claim.shown = len(said) > 2 and said in view.main_folded
-    if claim.is_title and "node" in claim.kinds and said and any(title.startswith(said) for title in titles):
+    text = folded(f"{claim.value:.2f}" if isinstance(claim.value, float) else str(claim.value))
+    claim.shown = len(text) > 2 and text in view.main_folded
+    if claim.is_title and "node" in claim.kinds and text and any(title.startswith(text) for title in titles):
         score += 2.0
     return score + 0.3 * claim.shown
 
@@ -273,12 +273,12 @@ def _share_mentioned(entries: Sequence[str], view: MainMatter) -> float:
 
 def _is_list_text(entry: str, view: MainMatter) -> bool:
     """True when a list of the page has several entries that say together what this one says."""
-    said = letters(entry)
+    entry_letters = letters(entry)
     return any(
         len(el) > 1
         and view.is_visible(el)
         and view.text_length(el) < 3 * len(entry) + 100
-        and letters(view.text(el)) == said
+        and letters(view.text(el)) == entry_letters
         for el in view.page.root.iter("ul", "ol", "tbody", "dl")
     )
 

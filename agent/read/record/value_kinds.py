@@ -116,13 +116,13 @@ def most_sure() -> Mapping[ValueKind, Sureness]:
     }
 
 
-def limit_sureness(told: FieldAnswer, asked: Field, prop: str) -> FieldAnswer:
+def limit_sureness(answer: FieldAnswer, asked: Field, prop: str) -> FieldAnswer:
     """An answer that is no surer than its kind of value may be."""
-    if told.source is None or told.source.sureness != "certain":
-        return told
-    if most_sure()[kind_of(asked, prop, told.value)] == "certain":
-        return told
-    return replace(told, source=replace(told.source, sureness="likely"))
+    if answer.source is None or answer.source.sureness != "certain":
+        return answer
+    if most_sure()[kind_of(asked, prop, answer.value)] == "certain":
+        return answer
+    return replace(answer, source=replace(answer.source, sureness="likely"))
 
 
 def summary() -> str:

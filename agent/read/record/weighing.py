@@ -19,66 +19,72 @@ _LONG = 400
 """Characters from which a text is a main text."""
 
 
-def weighed(told: FieldAnswer, settled: Settled | None, asked: Field) -> FieldAnswer:
+def weighed(by_places: FieldAnswer, settled: Settled | None, asked: Field) -> FieldAnswer:
     """One field's answer by the shown places, with what its other witnesses state."""
     if settled is None:
-        return told
+        return by_places
     value, source = settled.claim.value, settled.source
-    if told.source is None:
+    if by_places.source is None:
         if source.sureness == "weak":
-            return FieldAnswer(candidates=_distinct(*told.candidates, *settled.candidates))
-        return FieldAnswer(value, source, told.candidates)
-    if settled.claim.agrees(told.value):
-        return _agreed(told, settled)
-    if asked.kind == "day" and told.source.sureness != "weak" and may_be_one_moment(str(told.value), str(value)):
-        return FieldAnswer(told.value, _doubted(told.source), _distinct(*settled.candidates))
-    if not _outweighs(told.source, settled, asked):
-        return _beside(told, settled)
-    better = settled.of_record or told.source.sureness == "weak" or _is_beyond_places(asked, value)
+            return FieldAnswer(candidates=_distinct(*by_places.candidates, *settled.candidates))
+        return FieldAnswer(value, source, by_places.candidates)
+    if settled.claim.agrees(by_places.value):
+        return _agreed(by_places, settled)
+    if (
+        asked.kind == "day"
+        and by_places.source.sureness != "weak"
+        and may_be_one_moment(str(by_places.value), str(value))
+    ):
+        return FieldAnswer(by_places.value, _doubted(by_places.source), _distinct(*settled.candidates))
+    if not _outweighs(by_places.source, settled, asked):
+        return _beside(by_places, settled)
+    better = settled.of_record or by_places.source.sureness == "weak" or _is_beyond_places(asked, value)
     if source.sureness == "weak" or not better:
-        return FieldAnswer(candidates=_distinct(_candidate(told), *settled.candidates))
+        return FieldAnswer(candidates=_distinct(_candidate(by_places), *settled.candidates))
     if settled.claim.is_title:
-        return FieldAnswer(value, source, _distinct(_candidate(told)))
-    return FieldAnswer(value, _doubted(source), _distinct(_candidate(told), *told.candidates))
+        return FieldAnswer(value, source, _distinct(_candidate(by_places)))
+    return FieldAnswer(value, _doubted(source), _distinct(_candidate(by_places), *by_places.candidates))
 
 
-def _agreed(told: FieldAnswer, settled: Settled) -> FieldAnswer:
+def _agreed(by_places: FieldAnswer, settled: Settled) -> FieldAnswer:
     """As sure as the surer of both."""
-    assert told.source is not None
-    surer = min((settled.source, told.source), key=lambda each: SURENESS_ORDER.index(each.sureness))
+    assert by_places.source is not None
+    surer = min((settled.source, by_places.source), key=lambda each: SURENESS_ORDER.index(each.sureness))
     # Meta elements add the site's name to a title: the shown text is the value.
-    by_place = surer is told.source or (settled.claim.is_title and not settled.of_record)
-    if isinstance(told.value, list) and isinstance(settled.claim.value, list):
-        by_place = len(told.value) > len(settled.claim.value)  # the others hold several entries in one
-    return FieldAnswer(told.value if by_place else settled.claim.value, surer)
+    by_place = surer is by_places.source or (settled.claim.is_title and not settled.of_record)
+    if isinstance(by_places.value, list) and isinstance(settled.claim.value, list):
+        by_place = len(by_places.value) > len(settled.claim.value)  # the others hold several entries in one
+    return FieldAnswer(by_places.value if by_place else settled.claim.value, surer)
 
 
-def _beside(told: FieldAnswer, settled: Settled) -> FieldAnswer:
+def _beside(by_places: FieldAnswer, settled: Settled) -> FieldAnswer:
     """Return what the shown places state, not confirmed where structured data of the record state something else."""
-    if told.source is None or not settled.of_record or settled.source.sureness == "weak":
-        return told
-    sureness = told.source.sureness if told.source.sureness == "weak" else "likely"
-    return FieldAnswer(told.value, _doubted(told.source, sureness), _distinct(*settled.candidates, *told.candidates))
+    if by_places.source is None or not settled.of_record or settled.source.sureness == "weak":
+        return by_places
+    sureness = by_places.source.sureness if by_places.source.sureness == "weak" else "likely"
+    return FieldAnswer(
+        by_places.value, _doubted(by_places.source, sureness), _distinct(*settled.candidates, *by_places.candidates)
+    )
 
 
-def _names_record(told: FieldSource, settled: Settled) -> bool:
+def _names_record(place_source: FieldSource, settled: Settled) -> bool:
     """True where another name of the record outweighs the place: that place is weak, or the page shows both names."""
-    return told.sureness == "weak" or (settled.of_record and settled.claim.shown)
+    return place_source.sureness == "weak" or (settled.of_record and settled.claim.shown)
 
 
-def _outweighs(told: FieldSource, settled: Settled, asked: Field) -> bool:
+def _outweighs(place_source: FieldSource, settled: Settled, asked: Field) -> bool:
     """True where what the other witnesses state counts against what the shown places state.
 
     A number, or a yes, that people see counts for more than one in structured data, which may be stale. What those
     witnesses leave in doubt counts against lists, and where they contradict each other.
     """
-    if settled.claim.is_title and not _names_record(told, settled):
+    if settled.claim.is_title and not _names_record(place_source, settled):
         return False
     stale = settled.sureness != "certain" and not settled.claim.shown
-    if (asked.is_number or asked.kind == "boolean") and stale and told.confirmed:
+    if (asked.is_number or asked.kind == "boolean") and stale and place_source.confirmed:
         return False
     if settled.sureness == "weak":
-        contradicted = settled.why is Reason.CONTRADICTED and told.sureness != "certain"
+        contradicted = settled.why is Reason.CONTRADICTED and place_source.sureness != "certain"
         return asked.kind == "list" or contradicted
     return True
 
@@ -93,9 +99,9 @@ def _doubted(source: FieldSource, sureness: Sureness = "likely") -> FieldSource:
     return replace(source, confirmed=False, sureness=sureness, why=Reason.CONTRADICTED)
 
 
-def _candidate(told: FieldAnswer) -> FieldCandidate:
-    assert told.source is not None
-    return FieldCandidate(told.value, told.source.how, told.source.where, "weak", Reason.CONTRADICTED)
+def _candidate(by_places: FieldAnswer) -> FieldCandidate:
+    assert by_places.source is not None
+    return FieldCandidate(by_places.value, by_places.source.how, by_places.source.where, "weak", Reason.CONTRADICTED)
 
 
 def _distinct(*candidates: FieldCandidate) -> tuple[FieldCandidate, ...]:

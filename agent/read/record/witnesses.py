@@ -192,10 +192,10 @@ class _Gatherer:
         main = testimony.texts.main
         for asked in of_work:
             for part, props in _MAIN_PARTS:
-                fitness, said = self.best_fit(asked, props), getattr(main, part)
+                fitness, text = self.best_fit(asked, props), getattr(main, part)
                 if fitness < 0.9 or (part == "text" and asked.name not in testimony.bodies):
                     continue
-                value = testimony.texts.text if part == "text" else testimony.casting.cast(said, asked, props[0])
+                value = testimony.texts.text if part == "text" else testimony.casting.cast(text, asked, props[0])
                 self.add(asked.name, Witness(value, "main", fitness, f"main text reader, {part}", props[0]))
                 if part == "day":
                     self._from_days(asked, fitness)

@@ -121,7 +121,7 @@ def _stated_most(prop: Property, seen: Sequence[Scored]) -> Scored | None:
         within = any(option.candidate.where.startswith(f"{other.candidate.where} ") for other in own)
         if not within:
             names[_key(option.value)].add(option.candidate.labels)
-    counts = sorted((len(said) for said in names.values()), reverse=True)
+    counts = sorted((len(labels) for labels in names.values()), reverse=True)
     if not counts or counts[0] < _OFTEN or counts[0] in counts[1:]:
         return None
     return next(option for option in own if len(names[_key(option.value)]) == counts[0])
@@ -171,8 +171,8 @@ def _visible_answer(
 
 def _bears_out(title: str, heading: str) -> bool:
     """Return whether the document's title holds the heading, or begins with it but for the number of its chapter."""
-    said, rest = squash(title), _CHAPTER.sub("", heading)
-    return squash(heading) in said or (rest != heading and said.startswith(squash(rest)))
+    squashed, rest = squash(title), _CHAPTER.sub("", heading)
+    return squash(heading) in squashed or (rest != heading and squashed.startswith(squash(rest)))
 
 
 def _other_title(page: Facts, heading: str, shown: VisibleText) -> str:

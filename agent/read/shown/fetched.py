@@ -28,24 +28,24 @@ _AS_SHOWN_ONLY = ("price", "currency", "rating", "name", "image")
 
 
 def with_fetched(
-    told: FieldAnswer, prop: Property, values: Sequence[FetchedValue], shown: VisibleText, reading: ValueHints
+    by_page: FieldAnswer, prop: Property, values: Sequence[FetchedValue], shown: VisibleText, reading: ValueHints
 ) -> FieldAnswer:
-    """`told` by the page, with what the fetched values add to it."""
+    """`by_page`, with what the fetched values add to it."""
     best = _best(prop, values, reading)
     if best is None:
-        return told
+        return by_page
     fetched, value = best
-    if told.source is not None:
-        source = told.source
-        stays = source.sureness == "certain" or source.why == Reason.CONTRADICTED or not _same(told.value, value)
-        return told if stays else _agreed(told.value, source.how, source.where)
-    agreeing = [candidate for candidate in told.candidates if _same(candidate.value, value)]
+    if by_page.source is not None:
+        source = by_page.source
+        stays = source.sureness == "certain" or source.why == Reason.CONTRADICTED or not _same(by_page.value, value)
+        return by_page if stays else _agreed(by_page.value, source.how, source.where)
+    agreeing = [candidate for candidate in by_page.candidates if _same(candidate.value, value)]
     if agreeing:
         return _agreed(agreeing[0].value, agreeing[0].how, agreeing[0].where)
     if len(str(value)) >= _TELLING and not isinstance(value, bool) and shown.has(prop, value):
         return FieldAnswer(value, FieldSource("request", fetched.where, True, "likely", Reason.BORNE_OUT))
-    if told.candidates or not _speaks_for_itself(prop, fetched):
-        return told
+    if by_page.candidates or not _speaks_for_itself(prop, fetched):
+        return by_page
     return FieldAnswer(value, FieldSource("request", fetched.where, False, "likely", Reason.UNSEEN))
 
 

@@ -36,8 +36,8 @@ def is_no_value(
     kind = prop.concept.kind if prop.concept is not None else ""
     if not isinstance(value, str):
         unset = kind == "rating" or (kind == "price" and (candidate.how == "control" or not candidate.visible))
-        told = candidate.how == "heading" and len(candidate.raw.text) > _LONGEST_FIGURE
-        return not isinstance(value, bool) and (told or (unset and value == 0))
+        is_heading = candidate.how == "heading" and len(candidate.raw.text) > _LONGEST_FIGURE
+        return not isinstance(value, bool) and (is_heading or (unset and value == 0))
     text = value.strip()
     if ("term",) in candidate.labels:  # what is explained may be a sign: ">>>", "--"
         return not text
@@ -57,11 +57,11 @@ def is_no_value(
         return True
     if prop.concept and prop.concept.kind in _SPEAKING:
         return False
-    said = phrase(text)
-    if said in prop.phrases or (prop.concept is not None and said in {phrase(name) for name in prop.concept.names}):
+    words = phrase(text)
+    if words in prop.phrases or (prop.concept is not None and words in {phrase(name) for name in prop.concept.names}):
         return True
     # The head of a list that is drawn with plain boxes: "Name" beside "Status".
-    return candidate.how == "label" and said in names
+    return candidate.how == "label" and words in names
 
 
 def without_label(raw: Raw, prop: Property) -> Raw:

@@ -98,18 +98,18 @@ class FieldReader:
         scored = self._scored(prop)
         if self._stated_empty(prop, scored):
             return FieldAnswer()
-        told = _without_unit(prop, self._stated_answer(prop, scored), scored)
-        return with_fetched(told, prop, self.fetched, self.shown, self.reading) if self.fetched else told
+        by_page = _without_unit(prop, self._stated_answer(prop, scored), scored)
+        return with_fetched(by_page, prop, self.fetched, self.shown, self.reading) if self.fetched else by_page
 
     def _stated_answer(self, prop: Property, scored: Sequence[Scored]) -> FieldAnswer:
         """Return what the page itself states."""
-        told = answer(prop, scored, self.shown, self.facts)
-        if self.facts is None or (told.candidates if told.source is None else told.source.sureness != "weak"):
-            return told
+        by_page = answer(prop, scored, self.shown, self.facts)
+        if self.facts is None or (by_page.candidates if by_page.source is None else by_page.source.sureness != "weak"):
+            return by_page
         by_form = self._from_text(prop)
-        if told.source is None or (by_form.source is not None and by_form.source.sureness != "weak"):
+        if by_page.source is None or (by_form.source is not None and by_form.source.sureness != "weak"):
             return by_form
-        return told
+        return by_page
 
     def _stated_empty(self, prop: Property, scored: Sequence[Scored]) -> bool:
         """The record has a place of this name, and nothing stands there: no other place speaks for it."""
@@ -302,14 +302,14 @@ def _listed(text: str, lang: str) -> list[Json]:
     return list(parts) if all(part.isalnum() or is_amount(part, lang) for part in figures) else rows
 
 
-def _without_unit(prop: Property, told: FieldAnswer, scored: Sequence[Scored]) -> FieldAnswer:
+def _without_unit(prop: Property, by_page: FieldAnswer, scored: Sequence[Scored]) -> FieldAnswer:
     """An answer that is not confirmed where neither its place nor its label says the unit that the field asks for."""
-    if not prop.unit or told.source is None or told.source.sureness == "weak":
-        return told
-    places = [each.candidate for each in scored if each.candidate.where == told.source.where]
+    if not prop.unit or by_page.source is None or by_page.source.sureness == "weak":
+        return by_page
+    places = [each.candidate for each in scored if each.candidate.where == by_page.source.where]
     if not any(states_no_unit(place.raw.text) and not unit_beside(place.labels) for place in places):
-        return told
-    return replace(told, source=replace(told.source, confirmed=False, sureness="likely", why=Reason.LOOSE_NAME))
+        return by_page
+    return replace(by_page, source=replace(by_page.source, confirmed=False, sureness="likely", why=Reason.LOOSE_NAME))
 
 
 def _is_amount(line: str, lang: str) -> bool:

@@ -110,9 +110,9 @@ _FALSE = frozenset(squash(word) for word in FALSE_WORDS)
 
 def read_boolean(text: str) -> bool | None:
     """Yes or no, in several languages or as a tick; None for anything else."""
-    said = squash(text).strip(" .!,:;")
-    first = said.split(",")[0].split("(")[0].strip()
-    for wording in (said, first):
+    squashed = squash(text).strip(" .!,:;")
+    first = squashed.split(",")[0].split("(")[0].strip()
+    for wording in (squashed, first):
         if wording in _TRUE:
             return True
         if wording in _FALSE:

@@ -43,10 +43,10 @@ def read_day(text: str, lang: str = "en") -> str | None:
 
 def _in_language(line: str, lang: str) -> str | None:
     try:
-        said = dateparser.parse(line, languages=[lang], settings={"STRICT_PARSING": True})
+        moment = dateparser.parse(line, languages=[lang], settings={"STRICT_PARSING": True})
     except ValueError:  # a language that the library does not have
         return None
-    return said.date().isoformat() if said is not None else None
+    return moment.date().isoformat() if moment is not None else None
 
 
 def _valid(day: str) -> str | None:
@@ -80,7 +80,7 @@ def _month_names(lang: str) -> dict[int, frozenset[str]]:
             for width in ("wide", "abbreviated"):
                 for number, name in months[context][width].items():
                     names[number].add(name.lower().strip("."))
-    return {number: frozenset(said) for number, said in names.items()}
+    return {number: frozenset(spellings) for number, spellings in names.items()}
 
 
 def day_is_shown(day: str, text: str, lang: str) -> bool:

@@ -251,12 +251,12 @@ def read_rating(text: str, lang: str = "") -> Decimal | None:
     filled = text.count("★") + text.count("⭐")
     if filled and not re.search(r"\d", text):
         return Decimal(filled) if filled + text.count("☆") <= 10 else None
-    said = fold(text)
-    scaled = re.search(rf"(\d+(?:[.,]\d+)?)\s*(?:{'|'.join(map(re.escape, OUT_OF))})\s*(\d+)\b", said)
+    folded = fold(text)
+    scaled = re.search(rf"(\d+(?:[.,]\d+)?)\s*(?:{'|'.join(map(re.escape, OUT_OF))})\s*(\d+)\b", folded)
     if scaled:
         value = decimal_of(scaled.group(1))
         return value if value is not None and value <= int(scaled.group(2)) else None  # 18/10 is steel
-    starred = re.search(rf"(\d+(?:[.,]\d+)?)[\s-]*(?:{'|'.join(STARS)}|★|⭐)", said)
+    starred = re.search(rf"(\d+(?:[.,]\d+)?)[\s-]*(?:{'|'.join(STARS)}|★|⭐)", folded)
     if starred:
         return decimal_of(starred.group(1))
     if "%" in text:

@@ -63,9 +63,9 @@ def likeness(asked_for: Phrase, label: Phrase) -> float:
         return 0.0
     if asked_for == label:
         return 1.0
-    asked, said = set(asked_for), set(label)
-    if asked <= said:
-        extra = said - asked
+    asked, label_words = set(asked_for), set(label)
+    if asked <= label_words:
+        extra = label_words - asked
         if extra & QUALIFIER_WORDS:
             return 0.0
         extra -= NEUTRAL_WORDS
@@ -73,12 +73,20 @@ def likeness(asked_for: Phrase, label: Phrase) -> float:
         if extra and all(word.isdecimal() for word in asked):
             return 0.0  # "$1,590.60" is no label of a `field_1`
         return (0.92, 0.74, 0.6, 0.45)[len(extra)] if len(extra) < 4 else 0.3
-    missing = asked - said
-    if missing <= (NEUTRAL_WORDS | UNIT_WORDS) and asked & said == said and not said <= NEUTRAL_WORDS:
+    missing = asked - label_words
+    if (
+        missing <= (NEUTRAL_WORDS | UNIT_WORDS)
+        and asked & label_words == label_words
+        and not label_words <= NEUTRAL_WORDS
+    ):
         return 0.9
-    common = asked & said
-    if len(common) >= 2 and not all(word.isdecimal() for word in common) and not (said - asked) & QUALIFIER_WORDS:
-        return 0.75 * len(common) / len(asked | said)
+    common = asked & label_words
+    if (
+        len(common) >= 2
+        and not all(word.isdecimal() for word in common)
+        and not (label_words - asked) & QUALIFIER_WORDS
+    ):
+        return 0.75 * len(common) / len(asked | label_words)
     return 0.0
 
 
@@ -88,11 +96,11 @@ def best_likeness(phrases: tuple[Phrase, ...], label: Phrase) -> float:
     return max((likeness(asked_for, label) for asked_for in phrases), default=0.0)
 
 
-def overlap(asked: Phrase, said: Phrase) -> float:
-    """The share of the words of `asked` that `said` holds, as whole words."""
+def overlap(asked: Phrase, phrase_words: Phrase) -> float:
+    """The share of the words of `asked` that `phrase_words` holds, as whole words."""
     if not asked:
         return 0.0
-    there = set(said)
+    there = set(phrase_words)
     return sum(word in there for word in asked) / len(asked)
 
 

@@ -12,8 +12,8 @@ _PLACEHOLDERS = frozenset(squash(text) for text in NO_VALUE)
 
 def is_placeholder(text: str) -> bool:
     """Return whether `text` stands where a value is missing: "n/a", "TBD", a dash, or nothing at all."""
-    said = text.strip()
-    return not said.strip("-–—_.… /") or squash(said.strip("<>[]() ")) in _PLACEHOLDERS
+    stripped = text.strip()
+    return not stripped.strip("-–—_.… /") or squash(stripped.strip("<>[]() ")) in _PLACEHOLDERS
 
 
 _STAND_INS = frozenset({"placeholder", "spacer"})

@@ -139,8 +139,8 @@ def requested_unit(name: str, description: str, x_unit: str) -> str:
         return unit
     if len(words) == 1 and len(words[0]) > 2 and is_plural(words[0]) and (unit := unit_named(words[0])):
         return unit
-    said = [*_IN_UNIT.findall(description), description.strip(" .")]
-    return next((unit for word in said if (unit := unit_named(word))), "")
+    wordings = [*_IN_UNIT.findall(description), description.strip(" .")]
+    return next((unit for word in wordings if (unit := unit_named(word))), "")
 
 
 def unit_perhaps(name: str, others: Iterable[str] = ()) -> str:
@@ -187,8 +187,8 @@ def _as_decimal(match: re.Match[str]) -> str:
 
 def _iso_seconds(text: str) -> float | None:
     try:
-        said = isodate.parse_duration(re.sub(r"(?<=\d),(?=\d)", ".", text.upper().replace(" ", "")))
-        whole = said.totimedelta(start=_SOME_DAY) if isinstance(said, isodate.Duration) else said
+        duration = isodate.parse_duration(re.sub(r"(?<=\d),(?=\d)", ".", text.upper().replace(" ", "")))
+        whole = duration.totimedelta(start=_SOME_DAY) if isinstance(duration, isodate.Duration) else duration
     except (isodate.ISO8601Error, OverflowError, ValueError):
         return None
     return float(whole.total_seconds())
@@ -226,10 +226,10 @@ def unit_words(kind: str, lang: str) -> dict[str, str]:
     for code in dict.fromkeys((lang, "en")):
         for unit, length, amount in product(_UNITS[kind], _LENGTHS, (1, 2, 5)):
             try:
-                said = format_unit(amount, f"{kind}-{unit}", length, locale=code)
+                formatted = format_unit(amount, f"{kind}-{unit}", length, locale=code)
             except (UnknownLocaleError, ValueError):
                 continue
-            word = re.sub(r"[\d\s]", "", said)
+            word = re.sub(r"[\d\s]", "", formatted)
             if f"{kind}-{unit}" not in word:  # CLDR has no such length
                 words.setdefault(word, unit)
     spelt: dict[str, set[str]] = {}

@@ -64,15 +64,15 @@ def read_stock(text: str) -> Stock | None:
     tail = re.split(r"[/#]", text.strip())[-1].replace("_", "").replace(" ", "").replace("-", "").lower()
     if tail in _SCHEMA_STOCK:
         return _SCHEMA_STOCK[tail]
-    said = _folded_words(text)
-    if not said:
+    words = _folded_words(text)
+    if not words:
         return None
-    padded = f" {said} "
-    if _ZERO.match(said) or any(f" {phrase} " in padded for phrase in _OUT):
+    padded = f" {words} "
+    if _ZERO.match(words) or any(f" {phrase} " in padded for phrase in _OUT):
         return "out"
     if any(f" {phrase} " in padded for phrase in _PRE):
         return "preorder"
-    some = _SOME.search(said)
+    some = _SOME.search(words)
     if some:
         return "out" if some.group(1) == "0" else "in"
     return _as_in(padded, text)
@@ -107,12 +107,14 @@ def stock_line(text: str) -> Stock | None:
     stock = read_stock(text)
     if stock is None or len(text) > 60:
         return None
-    said = _folded_words(text)
-    known = max((phrase for phrase in (*_OUT, *_IN, *_PRE) if f" {phrase} " in f" {said} "), key=len, default="")
-    some = _SOME.search(said)
-    if max(len(known), len(some.group()) if some else 0) >= 0.6 * len(said):
+    words = _folded_words(text)
+    known = max((phrase for phrase in (*_OUT, *_IN, *_PRE) if f" {phrase} " in f" {words} "), key=len, default="")
+    some = _SOME.search(words)
+    if max(len(known), len(some.group()) if some else 0) >= 0.6 * len(words):
         return stock
-    first = max((phrase for phrase in (*_OUT, *_IN, *_PRE) if f"{said} ".startswith(f"{phrase} ")), key=len, default="")
+    first = max(
+        (phrase for phrase in (*_OUT, *_IN, *_PRE) if f"{words} ".startswith(f"{phrase} ")), key=len, default=""
+    )
     rest = fold(text)[len(first) :]
     if not first:
         return None

@@ -13,7 +13,7 @@ from shoal.agent.worker_messages import LearnedUse, Work
 from shoal.agent.workflows.format.workflow import goal_hash, schema_hash
 
 MOST_WITHOUT = 20
-"""Items of a loop that is worked out by its teacher as a whole: learning takes eight of them."""
+"""Items of a loop that is worked out by its baseline as a whole: learning takes eight of them."""
 _BY_RULES = "read by the rules"
 """Stands before the goal in the scope of what the rules have taught. What a model has taught is another workflow: where
 the two read a page differently, neither must break the other's."""

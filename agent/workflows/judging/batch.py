@@ -1,7 +1,7 @@
 """Drift over a batch: what the records of many items say together, and no single one does.
 
 Each record may pass every guard of its own while the batch is wrong: a field is empty everywhere, every item has the
-same value, or all numbers are a hundred times as large. The records that a loop's teacher has read say what is usual.
+same value, or all numbers are a hundred times as large. The records that a loop's baseline has read say what is usual.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from shoal.agent.support.json_value import Json
 LEAST = 20
 """Replayed records below which a share, a run or a mean says nothing."""
 _LEAST_TAUGHT = 3
-"""Records of the teacher below which nothing is known to be usual."""
+"""Records of the baseline below which nothing is known to be usual."""
 _WINDOW = 100
 """Replayed records after which the shares are counted anew: an old half must not hide a new one."""
 _RISE = 0.3
-"""So much more of the records may lack a field than among the teacher's."""
+"""So much more of the records may lack a field than among the baseline's."""
 _DECADES = 1.0
-"""So many powers of ten may the mean of a field lie beyond the teacher's smallest or largest number."""
+"""So many powers of ten may the mean of a field lie beyond the baseline's smallest or largest number."""
 _MOST_FIELDS = 40
 _MOST_VALUES = 12
 MOST_AGAIN = 50
 """Items of one loop that are read again since others have the same record."""
 MOST_EQUAL = 3
-"""Pairs of items that the teacher read to one record: from then on equal records are no doubt."""
+"""Pairs of items that the baseline read to one record: from then on equal records are no doubt."""
 _MOST_ACTED = 3
 """Records of a version that acts, and so cannot read again, that other items have, too."""
 
 
 @dataclass(slots=True)
 class FieldBaseline:
-    """The teacher's values of one field."""
+    """The baseline's values of one field."""
 
     given: int = 0  # records that have a value
     low: float | None = None  # power of ten of the smallest number
@@ -60,14 +60,14 @@ class Replayed:
 class Batch:
     """The values that the items of one loop came to, field by field."""
 
-    taught: int = 0  # records of the teacher
+    taught: int = 0  # records of the baseline
     usual: dict[str, FieldBaseline] = field(default_factory=dict)
     read: int = 0  # replayed records of the window
     fields: dict[str, Replayed] = field(default_factory=dict)
-    equal: int = 0  # pairs of items that the teacher read to one record
+    equal: int = 0  # pairs of items that the baseline read to one record
     acted: int = 0  # records of a version that acts which other items have, too
     again: list[int] = field(default_factory=list)  # sessions that are read again since others have their record
-    stopped: bool = False  # the version was stopped for drift, and is compared with the teacher
+    stopped: bool = False  # the version was stopped for drift, and is compared with the baseline
 
     @classmethod
     def of(cls, text: str) -> Batch:
@@ -81,15 +81,15 @@ class Batch:
         """As the store holds it."""
         return json.dumps(asdict(self))
 
-    def note(self, value: Json, *, by_teacher: bool) -> None:
+    def note(self, value: Json, *, by_baseline: bool) -> None:
         """Adds one record. What is no object is none of a loop that learns.
 
         Args:
-            by_teacher: the teacher read it, or confirmed it in an audit.
+            by_baseline: the baseline read it, or confirmed it in an audit.
         """
         if not isinstance(value, Mapping):
             return
-        if by_teacher:
+        if by_baseline:
             self._note_usual(value)
         else:
             self._note_replayed(value)
@@ -129,7 +129,7 @@ class Batch:
                 read.powers += power
 
     def drift(self) -> str:
-        """Return how the replayed records differ as a whole from the teacher's, in words; "" where they do not."""
+        """Return how the replayed records differ as a whole from the baseline's, in words; "" where they do not."""
         if self.acted >= _MOST_ACTED:
             return f"{self.acted} items have records that other items have, too"
         if len(self.again) >= MOST_AGAIN and self.equal < MOST_EQUAL:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from shoal.agent.workflows.format.version import State, Version
 
 FIRST_ITEMS = 3
-"""Items that the teacher works out before a version is compiled of them."""
+"""Items that the baseline works out before a version is compiled of them."""
 MOST_SAMPLES = 12
 """Items that a version is compiled from at most: the last ones."""
 
@@ -17,13 +17,13 @@ class Phase(StrEnum):
     """The phase of a loop's learning."""
 
     ITEMS = "items"
-    """The teacher, a model or the rules, works items out; the others are held back."""
+    """The baseline, a model or the rules, works items out; the others are held back."""
     SHADOW = "shadow"
-    """The teacher works items out, and a version runs in its shadow; the others are held back."""
+    """The baseline works items out, and a version runs in its shadow; the others are held back."""
     REPLAY = "replay"
     """A version does the items."""
     OFF = "off"
-    """The teacher does the items: nothing could be learned, or not reliably."""
+    """The baseline does the items: nothing could be learned, or not reliably."""
 
     @property
     def holds_back(self) -> bool:

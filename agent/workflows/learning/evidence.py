@@ -229,8 +229,8 @@ class EvidenceBook:
         """All of it, when the session ends.
 
         Args:
-            messages: headings and messages of the last page. Those that stood there before something was sent are no
-                sign that it was taken, and are left out.
+            messages: of the last page, with headings. Those that stood there before something was sent are no sign
+                that it was taken, and are left out.
             hide: a text without what the job holds to be secret. Of a value that it changes not even a hash is kept.
         """
         item, stood = self.item, _words(self._stood)

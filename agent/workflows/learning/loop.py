@@ -1,6 +1,6 @@
-"""The next step of a loop that learns: more items by its teacher, a version in its shadow, or replay. Pure.
+"""The next step of a loop that learns: more items by its baseline, a version in its shadow, or replay. Pure.
 
-The teacher is the job's own policy: a model, or the rules.
+The baseline is the job's own policy: a model, or the rules.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from shoal.agent.workflows.learning.evidence import SessionEvidence
 from shoal.agent.workflows.learning.optional_step import optional_nodes, without_optional
 
 _MORE_ITEMS = 2
-"""Items that the teacher works out beyond the first where these taught too little."""
+"""Items that the baseline works out beyond the first where these taught too little."""
 _MOST_ITEMS = 9
 """Items without a version after which the loop goes on without learning."""
 _MOST_ROUNDS = 4
@@ -35,13 +35,13 @@ class LoopLearning:
     """The facts that a loop decides its next step by."""
 
     phase: Phase
-    runs: Sequence[SessionEvidence]  # of the last items that the teacher worked out, oldest first
+    runs: Sequence[SessionEvidence]  # of the last items that the baseline worked out, oldest first
     ended: int  # items that ended since the phase began, without those that a workflow did alone
     figures: VersionFigures  # of the version, since the phase began
     rounds: int = 0  # how often the loop has begun to learn anew
     version: Version | None = None  # that is compared, replayed or repaired
     record_schema: Mapping[str, Json] | None = None
-    drift: str = ""  # how the version's records differ as a whole from the teacher's, in words
+    drift: str = ""  # how the version's records differ as a whole from the baseline's, in words
     at: str = ""  # ISO 8601
 
 
@@ -115,21 +115,21 @@ def _more(known: LoopLearning, n: int, why: str) -> LearningStep:
 
 
 def _compared(known: LoopLearning) -> LearningStep:
-    """A version that ran in the teacher's shadow."""
+    """A version that ran in the baseline's shadow."""
     assert known.version is not None
     figures = known.figures
     if known.version.state == "broken":
         return _broken(known, _GIVEN_UP)
     if figures.items < SHADOW_ITEMS and not figures.wrong:
         if known.ended >= 2 * SHADOW_ITEMS:
-            reason = f"{figures.items} of {known.ended} items could be compared with the teacher"
+            reason = f"{figures.items} of {known.ended} items could be compared with the baseline"
             return LearningStep(Phase.OFF, reason, state="broken")
-        reason = f"{figures.items} of {SHADOW_ITEMS} items are compared with the teacher"
+        reason = f"{figures.items} of {SHADOW_ITEMS} items are compared with the baseline"
         return LearningStep(Phase.SHADOW, reason, let_go=SHADOW_ITEMS - figures.items)
     promotion = next_state("shadow", figures)
     differs = action_difference(known.version, known.runs[-SHADOW_ITEMS:])
     if promotion.to == "canary" and not differs:
-        reason = f"{figures.items - figures.misses} of {figures.items} items were the same by the teacher"
+        reason = f"{figures.items - figures.misses} of {figures.items} items were the same by the baseline"
         # The version of an earlier job stays active: the comparison shows that it still holds.
         return LearningStep(Phase.REPLAY, reason, state="canary" if _to_repair(known) is None else None)
     return _broken(known, differs or promotion.why)
@@ -162,7 +162,7 @@ def _replayed(known: LoopLearning) -> LearningStep:
 
 
 def _stopped(known: LoopLearning) -> LearningStep:
-    """A version whose records are suspect as a whole: it replays no more until the teacher has read the same."""
+    """A version whose records are suspect as a whole: it replays no more until the baseline has read the same."""
     reason = f"stopped for drift: {known.drift}"
     if known.rounds + 1 >= _MOST_ROUNDS:
         return LearningStep(Phase.OFF, f"{reason}, and the loop has begun to learn {known.rounds + 1} times")
@@ -170,14 +170,14 @@ def _stopped(known: LoopLearning) -> LearningStep:
 
 
 def action_difference(version: Version, runs: Sequence[SessionEvidence]) -> str:
-    """Return how what the teacher did in `runs` differs from the actions of a version, in words;
+    """Return how what the baseline did in `runs` differs from the actions of a version, in words;
     "" where it does not.
 
     Nothing is run: the actions that the runs teach are compared with those that the version holds.
     """
     if not version.acts:
         acting = sum(bool(run.actions) for run in runs)
-        return f"the teacher acted on the pages of {acting} items" if acting else ""
+        return f"the baseline acted on the pages of {acting} items" if acting else ""
     if len(runs) < 2:
         return f"{len(runs)} items can be compared, and 2 are needed"
     try:
@@ -191,7 +191,7 @@ def action_difference(version: Version, runs: Sequence[SessionEvidence]) -> str:
     if did == does:
         return ""
     place = next((n for n, (a, b) in enumerate(zip(did, does, strict=False)) if a != b), min(len(did), len(does)))
-    return f"step {place + 1} of the teacher is another one than that of the version"
+    return f"step {place + 1} of the baseline is another one than that of the version"
 
 
 def _steps(version: Version, without: Set[str] = frozenset()) -> list[tuple[Json, ...]]:

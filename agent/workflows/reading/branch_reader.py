@@ -13,8 +13,8 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.support.once_each import once_each
 from shoal.agent.support.schemas.engine import SchemaUnusable, compiled, faults
 from shoal.agent.types import FieldSource, LoopItem, Record
+from shoal.agent.workflows.divergences import Divergence, DivergenceReason
 from shoal.agent.workflows.format.branch import Branch, ChannelFamily
-from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.reading.channels import is_same_text, read_field
 from shoal.agent.workflows.reading.own_answer import answer_misses, places_in
 from shoal.agent.workflows.reading.page_guards import PASSWORD, page_misses
@@ -49,7 +49,7 @@ def read_page(
     """
     if view.answer is not None:
         return _read_answer(view, view.answer, branches, item, schema, locale, at)
-    refused: list[Miss] = []
+    refused: list[Divergence] = []
     known: list[tuple[Branch, PageRead]] = []
     for branch in branches:
         misses = tuple(page_misses(view, branch.signature, item))
@@ -61,7 +61,7 @@ def read_page(
     values = {repr(page_read.record.value) for page_read in read if page_read.record is not None}
     if len(values) > 1:
         names = ", ".join(page_read.branch for page_read in read)
-        miss = Miss(MissReason.CONTRADICTION, "branches", f"{names} read the page differently")
+        miss = Divergence(DivergenceReason.CONTRADICTION, "branches", f"{names} read the page differently")
         return PageRead(None, misses=(miss,))
     if read:
         return read[0]
@@ -89,7 +89,7 @@ def _read_answer(
     request = branch.request
     if len(branches) != 1 or request is None or item is None or "link" not in branch.signature.item:
         reason = "only pages of one kind, each the item's own, are read by what they request"
-        return PageRead(None, misses=(Miss(MissReason.UNSUPPORTED, "request", reason),))
+        return PageRead(None, misses=(Divergence(DivergenceReason.UNSUPPORTED, "request", reason),))
     document = branch.signature.model_copy(update={"required": (), "forbidden": (PASSWORD,), "item": ("link",)})
     misses = (*page_misses(replace(view, busy=False), document, item), *answer_misses(answer, request, view.url, item))
     if misses:
@@ -143,12 +143,12 @@ def _read(
     )
 
 
-def _another_item(branch: Branch, read: Mapping[str, FieldRead], item: LoopItem | None) -> list[Miss]:
+def _another_item(branch: Branch, read: Mapping[str, FieldRead], item: LoopItem | None) -> list[Divergence]:
     """A name that is not the item's: the page shows another one, as pages of what is gone like to do."""
     if item is None:
         return []
     return [
-        Miss(MissReason.NOT_THE_ITEM, field.name, f"{read[field.name].value!r} is not {item.label!r}")
+        Divergence(DivergenceReason.NOT_THE_ITEM, field.name, f"{read[field.name].value!r} is not {item.label!r}")
         for field in branch.fields
         if field.is_label and read[field.name].miss is None and not is_same_text(read[field.name].value, item.label)
     ]
@@ -156,10 +156,10 @@ def _another_item(branch: Branch, read: Mapping[str, FieldRead], item: LoopItem 
 
 def _foreign_money(
     branch: Branch, read: Mapping[str, FieldRead], properties: Mapping[str, Property], view: PageView
-) -> list[Miss]:
+) -> list[Divergence]:
     """A number that is now in another currency than on the pages that were learned from."""
     known = branch.signature.currency
-    misses: list[Miss] = []
+    misses: list[Divergence] = []
     for name, field_read in read.items():
         prop = properties.get(name)
         if not known or prop is None or not prop.types & {"number", "integer"} or not field_read.raw:
@@ -167,17 +167,17 @@ def _foreign_money(
         currency = read_currency(field_read.raw, view.lang)
         if currency is not None and currency not in known:
             reason = f"{field_read.raw!r} is in {currency}, and {' or '.join(known)} was learned"
-            misses.append(Miss(MissReason.SHAPE, name, reason, {name: field_read.hits}))
+            misses.append(Divergence(DivergenceReason.SHAPE, name, reason, {name: field_read.hits}))
     return misses
 
 
-def _invalid(value: Json, schema: Mapping[str, Json] | None) -> Miss | None:
+def _invalid(value: Json, schema: Mapping[str, Json] | None) -> Divergence | None:
     if schema is None:
         return None
     try:
         wrong = faults(_validator(schema), value, 1)
     except SchemaUnusable as unusable:
-        return Miss(MissReason.SCHEMA, "schema", str(unusable))
+        return Divergence(DivergenceReason.SCHEMA, "schema", str(unusable))
     if not wrong:
         return None
-    return Miss(MissReason.SCHEMA, ".".join(map(str, wrong[0].path)) or "record", wrong[0].message)
+    return Divergence(DivergenceReason.SCHEMA, ".".join(map(str, wrong[0].path)) or "record", wrong[0].message)

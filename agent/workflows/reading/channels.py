@@ -14,8 +14,8 @@ from shoal.agent.read.values.placeholders import is_placeholder
 from shoal.agent.spec import FieldPlace, Reader
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldSource, Reason
+from shoal.agent.workflows.divergences import Divergence, DivergenceReason
 from shoal.agent.workflows.format.branch import Channel, ChannelFamily, FieldNode
-from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.reading.absence import states_absence
 from shoal.agent.workflows.reading.page_view import PageView, place_key
 from shoal.agent.workflows.reading.shapes import fits_shape, is_struck_out, raw_text, same_but_for_notation, shape_at
@@ -61,16 +61,18 @@ def _agreed(field: FieldNode, answers: Sequence[ChannelRead], view: PageView) ->
         reason = (
             f"{agreed[0].statement.value!r} was on none of the pages that were learned from, which all said the same"
         )
-        return FieldRead(miss=Miss(MissReason.DRIFT, field.name, reason, {field.name: families}))
+        return FieldRead(miss=Divergence(DivergenceReason.DRIFT, field.name, reason, {field.name: families}))
     lost = _lost(field, families)
     if lost is not None:
-        return FieldRead(miss=Miss(MissReason.ONE_WITNESS, field.name, lost, {field.name: _silent(answers)}))
+        return FieldRead(
+            miss=Divergence(DivergenceReason.ONE_WITNESS, field.name, lost, {field.name: _silent(answers)})
+        )
     best = next(filter(_is_seen, agreed), agreed[0])
     place = best.statement.place
     assert place is not None, "what has a value has a place"
     if field.proof and not any(_is_shown(answer, view) for answer in agreed):
         reason = f"the page does not show {raw_text(place)!r}"
-        return FieldRead(miss=Miss(MissReason.NOT_SHOWN, field.name, reason, {field.name: families}))
+        return FieldRead(miss=Divergence(DivergenceReason.NOT_SHOWN, field.name, reason, {field.name: families}))
     source = FieldSource("workflow", place.where, True, "likely" if field.weak else "certain", Reason.AGREED)
     return FieldRead(best.statement.value, source, raw_text(place), families)
 
@@ -125,15 +127,15 @@ def _read_channel(
     return ChannelRead(channel, statement, shape or "none", mild)
 
 
-def _fault(field: FieldNode, answers: Sequence[ChannelRead]) -> Miss | None:
+def _fault(field: FieldNode, answers: Sequence[ChannelRead]) -> Divergence | None:
     """Why what the channels say cannot all be so; None where nothing speaks against it."""
     for answer in answers:
         if answer.statement.fault:
-            return _miss(MissReason.UNREADABLE, field, answer, answer.statement.fault)
+            return _miss(DivergenceReason.UNREADABLE, field, answer, answer.statement.fault)
         if answer.misshapen and not (answer.mild and _borne_out(answer, answers)):
             known = " or ".join(answer.channel.shapes) or "another"
             detail = f"{answer.channel.family} has the shape {answer.misshapen!r}, and {known} was learned"
-            return _miss(MissReason.SHAPE, field, answer, detail)
+            return _miss(DivergenceReason.SHAPE, field, answer, detail)
     values: dict[str, ChannelRead] = {}
     for answer in answers:
         if answer.statement.value is not None:
@@ -143,10 +145,12 @@ def _fault(field: FieldNode, answers: Sequence[ChannelRead]) -> Miss | None:
             f"{answered.channel.family} says {answered.statement.value!r}" for answered in values.values()
         )
         families = tuple(answered.channel.family for answered in values.values())
-        return Miss(MissReason.CONTRADICTION, field.name, detail, {field.name: families})
+        return Divergence(DivergenceReason.CONTRADICTION, field.name, detail, {field.name: families})
     several = next((unclear for unclear in answers if unclear.statement.ambiguous is not None), None)
     if several is not None:
-        return _miss(MissReason.AMBIGUOUS, field, several, f"{several.channel.family}: {several.statement.ambiguous}")
+        return _miss(
+            DivergenceReason.AMBIGUOUS, field, several, f"{several.channel.family}: {several.statement.ambiguous}"
+        )
     return None
 
 
@@ -162,8 +166,8 @@ def _borne_out(answer: ChannelRead, answers: Sequence[ChannelRead]) -> bool:
     )
 
 
-def _miss(reason: MissReason, field: FieldNode, answer: ChannelRead, detail: str) -> Miss:
-    return Miss(reason, field.name, detail, {field.name: (answer.channel.family,)})
+def _miss(reason: DivergenceReason, field: FieldNode, answer: ChannelRead, detail: str) -> Divergence:
+    return Divergence(reason, field.name, detail, {field.name: (answer.channel.family,)})
 
 
 def _lost(field: FieldNode, families: Sequence[ChannelFamily]) -> str | None:

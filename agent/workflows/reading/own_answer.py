@@ -14,9 +14,9 @@ from shoal.agent.support.json_paths import JsonPathFault, values_at
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import address_parts
 from shoal.agent.types import LoopItem
+from shoal.agent.workflows.divergences import Divergence, DivergenceReason
 from shoal.agent.workflows.format.branch import OwnRequest
 from shoal.agent.workflows.format.page_parts import page_parts, same_origin
-from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.reading.channels import holds_text
 
 MOST_CHARS = 128 * 1024
@@ -104,7 +104,7 @@ def places_in(path: str, document: Document) -> tuple[Place, ...]:
     return tuple(Place(where=f"{document.where} {at}", how="json", kind="json", value=value) for at, value in values)
 
 
-def answer_misses(document: Document, request: OwnRequest, page_url: str, item: LoopItem) -> Iterator[Miss]:
+def answer_misses(document: Document, request: OwnRequest, page_url: str, item: LoopItem) -> Iterator[Divergence]:
     """Yield what keeps the answer from being the item's."""
     parts = page_parts(page_url)
     for path, name in request.identity.items():
@@ -113,9 +113,9 @@ def answer_misses(document: Document, request: OwnRequest, page_url: str, item: 
             reason = (
                 f"{path} of the page's own request says {', '.join(identifiers) or 'nothing'}, not {parts.get(name)}"
             )
-            yield Miss(MissReason.NOT_THE_ITEM, path, reason)
+            yield Divergence(DivergenceReason.NOT_THE_ITEM, path, reason)
     if request.says_label and not contains_label(document, item.label):
-        yield Miss(MissReason.NOT_THE_ITEM, "label", f"the page's own request does not say {item.label!r}")
+        yield Divergence(DivergenceReason.NOT_THE_ITEM, "label", f"the page's own request does not say {item.label!r}")
 
 
 def outline_of(document: Document, read: Collection[str]) -> str:

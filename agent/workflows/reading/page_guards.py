@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from shoal.agent.support.web_addresses import canonical_address
 from shoal.agent.types import LoopItem
+from shoal.agent.workflows.divergences import Divergence, DivergenceReason
 from shoal.agent.workflows.format.branch import Signature
-from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.reading.channels import holds_text, states
 from shoal.agent.workflows.reading.page_view import PageView
 
@@ -50,27 +50,29 @@ def plain_address(url: str) -> str:
     return canonical_address(url).rstrip("/")
 
 
-def page_misses(view: PageView, signature: Signature, item: LoopItem | None) -> Iterator[Miss]:
+def page_misses(view: PageView, signature: Signature, item: LoopItem | None) -> Iterator[Divergence]:
     """Yield what keeps the page from being one of `signature`, and the item's."""
     if view.status and view.status not in signature.status:
-        yield Miss(MissReason.STATUS, "status", f"the site answered {view.status}")
+        yield Divergence(DivergenceReason.STATUS, "status", f"the site answered {view.status}")
     if signature.url and not fits_template(view.url, signature.url):
-        yield Miss(MissReason.ADDRESS, "url", f"{view.url} does not fit {signature.url}")
+        yield Divergence(DivergenceReason.ADDRESS, "url", f"{view.url} does not fit {signature.url}")
     for selector in signature.required:
         if selector not in view.present:
-            yield Miss(MissReason.SIGNATURE, "required", f"{selector} finds nothing")
+            yield Divergence(DivergenceReason.SIGNATURE, "required", f"{selector} finds nothing")
     for selector in signature.forbidden:
         if selector in view.visible:
-            yield Miss(MissReason.SIGNATURE, "forbidden", f"{selector} finds something")
+            yield Divergence(DivergenceReason.SIGNATURE, "forbidden", f"{selector} finds something")
     if signature.locale and view.lang.lower() != signature.locale.lower():
-        yield Miss(MissReason.SIGNATURE, "locale", f"the page is in {view.lang!r}, not in {signature.locale!r}")
+        yield Divergence(
+            DivergenceReason.SIGNATURE, "locale", f"the page is in {view.lang!r}, not in {signature.locale!r}"
+        )
     if view.busy or not view.ready:
-        yield Miss(MissReason.LOADING, "page", "the page says that it still loads")
+        yield Divergence(DivergenceReason.LOADING, "page", "the page says that it still loads")
     if item is not None:
         yield from _not_the_item(view, signature, item)
 
 
-def _not_the_item(view: PageView, signature: Signature, item: LoopItem) -> Iterator[Miss]:
+def _not_the_item(view: PageView, signature: Signature, item: LoopItem) -> Iterator[Divergence]:
     held = item_signs(view, item)
     reasons = {
         "link": f"{view.url} is not {item.value}",
@@ -79,7 +81,7 @@ def _not_the_item(view: PageView, signature: Signature, item: LoopItem) -> Itera
     }
     for sign in signature.item:
         if sign not in held:
-            yield Miss(MissReason.NOT_THE_ITEM, sign, reasons[sign])
+            yield Divergence(DivergenceReason.NOT_THE_ITEM, sign, reasons[sign])
 
 
 def item_signs(view: PageView, item: LoopItem) -> tuple[str, ...]:

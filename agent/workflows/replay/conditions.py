@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from shoal.agent.browser import Context
 from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.divergences import Divergence, DivergenceReason
 from shoal.agent.workflows.elements.finding import document_of, find
 from shoal.agent.workflows.format.condition import Condition
-from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.reading.page_guards import fits_template
 
 _TEXT_JS = "() => document.body ? document.body.innerText : ''"
@@ -22,7 +22,7 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w-]*)\}")
 
 async def condition_miss(
     page: Context, conditions: Sequence[Condition], values: Mapping[str, Json], *, where: str
-) -> Miss | None:
+) -> Divergence | None:
     """The first of `conditions` that does not hold, as a miss.
 
     Raises:
@@ -31,7 +31,9 @@ async def condition_miss(
     for condition in conditions:
         if not await _holds(page, condition, values, where):
             about = condition.value or (condition.target.name if condition.target else "")
-            return Miss(MissReason.CONDITION, where, f"{condition.kind} {about!r} does not hold on {page.url}")
+            return Divergence(
+                DivergenceReason.CONDITION, where, f"{condition.kind} {about!r} does not hold on {page.url}"
+            )
     return None
 
 
@@ -49,6 +51,6 @@ async def _holds(page: Context, condition: Condition, values: Mapping[str, Json]
         return bool(element.bid) == (condition.kind == "visible")
     path = await page.element_path(element.bid) if element.bid else None
     document = await document_of(page, condition.target, where)
-    if path is None or isinstance(document, Miss):
+    if path is None or isinstance(document, Divergence):
         return False
     return bool(await document.read(_VALUE_JS, {"css": path.css, "hosts": list(path.hosts)}) == expected)

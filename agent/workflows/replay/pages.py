@@ -11,8 +11,8 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.support.moments import utc_now
 from shoal.agent.support.once_each import once_each
 from shoal.agent.types import LoopItem
+from shoal.agent.workflows.divergences import Divergence, DivergenceReason
 from shoal.agent.workflows.format.branch import Branch
-from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.reading.branch_reader import read_page
 from shoal.agent.workflows.reading.page_view import PageView, needs_texts, places_of, selectors_of, view_of
 from shoal.agent.workflows.script_answer import NoScriptAnswer
@@ -22,7 +22,7 @@ _QUIET_S = 0.25
 """So long nothing may happen on a page with scripts before it is read: what stands there first may be a placeholder."""
 _BUDGET_S = 5.0
 _MOST_ASKED = 64
-_NEVER_LATER = frozenset({MissReason.STATUS, MissReason.ADDRESS})
+_NEVER_LATER = frozenset({DivergenceReason.STATUS, DivergenceReason.ADDRESS})
 """Misses that another look does not mend."""
 
 
@@ -122,7 +122,7 @@ def _places_and_selectors(branches: Sequence[Branch]) -> tuple[tuple[FieldPlace,
 
 
 def _unread_page(error: NoScriptAnswer) -> PageRead:
-    return PageRead(None, misses=(Miss(MissReason.SIGNATURE, "page", str(error)),))
+    return PageRead(None, misses=(Divergence(DivergenceReason.SIGNATURE, "page", str(error)),))
 
 
 def _read(

@@ -7,25 +7,25 @@ from collections.abc import Mapping, Sequence
 from shoal.agent.support.json_paths import JsonPathFault, values_at
 from shoal.agent.support.json_value import Json, merged
 from shoal.agent.types import LoopItem, Record
+from shoal.agent.workflows.divergences import Divergence, DivergenceReason
 from shoal.agent.workflows.format.param import Param, value_hash
 from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.learning.origin import transformed
-from shoal.agent.workflows.misses import Miss, MissReason
 
 
 def values_of(
     version: Version, data: Json, item: LoopItem | None, records: Sequence[Record]
-) -> Mapping[str, Json] | Miss:
+) -> Mapping[str, Json] | Divergence:
     """Each parameter's value by name. Of secrets it is the reference, which the session resolves where it is typed."""
     values: dict[str, Json] = {}
     for param in version.params:
         value = _value(param, data, item, records)
         if value is None:
             where = f"{param.source} {param.path}".strip()
-            return Miss(MissReason.PARAMETER, param.name, f"{where} gives no value")
+            return Divergence(DivergenceReason.PARAMETER, param.name, f"{where} gives no value")
         if param.known and value_hash(value) not in param.known:
             reason = f"{param.source} {param.path} has a value that no run had, and no step used it"
-            return Miss(MissReason.PARAMETER, param.name, reason)
+            return Divergence(DivergenceReason.PARAMETER, param.name, reason)
         values[param.name] = transformed(value, param.transform)
     return values
 

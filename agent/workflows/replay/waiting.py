@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from shoal.agent.browser import Context
 from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.divergences import Divergence
 from shoal.agent.workflows.format.condition import Condition
-from shoal.agent.workflows.misses import Miss
 from shoal.agent.workflows.replay.conditions import condition_miss
 
 _LOOK_S = 0.1
@@ -17,7 +17,7 @@ _LOOK_S = 0.1
 
 async def wait_for_conditions(
     page: Context, conditions: Sequence[Condition], values: Mapping[str, Json], *, where: str, budget_s: float
-) -> Miss | None:
+) -> Divergence | None:
     """None once all of `conditions` hold; after `budget_s` the first that does not, as a miss."""
     deadline = time.monotonic() + budget_s
     while True:

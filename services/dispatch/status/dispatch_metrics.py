@@ -13,10 +13,10 @@ from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.error_info import ErrorInfo
 from shoal.agent.status import FINAL, Status
 from shoal.agent.types import Outcome, Replay
+from shoal.agent.workflows.divergences import DivergenceReason
 from shoal.agent.workflows.format.branch import ChannelFamily
 from shoal.agent.workflows.format.target import Family
 from shoal.agent.workflows.judging.phase import Phase
-from shoal.agent.workflows.misses import MissReason
 from shoal.services.browsers.pools.pool import WorkerStats
 from shoal.services.metrics_delta import Figures, MetricsDelta
 from shoal.services.store.learning.records import REPAIR_IS_OVER, Repair, RepairOutcome
@@ -86,7 +86,7 @@ class DispatchMetrics:
                 self.delta.add("shoal_actions", action.name, end, n=0)
         for outcome_of_replay in ("whole", "missed", "shadow"):
             self.delta.add("shoal_replays", outcome_of_replay, n=0)
-        for reason in MissReason:
+        for reason in DivergenceReason:
             self.delta.add("shoal_replay_misses", reason.value, n=0)
         for result in ("right", "wrong", "unclear", "not_done"):
             self.delta.add("shoal_audits", result, n=0)

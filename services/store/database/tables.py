@@ -552,7 +552,7 @@ learned_record = Table(
     Column("loop", BigInteger, primary_key=True, autoincrement=False),
     Column("key", Text, primary_key=True),  # hash of a record: no two items of a loop should have the same
     Column("session", BigInteger, nullable=False),
-    Column("sure", Boolean, nullable=False),  # the loop's teacher read or confirmed it
+    Column("sure", Boolean, nullable=False),  # the loop's baseline read or confirmed it
 )
 
 audit = Table(

@@ -11,13 +11,13 @@ from typing import Any
 
 from sqlalchemy import Row
 
+from shoal.agent.workflows.divergences import DivergenceReason
 from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.format.workflow import Scope, Workflow, schema_hash
 from shoal.agent.workflows.judging.batch import Batch
 from shoal.agent.workflows.judging.phase import LearningStep, Phase
 from shoal.agent.workflows.judging.promotion import CANARY_ITEMS, VersionFigures
 from shoal.agent.workflows.judging.repair import MOST_PER_DAY
-from shoal.agent.workflows.misses import MissReason
 from shoal.services.errors import NotFound, WrongState
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs.rows import LockedJob, lock_jobs, specs_of
@@ -166,7 +166,7 @@ def decide(tx: Tx, loop: int, owner: str, step: LearningStep) -> LearningDecided
 
 def _note_drift(tx: Tx, tenant: str, row: Row[Any], figures: Counter[str]) -> None:
     """Counts that a loop's version is stopped, for what its records say together."""
-    name = f"miss_{MissReason.DRIFT}"
+    name = f"miss_{DivergenceReason.DRIFT}"
     figures[name] += 1
     with suppress(NotFound):  # the workflow was deleted
         moves.add_figures(tx, tenant, row.workflow, row.version, {name: 1})

@@ -31,7 +31,7 @@ from shoal.services.store.workflows import keeping
 from shoal.services.store.workflows.records import VersionRow, WorkflowRow, usable
 
 AUDITED = 0.02
-"""Share of the replayed items that the teacher reads again."""
+"""Share of the replayed items that the baseline reads again."""
 _ENOUGH_AUDITS = 100
 """So many audits prove that at most 3 % are wrong; in a longer loop the share falls with its length."""
 _LEAST_AUDITED = 0.0025
@@ -58,7 +58,7 @@ _MISSES = 3
 def begin_learning(tx: Tx, parent: Row[Any], tenant: str, scope: LearningLoop, n: int) -> int:
     """Notes that a loop of `n` items learns; gives how many of them may begin.
 
-    It begins with the version that is active for its site, goal and schema, where there is one, in its teacher's
+    It begins with the version that is active for its site, goal and schema, where there is one, in its baseline's
     shadow.
     """
     start, why = _begins_with(tx, tenant, scope)
@@ -251,7 +251,7 @@ def note_items(tx: Tx, ended: Sequence[EndedItem], closing: Set[int]) -> Noted:
 
 def _wrong(figures: Mapping[str, int], batch: Batch) -> int:
     """Return how many records were confirmed to be wrong;
-    those that a stopped version reads in its teacher's shadow, too.
+    those that a stopped version reads in its baseline's shadow, too.
     """
     shadow = figures.get("shadow_wrong", 0) if batch.stopped else 0
     return wrong_in(figures) + shadow
@@ -363,11 +363,11 @@ def _counted(outcome: Outcome, *, again: bool, uniform: bool) -> list[str]:
 
 
 def _teaches(item: EndedItem) -> bool:
-    """Return whether the teacher worked the item out, and a workflow can do the same: no answers in words, no loops."""
+    """Return whether the baseline worked the item out, and a workflow can do it: no answers in words, no loops."""
     outcome, replay = item.outcome, item.outcome.replay
-    by_teacher = replay is None or replay.shadow or not replay.whole
-    by_teacher = by_teacher and not outcome.usage.carried_over
-    return by_teacher and outcome.status is Status.COMPLETED and not outcome.answer and not item.fanned_out
+    by_baseline = replay is None or replay.shadow or not replay.whole
+    by_baseline = by_baseline and not outcome.usage.carried_over
+    return by_baseline and outcome.status is Status.COMPLETED and not outcome.answer and not item.fanned_out
 
 
 def _is_due(figures: Mapping[str, int], before: Mapping[str, int]) -> bool:

@@ -25,7 +25,7 @@ class LearningDue:
     rounds: int  # how often the loop has begun to learn anew
     version: Version | None  # that is compared, replayed or repaired, in its state
     record_schema: Mapping[str, Json] | None  # of the job
-    drift: str = ""  # how the version's records differ as a whole from the teacher's, in words
+    drift: str = ""  # how the version's records differ as a whole from the baseline's, in words
 
 
 @dataclass(frozen=True, slots=True)

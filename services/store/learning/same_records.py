@@ -1,7 +1,7 @@
 """Items of a loop that have one and the same record: their pages may be one page, such as that of what is gone.
 
-Where a workflow has read such a record, the loop's teacher reads the item's page again without seeing it. Where the
-teacher reads the same, the records are equal with reason. After some such pairs equal records are no doubt any more.
+Where a workflow has read such a record, the loop's baseline reads the item's page again without seeing it. Where the
+baseline reads the same, the records are equal with reason. After some such pairs equal records are no doubt any more.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from sqlalchemy import Row
 
 from shoal.agent.status import Status
 from shoal.agent.types import Outcome
+from shoal.agent.workflows.divergences import DivergenceReason
 from shoal.agent.workflows.judging.batch import MOST_AGAIN, MOST_EQUAL, Batch, is_identifying
 from shoal.agent.workflows.judging.phase import Phase
-from shoal.agent.workflows.misses import MissReason
 from shoal.services.store.database import codec
 from shoal.services.store.database.states import State
 from shoal.services.store.database.transaction import Tx
@@ -31,7 +31,7 @@ class _Holder:
     """Which item has a record."""
 
     session: int
-    sure: bool  # the teacher read it, or confirmed it
+    sure: bool  # the baseline read it, or confirmed it
 
 
 def note_records(tx: Tx, row: Row[Any], batch: Batch, ended: Sequence[tuple[int, Outcome]]) -> set[int]:
@@ -47,7 +47,7 @@ def note_records(tx: Tx, row: Row[Any], batch: Batch, ended: Sequence[tuple[int,
     """
     single_records = [(session, outcome) for session, outcome in ended if _is_one_record(outcome)]
     for _, outcome in single_records:
-        batch.note(outcome.records[0].value, by_teacher=_is_sure(outcome))
+        batch.note(outcome.records[0].value, by_baseline=_is_sure(outcome))
     if batch.equal >= MOST_EQUAL:
         return set()  # equal records are no doubt any more
     single_records = [
@@ -84,7 +84,7 @@ def note_records(tx: Tx, row: Row[Any], batch: Batch, ended: Sequence[tuple[int,
 def note_doubted(batch: Batch, figures: Counter[str], n: int) -> None:
     """Counts so many records of a version that does what may not be done again: none of its items is read again."""
     batch.acted += n
-    figures[f"miss_{MissReason.SAME_RECORD}"] += n
+    figures[f"miss_{DivergenceReason.SAME_RECORD}"] += n
 
 
 def read_again(tx: Tx, batch: Batch, figures: Counter[str], doubted: Set[int]) -> list[int]:
@@ -103,7 +103,7 @@ def read_again(tx: Tx, batch: Batch, figures: Counter[str], doubted: Set[int]) -
             note_reopened(figures, replay.branches, 1)
             again.append(item.id)
     if again:
-        figures[f"miss_{MissReason.SAME_RECORD}"] += len(again)
+        figures[f"miss_{DivergenceReason.SAME_RECORD}"] += len(again)
     batch.again += sorted(again)
     return sorted(again)
 
@@ -113,7 +113,7 @@ def _is_one_record(outcome: Outcome) -> bool:
 
 
 def _is_sure(outcome: Outcome) -> bool:
-    """Return whether the teacher read the record, or confirmed it."""
+    """Return whether the baseline read the record, or confirmed it."""
     replay = outcome.replay
     return replay is None or replay.shadow or not replay.whole or replay.audit == "right"
 

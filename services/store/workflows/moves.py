@@ -103,7 +103,7 @@ def add_figures(tx: Tx, tenant: str, name: str, number: int, counted: Mapping[st
 def note_replays(tx: Tx, replays: Sequence[tuple[str, Replay | None]]) -> None:
     """Adds what became of replays, each with its tenant, to the counts of their versions.
 
-    What ran beside a teacher, who gave the record, is no replay: it is counted under `shadow`. A workflow that was
+    What ran beside a baseline, who gave the record, is no replay: it is counted under `shadow`. A workflow that was
     deleted meanwhile, or that a job brought along, has no counts. A sample is not counted: its version may have been
     changed for it.
     """

@@ -103,7 +103,7 @@ async def test_an_older_version_that_fills_the_field_chooses_in_it_or_sends_noth
         assert status is Status.COMPLETED, policy.report.misses
         status, policy = await replayed(browser, older, f"{address}/", "Zug")
         assert status is not Status.COMPLETED and len(policy.report.done) == 1, "typed, and not sent"
-        assert "Zug" in policy.report.misses[0].told, policy.report.misses
+        assert "Zug" in policy.report.misses[0].detail, policy.report.misses
 
 
 async def test_the_exported_script_types_waits_and_chooses_or_ends_before_it_sends(

@@ -19,6 +19,7 @@ from shoal.agent.chromium.process.find import find_chromium
 from shoal.agent.observe.tree import walk_elements
 from shoal.agent.status import Status
 from shoal.agent.types import Action, LoopItem
+from shoal.agent.workflows.divergences import DivergenceReason
 from shoal.agent.workflows.elements.describing import Described, count, describe
 from shoal.agent.workflows.elements.finding import find
 from shoal.agent.workflows.exchange.playwright_script import write_playwright
@@ -28,7 +29,6 @@ from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.learning.compile_version import Compiled, compile_version
 from shoal.agent.workflows.learning.evidence import EvidenceBook, SessionEvidence, read_messages
 from shoal.agent.workflows.learning.origin import Sources
-from shoal.agent.workflows.misses import MissReason
 from tests.integration.workflows.test_optional_step import replayed
 from tests.loopback import served
 from tests.model_server import until
@@ -216,7 +216,7 @@ async def test_of_two_frames_with_the_same_form_the_one_is_used_that_was_learned
         assert (status, site.typed) == (Status.COMPLETED, ["/b/Cy"])
         status, policy = await replayed(browser, made.version, f"{site.address}/lone", "Dot")
         assert (status, site.typed) == (Status.FAILED, ["/b/Cy"])
-        assert "no frame, or several, is found by" in policy.report.misses[-1].told
+        assert "no frame, or several, is found by" in policy.report.misses[-1].detail
 
 
 async def test_frames_that_only_their_position_tells_apart_are_not_learned(page: Context) -> None:
@@ -278,8 +278,8 @@ async def test_a_frame_of_another_site_gets_nothing(browser: Browser, page: Cont
         status, policy = await replayed(browser, made.version, f"{site.address}/frame", "Cy")
         assert (status, site.typed, other.typed) == (Status.FAILED, [], [])
         miss = policy.report.misses[-1]
-        assert (miss.reason, miss.told) == (
-            MissReason.CONTRADICTION,
+        assert (miss.reason, miss.detail) == (
+            DivergenceReason.CONTRADICTION,
             f"the frame #desk shows {other.address}, not {site.address}",
         )
         # Learned from the other site's frame, it is for that site.
@@ -289,7 +289,7 @@ async def test_a_frame_of_another_site_gets_nothing(browser: Browser, page: Cont
         await forget_typed(other)
         status, policy = await replayed(browser, there.version, f"{site.address}/frame", "Cy")
         assert (status, other.typed) == (Status.FAILED, []), "the job may act on its own site alone"
-        assert "`sites`" in policy.report.misses[-1].told
+        assert "`sites`" in policy.report.misses[-1].detail
         sites = ("127.0.0.1",)  # at any port
         status, _ = await replayed(browser, there.version, f"{site.address}/frame", "Cy", sites)
         assert (status, other.typed) == (Status.COMPLETED, ["/desk/Cy"])
@@ -417,7 +417,7 @@ async def test_a_frame_that_stays_empty_is_a_miss_in_time(browser: Browser, page
         site.pages["/frame"] = html('<h1>Desk</h1><iframe id="desk" srcdoc="<p>Later</p>" sandbox></iframe>')
         status, policy = await replayed(browser, made.version, f"{site.address}/frame", "Cy")
         assert (status, site.typed) == (Status.FAILED, [])
-        assert policy.report.misses[-1].reason in (MissReason.CONTRADICTION, MissReason.ONE_WITNESS)
+        assert policy.report.misses[-1].reason in (DivergenceReason.CONTRADICTION, DivergenceReason.ONE_WITNESS)
 
 
 LIBRARIES = {"shoelace": "@shoelace-style/shoelace@2.20.1", "tinymce": "tinymce@6.8.6"}

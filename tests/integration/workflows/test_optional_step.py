@@ -93,7 +93,7 @@ async def test_a_banner_of_some_pages_is_closed_where_it_is_there(browser: Brows
                 node.id for node in made.version.nodes if n == 4 or node.id not in ("n1-if",)
             )
         both = [await done(page, f"{address}/4", "Eve", ".accept"), await done(page, f"{address}/5", "Flo")]
-        assert action_difference(made.version, both) == "", "the teacher did the same"
+        assert action_difference(made.version, both) == "", "the baseline did the same"
         assert action_difference(made.version, both[:1] * 2) == ""
         other = [await done(page, f"{address}/5", "Eve", ".find"), await done(page, f"{address}/5", "Flo", ".find")]
         assert action_difference(made.version, other) != ""

@@ -8,9 +8,9 @@ import pytest
 
 from shoal.agent.browser import Context
 from shoal.agent.types import LoopItem
+from shoal.agent.workflows.divergences import DivergenceReason
 from shoal.agent.workflows.learning.compile_fields import compile_pages
 from shoal.agent.workflows.learning.page_sample import sample_page
-from shoal.agent.workflows.misses import MissReason
 from shoal.agent.workflows.replay.pages import replay_page
 from tests.loopback import served
 
@@ -56,4 +56,4 @@ async def test_a_page_with_another_status_than_those_that_were_learned_from_is_a
             await page.goto(f"{site}/b/{n}")
             read = await replay_page(page, branches, LoopItem(n, f"{site}/b/{n}", True, f"Book {n}"), SCHEMA)
             said[n] = read.record.value if read.record is not None else read.misses[0].reason
-        assert said == {4: {"title": "Book 4", "pages": 128}, 8: MissReason.STATUS, 9: MissReason.STATUS}
+        assert said == {4: {"title": "Book 4", "pages": 128}, 8: DivergenceReason.STATUS, 9: DivergenceReason.STATUS}

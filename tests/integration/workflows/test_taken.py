@@ -77,5 +77,8 @@ async def test_a_version_whose_sign_stands_there_already_sends_nothing(browser: 
         )
         assert status is Status.FAILED
         (miss,) = policy.report.misses
-        assert (miss.where, miss.told) == (node.id, "what says that it was taken stands on the page before it is done")
+        assert (miss.where, miss.detail) == (
+            node.id,
+            "what says that it was taken stands on the page before it is done",
+        )
         assert policy.report.done == ("n1",), "the name was filled in, and nothing was sent"

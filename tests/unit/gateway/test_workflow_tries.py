@@ -11,7 +11,7 @@ from typing import Any
 import pytest_asyncio
 
 from shoal.agent.errors import SampleSendsNothing, WorkflowMiss
-from shoal.agent.replay_detail import ChannelReading, FieldReading, IntendedAction, ReplayDetail, ReplayMiss
+from shoal.agent.replay_detail import ChannelReading, FieldReading, IntendedAction, ReplayDetail, ReplayDivergence
 from shoal.agent.status import Status
 from shoal.agent.types import Outcome, Record, Replay
 from shoal.agent.worker_messages import Work
@@ -29,7 +29,7 @@ PRICE = FieldReading(
         ChannelReading("css", "select p.price", 9.5, "£9.50", "p.price"),
     ),
 )
-SHAPE = ReplayMiss("shape", "price", "css has the shape '$9.99'")
+SHAPE = ReplayDivergence("shape", "price", "css has the shape '$9.99'")
 
 
 @pytest_asyncio.fixture

@@ -8,6 +8,7 @@ import pytest
 
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import LoopItem
+from shoal.agent.workflows.divergences import Divergence, DivergenceReason
 from shoal.agent.workflows.elements.finding import vote
 from shoal.agent.workflows.format.param import value_hash
 from shoal.agent.workflows.format.target import Locator, Target
@@ -15,7 +16,6 @@ from shoal.agent.workflows.learning.compile_fields import url_template
 from shoal.agent.workflows.learning.compile_version import compile_version
 from shoal.agent.workflows.learning.evidence import ActionEvidence, EvidenceBook, SessionEvidence, unpacked
 from shoal.agent.workflows.learning.origin import Origin, Sources, origin_of
-from shoal.agent.workflows.misses import Miss, MissReason
 from shoal.agent.workflows.replay.values import values_of
 
 SOURCES = Sources(
@@ -68,24 +68,36 @@ TEST_ID = Locator(family="test_id", value="mail", unique_on=2)
     ("locators", "found", "once", "posted", "chosen"),
     [
         ((NAME, CSS), [["a"], ["a"]], False, False, "a"),
-        ((NAME, CSS), [["a"], []], False, False, MissReason.ONE_WITNESS),
-        ((NAME, CSS), [["a"], ["a", "b"]], False, False, MissReason.ONE_WITNESS),
-        ((NAME, LABEL), [["a"], ["a"]], False, False, MissReason.ONE_WITNESS),  # one text names both
-        ((PATH, XPATH), [["a"], ["a"]], False, False, MissReason.ONE_WITNESS),  # one position
+        ((NAME, CSS), [["a"], []], False, False, DivergenceReason.ONE_WITNESS),
+        ((NAME, CSS), [["a"], ["a", "b"]], False, False, DivergenceReason.ONE_WITNESS),
+        ((NAME, LABEL), [["a"], ["a"]], False, False, DivergenceReason.ONE_WITNESS),  # one text names both
+        ((PATH, XPATH), [["a"], ["a"]], False, False, DivergenceReason.ONE_WITNESS),  # one position
         ((NAME,), [["a"]], False, True, "a"),
-        ((NAME,), [["a"]], False, False, MissReason.ONE_WITNESS),
+        ((NAME,), [["a"]], False, False, DivergenceReason.ONE_WITNESS),
         ((TEST_ID,), [["a"]], False, False, "a"),
-        ((NAME, CSS, PATH), [["b"], ["a"], ["a"]], False, False, MissReason.CONTRADICTION),  # a stronger one elsewhere
+        (
+            (NAME, CSS, PATH),
+            [["b"], ["a"], ["a"]],
+            False,
+            False,
+            DivergenceReason.CONTRADICTION,
+        ),  # a stronger one elsewhere
         ((NAME, CSS, PATH), [["a"], ["a"], ["b"]], False, False, "a"),
-        ((NAME, CSS, PATH), [["a"], ["a"], ["b"]], True, False, MissReason.CONTRADICTION),  # never for what runs once
-        ((CSS, PATH), [[], []], False, False, MissReason.ONE_WITNESS),
+        (
+            (NAME, CSS, PATH),
+            [["a"], ["a"], ["b"]],
+            True,
+            False,
+            DivergenceReason.CONTRADICTION,
+        ),  # never for what runs once
+        ((CSS, PATH), [[], []], False, False, DivergenceReason.ONE_WITNESS),
     ],
 )
 def test_an_element_is_acted_on_when_independent_ways_agree(
-    locators: Sequence[Locator], found: Json, once: bool, posted: bool, chosen: str | MissReason
+    locators: Sequence[Locator], found: Json, once: bool, posted: bool, chosen: str | DivergenceReason
 ) -> None:
     got = vote(Target(locators=tuple(locators)), found, where="n1", once=once, posted=posted)
-    assert (got.reason if isinstance(got, Miss) else got[0]) == chosen
+    assert (got.reason if isinstance(got, Divergence) else got[0]) == chosen
 
 
 # --- compiling ----------------------------------------------------------------------------------------
@@ -155,7 +167,7 @@ def test_what_differs_is_a_parameter_and_what_is_the_same_a_constant() -> None:
     values = values_of(made.version, None, LoopItem(7, '{"name": "Eve"}', False), ())
     assert values == {"name": "Eve"}
     missing = values_of(made.version, None, LoopItem(7, '{"other": "Eve"}', False), ())
-    assert isinstance(missing, Miss) and missing.reason is MissReason.PARAMETER
+    assert isinstance(missing, Divergence) and missing.reason is DivergenceReason.PARAMETER
 
 
 def test_a_value_that_differs_and_has_no_source_stays_the_models() -> None:
@@ -177,7 +189,7 @@ def test_a_value_that_no_step_used_has_to_stay_as_it_was() -> None:
     row = '{"name": "Eve", "id": "3", "colour": "red"}'
     assert isinstance(values_of(made.version, None, LoopItem(7, row, False), ()), dict)
     other = values_of(made.version, None, LoopItem(7, row.replace("red", "blue"), False), ())
-    assert isinstance(other, Miss) and "no step used it" in other.told
+    assert isinstance(other, Divergence) and "no step used it" in other.detail
 
 
 def test_a_value_is_no_constant_because_two_runs_happened_to_have_the_same() -> None:

@@ -9,15 +9,15 @@ from shoal.agent.workflows.judging.batch import LEAST, MOST_AGAIN, MOST_EQUAL, B
 def taught(*records: Json) -> Batch:
     batch = Batch()
     for n in range(8) if not records else ():
-        batch.note({"name": f"n{n}", "price": 5 + n, "stock": n % 2 == 0}, by_teacher=True)
+        batch.note({"name": f"n{n}", "price": 5 + n, "stock": n % 2 == 0}, by_baseline=True)
     for record in records:
-        batch.note(record, by_teacher=True)
+        batch.note(record, by_baseline=True)
     return batch
 
 
 def after(batch: Batch, records: list[Json]) -> str:
     for record in records:
-        batch.note(record, by_teacher=False)
+        batch.note(record, by_baseline=False)
         batch = Batch.of(batch.text())
     return batch.drift()
 
@@ -26,7 +26,7 @@ def books(n: int, **fields: Json) -> list[Json]:
     return [{"name": f"r{k}", "price": 7 + k / 100, "stock": True, **fields} for k in range(n)]
 
 
-def test_records_like_the_teachers_are_no_drift_and_a_yes_or_no_may_be_the_same_in_all() -> None:
+def test_records_like_the_baseline_are_no_drift_and_a_yes_or_no_may_be_the_same_in_all() -> None:
     assert after(taught(), books(250)) == ""
 
 
@@ -58,7 +58,7 @@ def test_a_run_goes_on_over_the_end_of_a_window_and_a_new_half_is_not_hidden_by_
     assert after(Batch.of(batch.text()), books(120)) == ""
     late = taught()
     for record in [*books(100), *books(LEAST, price=None)]:
-        late.note(record, by_teacher=False)
+        late.note(record, by_baseline=False)
     assert late.drift().startswith("100% of the last 20 records have no price")
 
 
@@ -74,8 +74,8 @@ def test_numbers_of_another_size_are_drift() -> None:
 def test_what_is_no_object_and_a_page_of_fields_without_end_cost_little() -> None:
     batch = taught()
     for n in range(200):
-        batch.note({f"f{n}-{k}": k for k in range(200)}, by_teacher=n < 100)
-    batch.note([1], by_teacher=True)
+        batch.note({f"f{n}-{k}": k for k in range(200)}, by_baseline=n < 100)
+    batch.note([1], by_baseline=True)
     assert len(batch.text()) < 60_000
 
 

@@ -1,4 +1,4 @@
-"""Repairs are tested on kept pages: what was read well is read alike, and what taught the repair as its teacher did."""
+"""Repairs are tested on kept pages: what was read well is read alike, what taught the repair as its baseline did."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ FIRST = Version(
 
 
 def kept(n: int, html: str, *, said: str = "", head: str = "") -> tuple[str, bytes, bytes]:
-    """A page of item `n`, and the evidence of the session that read it; `said`: what its teacher read."""
+    """A page of item `n`, and the evidence of the session that read it; `said`: what its baseline read."""
     url, name, sku = f"https://shop.example/p/{n}", f"Stool {n}", f"S-{n}"
     sample = PageSample(url=url, record={"name": name, "sku": said or sku}, channels={}, snapshot=f"page{n}")
     run = SessionEvidence(item=url, label=name, is_link=True, pages=(sample,))

@@ -23,11 +23,11 @@ from shoal.agent.read.by_place.page_json import Document
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import LoopItem
+from shoal.agent.workflows.divergences import DivergenceReason
 from shoal.agent.workflows.format.branch import Branch, OwnRequest
 from shoal.agent.workflows.format.page_parts import filled
 from shoal.agent.workflows.learning.compile_fields import compile_pages
 from shoal.agent.workflows.learning.page_sample import PageLook, PageSample, sample_page
-from shoal.agent.workflows.misses import MissReason
 from shoal.agent.workflows.reading.own_answer import answer_misses
 from shoal.agent.workflows.replay.pages import replay_page
 from shoal.agent.workflows.verdict import PageRead
@@ -367,7 +367,7 @@ async def test_an_answer_has_to_say_what_the_list_calls_the_item(name: str) -> N
     for said, right in ((name, False), (f"Oak stool {FIRST}", True)):
         answer = Document(api(FIRST), {**answer_of(FIRST), "name": said})
         misses = list(answer_misses(answer, request, url_of(FIRST), item_of(FIRST)))
-        assert [miss.reason for miss in misses] == ([] if right else [MissReason.NOT_THE_ITEM])
+        assert [miss.reason for miss in misses] == ([] if right else [DivergenceReason.NOT_THE_ITEM])
 
 
 @pytest.mark.parametrize("name", [*FIELDS, "identity"])

@@ -11,8 +11,8 @@ from shoal.agent.read.by_place.place import Place
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import LoopItem
+from shoal.agent.workflows.divergences import DivergenceReason
 from shoal.agent.workflows.format.branch import Branch, Channel, FieldNode, Signature
-from shoal.agent.workflows.misses import MissReason
 from shoal.agent.workflows.reading.branch_reader import read_page
 from shoal.agent.workflows.reading.channels import holds_text
 from shoal.agent.workflows.reading.page_guards import fits_template
@@ -118,21 +118,21 @@ def test_two_kinds_of_places_are_enough(places: dict[str, tuple[Place, ...]]) ->
 @pytest.mark.parametrize(
     ("places", "reason"),
     [
-        ({"css": (), "path": ()}, MissReason.ONE_WITNESS),
-        ({"ld": ()}, MissReason.ONE_WITNESS),  # only the position is left
-        ({"ld": ld("11.00")}, MissReason.CONTRADICTION),
-        ({"path": shown("€99.00")}, MissReason.CONTRADICTION),
-        ({"css": (*shown("€12.50"), *shown("€9.00"))}, MissReason.AMBIGUOUS),
-        ({"css": shown("ask us")}, MissReason.UNREADABLE),
-        ({"css": shown("$12.50"), "path": shown("$12.50")}, MissReason.SHAPE),
-        ({"css": shown("€12.50 / kg"), "path": shown("€12.50 / kg")}, MissReason.SHAPE),
-        ({"css": shown("€12,50"), "path": shown("€12,50"), "ld": ()}, MissReason.SHAPE),
-        ({"css": STRUCK, "path": STRUCK, "ld": ()}, MissReason.SHAPE),  # it was asked once
-        ({"css": STRUCK, "path": STRUCK}, MissReason.SHAPE),
-        ({"name": shown("Elm stool"), "title": shown("Elm stool")}, MissReason.NOT_THE_ITEM),
+        ({"css": (), "path": ()}, DivergenceReason.ONE_WITNESS),
+        ({"ld": ()}, DivergenceReason.ONE_WITNESS),  # only the position is left
+        ({"ld": ld("11.00")}, DivergenceReason.CONTRADICTION),
+        ({"path": shown("€99.00")}, DivergenceReason.CONTRADICTION),
+        ({"css": (*shown("€12.50"), *shown("€9.00"))}, DivergenceReason.AMBIGUOUS),
+        ({"css": shown("ask us")}, DivergenceReason.UNREADABLE),
+        ({"css": shown("$12.50"), "path": shown("$12.50")}, DivergenceReason.SHAPE),
+        ({"css": shown("€12.50 / kg"), "path": shown("€12.50 / kg")}, DivergenceReason.SHAPE),
+        ({"css": shown("€12,50"), "path": shown("€12,50"), "ld": ()}, DivergenceReason.SHAPE),
+        ({"css": STRUCK, "path": STRUCK, "ld": ()}, DivergenceReason.SHAPE),  # it was asked once
+        ({"css": STRUCK, "path": STRUCK}, DivergenceReason.SHAPE),
+        ({"name": shown("Elm stool"), "title": shown("Elm stool")}, DivergenceReason.NOT_THE_ITEM),
     ],
 )
-def test_what_does_not_agree_is_a_miss(places: dict[str, tuple[Place, ...]], reason: MissReason) -> None:
+def test_what_does_not_agree_is_a_miss(places: dict[str, tuple[Place, ...]], reason: DivergenceReason) -> None:
     read = read_page(with_places(**places), (BRANCH,), ITEM, SCHEMA)
     assert read.record is None
     assert reason in [miss.reason for miss in read.misses]
@@ -160,7 +160,7 @@ def made_by(place: Place, branch: Branch = MADE, schema: Json = True) -> PageRea
 @pytest.mark.parametrize("text", ["n/a", "N/A", "TBD", "—", "Unknown", "(none selected)", "-", "Loading"])
 def test_what_stands_where_a_value_is_missing_is_no_value(text: str) -> None:
     read = made_by(Place("p", "selector", text=text))
-    assert (read.record, [miss.reason for miss in read.misses]) == (None, [MissReason.UNREADABLE])
+    assert (read.record, [miss.reason for miss in read.misses]) == (None, [DivergenceReason.UNREADABLE])
     choice = {"type": "object", "properties": {"maker": {"enum": [text, "Oak & Sons"]}}}
     assert made_by(Place("p", "selector", text=text), schema=choice).record is not None, "the schema has it as a value"
 
@@ -169,7 +169,7 @@ def test_a_text_that_is_struck_through_is_another_than_was_learned() -> None:
     assert made_by(Place("p", "selector", text="Oak & Sons", plain="Oak & Sons")).record is not None
     for plain in ("", "Sons"):
         gone = Place("p", "selector", text="Oak & Sons", plain=plain)
-        assert [miss.reason for miss in made_by(gone).misses] == [MissReason.SHAPE]
+        assert [miss.reason for miss in made_by(gone).misses] == [DivergenceReason.SHAPE]
 
 
 def test_a_price_beside_one_that_is_struck_through_is_read() -> None:
@@ -184,24 +184,24 @@ def test_a_field_that_was_struck_through_on_all_pages_is_read_as_it_was() -> Non
     branch = BRANCH.model_copy(update={"fields": (BRANCH.fields[0], price)})
     read = read_page(with_places(css=STRUCK, path=STRUCK), (branch,), ITEM, SCHEMA)
     assert read.record is not None and read.record.value["price"] == 12.5, read.misses
-    assert [miss.reason for miss in read_page(VIEW, (branch,), ITEM, SCHEMA).misses] == [MissReason.SHAPE]
+    assert [miss.reason for miss in read_page(VIEW, (branch,), ITEM, SCHEMA).misses] == [DivergenceReason.SHAPE]
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"url": "https://shop.example/gone"}, MissReason.ADDRESS),
-        ({"url": "https://shop.example/p/8"}, MissReason.NOT_THE_ITEM),
-        ({"status": 404}, MissReason.STATUS),
-        ({"present": frozenset()}, MissReason.SIGNATURE),
-        ({"visible": frozenset({"input[type=password]"})}, MissReason.SIGNATURE),
-        ({"lang": "de"}, MissReason.SIGNATURE),
-        ({"title": "Sale", "headings": ("Sale",)}, MissReason.NOT_THE_ITEM),
-        ({"busy": True}, MissReason.LOADING),
-        ({"ready": False}, MissReason.LOADING),
+        ({"url": "https://shop.example/gone"}, DivergenceReason.ADDRESS),
+        ({"url": "https://shop.example/p/8"}, DivergenceReason.NOT_THE_ITEM),
+        ({"status": 404}, DivergenceReason.STATUS),
+        ({"present": frozenset()}, DivergenceReason.SIGNATURE),
+        ({"visible": frozenset({"input[type=password]"})}, DivergenceReason.SIGNATURE),
+        ({"lang": "de"}, DivergenceReason.SIGNATURE),
+        ({"title": "Sale", "headings": ("Sale",)}, DivergenceReason.NOT_THE_ITEM),
+        ({"busy": True}, DivergenceReason.LOADING),
+        ({"ready": False}, DivergenceReason.LOADING),
     ],
 )
-def test_another_page_is_a_miss_before_anything_is_read(change: dict[str, Any], reason: MissReason) -> None:
+def test_another_page_is_a_miss_before_anything_is_read(change: dict[str, Any], reason: DivergenceReason) -> None:
     read = read_page(replace(VIEW, **change), (BRANCH,), ITEM, SCHEMA)
     assert (read.record, read.branch) == (None, "")
     assert reason in [miss.reason for miss in read.misses]
@@ -216,18 +216,18 @@ def test_a_value_that_only_data_for_machines_state_needs_the_page_to_show_it() -
     places = {**VIEW.places, place_key(meta): (Place("meta", "selector", kind="attribute", text="12.50"),)}
     assert read_page(replace(VIEW, places=places), (branch,), ITEM, SCHEMA).record is not None
     hidden = read_page(replace(VIEW, places=places, text="Oak stool €112.50"), (branch,), ITEM, SCHEMA)
-    assert [miss.reason for miss in hidden.misses] == [MissReason.NOT_SHOWN]
+    assert [miss.reason for miss in hidden.misses] == [DivergenceReason.NOT_SHOWN]
 
 
 def test_a_field_that_was_the_same_everywhere_takes_no_other_value() -> None:
     price = BRANCH.fields[1].model_copy(update={"known": (9.0,)})
     branch = BRANCH.model_copy(update={"fields": (BRANCH.fields[0], price)})
-    assert [miss.reason for miss in read_page(VIEW, (branch,), ITEM, SCHEMA).misses] == [MissReason.DRIFT]
+    assert [miss.reason for miss in read_page(VIEW, (branch,), ITEM, SCHEMA).misses] == [DivergenceReason.DRIFT]
 
 
 def test_a_record_is_held_to_the_schema() -> None:
     narrow = {**SCHEMA, "properties": {**SCHEMA["properties"], "price": {"type": "number", "maximum": 10}}}
-    assert [miss.reason for miss in read_page(VIEW, (BRANCH,), ITEM, narrow).misses] == [MissReason.SCHEMA]
+    assert [miss.reason for miss in read_page(VIEW, (BRANCH,), ITEM, narrow).misses] == [DivergenceReason.SCHEMA]
 
 
 def test_two_branches_that_read_a_page_differently_give_nothing() -> None:
@@ -240,7 +240,7 @@ def test_two_branches_that_read_a_page_differently_give_nothing() -> None:
         return Branch(id=name, signature=Signature(url=""), fields=(field,))
 
     read = read_page(VIEW, (branch("a", one), branch("b", other)), ITEM, schema)
-    assert (read.record, [miss.reason for miss in read.misses]) == (None, [MissReason.CONTRADICTION])
+    assert (read.record, [miss.reason for miss in read.misses]) == (None, [DivergenceReason.CONTRADICTION])
 
 
 @pytest.mark.parametrize(

@@ -200,9 +200,9 @@ class _Search:
             if self._elements.display(child) == "block" or self._asked in child.text_lexbor().lower():
                 return
         for row in self._elements.text_of(el, plain=False).split("\n"):
-            label, colon, said = _split(row)
-            if colon and label and js.fold(label) == self._asked and js.squash(said):
-                self.ranks[1].append(LabelHit(line=el, text=js.squash(said)))
+            label, colon, content = _split(row)
+            if colon and label and js.fold(label) == self._asked and js.squash(content):
+                self.ranks[1].append(LabelHit(line=el, text=js.squash(content)))
 
     # --- what follows ---------------------------------------------------------------------------------
 
@@ -238,13 +238,13 @@ class _Search:
             only = all(node.mem_id == around[1].mem_id for node in telling)
             if only and not _COLON.search(around[1].text_lexbor()):
                 return [around[1]]
-        told = []
+        contents = []
         for node in rest:
             if kin(node):
                 break
             if self._has_content(node):
-                told.append(node)
-        return told
+                contents.append(node)
+        return contents
 
     def _signature(self, el: Node) -> str:
         names = dict.fromkeys(re.split(r"[\t\n\f\r ]+", (self._elements.attribute(el, "class") or "").strip()))

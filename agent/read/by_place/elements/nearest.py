@@ -112,8 +112,8 @@ class Nearest:
 
 
 def _pairs(text: str) -> set[str]:
-    told = f" {js.fold(text)} "
-    return {told[at : at + 2] for at in range(len(told) - 1)}
+    folded = f" {js.fold(text)} "
+    return {folded[at : at + 2] for at in range(len(folded) - 1)}
 
 
 def likeness(text: str, other: str) -> float:
@@ -124,15 +124,15 @@ def likeness(text: str, other: str) -> float:
 
 def _top(similar: Iterable[tuple[float, str]], least: float) -> list[str]:
     best: dict[str, float] = {}
-    for score, told in similar:
+    for score, text in similar:
         if score >= least:
-            best.setdefault(told, score)
-    return sorted(best, key=lambda told: -best[told])[:_NEAREST]
+            best.setdefault(text, score)
+    return sorted(best, key=lambda text: -best[text])[:_NEAREST]
 
 
 def _short(text: str) -> str:
-    told = js.squash(text)
-    return told[:_SHORT] + "…" if len(told) > _SHORT else told
+    squashed = js.squash(text)
+    return squashed[:_SHORT] + "…" if len(squashed) > _SHORT else squashed
 
 
 def _json(text: str) -> str:

@@ -185,10 +185,10 @@ class Places:
             return []
         parts: list[Json] = []
         for node in text_nodes(el):
-            said = (node.text_content or "").strip(js.TRIMMED)
+            text = (node.text_content or "").strip(js.TRIMMED)
             around = node.parent
-            if said and not (struck and around is not None and self._elements.closest(around, STRUCK) is not None):
-                parts.append(said)
+            if text and not (struck and around is not None and self._elements.closest(around, STRUCK) is not None):
+                parts.append(text)
             if len(parts) == _MOST_PARTS:
                 break
         return parts if len(parts) > 1 else []
@@ -259,13 +259,13 @@ class Places:
         ]
         text = ("\n" if lines else " ").join(texts)
         has_words = _STARTS_WITH_COLON.sub("", js.squash(text))
-        told = _STARTS_WITH_COLON.sub("", text.strip(js.TRIMMED)) if has_words else ""
+        joined = _STARTS_WITH_COLON.sub("", text.strip(js.TRIMMED)) if has_words else ""
         links = [el for el in several if el.tag == "a" and "href" in elements.attributes(el)]
         around = elements.parent(label)
         assert around is not None
         address = self._absolute(elements.attribute(links[0], "href") or "") if links else ""
         gone = elements.struck(label) or any(map(self._gone_in, several))
-        return {**self._text(around, told, address, gone=gone), "v": int(elements.is_rendered(label))}
+        return {**self._text(around, joined, address, gone=gone), "v": int(elements.is_rendered(label))}
 
     def _holds(self, el: Node) -> bool:
         """Return whether an element is, or has, a control."""

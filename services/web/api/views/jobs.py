@@ -78,17 +78,17 @@ class LearningView(View):
 
     session: SessionId = Field(description="that opened the loop")
     phase: Literal["items", "shadow", "replay", "off"] = Field(
-        description="`items`: the teacher, a model or the rules, works out items, to learn from; `shadow`: so it does, "
-        "and is compared with the workflow; `replay`: the workflow does the items; `off`: the teacher does all, and "
+        description="`items`: the baseline, a model or the rules, works out items, to learn from; `shadow`: so it does "
+        "and is compared with the workflow; `replay`: the workflow does the items; `off`: the baseline does all, and "
         "`why` says why"
     )
     holds_back: bool = Field(description="the loop's other items wait until this phase is over")
     why: str = Field(description="why it is in this phase, in words")
     workflow: str = Field(description='the workflow with its version, as `NAME@2`; "": there is none')
     figures: dict[str, int] = Field(
-        description="items by what became of them: `ended` in all, by the teacher alone (`model`), in `shadow`, "
+        description="items by what became of them: `ended` in all, by the baseline alone (`model`), in `shadow`, "
         "`replays`, `misses`, "
-        "`miss_REASON`, `audits` and `audits_wrong`; `same_right` and `same_wrong`: read again by the teacher, since "
+        "`miss_REASON`, `audits` and `audits_wrong`; `same_right` and `same_wrong`: read again by the baseline, since "
         "another item had the same record; `more_right` and `more_wrong`: audited beyond the uniform share, since "
         "fields were weak; `provisional`: replayed since an audit last confirmed what the "
         "same branches read; `reopened`: done anew, since one was wrong; `repairs` that are over and proved, and "

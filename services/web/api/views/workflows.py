@@ -42,7 +42,7 @@ class VersionSummary(View):
     figures: dict[str, float] = Field(
         description="counts: `replays`, `misses`, by reason (`miss_shape`) and by reason and node (`miss_shape@read`); "
         "`audits` of replayed records, `audits_right`, `audits_wrong` and `audits_unclear`; `shadow`: compared with "
-        "the teacher, whose record was taken, of these `shadow_misses` and `shadow_wrong`"
+        "the baseline, whose record was taken, of these `shadow_misses` and `shadow_wrong`"
     )
 
 

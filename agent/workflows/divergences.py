@@ -9,7 +9,7 @@ from enum import StrEnum
 from shoal.agent.workflows.format.branch import ChannelFamily
 
 
-class MissReason(StrEnum):
+class DivergenceReason(StrEnum):
     """Why a workflow gave an item back."""
 
     ADDRESS = "address"
@@ -37,7 +37,7 @@ class MissReason(StrEnum):
     SCHEMA = "schema"
     """The record is not valid against the job's schema."""
     DRIFT = "drift"
-    """The batch is not as what the teacher read: too many nulls, a run of constants, another magnitude.
+    """The batch is not as what the baseline read: too many nulls, a run of constants, another magnitude.
 
     Or a field says something else that was the same on all pages that were learned from.
     """
@@ -56,10 +56,10 @@ class MissReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Miss:
+class Divergence:
     """One reason for which an item goes back."""
 
-    reason: MissReason
+    reason: DivergenceReason
     where: str  # field, node or part of the signature
-    told: str  # in words
+    detail: str  # in words
     fields: Mapping[str, tuple[ChannelFamily, ...]] = field(default_factory=dict)  # channels that failed, by field
