@@ -234,7 +234,7 @@ class ModelPolicy:
         spec = state.spec
         calls = self._jobs.offers(spec)
         return StepShape(
-            ids=tuple(choices.elements),
+            ids=(*choices.elements, *choices.waiting),
             action_types=action_types(spec, calls=bool(calls)),
             error_codes=tuple(spec.error_codes),
             verification_check=spec.wants_codes,
