@@ -40,9 +40,8 @@ class Element:
     role: str = ""  # ARIA role, explicit or implied
     name: str = ""  # accessible name
     text: str = ""  # visible text that belongs to this element itself
-    attributes: Mapping[str, str] = field(
-        default_factory=dict
-    )  # type, placeholder, value, href, title, alt, aria-*, name
+    # type, placeholder, value, href, title, alt, aria-*, name
+    attributes: Mapping[str, str] = field(default_factory=dict)
     options: tuple[tuple[str, str, bool], ...] = ()  # of a select: (label, value, selected)
     disabled_options: frozenset[int] = frozenset()  # positions in `options` that cannot be chosen
     states: frozenset[str] = frozenset()  # checked, disabled, expanded, selected, required, invalid, focused, readonly
@@ -109,6 +108,7 @@ class Observation:
     console_errors: tuple[str, ...] = ()
     omitted: int = 0  # elements that the budget cut; ask for the next part to see them
     cut: bool = False  # the budget cut something, were it only text
+    beyond: bool = False  # the page holds more than one look gives, whatever the budget
     drawn: bool = False  # the window shows a canvas, a chart or a picture without words
     in_progress: str = ""  # what the page was still busy with after all waiting, in words
 

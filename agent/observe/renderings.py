@@ -22,6 +22,8 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 _CONSOLE_CHARS = 300
 """Of one error of the console."""
+_LINE_CHARS = 2_000
+"""Of what stands beside each other: the next piece begins another line. One text alone may be longer."""
 _SHORT_NAME = 3  # characters: a letter, a mark or a key, of which a title says what it does
 _SHOWN_OPTIONS = 15
 _INLINE = frozenset({"#text", "svg", "img", "label", "code", "output", "progress", "meter", "canvas", "del"})
@@ -93,18 +95,22 @@ class _LineCollector:
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._pieces: list[str] = []
+        self._chars = 0
         self._prefix = ""
         self.hanging: dict[int, int] = {}  # of a table: columns that a cell above goes on in, and for how many rows
 
     def add(self, piece: str) -> None:
+        if piece and self._chars > _LINE_CHARS:
+            self.end()
         if piece:
             self._pieces.append(piece)
+            self._chars += len(piece)
 
     def end(self, prefix: str = "") -> None:
         """Ends the line; the next one begins with `prefix`, once it has something to say."""
         if self._pieces:
             self._lines.append(self._prefix + " ".join(self._pieces))
-            self._pieces = []
+            self._pieces, self._chars = [], 0
         self._prefix = prefix
 
     def finish(self) -> list[str]:

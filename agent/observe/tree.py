@@ -192,6 +192,11 @@ def is_cut(walk: FrameWalk) -> bool:
     return bool(walk.data["less"] or walk.unread or any(is_cut(inner) for inner in (walk.inner or {}).values()))
 
 
+def is_beyond(walk: FrameWalk) -> bool:
+    """Return whether a page, or one of its frames, holds more than a look gives without a budget."""
+    return bool(walk.data.get("beyond") or any(is_beyond(inner) for inner in (walk.inner or {}).values()))
+
+
 def size(walk: FrameWalk) -> tuple[int, int]:
     """Return how many elements that take actions a walk lists, and characters of text, over all frames."""
     inner = [size(frame) for frame in (walk.inner or {}).values()]

@@ -102,6 +102,8 @@ globalThis.shoalWalker ??= (() => {
   const CONTROL_CHARS = 40; // of the text of one control, as a guess
   const TOLD_CHARS = 2000; // more than is ever shown: a secret is hidden only whole, so before a text is cut further
   const TEXT_CHARS = 2000; // a text up to this long is not cut in two: a budget may be exceeded by it
+  // What one look gives without a budget: characters of one text, and of all; texts and controls. No walk goes on after these.
+  const MOST_OF_TEXT = 200_000, MOST_CHARS = 1_000_000, MOST_PARTS = 60_000;
 
   const idOf = element => {
     let id = ids.get(element);
@@ -285,24 +287,27 @@ globalThis.shoalWalker ??= (() => {
     return url && !url.startsWith('data:') ? wordsOf(last.replace(/\.\w+$/, '')) : '';
   };
   // A field's own list of labels looks through the whole document for each field.
-  const labelsOf = field => !memory ? [...field.labels || []] : remembered(field.getRootNode(), 'labels', allLabels).get(field) || [];
+  const labelsOf = field => !memory && field.labels !== undefined ? [...field.labels || []] : remembered(field.getRootNode(), 'labels', allLabels).get(field) || [];
   const allLabels = root => {
     const labels = new Map();
     for (const label of root.querySelectorAll?.('label') || []) {
-      const field = label.control;
+      const field = label.control || root.getElementById?.(label.htmlFor) || label.querySelector(COMBO_BOX);
       if (labels.has(field)) labels.get(field).push(label); else labels.set(field, [label]);
     }
     return labels;
   };
+  // A list to choose from that a page makes of other elements: its text is its value, and no name.
+  const COMBO_BOX = '[role=combobox]';
+  const isComboBox = (element, tag) => !FIELDS.has(tag) && element.matches(COMBO_BOX);
   const BUTTONS = 'button,[role=button]';
   const labelText = (label, buttons) => {
-    // A label's own words, without the value of the field inside it. Those of `buttons` in it are theirs.
+    // A label's own words, without the value of the field inside it, be it a combo box. Those of `buttons` in it are theirs.
     let text = '';
     const add = nodes => {
       for (const child of nodes) {
         if (child.nodeType === 3) text += child.data + ' ';
         else if (child.nodeName === 'SLOT') add(child.assignedNodes({ flatten: true })); // what the component was given
-        else if (child.nodeType === 1 && !FIELDS.has(child.tagName) && (buttons || !child.matches(BUTTONS)) && (child.checkVisibility() || getComputedStyle(child).display === 'contents')) add(child.childNodes);
+        else if (child.nodeType === 1 && !FIELDS.has(child.tagName) && !child.matches(COMBO_BOX) && (buttons || !child.matches(BUTTONS)) && (child.checkVisibility() || getComputedStyle(child).display === 'contents')) add(child.childNodes);
       }
     };
     add(label.childNodes);
@@ -311,9 +316,10 @@ globalThis.shoalWalker ??= (() => {
   const referred = (element, attribute) => {
     const root = element.getRootNode();
     const words = one => one.checkVisibility() && (labelText(one, false) || labelText(one, true)) || one.textContent;
-    const label = one => one ? one.getAttribute('aria-label')?.trim() || words(one) : '';
-    const texts = element.getAttribute(attribute).split(/\s+/).map(id => id ? label(root.getElementById?.(id)) : '');
-    return squeeze(texts.join(' '));
+    const label = one => one.getAttribute('aria-label')?.trim() || words(one);
+    const named = element.getAttribute(attribute).split(/\s+/).map(id => id && root.getElementById?.(id)).filter(Boolean);
+    const own = isComboBox(element, element.tagName); // what shows its value is named beside its label
+    return squeeze(named.filter(one => !(own && element.contains(one))).map(label).join(' '));
   };
   // The name that does not come from the content.
   const givenName = (element, tag) => {
@@ -323,7 +329,7 @@ globalThis.shoalWalker ??= (() => {
     if (tag === 'INPUT' && BUTTON_TYPE.test(element.type)) {
       return squeeze(element.value) || (element.type === 'button' ? squeeze(element.title) : element.type);
     }
-    if (FIELDS.has(tag) && labelsOf(element).length) {
+    if ((FIELDS.has(tag) || isComboBox(element, tag)) && labelsOf(element).length) {
       const words = buttons => squeeze(labelsOf(element).map(label => labelText(label, buttons)).join(' '));
       const text = words(false) || (element.placeholder || element.title ? '' : words(true));
       if (text) return text;
@@ -342,6 +348,7 @@ globalThis.shoalWalker ??= (() => {
   const lastName = (element, tag) => {
     const own = element.title || element.getAttribute('placeholder') || hintOf(element);
     if (own) return squeeze(own);
+    if (isComboBox(element, tag)) return wordsBefore(element);
     if (FIELDS.has(tag)) return (/^(checkbox|radio)$/.test(element.type) ? wordsOfBox(element) : wordsBefore(element)) || wordsOf(element.name || element.id || '');
     const icon = element.querySelector('svg');
     if (icon) { const words = nameOfSvg(icon); if (words) return words; }
@@ -411,7 +418,7 @@ globalThis.shoalWalker ??= (() => {
     for (let node = element, steps = 0; node && steps < 3; node = node.parentElement, steps++) {
       if (isRow(node)) return ''; // what the row above says is said of other fields
       for (let before = node.previousSibling; before; before = before.previousSibling) {
-        if (before.nodeType === 1 && (before.matches('button, a[href]') || FIELDS.has(before.tagName) || before.querySelector('input, select, textarea, button, a[href], [role=menuitem], [role=tab], [role=button]'))) return '';
+        if (before.nodeType === 1 && (before.matches(`button, a[href], ${COMBO_BOX}`) || FIELDS.has(before.tagName) || before.querySelector(`input, select, textarea, button, a[href], [role=menuitem], [role=tab], [role=button], ${COMBO_BOX}`))) return '';
         const text = before.nodeType === 8 || before.localName === 'svg' ? '' : squeeze(before.textContent || '');
         if (text && (/:\s*\S/.test(text) || (before.nodeType === 1 && saysTwo(before)))) return ''; // a name with its value
         if (text) return text.length <= 60 ? text.replace(/\s*[:*]+$/, '') : '';
@@ -558,6 +565,7 @@ globalThis.shoalWalker ??= (() => {
   };
   // What an editor holds with the marks of Markdown: headings, items and what is bold or slanted look otherwise on a page.
   const MARKS = { B: '**', STRONG: '**', I: '_', EM: '_', CODE: '`', S: '~~', DEL: '~~' };
+  const FORMATTED_CHARS = 4 * TEXT_CHARS; // more than is shown of an editor, with spaces
   const BOLD = 600; // a weight from which on letters look so
   // The mark of how an inline part looks otherwise than what is around it, whatever its tag.
   const markOf = (node, style) => {
@@ -572,8 +580,10 @@ globalThis.shoalWalker ??= (() => {
     const numberOf = list => items.set(list, (items.get(list) || 0) + 1).get(list);
     const lines = [''];
     const put = text => { lines[lines.length - 1] += text; };
+    let left = FORMATTED_CHARS;
     const add = node => {
-      if (node.nodeType === 3) { put(node.data.replace(/\s+/g, ' ')); return; }
+      if (left < 0) return;
+      if (node.nodeType === 3) { left -= node.data.length; put(node.data.slice(0, FORMATTED_CHARS).replace(/\s+/g, ' ')); return; }
       if (node.nodeType !== 1 || SKIP.has(node.tagName)) return;
       if (node.tagName === 'BR') { lines.push(''); return; }
       if (node.tagName === 'IMG') { put(`![${squeeze(node.alt)}]`); return; }
@@ -810,6 +820,7 @@ globalThis.shoalWalker ??= (() => {
       plan = planOf(options, view, share);
       found = pass(options, view, plan, modal);
     }
+    if (found.ended && !plan.bounded) plan.total = countCandidates();
     const page = document.scrollingElement || document.documentElement;
     for (const node of [...plan.chosen ?? [], ...plan.texts ?? []]) if (!found.dropped.has(node) && !found.shown.has(node)) found.shown.set(node, Infinity);
     parts[options.part || 0] = { shown: found.shown, native: found.native };
@@ -819,7 +830,7 @@ globalThis.shoalWalker ??= (() => {
       omitted: less ? Math.max(found.cut, plan.total - native) : 0,
       focus: activeElement ? idOf(activeElement) : 0,
       scroll: [scrollX, scrollY], size: [innerWidth, innerHeight], page: [page.scrollWidth, page.scrollHeight],
-      suspects: suspects.length, scale: devicePixelRatio, drawn: drawsMore(view),
+      suspects: suspects.length, scale: devicePixelRatio, drawn: drawsMore(view), beyond: found.beyond,
     });
   };
 
@@ -836,7 +847,8 @@ globalThis.shoalWalker ??= (() => {
   };
   // What a bounded walk looks at: a band of the page around the viewport, and elements chosen one by one.
   const planOf = (options, view, share) => {
-    const max = options.maxElements ?? Infinity, maxChars = options.maxChars ?? Infinity;
+    // The first part of a page is as much as one look gives, and so is each of the others.
+    const max = options.maxElements ?? Infinity, maxChars = options.maxChars ?? (options.part > 0 && max === Infinity ? MOST_CHARS : Infinity);
     const bounded = max < Infinity || maxChars < Infinity;
     const plan = { max, maxChars, bounded, band: null, keep: null, total: 0 };
     if (!bounded && !options.viewportOnly) return plan;
@@ -947,7 +959,7 @@ globalThis.shoalWalker ??= (() => {
 
   const pass = (options, view, plan, modal) => {
     const hiddenIcons = new WeakSet(); // that screen readers are told to leave out
-    const state = { count: 0, native: 0, chars: 0, cut: 0, stopped: false, pruned: false, shown: new WeakMap(), dropped: new Set(), struck: [] };
+    const state = { count: 0, native: 0, chars: 0, texts: 0, cut: 0, stopped: false, ended: false, beyond: false, pruned: false, shown: new WeakMap(), dropped: new Set(), struck: [] };
     const { band, keep, chosen, texts } = plan;
     const limited = keep !== null;
     // Chosen elements have their places kept for them, wherever in the document they come.
@@ -1016,17 +1028,19 @@ globalThis.shoalWalker ??= (() => {
         if (out[out.length - 1] !== '…') out.push('…'); // the reader is to know where something is missing
         return;
       }
-      const room = Math.max(TEXT_CHARS, plan.maxChars - reserved * CONTROL_CHARS - state.chars);
+      const room = Math.min(MOST_OF_TEXT, Math.max(TEXT_CHARS, plan.maxChars - reserved * CONTROL_CHARS - state.chars));
       if (data.length > room) {
         state.stopped = true;
+        state.beyond ||= room === MOST_OF_TEXT;
         data = upTo(data, room);
         text = squeeze(data) + ' …';
       }
       state.shown.set(node, from + data.length);
       state.chars += text.length + 1;
-      const last = out.length - 1;
-      if (last >= 0 && typeof out[last] === 'string' && !out.broken) {
-        out[last] += (out.gap || /^\s/.test(data) ? ' ' : mode & CODE || from || !out.node || node.nodeType !== 3 ? '' : between(out.node, node)) + text;
+      state.texts++;
+      const last = out.length - 1, apart = out.gap || /^\s/.test(data);
+      if (last >= 0 && typeof out[last] === 'string' && !out.broken && !(apart && out[last].length >= TEXT_CHARS)) {
+        out[last] += (apart ? ' ' : mode & CODE || from || !out.node || node.nodeType !== 3 ? '' : between(out.node, node)) + text;
       } else {
         if (!(mode & BELOW) && node.nodeType === 3) (out.starts ??= []).push([out.length, node]);
         out.push(text);
@@ -1055,6 +1069,8 @@ globalThis.shoalWalker ??= (() => {
     };
 
     const visitNode = (node, mode, depth, out) => {
+      if (state.chars >= MOST_CHARS || state.texts + state.count >= MOST_PARTS) state.ended = state.beyond = state.stopped = true;
+      if (state.ended) return;
       if (node.nodeType === 3) {
         // An earlier part's, or a later one's; the space between two words is no part's own.
         if (texts && !texts.has(node) && /\S/.test(node.data) && !insideChosen(node.parentNode)) return;
@@ -1116,8 +1132,8 @@ globalThis.shoalWalker ??= (() => {
       emitContainer(node, tag, role, inner | (mode & (STRUCK | CODE | BELOW)), depth, out, style);
     };
     const isItem = element => (element.tagName === 'LI' && !element.hasAttribute('role')) || (element.getAttribute('tabindex') === '-1' && /^(UL|OL|MENU)$/.test(element.parentElement?.tagName));
-    // Whether the controls in its rows are what a list listens for: each row has one, or some have many. Where only some rows
-    // have one, the others would be out of reach.
+    // Whether the controls in its rows are what a list listens for: each row has one, or parts of a page have many. Where only
+    // some rows have one, or few of a list's have a bar of them, the others would be out of reach.
     const ROW_CONTROLS = 3;
     const heldByControls = list => {
       const held = new Map();
@@ -1127,7 +1143,8 @@ globalThis.shoalWalker ??= (() => {
         while (row.parentElement !== list) row = row.parentElement;
         held.set(row, (held.get(row) || 0) + 1);
       }
-      return held.size === list.childElementCount || [...held.values()].some(count => count > ROW_CONTROLS);
+      const full = [...held.values()].filter(count => count > ROW_CONTROLS).length, rows = /^(LI|TR)$/.test(list.firstElementChild?.tagName);
+      return held.size === list.childElementCount || (rows ? 2 * full >= list.childElementCount : full > 0);
     };
     // A list that listens for its like children, as frameworks do: each child is a target, the list is not.
     const delegates = element => {
@@ -1269,7 +1286,11 @@ globalThis.shoalWalker ??= (() => {
       const said = inner.filter(node => node[0] !== 'svg' || (hiddenIcons.has(node) && STATE_ICON.test(node[3])));
       const spoken = name || squeeze(plainText(inner.filter(node => node[0] !== 'svg'))) ? inner.filter(node => !hiddenIcons.has(node) || said.includes(node)) : inner;
       const joined = leaf && !(hint && name === hint) ? squeeze(plainText(name ? said : spoken)) : '';
-      if (leaf && joined.length <= NAME_CHARS) {
+      if (leaf && isComboBox(element, tag)) {
+        name ||= lastName(element, tag);
+        if (joined) attributes = { ...attributes || {}, value: clip(joined, TEXT_CHARS) };
+        children = [];
+      } else if (leaf && joined.length <= NAME_CHARS) {
         text = joined; children = [];
         if (!name) name = joined; else if (name === joined) text = '';
         if (name === text) text = '';
@@ -1277,7 +1298,7 @@ globalThis.shoalWalker ??= (() => {
       // A widget's words beside the controls in it are its own name.
       const own = name || leaf || !/^(button|option|tab|treeitem|menuitem)/.test(role) ? '' : squeeze(inner.filter(node => typeof node === 'string').join(' '));
       if (own && own.length <= NAME_CHARS) { name = own; children = inner.filter(node => typeof node !== 'string'); }
-      if (!name && (leaf || kind <= 2)) name = lastName(element, tag) || (leaf ? '' : joined);
+      if (!name && (leaf || kind <= 2)) name = lastName(element, tag);
       name = clip(name, NAME_CHARS);
       if (kind !== 7) flags |= CLICKABLE;
       if (shoalChooses(element)) flags |= CHOOSES;
@@ -1464,7 +1485,7 @@ globalThis.shoalWalker ??= (() => {
     const [tag, name, elementId, formName, href, type] = known;
     const looks = element => !ids.has(element) && element.id === elementId && element.getAttribute('name') === formName &&
       element.getAttribute('href') === href && element.getAttribute('type') === type &&
-      (clip(givenName(element, tag) || squeeze(element.textContent) || lastName(element, tag), NAME_CHARS) === name);
+      clip(nameOf(element, tag), NAME_CHARS) === name;
     const like = places().flatMap(place => [...place.querySelectorAll(CSS.escape(tag))]).filter(looks);
     if (like.length !== 1) return null;
     ids.set(like[0], id);
@@ -1481,12 +1502,15 @@ globalThis.shoalWalker ??= (() => {
     if (element.type === 'file') return [...element.files].map(file => file.name).join(', ');
     if (FIELDS.has(element.tagName)) return element.value;
     if (element.isContentEditable) return element.innerText;
+    if (element.matches(COMBO_BOX)) return squeeze(element.innerText || '');
     return element.getAttribute('aria-checked') ?? element.getAttribute('aria-selected') ?? element.getAttribute('aria-valuenow');
   };
+  const nameOf = (element, tag) => givenName(element, tag) ||
+    (FIELDS.has(tag) || isComboBox(element, tag) ? '' : squeeze(element.textContent.slice(0, TOLD_CHARS))) || lastName(element, tag);
   // An element in a word or two, for what is told about it.
   const brief = (element, chars = 60) => {
     const tag = upper(element), role = roleOf(element, tag, element.getAttribute('role')) || tag.toLowerCase();
-    const name = givenName(element, tag) || (FIELDS.has(tag) ? '' : squeeze(element.textContent.slice(0, TOLD_CHARS))) || lastName(element, tag);
+    const name = nameOf(element, tag);
     return `${role}${name ? ' ' + JSON.stringify(clip(name, chars)) : ''}`;
   };
   // Whether a field looks up what is typed into it and shows what fits.
@@ -1623,21 +1647,45 @@ globalThis.shoalWalker ??= (() => {
     return all.filter(item => (widget?.tagName !== 'INPUT' || item.hasAttribute('role')) && !others.some(list => list.contains(item)));
   };
   const folded = text => squeeze(text).normalize('NFKC').toLowerCase();
+  const label = item => squeeze(item.getAttribute('aria-label') || item.textContent);
+  // Rows of a list that are none of its choices: what is switched off, messages, and what is made of the text that is typed.
+  const TELLS = '[role=alert], [role=status], [role=log], [role=note], [role=heading], [role=separator], [role=progressbar], [aria-live]:not([aria-live=off])';
+  const isMessage = row => [row, ...row.querySelectorAll(TELLS)].some(one => one.matches(TELLS) && label(one) === label(row));
+  const isRefused = row => row.disabled || !!row.closest('[aria-disabled=true]') || getComputedStyle(row).pointerEvents === 'none';
+  const isChoice = row => !isRefused(row) && !isMessage(row) && !isEcho(row);
+  // What rows said beside each text that a field held: one that says the same beside every text, as "Zu: no results" and
+  // "Zug: no results", is made of the text. Two texts tell it of a row that is alone, else three.
+  const echoes = new WeakMap(); // field -> { text, texts: with rows, beside: words -> text -> whether it was alone, stood: words -> texts }
+  const ECHOED = 3, MAX_ROWS = 50;
+  const fieldsTyped = () => places().flatMap(place => [...place.querySelectorAll('input')]).filter(field => echoes.get(field)?.text);
+  const noteRows = field => {
+    const note = echoes.get(field) || { text: '', texts: new Set(), beside: new Map(), stood: new Map() }, rows = note.text ? choicesFor(field) : [];
+    if (rows.length) note.texts.add(note.text);
+    if (rows.length <= MAX_ROWS) for (const said of rows.map(row => folded(label(row)))) {
+      note.stood.set(said, (note.stood.get(said) || new Set()).add(note.text));
+      if (!said.includes(note.text)) continue;
+      const beside = said.replace(note.text, '');
+      note.beside.set(beside, (note.beside.get(beside) || new Map()).set(note.text, rows.length === 1));
+    }
+    echoes.set(field, Object.assign(note, { text: folded(field.value) }));
+  };
+  const isEcho = row => fieldsTyped().some(field => {
+    const { text, texts, beside } = echoes.get(field), said = folded(label(row));
+    const others = said.includes(text) ? [...beside.get(said.replace(text, '')) || []].filter(([other]) => other !== text) : [];
+    return (others.length + 1 >= ECHOED && others.length === texts.size - texts.has(text)) || (others.length > 0 && others.every(([, alone]) => alone) && choicesFor(field).length === 1);
+  });
   const choice = (id, wanted, exact) => {
-    const shown = choicesFor(find(id));
-    const typed = shown.filter(item => item.hasAttribute('role')), items = typed.length ? typed : shown;
-    const label = item => squeeze(item.getAttribute('aria-label') || item.textContent);
+    const all = choicesFor(find(id)), shown = all.filter(item => !isMessage(item) && !isEcho(item)), free = shown.filter(item => !isRefused(item));
+    const among = typeof wanted === 'number' ? shown : free, typed = among.filter(item => item.hasAttribute('role')), items = typed.length ? typed : among;
     const tests = typeof wanted === 'number' ? [(item, index) => index === wanted]
       : [item => label(item) === wanted, item => item.getAttribute('data-value') === wanted || item.getAttribute('value') === wanted,
          item => folded(label(item)) === folded(wanted), item => !exact && folded(label(item)).includes(folded(wanted))];
     let found = null;
-    for (const test of tests) {
-      found = items.find(test) || (items === shown || typeof wanted === 'number' ? null : shown.find(test));
-      if (found) break;
-    }
+    const groups = typeof wanted === 'number' ? [items] : [items, free, exact ? [] : shown]; // who asks is told of what is switched off
+    for (const test of tests) for (const group of groups) found ||= group.find(test);
     if (exact && found && items.filter(item => label(item) === label(found)).length > 1) found = null; // which is meant is not told
     const open = unchosen.get(find(id));
-    if (open && items.length) open.options = items.slice(0, 30).map(item => clip(label(item), TOLD_CHARS));
+    if (open && all.length) open.options = items.slice(0, 30).map(item => clip(label(item), TOLD_CHARS));
     return { id: found ? idOf(found) : 0, labels: items.slice(0, 30).map(label) };
   };
   // Fields that were typed into though what they send is chosen: until something is, with the text and its options.
@@ -1666,6 +1714,7 @@ globalThis.shoalWalker ??= (() => {
     return icon.tabIndex < 0 && icon.hasAttribute('tabindex') || (fields === 1 && document.querySelectorAll(FIELD_PART).length > 1);
   };
   const noteTyped = field => {
+    if (field?.isConnected && suggests(field)) noteRows(field);
     if (!field?.isConnected || !shoalChooses(field)) return;
     const note = { text: field.value, options: unchosen.get(field)?.options || [], beside: hiddenBeside(field), last: lastId };
     unchosen.set(field, note);
@@ -1701,7 +1750,10 @@ globalThis.shoalWalker ??= (() => {
   const showsPick = pick => pick?.named &&
     !(pick.option.isConnected && pick.option.checkVisibility({ visibilityProperty: true, opacityProperty: true }));
   const notePick = (field, option) => {
-    unchosen.get(field).pick = { option, named: goesBy(option, folded(option.getAttribute('aria-label') || option.textContent), folded(field.value)) };
+    const said = folded(label(option)), text = folded(field.value);
+    // Of what says more than the text and is alone, the field has to show that it is no message.
+    const listed = said === text || choicesFor(field).filter(isChoice).length > 1 || [...echoes.get(field)?.stood.get(said) || []].some(other => other !== text);
+    unchosen.get(field).pick = { option, named: listed && goesBy(option, said, text) };
     seeChosen(field);
   };
   // An option, or Enter in the field, chooses where a hidden field beside it holds something else right after.
@@ -1729,7 +1781,11 @@ globalThis.shoalWalker ??= (() => {
     const marked = field.getRootNode().getElementById?.(field.getAttribute('aria-activedescendant') || '');
     return marked || choicesFor(field).find(item => item.getAttribute('aria-selected') === 'true') || null;
   };
-  const isRefused = option => option.getAttribute('aria-disabled') === 'true';
+  // Whether Enter in a field chooses from its list, and sends nothing.
+  const entersChoice = field => {
+    const marked = markedOption(field);
+    return marked ? isChoice(marked) : field.getAttribute('aria-expanded') === 'true' && choicesFor(field).some(isChoice);
+  };
   // What people do, as the document hears it before its scripts do: scripts' own events are not trusted.
   const hear = (event, heard) => addEventListener(event, told => {
     if (told.isTrusted) heard(told.composedPath().filter(node => node.nodeType === 1), told);
@@ -1737,12 +1793,12 @@ globalThis.shoalWalker ??= (() => {
   hear('input', ([target]) => noteTyped(target?.tagName === 'INPUT' ? target : deepActive()));
   for (const event of ['pointerdown', 'click']) hear(event, path => {
     const option = path.find(node => node.matches(CHOICES));
-    if (option && !isRefused(option)) openFields().filter(field => choicesFor(field).includes(option)).forEach(field => notePick(field, option));
+    if (option && isChoice(option)) openFields().filter(field => choicesFor(field).includes(option)).forEach(field => notePick(field, option));
     if (!option && path[0] && !path[0].matches(FIELD_PART) && !pressed(path[0])) openFields().forEach(seeChosen);
   });
   hear('keydown', (_, { key }) => {
     const field = deepActive(), option = key === 'Enter' && field && unchosen.has(field) && markedOption(field);
-    if (option && !isRefused(option)) notePick(field, option);
+    if (option && isChoice(option)) notePick(field, option);
     else if (key === 'Enter' && field && unchosen.has(field)) seeChosen(field);
   });
   // What the form of a field sends beside the field itself: a list of suggestions keeps what was chosen there.
@@ -1835,7 +1891,7 @@ globalThis.shoalWalker ??= (() => {
   };
 
   return {
-    walk, find, elementState, around, expose, choice, took, unchosenIn, fieldsFor, pressed, settingSpot,
+    walk, find, elementState, around, expose, choice, took, unchosenIn, fieldsFor, entersChoice, pressed, settingSpot,
     locate, selectors: selectorsOf, pathOf, frameAt,
     known: element => ids.get(element) || 0,
     // For changes.js.

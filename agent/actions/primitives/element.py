@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,6 +25,7 @@ _FORCE_MS = 2000.0
 _LIST_S = 0.5
 """Seconds that a list of suggestions may take to open after the last key: widgets wait 100 to 400 ms before they ask.
 """
+_ENABLED_POLL_S = 0.1
 _EDGE_PX = 3.0
 _WRITTEN = frozenset({"text", "search", "email", "url", "tel", "password", ""})
 
@@ -36,6 +39,22 @@ async def click(on: ActionContext, bid: Bid, button: Button = "left", modifiers:
         click('48', modifiers=['Shift', 'Control'])
     """
     await _click(on, bid, 1, button, modifiers)
+
+
+async def _enabled(on: ActionContext, bid: str) -> ActionTarget:
+    """An element once it is enabled: what was filled in just before may enable it a moment later.
+
+    Raises:
+        ElementNotUsable: it stays disabled.
+    """
+    target, ends = await on.target(bid), time.monotonic() + min(PATIENCE_MS, on.left_ms / 2) / 1000
+    while target.disabled:
+        if time.monotonic() >= ends:
+            raise ElementNotUsable(f"element {bid} is disabled, and stays so")
+        with on.faults():  # what was told of it holds no longer
+            await asyncio.sleep(_ENABLED_POLL_S)
+        target = await on.target(bid, again=True)
+    return target
 
 
 async def dblclick(on: ActionContext, bid: Bid, button: Button = "left", modifiers: Sequence[Modifier] = ()) -> None:
@@ -60,9 +79,7 @@ async def _click(
     Args:
         at: in pixels from the element's corner; None: in its middle.
     """
-    target = await on.target(bid)
-    if target.disabled:
-        raise ElementNotUsable(f"element {bid} is disabled")
+    target = await _enabled(on, bid)
     element = await on.element(bid, clickable=True)
     how: dict[str, Any] = {"button": button, "modifiers": list(modifiers), "click_count": count}
     if at is not None:
@@ -175,9 +192,7 @@ async def fill(on: ActionContext, bid: Bid, value: str, enable_autocomplete_menu
         fill('45', 'multi-line\\nexample')
         fill('a12', 'Par', enable_autocomplete_menu=True)
     """
-    target = await on.target(bid)
-    if target.disabled:
-        raise ElementNotUsable(f"element {bid} is disabled")
+    target = await _enabled(on, bid)
     if target.tag == "select":
         await select_option(on, bid, value)
         return
@@ -259,9 +274,7 @@ async def uncheck(on: ActionContext, bid: Bid) -> None:
 
 
 async def _set_checked(on: ActionContext, bid: str, checked: bool) -> None:
-    target = await on.target(bid)
-    if target.disabled:
-        raise ElementNotUsable(f"element {bid} is disabled")
+    target = await _enabled(on, bid)
     if _is_checked(target) is checked:
         return
     if _is_checked(target) is None:
@@ -307,9 +320,7 @@ async def select_option(on: ActionContext, bid: Bid, options: Options) -> None:
         select_option('48', 2)
     """
     items: list[Option] = list(options) if isinstance(options, list) else [options]
-    target = await on.target(bid)
-    if target.disabled:
-        raise ElementNotUsable(f"element {bid} is disabled")
+    target = await _enabled(on, bid)
     element = await on.element(bid)
     with on.faults():
         if target.tag == "select":

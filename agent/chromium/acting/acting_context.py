@@ -63,7 +63,7 @@ from shoal.agent.errors import (
     PageCrashed,
 )
 from shoal.agent.observe.marks import mark_page
-from shoal.agent.observe.tree import element_tree, focused_bid, is_cut, is_drawn, omitted
+from shoal.agent.observe.tree import element_tree, focused_bid, is_beyond, is_cut, is_drawn, omitted
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.sites.prospect import Prospect
 from shoal.agent.support.web_addresses import check_opened, forbidden_page
@@ -291,6 +291,7 @@ class ActingContext:
             console_errors=(*worlds.take_console(), *self.files.take_failures()),
             omitted=omitted(walk),
             cut=is_cut(walk),
+            beyond=is_beyond(walk),
             drawn=is_drawn(walk),
             in_progress=in_progress,
             messages=tuple(self._action_context.messages),

@@ -234,7 +234,7 @@ class ModelPolicy:
         spec = state.spec
         calls = self._jobs.offers(spec)
         return StepShape(
-            ids=tuple(choices.elements),
+            ids=(*choices.elements, *choices.waiting),
             action_types=action_types(spec, calls=bool(calls)),
             error_codes=tuple(spec.error_codes),
             verification_check=spec.wants_codes,
@@ -282,8 +282,12 @@ class ModelPolicy:
         asked = source.select if source else plan.plan or state.spec.goal or ""
         following = source.next if source else None
 
+        beyond: list[str] = []  # pages that hold more than one look gives
+
         async def look() -> CollectedPage:
             seen = await state.observe()
+            if seen.beyond:
+                beyond.append(seen.url)
             state.listed = max(state.listed or 0, stated_count(PageText([seen]).whole) or 0) or None
             return await self._asker.fitting(state, lambda chars: self._point_out(state, asked, following, seen, chars))
 
@@ -301,6 +305,8 @@ class ModelPolicy:
             count += 1
             yield item
         limited = loop is not None and loop.max_items is not None and count >= loop.max_items
+        if beyond and not limited:
+            state.cut = state.cut or f"{beyond[0]} holds more than one look gives; the rest was not read"
         if not (state.cut or limited or (state.listed or count + 1) <= count):
             state.cut = (await read_list_end(state.page)).cut_by(texts)
 

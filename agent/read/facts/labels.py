@@ -85,7 +85,8 @@ class Labels:
         self._label_of: dict[HtmlElement, list[HtmlElement]] = {}
         for label in walk.page.root.iter("label"):
             named = self._by_id.get(label.get("for"))
-            own = named if named is not None else next(label.iterdescendants(*_CONTROL_TAGS), None)
+            own = named if named is not None else next(filter(_is_value, label.iterdescendants(etree.Element)), None)
+            own = own if own is not None or label.get("for") else _combo_box(label.getnext())
             if own is not None:
                 self._label_of.setdefault(own, []).append(label)
 
@@ -296,9 +297,7 @@ class Labels:
     def _controls(self, label: HtmlElement) -> bool:
         """True for the label of a control: what it names is the control's value, and no text beside it."""
         named = self._by_id.get(label.get("for"))
-        return next(label.iterdescendants(*_CONTROL_TAGS), None) is not None or (
-            named is not None and named.tag in _CONTROL_TAGS
-        )
+        return any(map(_is_value, label.iterdescendants(etree.Element))) or (named is not None and _is_value(named))
 
     @staticmethod
     def _text_before(el: HtmlElement, child: HtmlElement) -> bool:
@@ -425,7 +424,7 @@ class Labels:
             labels = [] if legend is None else [str(legend.text_content())]
         else:
             named = (self._by_id.get(name) for name in (el.get("aria-labelledby") or "").split())
-            labels += [str(other.text_content()) for other in named if other is not None]
+            labels += [str(other.text_content()) for other in named if other is not None and not _is_within(other, el)]
             labels.append(el.get("aria-label") or "")
             cell = next((up for up in el.iterancestors() if up.tag in ("td", "dd")), None)
             before = cell.getprevious() if cell is not None else None
@@ -439,6 +438,20 @@ class Labels:
 def _outranks(el: HtmlElement, head: HtmlElement) -> bool:
     """True for a heading that ends what a heading before it speaks of."""
     return el.tag in HEADINGS and str(el.tag) <= str(head.tag)
+
+
+def _is_value(el: HtmlElement) -> bool:
+    return el.tag in _CONTROL_TAGS or el.get("role") == "combobox"
+
+
+def _combo_box(el: HtmlElement | None) -> HtmlElement | None:
+    """The element where it is a combo box that a page makes of others: a label right before it is its own."""
+    return el if el is not None and el.get("role") == "combobox" and el.tag not in _CONTROL_TAGS else None
+
+
+def _is_within(el: HtmlElement, control: HtmlElement) -> bool:
+    """True for a part of a control, as what shows its value."""
+    return el is control or control in el.iterancestors()
 
 
 def _outside(label: HtmlElement, control: HtmlElement) -> str:

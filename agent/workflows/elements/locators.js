@@ -33,7 +33,15 @@
   const textOf = (node) => root !== document && slotted(node) ? given(node) : node.textContent;
   // The text of a label without that of the control in it: a select's options are no part of its name.
   const textWithout = (node, el) => node === el || /^(SELECT|TEXTAREA)$/.test(node.nodeName) ? '' : node.contains(el) ? [...node.childNodes].map((one) => textWithout(one, el)).join(' ') : textOf(node);
-  const labelOf = (el) => squash([...(el.labels || [])].map((one) => textWithout(one, el)).join(' '));
+  // A combo box of other elements has its labels by their `for`, around it, or right before it.
+  const isCombo = (el) => el.getAttribute('role') === 'combobox' && !/^(INPUT|SELECT|TEXTAREA)$/.test(el.tagName);
+  const labelsOf = (el) => {
+    if (!isCombo(el)) return [...(el.labels || [])];
+    const own = all('label').filter((one) => (el.id && one.htmlFor === el.id) || (!one.control && one.contains(el)));
+    const before = el.previousElementSibling;
+    return own.length || !before || before.tagName !== 'LABEL' || before.htmlFor || before.control ? own : [before];
+  };
+  const labelOf = (el) => squash(labelsOf(el).map((one) => textWithout(one, el)).join(' '));
   // Widgets whose text is a value or their items: ARIA takes no name from it. A button that opens a list may be one, too.
   const HOLDERS = /^(combobox|listbox|textbox|searchbox|spinbutton|slider|menu|menubar|radiogroup|tablist|tree|treegrid|grid)$/;
   const holds = (el) => HOLDERS.test(roleOf(el)) || !/^(false)?$/.test(el.getAttribute('aria-haspopup') || '');

@@ -54,6 +54,18 @@ async def test_each_row_has_an_id_where_the_focus_roves_over_parts_of_rows(conte
     assert list(await show(context, PARTS)) == ["cities.csv", "draft.txt", "notes.txt", "own stop", "another"]
 
 
+OPEN_ROW = """<ul onclick="1"><li>alpha.txt</li><li>beta.txt <button>Open</button><button>Rename</button>
+<button>Share</button><button>Delete</button></li><li>gamma.txt</li></ul>
+<ul onclick="1"><li>Words</li><li>%s</li></ul>"""
+
+
+async def test_rows_beside_one_with_a_bar_of_buttons_have_ids(context: Context) -> None:
+    """A person can press them, too; beside parts of a page with many controls each, words are no row."""
+    shown = await show(context, OPEN_ROW % "".join(f"<button>Act {n}</button>" for n in range(5)))
+    assert {"alpha.txt", "gamma.txt", "Rename"} <= set(shown)
+    assert "Words" not in shown
+
+
 BARS = """<title>Bars</title><style>body{margin:0;height:3000px}
 header{position:fixed;top:0;left:0;right:0;height:80px;background:#eee}
 footer{position:fixed;bottom:0;left:0;right:0;height:120px;background:#ddd}

@@ -55,6 +55,19 @@ def test_controls_say_what_they_hold_and_passwords_are_left_out() -> None:
     assert next(pair for pair in read.pairs if pair.label == "Role").options == ("User", "Admin")
 
 
+def test_the_text_of_a_combo_box_is_its_value_and_no_part_of_its_label() -> None:
+    box = "<div role=combobox id=box {}><span id=now>Bern</span></div>"
+    for body in (
+        "<b id=word>Town</b>" + box.format("aria-labelledby='word now'"),
+        "<label for=box>Town</label><p>" + box.format("") + "</p>",
+        "<label>Town " + box.format("").replace("div", "span") + "</label>",
+        "<label>Town</label>" + box.format(""),
+    ):
+        held = [pair for pair in facts(body).pairs if pair.how == "control"]
+        assert [(pair.label, pair.text) for pair in held] == [("Town", "Bern")]
+        assert not [pair for pair in held if "Bern" in pair.more_labels]
+
+
 def test_repeated_blocks_menus_and_what_is_struck_are_no_facts_of_the_page() -> None:
     card = "<li class=card><h3><a href=/other{0}>Other {0}</a></h3><b class=price>€{0}</b></li>"
     body = f"""<nav><b class=price>€1</b></nav><main><h1>Lamp</h1><p class=price>€7</p><p><del>€9</del> now</p>

@@ -37,7 +37,6 @@
   const OPTIONS = '[role=option],[role=listbox]';
   const inList = !!element.closest(`${OPTIONS},[role=menu]`); // a click there chooses
   const inOptions = !!element.closest(OPTIONS); // in a menu, a button may send
-  const opensList = field => field.getAttribute('aria-expanded') === 'true' || !!field.getAttribute('aria-activedescendant');
   const toldFor = new Set();
   const tellUnchosen = (form, control, push) => {
     if (!(push ? inOptions : inList) && !toldFor.has(form)) {
@@ -57,8 +56,7 @@
     facts.sends ||= push;
     if (!form || (!push && !isField(control))) return;
     sentTo(form, push ? control : null);
-    // An Enter in a field whose list is open chooses there.
-    if (push || !opensList(control)) tellUnchosen(form, null, push);
+    if (push || !shoalWalker.entersChoice(control)) tellUnchosen(form, null, push);
     if (push) return;
     const button = [...form.querySelectorAll('button, input')].find(pushes); // what Enter presses
     if (button) sentTo(form, button);

@@ -22,6 +22,7 @@ from shoal.prompts import render
 _ENDS = frozenset({"complete", "terminate"})
 _PRESSES = frozenset({"click", "dblclick"})
 _CHANGES = frozenset({"fill", "clear", "select_option", "check", "uncheck", "click", "upload_file", "press"})
+_ENABLES = _CHANGES | TYPED.keys()
 _GIVING_UP = "report_infeasible"
 _SHOWN_IDS = 12
 _SAID_CHARS = 300
@@ -53,7 +54,10 @@ def actions_of(
         _check_evidence(ends[0]["reasoning"], page)
         return (primitive_of(ends[0]),)
     elements = offered.elements
-    chosen = [_checked(entry, offered) for entry in reply["actions"]]
+    chosen: list[tuple[Action, bool]] = []
+    for entry in reply["actions"]:
+        enabling = any(needed and action.name in _ENABLES for action, needed in chosen)
+        chosen.append(_checked(entry, offered, enabling=enabling))
     actions = [_valid(action) for action, needed in chosen if needed]
     for action in actions:
         if given is not None:
@@ -221,13 +225,19 @@ def _valid(action: Action) -> Action:
     return action
 
 
-def _checked(entry: Json, offered: Offered) -> tuple[Action, bool]:
-    """One action with the element's bid for its id, and whether it changes anything."""
+def _checked(entry: Json, offered: Offered, *, enabling: bool) -> tuple[Action, bool]:
+    """One action with the element's bid for its id, and whether it changes anything.
+
+    Args:
+        enabling: an action before it may enable a button, which is waited for when it is clicked.
+    """
     if entry["action_type"] == "CALL":
         return _checked_call(primitive_of(entry), offered), True
     if "id" not in entry:
         return primitive_of(entry), True
     element = offered.elements.get(entry["id"])
+    if element is None and enabling and entry["action_type"] == "CLICK":
+        element = offered.waiting.get(entry["id"])
     if element is None:
         raise _unknown(entry["id"], offered)
     if entry["action_type"] == "SELECT_OPTION":

@@ -73,6 +73,8 @@ class ModelExtractor:
         counted = bool(shown) and len(values) >= (shown or 0)
         whole_list = not extract.many or counted
         why = "" if whole_list else await asyncio.to_thread(partial_list_message, text.lines, texts_of(records))
+        if seen.beyond and not whole_list:
+            why = why or f"{seen.url} holds more than one look gives; the rest was not read"
         enough = whole and len(values) >= (shown or 0) if extract.many else not fields_lacking(missing, extract)
         return Extraction(
             records=records,

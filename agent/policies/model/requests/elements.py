@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from string import ascii_uppercase
 from typing import Literal
 
@@ -34,6 +34,8 @@ class Offered:
     url: str = ""  # of the page
     disabled: frozenset[str] = frozenset()  # bids that the text shows too, where it has ids
     canvas: Canvas | None = None  # the picture that a call may point at, where it can be read
+    # Disabled buttons beside fields: an action before may enable them. Empty where the text has no ids.
+    waiting: Mapping[str, Element] = field(default_factory=dict)
 
 
 def offered(seen: Observation, grounding: Grounding) -> Offered:
@@ -46,6 +48,7 @@ def offered(seen: Observation, grounding: Grounding) -> Offered:
         _by_grounding(usable, grounding, bids),
         url=seen.url,
         disabled=frozenset(shown) - bids if named else frozenset(),
+        waiting=_waiting(seen.elements) if named and any(map(_is_field, usable)) else {},
     )
 
 
@@ -181,6 +184,16 @@ def describe(element: Element) -> str:
         if value and value != name and value != role:
             parts.append(f'{attribute} "{value}"')
     return " ".join(parts)
+
+
+def _is_field(element: Element) -> bool:
+    return element.tag in ("input", "select", "textarea") or element.role in ("textbox", "combobox", "checkbox")
+
+
+def _waiting(root: Element) -> dict[str, Element]:
+    """The disabled buttons, by their ids."""
+    disabled = (element for element in walk(root) if "disabled" in element.states and element.role == "button")
+    return {element.bid: element for element in disabled if _usable(replace(element, states=frozenset()))}
 
 
 def _described(usable: list[Element]) -> dict[str, Element]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -64,6 +65,16 @@ async def test_items_of_a_page_that_could_not_load_its_list_are_not_all(limit: i
     items, _, _ = await collected(says("2", "3"), loop={**WORDS, "max_items": limit}, shown=shown)
     assert len(items) == 2
     assert ("rows?page=2 answered 500" in shown.cut) is (limit is None)
+
+
+@pytest.mark.parametrize("limit", [None, 2])
+async def test_items_of_a_page_that_holds_more_than_one_look_gives_are_not_all(limit: int | None) -> None:
+    shown = FakePage({URL: replace(FIRST, beyond=True), SECOND_URL: SECOND})
+    items, _, _ = await collected(
+        says("2", "3", onward="9"), says("2", "3"), loop={**WORDS, "max_items": limit}, shown=shown
+    )
+    assert len(items) == (limit or 3)
+    assert ("holds more than one look gives" in shown.cut) is (limit is None)
 
 
 async def test_another_address_of_a_page_is_no_further_item() -> None:

@@ -54,6 +54,14 @@ async def extracted(
     return await policy.extract(state), model, state
 
 
+@pytest.mark.parametrize("beyond", [True, False])
+async def test_records_of_a_page_that_holds_more_than_one_look_gives_are_not_all(beyond: bool) -> None:
+    shown = page(text("Lamp"), text("Price: 5 €"), beyond=beyond)
+    found, _, _ = await extracted(says(rec("Lamp", 5)), schema=MANY, shown=shown)
+    assert (len(found.records), found.complete) == (1, not beyond)
+    assert ("holds more than one look gives" in found.why) is beyond
+
+
 async def test_each_value_says_where_it_stands_on_the_page() -> None:
     found, _, state = await extracted(says(rec("desk  LAMP", 1234.5, None, "https://shop.example/p/1")))
     (record,) = found.records

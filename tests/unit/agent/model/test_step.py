@@ -357,6 +357,19 @@ async def test_an_id_that_the_page_does_not_offer_is_fed_back(bad: str) -> None:
     assert ("id 5 is disabled" in model.asked[1].messages[-1].text) is (bad == "5")
 
 
+async def test_a_disabled_button_may_be_clicked_behind_what_may_enable_it_and_nowhere_else() -> None:
+    fill, press = act("INPUT_TEXT", id="2", text="High St"), act("CLICK", id="5")
+    decision, _ = await decide(step_reply(fill, press), spec={"data": {"street": "High St"}})
+    assert calls(decision) == [("fill", {"bid": "2", "value": "High St"}), ("click", {"bid": "5"})]
+    held = act("INPUT_TEXT", id="1", text="Ada")  # it holds that already
+    for before in ([], [act("WAIT")], [held], [press]):
+        _, model = await decide(step_reply(*before, press), step_reply(act("CLICK", id="4")))
+        assert "id 5 is disabled" in model.asked[1].messages[-1].text
+    bare = page(el("4", "button", "Order", role="button"), el("5", "button", "Off", states=frozenset({"disabled"})))
+    _, model = await decide(step_reply(act("CLICK", id="4")), shown=bare)
+    assert schema_of(model.asked[0])["$defs"]["id"]["enum"] == ["4"], "no field could enable it"
+
+
 async def test_a_second_bad_id_fails_the_step_with_the_replies_kept() -> None:
     with pytest.raises(ReplyInvalid) as caught:
         await decide(step_reply(act("CLICK", id="99")), step_reply(act("CLICK", id="98")))
@@ -457,7 +470,7 @@ async def test_ids_codes_and_types_of_this_very_page_and_job_are_enforced() -> N
         step_reply(act("CLICK", id="4")), spec={"error_codes": {"A1": "x"}, "allow_terminate": False}
     )
     schema = schema_of(model.asked[0])
-    assert schema["$defs"]["id"]["enum"] == ["1", "2", "3", "4", "6", "7"]  # 5 is disabled
+    assert schema["$defs"]["id"]["enum"] == ["1", "2", "3", "4", "6", "7", "5"]  # 5 may come to be enabled
     kinds = [part["properties"]["action_type"]["enum"][0] for part in schema["properties"]["actions"]["items"]["anyOf"]]
     assert kinds == ["CLICK", "INPUT_TEXT", "UPLOAD_FILE", "SELECT_OPTION", "WAIT", "COMPLETE"]
     complete = schema["properties"]["actions"]["items"]["anyOf"][-1]
