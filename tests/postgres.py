@@ -85,7 +85,7 @@ def database(server: str, template: str = "template1") -> Iterator[str]:
     """A database on a server, empty or like its template; gives its URL and drops it afterwards."""
     name = f"t{uuid.uuid4().hex}"
     with psycopg.connect(server, autocommit=True) as conn:
-        conn.execute(f'create database "{name}" template "{template}"')
+        conn.execute(f'create database "{name}" template "{template}" strategy file_copy')
     try:
         yield server.replace("/postgres?", f"/{name}?")
     finally:

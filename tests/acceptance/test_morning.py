@@ -1,6 +1,6 @@
-"""Seven mornings of a schedule in simulated time: a gateway, a dispatcher and real browsers beside each other.
+"""Four mornings of a schedule in simulated time: a gateway, a dispatcher and real browsers beside each other.
 
-The shop has 200 products. Prices change, products come and go, and on one day a part of it has another layout.
+Prices change, products come and go, on one day a quarter of the shop has another layout, and clocks change on the next.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ from tests.s3_server import ANY, S3Server
 
 pytestmark = pytest.mark.timeout(600)
 
-PRODUCTS = 200
-DAYS = 7
-RELAUNCH = 3
+PRODUCTS = 26
+DAYS = 4
+RELAUNCH = 2
 """The day with another layout, counted from 0."""
 ZONE = ZoneInfo("Europe/Berlin")
 FIRST = datetime(2026, 10, 22, 7, tzinfo=ZONE)
-"""The first morning: clocks change in this week."""
+"""The first morning: clocks change on the fourth."""
 DAY_S = 86_400
 SCHEMA = {
     "type": "object",
@@ -136,10 +136,10 @@ async def mornings(folder: Path) -> AsyncIterator[tuple[Mornings, Letters]]:
 
 
 def prices(day: int) -> dict[int, float]:
-    """The shop's prices on a day: each morning five prices are others, one product is gone and two are new."""
+    """The shop's prices on a day: each morning two prices are others, one product is gone and two are new."""
     told = {n: n + 0.5 for n in range(1 + day, PRODUCTS + 1 + 2 * day)}
     for earlier in range(1, day + 1):
-        told |= {20 * earlier + n: 1000.25 + 10 * earlier + n for n in range(5)}
+        told |= {4 * earlier + n: 4 * earlier + n + 0.75 for n in range(2)}
     return told
 
 
@@ -194,7 +194,7 @@ def bucket(tmp_path: Path) -> Any:
     server.kill()
 
 
-async def test_seven_mornings(tmp_path: Path, empty_postgres_url: str, bucket: S3Server) -> None:
+async def test_four_mornings(tmp_path: Path, empty_postgres_url: str, bucket: S3Server) -> None:
     socket = parse_qs(urlsplit(empty_postgres_url).query)["host"][0] + "/.s.PGSQL.5432"
     secrets = SecretFolder(tmp_path / "secrets")
     (tmp_path / "secrets").mkdir()

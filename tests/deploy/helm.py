@@ -76,21 +76,21 @@ def render(
     answer = _install(told, release, namespace, chart, api or Api)
     if isinstance(answer, Refused):
         raise Refused(str(answer))
-    return [item for item in yaml.safe_load_all(answer) if item]
+    return [item for item in yaml.load_all(answer, Loader=yaml.CSafeLoader) if item]
 
 
 def with_profiles(values: Mapping[str, Json] | None, *profiles: str) -> dict[str, Json]:
     """`values` over those of the chart's own values files."""
     result: dict[str, Json] = {}
     for profile in profiles:
-        result = merged(result, yaml.safe_load((CHART / f"values-{profile}.yaml").read_text()))
+        result = merged(result, yaml.load((CHART / f"values-{profile}.yaml").read_text(), Loader=yaml.CSafeLoader))
     return merged(result, values or {})
 
 
 @cache
 def default_values() -> dict[str, Json]:
     """The chart's values.yaml."""
-    found: dict[str, Json] = yaml.safe_load((CHART / "values.yaml").read_text())
+    found: dict[str, Json] = yaml.load((CHART / "values.yaml").read_text(), Loader=yaml.CSafeLoader)
     return found
 
 

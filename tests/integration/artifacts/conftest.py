@@ -24,7 +24,7 @@ def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared_s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
     server = S3Server(tmp_path_factory.mktemp("s3") / "log")
     yield server
@@ -80,7 +80,7 @@ class AzureServer:
         self._process.wait(timeout=60)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def azure_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AzureServer]:
     if not _AZURITE.exists():
         pytest.skip("Azurite is not installed: scripts/setup-deploy does that")
