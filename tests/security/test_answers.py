@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
 import tracemalloc
 import zlib
@@ -46,24 +47,24 @@ async def forever(writer: asyncio.StreamWriter, start: bytes, again: bytes) -> N
         await writer.drain()
 
 
-def _bomb() -> bytes:
-    """A quarter of a GiB."""
+@functools.cache
+def packed() -> bytes:
+    """A quarter of a GiB, packed. To make it takes a second, which every process that collects tests would pay."""
     packer = zlib.compressobj(6, zlib.DEFLATED, 31)
     return b"".join(packer.compress(bytes(MEBIBYTE)) for _ in range(256)) + packer.flush()
 
 
-BOMB = _bomb()
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
 
 async def bomb(writer: asyncio.StreamWriter) -> None:
-    writer.write(OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(BOMB) + BOMB)
+    writer.write(OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed()) + packed())
     await writer.drain()
 
 
 async def refused_bomb(writer: asyncio.StreamWriter) -> None:
-    start = b"HTTP/1.1 500 Oh\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(BOMB)
-    writer.write(start + BOMB)
+    start = b"HTTP/1.1 500 Oh\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed())
+    writer.write(start + packed())
     await writer.drain()
 
 
