@@ -59,7 +59,7 @@ def test_others_are_answered_while_a_large_export_is_written(served: Served, for
 
 
 ITEMS = int(os.environ.get("SHOAL_EXPORTED_ITEMS", "20000"))
-"""The figures of a million are in docs/archive/faults.md."""
+"""A million, say, take many minutes to be made and read."""
 HELD_BYTES = 24 << 20
 """The lines of these items take more than twice as much."""
 _COPIES = """
