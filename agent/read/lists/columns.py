@@ -181,10 +181,8 @@ class _Collector:
                     ends = (at for at, piece in enumerate(below) if piece.text.endswith(":"))
                     values = below[: next(ends, len(below))]
                 named = line[start].text.endswith(":") or line[start].path[-1].startswith("th@")
-                states_value = bool(values) and (
-                    named or values[0].link is not None or not self._is_constant(values[0])
-                )
-                if states_value and beside(line[start], values[0]):
+                has_value = bool(values) and (named or values[0].link is not None or not self._is_constant(values[0]))
+                if has_value and beside(line[start], values[0]):
                     label = line[start].text
                     link = values[0].link if len({piece.link for piece in values}) == 1 else None
                     self._put(("label", label.casefold()), record, joined(values), values, label, link)
