@@ -8,6 +8,7 @@ that are left, and lexbor finds their elements.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,6 +17,7 @@ import cssselect2.parser
 
 from shoal.agent.page.declarations import BEARS
 from shoal.agent.page.media import media_applies
+from shoal.agent.page.plain_selectors import plain_steps
 from shoal.agent.support.bounded_cache import bounded_cache
 
 _STRING = r'"(?:[^"\\\n]|\\.)*"' + r"|'(?:[^'\\\n]|\\.)*'"
@@ -26,7 +28,6 @@ _COMMA = re.compile(r"(?<!\\),(?![^(\[]{0,100}[)\]])")
 _DENIED_MOMENT = re.compile(r":not\(\s*:(?:hover|focus|focus-within|focus-visible|active|target|visited)\s*\)")
 _MOMENT = re.compile(r":(?:hover|focus|active|visited|target|popover-open|modal|fullscreen|before|after|first-l)|::")
 _GROUPS = re.compile(r"\([^()]*\)|\[[^\]]*\]")
-_PLAIN = re.compile(r"[.#][\w-]+")
 _NAMES = re.compile(r"[.#](?:[\w-]|[^\x00-\x7f]|\\[^0-9a-fA-F\n])+")
 
 
@@ -154,18 +155,21 @@ def _may_fit(selectors: str, known: Container[str]) -> bool:
         selectors = _GROUPS.sub("", selectors)
         if "(" in selectors or "[" in selectors:
             return True
-    return any(all(_unescaped(name) in known for name in _NAMES.findall(each)) for each in selectors.split(","))
-
-
-def _unescaped(name: str) -> str:
-    return name.replace("\\", "") if "\\" in name else name
+    for selector in selectors.split(","):
+        for name in _NAMES.findall(selector):
+            if (name.replace("\\", "") if "\\" in name else name) not in known:
+                break
+        else:
+            return True
+    return False
 
 
 @bounded_cache(4096, longest=400)
 def specificity(selector: str) -> tuple[int, int, int] | None:
     """The weight of one selector; None where it is none that is known here."""
-    if _PLAIN.fullmatch(selector):
-        return (1, 0, 0) if selector.startswith("#") else (0, 1, 0)
+    if (steps := plain_steps(selector)) is not None:
+        signs = Counter(name[0] if name[0] in "#." else "tag" for step in steps for name in step.names)
+        return signs["#"], signs["."], signs["tag"]
     try:
         parsed = list(cssselect2.parser.parse(selector))
     except cssselect2.parser.SelectorError:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
-
-from selectolax.lexbor import SelectolaxError
 
 from shoal.agent.page.declarations import BEARS, declarations
 from shoal.agent.page.lexbor_tree import ParsedHtml
 from shoal.agent.page.media import media_applies
+from shoal.agent.page.plain_selectors import PlainSelectors, plain_steps
 from shoal.agent.page.style_rules import specificity, style_rules
 
 Style = Mapping[str, str]
 """Values by the names of properties."""
 _NO_STYLE: Style = {}
-_NAME = re.compile(r"[.#][\w-]+")
 
 
 class _Rank(NamedTuple):
@@ -53,39 +50,22 @@ class Styles:
         return {name: value for name, (_, value) in won.items()} if won else _NO_STYLE
 
     def _read_sheets(self, sheets: Iterable[str]) -> None:
-        named = self._named()
+        plain = PlainSelectors(self._document)
         for sheet in sheets:
-            for rule in style_rules(sheet, named):
+            for rule in style_rules(sheet, plain.named):
                 declared = declarations(rule.declared)
                 weight = specificity(rule.selector) if declared else None
                 if weight is None:
                     continue
-                for number in self._fitting(rule.selector, named):
+                for number in self._fitting(rule.selector, plain):
                     for name, value, important in declared:
                         # Of layers the first is strongest where importance counts; their order is not read.
                         self._declare(number, name, value, _Rank(important, False, rule.layered is important, weight))
 
-    def _named(self) -> dict[str, list[int]]:
-        """The elements of each id (`#id`) and class (`.class`) of the document."""
-        named: dict[str, list[int]] = {}
-        for number, attributes in enumerate(self._document.attributes):
-            if "class" in attributes:
-                for name in set((attributes["class"] or "").split()):
-                    named.setdefault("." + name, []).append(number)
-            if "id" in attributes:
-                named.setdefault(f"#{attributes['id']}", []).append(number)
-        return named
-
-    def _fitting(self, selector: str, named: Mapping[str, list[int]]) -> Iterable[int]:
+    def _fitting(self, selector: str, plain: PlainSelectors) -> Iterable[int]:
         """The elements that a selector fits; none where lexbor does not know it, as browsers pass over such rules."""
-        if _NAME.fullmatch(selector):
-            return named.get(selector, ())
-        try:
-            nodes = self._document.tree.css(selector)
-        except SelectolaxError:
-            return ()
-        numbers = self._document.numbers
-        return [numbers[node.mem_id] for node in nodes if node.mem_id in numbers]
+        steps = plain_steps(selector)
+        return plain.find(steps) if steps is not None else self._document.find(selector) or ()
 
     def _read_inline(self, inline: Mapping[int, str]) -> None:
         for number, style in inline.items():

@@ -7,6 +7,10 @@ from functools import lru_cache
 
 from lxml import etree, html
 
+_CLASSES = etree.ElementDefaultClassLookup(
+    element=html.HtmlElement, comment=html.HtmlComment, pi=html.HtmlProcessingInstruction, entity=html.HtmlEntity
+)
+"""lxml.html's classes without those of fields and forms: its own lookup asks Python for each element."""
 _NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -41,12 +45,12 @@ def parse_xml(xml: str | bytes, base_url: str, lookup: etree.ElementClassLookup 
     Args:
         xml: The document as XML.
         base_url: What `root.base_url` says, by which lxml and libraries on it resolve links.
-        lookup: Classes of the elements, where they are not lxml.html's.
+        lookup: Classes of the elements, where they are not those of all of lxml.html's elements.
     """
     data = xml if isinstance(xml, bytes) else _FORBIDDEN.sub("", xml).encode("utf-8")
     # Undeclared prefixes are no error with `recover`; deep trees and long texts want `huge_tree`.
     parser = etree.XMLParser(recover=True, huge_tree=True, resolve_entities=False, no_network=True, encoding="utf-8")
-    parser.set_element_class_lookup(lookup or html.HtmlElementClassLookup())
+    parser.set_element_class_lookup(lookup or _CLASSES)
     root = etree.fromstring(data, parser, base_url=base_url) if data else None
     if root is None:
         root = etree.fromstring(b"<html/>", parser, base_url=base_url)

@@ -21,8 +21,9 @@ def bounded_cache(size: int, *, longest: int) -> Callable[[F], F]:
         known = lru_cache(maxsize=size)(f)
 
         @wraps(f)
-        def ask(*texts: Any) -> Any:
-            return known(*texts) if sum(map(len, texts)) <= longest else f(*texts)
+        def ask(text: Any, *more: Any) -> Any:
+            length = len(text) + sum(map(len, more)) if more else len(text)
+            return known(text, *more) if length <= longest else f(text, *more)
 
         ask.cache_info = known.cache_info  # type: ignore[attr-defined]
         return cast(F, ask)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from lxml import etree
 from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
@@ -20,6 +21,9 @@ _LOADING = re.compile(
     rf"(?mi)^[^\S\n]*(?:{LOADING}|just a moment)[\w ]{{0,20}}(?:\.{{2,}}|…)?[^\S\n]*$",
 )
 _PLACEHOLDER = re.compile(r"skeleton|shimmer|placeholder-glow|spinner|loading|loader", re.I)
+_BUSY = etree.XPath(
+    "descendant-or-self::*[@aria-busy = 'true' or (@role = 'progressbar' and not(@aria-valuenow))]", regexp=False
+)
 _MOST_METAS = 200
 _SCRIPT = re.compile(r"javascript|module", re.I)
 
@@ -132,9 +136,8 @@ def _metas(page: Page) -> dict[str, list[str]]:
 
 def _busy(page: Page) -> str:
     """Return what says in markup that content is still coming: in words for people, "" when nothing does."""
-    for el in page.elements:
-        is_progress = el.get("role") == "progressbar" and el.get("aria-valuenow") is None
-        if (el.get("aria-busy") == "true" or is_progress) and page.is_visible(el):
+    for el in _BUSY(page.root):
+        if page.is_visible(el):
             return "aria-busy" if el.get("aria-busy") is not None else "a progress bar"
     for el in page.elements:
         is_called = el.tag != "body" and _PLACEHOLDER.search(el.get("class") or "") and page.is_visible(el)

@@ -85,8 +85,7 @@ class NamedElement(NamedTuple):
     around: str = ""  # ids and classes of the elements around it that may say that it is foreign
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
+class Around(NamedTuple):
     """The properties of an element that hold for all that is within it."""
 
     hidden: bool = False

@@ -55,11 +55,11 @@ class Surroundings:
         canonical = next((el for el in root.iter("link") if "canonical" in (el.get("rel") or "").split()), None)
         self.canonical = urljoin(self.base, canonical.get("href", "")) if canonical is not None else ""
         self.title = one_line(next((str(el.text_content()) for el in root.iter("title")), ""))
-        self._places = {el: number for number, el in enumerate(page.elements)}
         self._ends = self._last_within()
         self._links = [
             number for number, el in enumerate(page.elements) if el.tag == "a" and el.get("href") is not None
         ]
+        self._away: dict[str, bool] = {}  # by what links say: they are met again in each block around them
         self._heads = [number for number, el in enumerate(page.elements) if el.tag in HEADINGS]
         self.h1s = [el for el in root.iter("h1")]
         self.titled = self._titled()
@@ -69,18 +69,22 @@ class Surroundings:
         ends = list(range(len(self.page.elements)))
         for number in range(len(ends) - 1, 0, -1):
             parent = self.page.elements[number].getparent()
-            above = self._places.get(parent) if parent is not None else None
-            if above is not None:
-                ends[above] = max(ends[above], ends[number])
+            assert parent is not None
+            above = self.page.number(parent)
+            ends[above] = max(ends[above], ends[number])
         return ends
 
     def holds(self, el: HtmlElement, inner: HtmlElement | None) -> bool:
         """True for an element and what it stands in."""
-        return inner is not None and self._places[el] <= self._places[inner] <= self._ends[self._places[el]]
+        if inner is None:
+            return False
+        number = self.page.number(el)
+        return number <= self.page.number(inner) <= self._ends[number]
 
     def _within(self, el: HtmlElement, numbers: Sequence[int]) -> Iterator[HtmlElement]:
         """The elements of these numbers that an element holds, itself left out."""
-        first, last = self._places[el], self._ends[self._places[el]]
+        first = self.page.number(el)
+        last = self._ends[first]
         for at in range(bisect_left(numbers, first + 1), len(numbers)):
             if numbers[at] > last:
                 return
@@ -159,11 +163,12 @@ class Surroundings:
             names = ([el.get("id")] if el.get("id") else []) + (el.get("class") or "").split()
             for name in names:
                 for pattern, landmark in _NAMES:
-                    if pattern.fullmatch(name) and not self._has_h1(el) and not self.holds(el, self.titled):
+                    if pattern.fullmatch(name) and not self.has_h1(el) and not self.holds(el, self.titled):
                         return landmark
         return ""
 
-    def _has_h1(self, el: HtmlElement) -> bool:
+    def has_h1(self, el: HtmlElement) -> bool:
+        """True for an element around a heading of the first level."""
         return any(h1 is not el and self.holds(el, h1) for h1 in self.h1s)
 
     # --- repeated blocks ------------------------------------------------------------------------------
@@ -195,9 +200,14 @@ class Surroundings:
         return block
 
     def _leads_away(self, link: HtmlElement) -> bool:
-        to = urldefrag(self.address(link.get("href") or "")).url
-        here = (urldefrag(self.page.url).url, self.canonical)
-        return to.startswith(("http:", "https:", "file:")) and to not in here and not _PICTURE.search(to)
+        href = link.get("href") or ""
+        away = self._away.get(href)
+        if away is None:
+            to = urldefrag(self.address(href)).url
+            here = (urldefrag(self.page.url).url, self.canonical)
+            away = to.startswith(("http:", "https:", "file:")) and to not in here and not _PICTURE.search(to)
+            self._away[href] = away
+        return away
 
     def address(self, href: str) -> str:
         """An address of the page, made absolute; as it is where it is none."""
@@ -236,7 +246,7 @@ class Surroundings:
 
         Rows of a two-column table and lines of a list of properties are none.
         """
-        if el.tag in _NO_CARDS or self._has_h1(el) or (el.tag == "section" and el.get("id")):
+        if el.tag in _NO_CARDS or self.has_h1(el) or (el.tag == "section" and el.get("id")):
             return False
         if is_row(el):
             return sum(not is_head(cell) for cell in cells_of(el)) >= 3

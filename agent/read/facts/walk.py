@@ -44,6 +44,7 @@ _NOT_DRAWN = m.NONE | m.INVISIBLE | m.UNSLOTTED
 _APART_WORDS = "|".join(sorted({word.removesuffix("y") for text in AROUND for word in phrase(text)}))
 _APART = re.compile(rf"(?:^|[^a-z])(?:{_APART_WORDS})(?:y|ies|s)?(?![a-z])", re.I)
 """Names of blocks that may be about something else."""
+_SPACES = re.compile(r"\s+")
 _CAPITAL = re.compile(r"([a-z0-9])([A-Z])")
 
 
@@ -62,6 +63,7 @@ class Walk:
         self.surroundings = Surroundings(page, self.grids)
         self.selectors = Selectors(page)
         self._words = tuple(word.lower() for word in words)
+        self._asked: dict[str, bool] = {}  # by names: pages have the same ones on many elements
         self.taken = self.page_taken = Taken()
         self.blocks: list[Taken] = []
         self.anchors: list[Anchor] = []
@@ -102,8 +104,11 @@ class Walk:
 
     def asks(self, names: str) -> bool:
         """True for names that hold a word which is looked for; all do where none is."""
-        lower = names.lower()
-        return not self._words or any(word in lower for word in self._words)
+        asked = self._asked.get(names)
+        if asked is None:
+            lower = names.lower()
+            asked = self._asked[names] = not self._words or any(word in lower for word in self._words)
+        return asked
 
     def spends(self, text: str) -> bool:
         """True for a text that is short, or one of the long ones that are kept."""
@@ -140,7 +145,7 @@ class Walk:
             text.append(" ")
             sink.append(" ")
             return
-        said = re.sub(r"\s+", " ", data)
+        said = _SPACES.sub(" ", data)
         text.append(said)
         parts.append(bare)
         if not (aside or around.hidden or around.struck) and self._own_length < _MOST_OWN:
@@ -216,7 +221,7 @@ class Walk:
         if names:
             within = f"{names} {within}".strip()[:400]
             block = self.page.layout(child) not in ("inline", "inline-block", "contents")
-            if self._records is None and block and next(child.iterdescendants("h1"), None) is None:
+            if self._records is None and block and not self.surroundings.has_h1(child):
                 apart = []
                 self.apart.append((within, apart))
         mark = self.page.marks[self.page.number(child)]

@@ -10,7 +10,7 @@ from functools import cache
 
 from shoal.agent.read.lists.column import Column, Value
 from shoal.agent.read.lists.fields import LEAST_FIT, LEAST_FIT_OF_OTHERS, ListField, fit_of_column
-from shoal.agent.read.lists.typed_columns import is_counted
+from shoal.agent.read.lists.typed_columns import BOUNDS_OF_MONEY, is_counted
 from shoal.agent.support.bounded_cache import bounded_cache
 
 _SHORT_NUMBER = re.compile(r"\s{0,4}\d{1,4}[.):]?\s{0,4}")
@@ -111,7 +111,7 @@ def clash(first: Column, second: Column) -> bool:
     """True when two columns may not serve two fields: both take the same stretch of text."""
     if {first.kind, second.kind} & {"link", "image"}:
         return first is second
-    if is_counted(first) and is_counted(second):
+    if (is_counted(first) and is_counted(second)) or {first.source[-1], second.source[-1]} == {*BOUNDS_OF_MONEY}:
         return first is second
     cells = {_cell_of(first), _cell_of(second)}
     if len(cells) == 2 and "" not in cells:

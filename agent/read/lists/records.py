@@ -38,7 +38,7 @@ _LONGEST_HEADING = 80
 """Characters of a heading that a reason names."""
 LEAST_FIELDS = 3
 """Fields by which records under other headings, or in other parts of the page, are known to be of one list."""
-_FEW, _MOST_TRIED = 24, 10
+_FEW, _MOST_TRIED = 24, 4
 _SAMPLE = 120
 """Records by which the runs of a page are compared."""
 _CALLED = 0.8
@@ -135,10 +135,9 @@ def _ranked(runs: Sequence[Run], fields: Sequence[ListField]) -> list[_Trial]:
 
     Runs in menus are tried where no other run states all fields.
     """
-    menus = [run for run in runs if _in_menu(run)]
-    first = _first_trials([run for run in runs if run not in menus], fields)
+    first = _first_trials([run for run in runs if not run.in_menu], fields)
     if not any(len(trial.taken.columns) == len(fields) for trial in first):
-        first += _first_trials(menus, fields)
+        first += _first_trials([run for run in runs if run.in_menu], fields)
     first.sort(key=lambda trial: -trial.score)
     better = [_by_more(trial, fields) for trial in first[:_MOST_TRIED]]
     return [*sorted(better, key=lambda trial: -trial.score), *first[_MOST_TRIED:]]
@@ -192,7 +191,7 @@ def _try(run: Run, fields: Sequence[ListField]) -> _Trial | None:
         + (_ALL_HEADS * called / max(called, heads) if heads else 0.0)
         + _more_of(_whole_records(rows, len(chosen)) * size * unique)
     )
-    score = score * (0.5 if _in_menu(run) else 1.0) * (0.6 + 0.4 * unique)
+    score = score * (0.5 if run.in_menu else 1.0) * (0.6 + 0.4 * unique)
     score -= _LOOSE * (run.how == "loose" and not run.headers)
     score -= _WITHIN_LINES * _begins_within_lines(run)
     score += 0.15 * (run.how in ("hr", "blank")) - 0.6 * (count < 3) - 0.2 * doubted
@@ -219,7 +218,7 @@ def _is_name_column(
     called = [column for asked, column in others if asked is not leading and asked.is_called(column)]
     linked = any(column.kind == "link" and is_linked(lead, column) for _, column in others)
     beside = lead.in_cells or bool(lead.loose_names)
-    return not _in_menu(run) and (linked or len(called) > 1 or (beside and bool(called)))
+    return not run.in_menu and (linked or len(called) > 1 or (beside and bool(called)))
 
 
 def _whole_records(rows: Sequence[Sequence[str]], fields: int) -> int:
@@ -234,11 +233,6 @@ def _more_of(records: float) -> float:
 
 def _text_of(value: Value | None) -> str:
     return "" if value is None else str(value)
-
-
-def _in_menu(run: Run) -> bool:
-    first = [run.page.pieces[start] for start, _ in run.spans[:20]]
-    return sum(map(run.page.in_menu, first)) > 0.5 * len(first)
 
 
 def _best_in_full(tried: Sequence[_Trial], fields: Sequence[ListField]) -> _Trial:
@@ -267,7 +261,7 @@ def _gone_on(best: _Trial, tried: Sequence[_Trial], fields: Sequence[ListField])
     spans = best.run.spans
     for other in tried:
         more = (other.run.whole or other.run).spans
-        if not _is_alike(best, other) or _in_menu(other.run) != _in_menu(best.run) or _overlap(spans, more):
+        if not _is_alike(best, other) or other.run.in_menu != best.run.in_menu or _overlap(spans, more):
             continue
         both = _try(best.run.of(sorted([*spans[-_SAMPLE // 2 :], *more[: _SAMPLE // 2]])), fields)
         if both is not None and both.score > best.score - 0.2 - _more_of(len(spans)) + _more_of(_SAMPLE):
@@ -330,7 +324,7 @@ def _beside(best: _Trial, tried: Sequence[_Trial], fields: Sequence[ListField]) 
         run = other.run.whole or other.run
         if not _is_alike(best, other) or _overlap(best.run.spans, run.spans):
             continue
-        if _in_menu(run) and not _in_menu(best.run):
+        if run.in_menu and not best.run.in_menu:
             continue
         if run.headers != best.run.headers:
             continue

@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from statistics import median
 
@@ -22,7 +23,8 @@ from shoal.agent.read.values.text_values import days_in
 from shoal.agent.read.word_lists.labels import AROUND
 from shoal.agent.read.words import word_set
 
-_MOST_RUNS = 70
+_MOST_RUNS = 24
+"""Runs of the page's own content, and as many in its menus: on real pages the records were among the first 14."""
 _LONGEST_COUNTED = 400
 """Characters of one part that count for a run's size."""
 _FEW = 4
@@ -40,7 +42,7 @@ Span = tuple[int, int]
 """First piece, and the one after the last."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Run:
     """Records as stretches of pieces."""
 
@@ -79,6 +81,12 @@ class Run:
         left = set(dropped)
         return replace(self.of([span for span in self.spans if span not in left]), dropped=dropped)
 
+    @cached_property
+    def in_menu(self) -> bool:
+        """True where most of its first records stand in blocks that are named as navigation."""
+        first = [self.page.pieces[start] for start, _ in self.spans[:20]]
+        return sum(map(self.page.in_menu, first)) > 0.5 * len(first)
+
     def heading_over(self, span: Span) -> HeadingSpan | None:
         """The last heading before a record that stands in no record; None without one."""
         if self.headings is None:
@@ -97,8 +105,14 @@ def find_runs(page: PagePieces, names: Collection[Sequence[str]] = ()) -> list[R
     finder.of_elements()
     finder.of_siblings()
     weighed = [(_worth(run) * (1 + 10 * _named(run, names)), -place, run) for place, run in enumerate(finder.runs)]
-    best = sorted((each for each in weighed if each[0] > 0), key=lambda each: each[:2], reverse=True)[:_MOST_RUNS]
-    return [run for _, _, run in best]
+    ranked = sorted((each for each in weighed if each[0] > 0), key=lambda each: each[:2], reverse=True)
+    places: Counter[bool] = Counter()
+    best = []
+    for _, _, run in ranked:
+        places[run.in_menu] += 1
+        if places[run.in_menu] <= _MOST_RUNS:
+            best.append(run)
+    return best
 
 
 def _named(run: Run, names: Collection[Sequence[str]]) -> int:

@@ -10,8 +10,17 @@ from itertools import pairwise
 
 from shoal.agent.read.lists.column import Column, ColumnKind, Value
 from shoal.agent.read.lists.words import BY, split_words, words_in_line
-from shoal.agent.read.values.text_values import DayInText, days_in, identifiers_in, money_in, one_order_fits
+from shoal.agent.read.values.text_values import (
+    DayInText,
+    days_in,
+    identifiers_in,
+    money_bounds_in,
+    money_in,
+    one_order_fits,
+)
 
+BOUNDS_OF_MONEY = ("min", "max")
+"""Parts of a text that states a span of money."""
 _ALL_OF_CELL = 0.999
 _COUNTED = re.compile(
     r"(?<![\w.,$€£–−-])(?<!\d[ \u00a0\u202f])(?<!\d [–−-] )(?<!of )(?<!von )(?<!sur )(?<!de )(?<!/ )"
@@ -27,6 +36,7 @@ _BY = re.compile(
 )
 _LAST_WORD = re.compile(r"[^\W\d]+\W*$")
 _LONGEST_END = 60
+_SAYS = re.compile(r"([^\W\d_].{1,60}?)\s(?:says|said|wrote|writes|schrieb|sagt|escribió|dice|a écrit|dit)\s?:?")
 _EDGE = " \t,;:|·•–—-[]"
 
 
@@ -144,7 +154,12 @@ class _Typed:
     def money(self) -> list[Column]:
         amounts = [money_in(text) for text in self._beside_days]
         enough = sum(map(bool, amounts)) > 0.5 * self.count
-        return [self.make("money", "money", amounts)] if enough else []
+        columns = [self.make("money", "money", amounts)] if enough else []
+        bounds = [money_bounds_in(text) for text in self._beside_days]
+        if sum(map(bool, bounds)) > 0.5 * self.count:
+            for place, bound in enumerate(BOUNDS_OF_MONEY):
+                columns.append(self.make("money", bound, [each and each[place] for each in bounds], bound))
+        return columns
 
     def counted(self) -> list[Column]:
         """Numbers that the word behind them names, as "12 comments"."""
@@ -163,8 +178,8 @@ class _Typed:
         ]
 
     def authors(self) -> list[Column]:
-        """Names behind "by"."""
-        matches = [_BY.match(text) if text else None for text in self.texts]
+        """Names behind "by", or before "says"."""
+        matches = [_BY.match(text) or _SAYS.fullmatch(text) if text else None for text in self.texts]
         named = [match[1] if match and _is_name(match[1]) else None for match in matches]
         enough = sum(map(bool, named)) >= max(2, 0.6 * self.count)
         return [self.make("text", "author", named, "author", whole=True)] if enough else []

@@ -9,6 +9,7 @@ from itertools import accumulate
 
 from lxml import etree, html
 
+from shoal.agent.page import marks as m
 from shoal.agent.page.page import Page
 from shoal.agent.read.facts.struck import is_struck
 from shoal.agent.read.words import folded, letters, one_line
@@ -23,6 +24,7 @@ _APART = re.compile(
 """Words by which pages name blocks that are about something else than the page."""
 _APART_TAGS = frozenset({"nav", "footer", "aside", "form"})
 _WHOLE_TAGS = frozenset({"html", "body", "main", "article"})
+_INLINE = m.LAYOUTS.index("inline")
 _PARTING = "\x1e"
 """Separator of the texts of blocks: white space to all that reads a line."""
 
@@ -38,6 +40,7 @@ class MainMatter:
         self._pieces: list[str] = []
         self._starts = [0] * len(page.elements)
         self._ends = [0] * len(page.elements)
+        self.depth = 0  # levels of the tree
         self._collect_text()
         self._apart = self._find_apart()
 
@@ -51,16 +54,18 @@ class MainMatter:
                 continue
             if event == "start":
                 number += 1
-                shown = page.is_visible(el)
+                mark = page.marks[number]
+                shown = not mark & m.HIDDEN
                 open_.append((number, shown))
+                self.depth = max(self.depth, len(open_))
                 self._starts[number] = len(pieces)
-                if page.layout(el) != "inline":
+                if mark & m.LAYOUT != _INLINE:
                     pieces.append(_PARTING)
                 if shown and el.text:
                     pieces.append(el.text)
                 continue
             mine, _ = open_.pop()
-            if page.layout(el) != "inline" or el.tag == "br":
+            if page.marks[mine] & m.LAYOUT != _INLINE or el.tag == "br":
                 pieces.append(_PARTING)
             self._ends[mine] = len(pieces)
             if el.tail and open_ and open_[-1][1]:

@@ -19,6 +19,8 @@ NEARLY = 0.8
 """Likeness from which two readings of a main text agree."""
 _WHOLLY = 0.97
 """Likeness from which no other reading is asked for."""
+_DEEPEST = 200
+"""Levels of a tree: the library takes time by their square, and pages for people have 60."""
 _PARTS = ("p", "li", "h2", "h3", "h4", "blockquote", "pre")
 
 
@@ -83,7 +85,9 @@ def _without_apart(text: str, view: MainMatter) -> str:
 
 
 def _extracted(view: MainMatter, *, with_metadata: bool = False, favor_precision: bool = False) -> dict[str, Any]:
-    """Return what trafilatura reads; empty where it finds no main text."""
+    """Return what trafilatura reads; empty where it finds no main text, and of a page that is too deep."""
+    if view.depth > _DEEPEST:
+        return {}
     document = trafilatura.bare_extraction(
         view.page.copy(),
         url=view.page.url,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from shoal.agent.read.facts.facts import Facts
 from shoal.agent.read.facts.page_parts import LabeledValue, NamedElement
@@ -59,8 +60,7 @@ _NAME_WORDS = 12
 """Words of a record's name that are looked for in ids and classes, and words of those."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownPlace:
+class ShownPlace(NamedTuple):
     """One value that the page states, and its names."""
 
     how: str  # table, definition-list, control, label, heading, selector, column, request
@@ -107,7 +107,7 @@ def _placed(candidates: list[ShownPlace], facts: Facts) -> list[ShownPlace]:
     top = min((level for _, level in headings), default=0)
     starts = [order for order, _ in headings]
     return [
-        replace(candidate, under=level) if place and (level := headings[place - 1][1]) > top else candidate
+        candidate._replace(under=level) if place and (level := headings[place - 1][1]) > top else candidate
         for candidate in candidates
         for place in (bisect_right(starts, candidate.order) if candidate.order else 0,)
     ]
@@ -368,7 +368,7 @@ def _of_link(block: Facts, named: Sequence[NamedElement]) -> Iterator[ShownPlace
 
 def whole_text(shown: str, tip: str) -> str:
     """`shown`, or the tool tip that says in full what is shown cut off ("The Long W…")."""
-    cut = re.sub(r"\s*(\.{3}|…)$", "", shown)
+    cut = re.sub(r"\s*(\.{3}|…)$", "", shown) if tip else shown
     return tip if cut != shown and tip.startswith(cut) else shown
 
 

@@ -34,6 +34,12 @@ _MONEY = re.compile(
     r"(?:[$€£¥₹₽₩]|\b(?:USD|EUR|GBP|CHF|CAD|AUD|Rs\.?|R\$)\s?)\s?\d[\d.,']{0,24}(?: \d{3}(?!\d)[.,]?\d{0,2}){0,4}"
     r"|(?<!\d)\d[\d.,']{0,24}\s?(?:[€£¥円元₽]|(?:USD|EUR|GBP|CHF|kr|zł|Kč|Ft)\b)"
 )
+_IN_THOUSANDS = re.compile(r"(?:\s?[-–—]\s?[$€£]?\s?\d[\d.,']{0,24})?\s?[kK]\b")
+_BOUNDS = re.compile(
+    r"(?P<sign>[$€£¥₹₽₩]?)\s?(?P<low>\d[\d.,']{0,24})(?P<low_k>\s?[kK])?\s?[-–—]\s?[$€£¥₹₽₩]?\s?"
+    r"(?P<high>\d[\d.,']{0,24})(?P<high_k>\s?[kK]\b)?(?P<behind>\s?[€£¥円元₽]|\s?(?:USD|EUR|GBP|CHF|kr|zł|Kč|Ft)\b)?"
+)
+_PLAIN = re.compile(r"\d{1,4}(?:[.,]\d{1,2})?")
 _IDENTIFIER = re.compile(r"(?<![\w])(?=[\w./:-]{0,60}\d)[A-Za-z0-9]+(?:[-/.:_][A-Za-z0-9]+)*")
 _MEASURE = re.compile(r"\d+([.,]\d+)?[kmg]b?|\d+:\d\d(:\d\d)?|\d+%", re.I)
 _UNIT_BEHIND = re.compile(r"\s?([kmg]b|bytes?|%|pages?)\b", re.I)
@@ -160,9 +166,26 @@ def one_order_fits(days: Sequence[Day], texts: int) -> bool:
 
 @bounded_cache(20_000, longest=_KEPT)
 def money_in(text: str) -> str | None:
-    """The first amount of money in a text, with its currency; None without one."""
+    """The first amount of money in a text, with its currency; None without one, and for one in thousands ("£50k")."""
     match = _MONEY.search(text)
-    return match[0] if match else None
+    return match[0] if match and not _IN_THOUSANDS.match(text[match.end() :]) else None
+
+
+@bounded_cache(20_000, longest=_KEPT)
+def money_bounds_in(text: str) -> tuple[str, str] | None:
+    """The two amounts of a span, in full: "£50–60k" is from £50000 to £60000. None where the text has none."""
+    span = _BOUNDS.search(text)
+    if span is None or not (span["sign"] or span["behind"]):
+        return None
+    bounds = [span["low"], span["high"]]
+    if span["high_k"]:
+        if not all(map(_PLAIN.fullmatch, bounds)):
+            return None
+        bounds = [f"{float(bound.replace(',', '.')) * 1_000:.0f}" for bound in bounds]
+    elif span["low_k"]:
+        return None
+    low, high = (f"{span['sign']}{bound}{span['behind'] or ''}" for bound in bounds)
+    return low, high
 
 
 @bounded_cache(20_000, longest=_KEPT)

@@ -416,3 +416,29 @@ class TestWholeLists:
     def test_rows_with_empty_cells_stay_under_headers_that_are_the_fields(self):
         page = table_of("Keyword|Kind", *(f"{name}|{'reserved' if n % 3 else ''}" for n, name in enumerate(WOODS)))
         assert [row["keyword"] for row in rows(list_of(page, keyword=TEXT, kind=TEXT))] == list(WOODS)
+
+
+def test_a_span_of_money_states_both_bounds_in_full():
+    """The first amount alone was given: £50 for "£50–60k"."""
+    spans = ("£50–60k", "£40-45k", "£30k – £35k", "£1,500 - £2,000", "£52.5-60k")
+    page = "".join(
+        f"<li><a href='/{name}'>{name} keeper</a> <span class=salary>{span}</span></li>"
+        for name, span in zip(NAMES, spans, strict=True)
+    )
+    found = rows(list_of(f"<ul>{page}</ul>", title=TEXT, salary_min=NUMBER, salary_max=NUMBER))
+    assert [row["salary_min"] for row in found] == ["£50000", "£40000", "£30000", "£1,500", "£52500"]
+    assert [row["salary_max"] for row in found] == ["£60000", "£45000", "£35000", "£2,000", "£60000"]
+
+
+def test_an_amount_in_thousands_is_not_read_without_them():
+    page = "".join(f"<li><a href='/{name}'>{name}</a> <b class=price>£5{n}k</b></li>" for n, name in enumerate(NAMES))
+    assert not any("price" in row and "k" not in row["price"] for row in rows(list_of(page, title=TEXT, price=NUMBER)))
+
+
+def test_who_says_something_stands_before_the_word():
+    page = "".join(
+        f"<li><div class=author><cite>{name} Lee</cite> <span>says:</span></div><p>I liked {name} best of all.</p></li>"
+        for name in NAMES
+    )
+    found = rows(list_of(f"<ol>{page}</ol>", author=TEXT, text=TEXT))
+    assert [row["author"] for row in found] == [f"{name} Lee" for name in NAMES]

@@ -8,7 +8,9 @@ from extruct.xmldom import DomHtmlElementClassLookup
 from lxml import html
 
 from shoal.agent.page.from_html import page_from_html
+from shoal.agent.page.lexbor_tree import parse_html
 from shoal.agent.page.page import Page
+from shoal.agent.page.plain_selectors import PlainSelectors, plain_steps
 
 URL = "https://a.test/dir/page"
 
@@ -138,3 +140,17 @@ def test_extruct_reads_rdfa_in_a_copy_of_its_own_classes() -> None:
     names = sorted(str(item.get("https://schema.org/name")) for item in of_tree["rdfa"])
     assert "[{'@value': 'R'}]" in names
     assert names == sorted(str(item.get("https://schema.org/name")) for item in of_file["rdfa"])
+
+
+@pytest.mark.parametrize(
+    "selector", ["p", "*", ".a", "#x", "p.a", "div p", "div > p", ".a .b", ".a.b", "#x .b > i", "div div *", "B.a"]
+)
+def test_plain_selectors_find_what_the_parser_finds(selector: str) -> None:
+    nested = (
+        "<div class='a b'><p class=a>1<i class=b>2</i></p>"
+        "<div id=x class=b><p><b class='a b'>3</b><i>4</i></p></div></div>"
+    )
+    document = parse_html(nested * 2, "https://plain.test/")
+    steps = plain_steps(selector)
+    assert steps is not None
+    assert list(PlainSelectors(document).find(steps)) == document.find(selector)
