@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tests.integration.dashboard.served import Site, served_site  # noqa: E402  # the path is set first
+from tests.patience import chromium  # noqa: E402
 
 DOCS = {"dashboard": "/jobs/j1", "new-job": "/new?preset=pages"}
 """Pictures in docs/, by name."""
@@ -38,7 +39,7 @@ async def take(site: Site, path: str, file: Path, width: int, scheme: str, *, wh
 
 async def main(folder: Path | None) -> None:
     """All pictures."""
-    async with served_site() as site:
+    async with chromium() as browser, served_site(browser) as site:
         if folder is None:
             for name, path in DOCS.items():
                 await take(site, path, ROOT / "docs" / f"{name}.png", 1280, "light", whole=False)

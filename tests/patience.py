@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from playwright.async_api import Browser, async_playwright, expect
+from playwright.async_api import Browser, expect
 
 from shoal.agent.browser import ContextOptions
+from shoal.agent.chromium.process.driver import acquire_driver
 from shoal.agent.chromium.process.find import find_chromium
 
 PATIENCE_S = 120.0
@@ -63,8 +64,9 @@ def _all_queued_s() -> float:
 async def chromium() -> AsyncIterator[Browser]:
     """Playwright's own browser, to look at the dashboard with. Its pages and `expect` wait for `PATIENCE_S`."""
     expect.set_options(timeout=PATIENCE_S * 1000)
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
+    driver = await acquire_driver()
+    try:
+        browser = await driver.playwright.chromium.launch(
             executable_path=str(find_chromium(None)), args=["--no-sandbox"], timeout=PATIENCE_S * 1000
         )
         browser.on("context", lambda context: context.set_default_timeout(PATIENCE_S * 1000))
@@ -72,3 +74,5 @@ async def chromium() -> AsyncIterator[Browser]:
             yield browser
         finally:
             await browser.close()
+    finally:
+        await driver.release()

@@ -16,7 +16,6 @@ import pytest
 import pytest_asyncio
 
 from shoal.agent.browser import Browser, Context
-from shoal.agent.chromium.process.launch import launch
 from shoal.agent.support.web_addresses import WEB
 from tests.patience import PATIENT
 from tests.unit.agent.observe.test_documents import small_pdf
@@ -205,17 +204,9 @@ def site() -> Iterator[Site]:
         thread.join()
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def browser() -> AsyncIterator[Browser]:
-    """One Chromium for all tests that leave it alive."""
-    browser = await launch()
-    yield browser
-    await browser.close()
-
-
 @pytest_asyncio.fixture(loop_scope="session")
 async def context(browser: Browser) -> AsyncIterator[Context]:
-    """A fresh context, which also opens pages that a test writes as data: addresses."""
-    context = await browser.new_context(replace(PATIENT, schemes=WRITTEN))
+    """A context of the test's own, emptied after the test before, which also opens what a test writes as data: URLs."""
+    context = await browser.new_context(replace(PATIENT, schemes=WRITTEN, reuse="tests"))
     yield context
     await context.close()

@@ -8,19 +8,19 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page, expect
+from playwright.async_api import Browser, Page, expect
 
 from shoal.services.store.records import DRAIN, Delivered, DeliveryFilter, DeliveryState
 from tests.gateway_world import completed
 from tests.integration.dashboard.seed import EVIL, Seeder
 from tests.integration.dashboard.served import Site, served_site
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(360)]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(360)]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def site() -> AsyncIterator[Site]:
-    async with served_site() as made:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def site(browser: Browser) -> AsyncIterator[Site]:
+    async with served_site(browser) as made:
         yield made
 
 

@@ -10,14 +10,14 @@ from urllib.parse import urlsplit
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page, expect
+from playwright.async_api import Browser, Page, expect
 
 from tests.integration.dashboard.served import faults_in_views
 from tests.integration.dashboard.test_workflow_page import Shop
 from tests.live_world import live_world
-from tests.patience import PATIENCE_S, chromium
+from tests.patience import PATIENCE_S
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(360)]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(360)]
 
 EVIL = "<img src=x onerror=\"document.title='owned'\">"
 VALUE = "tops3cret-Word"
@@ -28,15 +28,15 @@ FORM = """<!doctype html><html lang=en><title>Order</title><main><h1>Order</h1><
 PAGES = {"/": "<!doctype html><html lang=en><title>Shop</title><h1>Shop</h1>", "/form": FORM}
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def here(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shop]:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def here(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> AsyncIterator[Shop]:
     folder: Path = tmp_path_factory.mktemp("admin")
     secrets = folder / "secrets"
     hostile = secrets / EVIL
     hostile.mkdir(parents=True)
     (hostile / "THEIRS").write_text("theirs")
     (hostile / "THEIRS.domains").write_text(f"{EVIL}\n")
-    async with live_world(folder, PAGES, lambda body: "", secrets_dir=secrets) as live, chromium() as browser:
+    async with live_world(folder, PAGES, lambda body: "", secrets_dir=secrets) as live:
         yield Shop(live, browser)
 
 

@@ -8,11 +8,15 @@ import os
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import expect
+import pytest
+from playwright.async_api import Browser, expect
 
+from tests.integration.dashboard.served import pages_closed
 from tests.integration.dashboard.test_traces import of_session
 from tests.live_world import Live, live_world, post_order
-from tests.patience import PATIENCE_S, chromium
+from tests.patience import PATIENCE_S
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 STYLE = "<style>body { margin: 0 } form > * { position: absolute; width: 300px; height: 30px; margin: 0 }</style>"
 START = f"""<!doctype html><title>Desk</title>{STYLE}<h1 style="position:absolute;top:200px">The desk</h1>
@@ -74,8 +78,10 @@ async def demonstrated_session(live: Live) -> str:
     return session
 
 
-async def test_what_a_person_shows_once_becomes_a_workflow_that_does_the_same_with_other_data(tmp_path: Path) -> None:
-    async with live_world(tmp_path, PAGES, lambda body: "") as live, chromium() as browser:
+async def test_what_a_person_shows_once_becomes_a_workflow_that_does_the_same_with_other_data(
+    tmp_path: Path, browser: Browser
+) -> None:
+    async with live_world(tmp_path, PAGES, lambda body: "") as live, pages_closed(browser):
         session = await demonstrated_session(live)
         row = await live.until(session, lambda row: row["status"] not in ("queued", "running"))
         assert (row["status"], "no workflow" in str(row)) == ("completed", False), row

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.integration.dashboard.served import serious_faults
+from tests.integration.dashboard.served import pages_closed, serious_faults
 from tests.live_world import Live, live_world
-from tests.patience import chromium
 
-pytestmark = pytest.mark.timeout(360)
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(360)]
 
 EVIL = "<img src=x onerror=\"document.title='owned'\">"
 SHOP = f"""<!doctype html><html lang=en><title>Kettle</title><main><h1>Kettle</h1><dl>
@@ -34,8 +33,8 @@ async def tries(page: Page) -> None:
     await expect(page.locator("#tried .tried")).to_have_count(1)
 
 
-async def test_a_candidate_that_is_taken_sets_the_place_of_its_field(tmp_path: Path) -> None:
-    async with live_world(tmp_path, {"/": SHOP}, lambda body: "") as live, chromium() as browser:
+async def test_a_candidate_that_is_taken_sets_the_place_of_its_field(tmp_path: Path, browser: Browser) -> None:
+    async with live_world(tmp_path, {"/": SHOP}, lambda body: "") as live, pages_closed(browser):
         for required in (False, True):
             await take(live, browser, required=required)
 

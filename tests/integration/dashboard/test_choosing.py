@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.integration.dashboard.served import faults_in_views
 from tests.integration.dashboard.test_workflow_page import PAGES, Shop, shop
 from tests.live_world import live_world
-from tests.patience import chromium
 
-pytestmark = [pytest.mark.timeout(360), pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.timeout(360), pytest.mark.asyncio(loop_scope="session")]
 
 EVIL = "<img src=x onerror=\"document.title='owned'\">"
 KETTLE = f"""<!doctype html><html lang=en><title>Kettle</title><main><h1>Kettle</h1>
@@ -42,14 +41,14 @@ SITE = PAGES | {
 }
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def here(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shop]:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def here(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> AsyncIterator[Shop]:
     folder: Path = tmp_path_factory.mktemp("shop")
     secrets = folder / "secrets" / "default"
     secrets.mkdir(parents=True)
     (secrets / "PIN").write_text(WORD)
     (secrets / "PIN.domains").write_text("http://127.0.0.1")
-    async with live_world(folder, SITE, lambda body: "") as live, chromium() as browser:
+    async with live_world(folder, SITE, lambda body: "") as live:
         made = Shop(live, browser)
         await made.import_workflow(shop(live.site))
         yield made

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 import pytest_asyncio
 from fastapi.routing import APIRoute
-from playwright.async_api import expect
+from playwright.async_api import Browser, expect
 from starlette.routing import Match
 
 from shoal.agent.types import ArtifactRef
@@ -26,7 +26,7 @@ from tests.integration.dashboard.served import Site, faults_in_views, pages_of, 
 from tests.patience import PATIENCE_S
 from tests.unit.workflows.test_format import FORM
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ITEMS = 100_000 if os.environ.get("TEST_LARGE") else 20_000
 """`make test-fuzz` opens the page of 100,000 items (TEST_LARGE); to store so many takes half a minute."""
@@ -34,13 +34,13 @@ OPENS_WITHIN_S = 2.0 if os.environ.get("TEST_LARGE") else 10.0
 """The page is to open within a second on two idle cores; those of `make test` are shared with other tests."""
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def site() -> AsyncIterator[Site]:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def site(browser: Browser) -> AsyncIterator[Site]:
     # A provider that is away: its pages say so.
     openid = OpenId(
         issuer="http://127.0.0.1:9", client_id="c", roles={"*": "viewer"}, public_url="http://127.0.0.1:8700"
     )
-    async with served_site(openid=openid) as made:
+    async with served_site(browser, openid=openid) as made:
         yield made
 
 

@@ -7,12 +7,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.async_api import Browser, Page, expect
 
 from shoal.services.live_messages import PREFIX
+from tests.integration.dashboard.served import pages_closed
 from tests.live_world import Agent, Live, live_world
 from tests.model_server import ModelServer, slow
-from tests.patience import PATIENCE_S, chromium
+from tests.patience import PATIENCE_S
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 LOCKED = """<!doctype html><title><img src=x onerror="document.title='owned'"></title><body style="margin:0">
 <h1 style="margin:0;height:60px">Locked</h1>
@@ -70,8 +74,8 @@ async def click_on(page: Page, x: float, y: float) -> None:
     await page.mouse.click(box["x"] + x / 1280 * box["width"], box["y"] + y / 1280 * box["width"])
 
 
-async def test_a_person_takes_a_session_over_and_the_agent_goes_on(tmp_path: Path) -> None:
-    async with live_world(tmp_path, {"/": LOCKED}, Agent("Look", "Wide open")) as live, chromium() as browser:
+async def test_a_person_takes_a_session_over_and_the_agent_goes_on(tmp_path: Path, browser: Browser) -> None:
+    async with live_world(tmp_path, {"/": LOCKED}, Agent("Look", "Wide open")) as live, pages_closed(browser):
         live.model.behaviours = [slow]
         session = await live.job()
         await live.wait_for_asks()
@@ -116,8 +120,8 @@ async def test_a_person_takes_a_session_over_and_the_agent_goes_on(tmp_path: Pat
         assert "4711" not in flow, "what was typed is a parameter"
 
 
-async def test_the_page_of_a_running_session_shows_its_finished_steps(tmp_path: Path) -> None:
-    async with live_world(tmp_path, {"/": TWICE}, Agent("Look", "Wide open")) as live, chromium() as browser:
+async def test_the_page_of_a_running_session_shows_its_finished_steps(tmp_path: Path, browser: Browser) -> None:
+    async with live_world(tmp_path, {"/": TWICE}, Agent("Look", "Wide open")) as live, pages_closed(browser):
         live.model.behaviours = [as_written, as_written, slow]
         session = await live.job()
         await live.wait_for_asks(3)

@@ -12,7 +12,7 @@ from playwright.async_api import Browser, expect
 from tests.integration.dashboard.served import faults_in_views
 from tests.live_world import Live, live_world
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PASSWORD = "tops3cret-Word"
 EVIL = "<img src=x onerror=\\\"document.title='owned'\\\">"
@@ -42,7 +42,7 @@ STEPS = [
 ]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def live(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Live]:
     pages = {"/": SHOP, "/login": LOGIN, "/bare": BARE}
     async with live_world(tmp_path_factory.mktemp("live"), pages, lambda body: "") as made:

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from tests.gateway_world import completed, loop_of
 from tests.integration.dashboard.served import Site, served_site
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 HEARD = """
 const add = EventSource.prototype.addEventListener;
@@ -26,18 +26,10 @@ EventSource.prototype.addEventListener = function (name, listener) {
 """Notes which events a page's own listeners have had."""
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def seeded() -> AsyncIterator[Site]:
-    async with served_site() as made:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def site(browser: Browser) -> AsyncIterator[Site]:
+    async with served_site(browser) as made:
         yield made
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def site(seeded: Site) -> AsyncIterator[Site]:
-    """Yield what all tests look at; each makes the jobs that it changes. Its pages are closed with it."""
-    yield seeded
-    for context in seeded.browser.contexts:
-        await context.close()
 
 
 async def opened(site: Site, path: str, width: int = 1280, scheme: str = "light") -> tuple[Page, list[str]]:

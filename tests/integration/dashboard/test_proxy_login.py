@@ -12,7 +12,7 @@ import httpx
 import pytest
 from fastapi import FastAPI, Request
 from fastapi.responses import StreamingResponse
-from playwright.async_api import expect
+from playwright.async_api import Browser, expect
 from starlette.background import BackgroundTask
 
 from shoal.services.artifacts.memory import MemoryArtifacts
@@ -21,7 +21,9 @@ from shoal.services.cluster.serving import listening, served
 from shoal.services.settings import Settings
 from shoal.services.store.records import AuditFilter
 from shoal.services.store.store import Store, open_store
-from tests.patience import chromium
+from tests.integration.dashboard.served import pages_closed
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 HEADER = "X-Remote-User"
 PROXY = "127.0.0.2"
@@ -92,8 +94,8 @@ async def test_the_header_counts_on_the_proxys_own_connection_alone() -> None:
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-async def test_an_admin_makes_a_key_and_a_foreign_page_cannot(width: int) -> None:
-    async with door() as made, chromium() as browser:
+async def test_an_admin_makes_a_key_and_a_foreign_page_cannot(width: int, browser: Browser) -> None:
+    async with door() as made, pages_closed(browser):
         context = await browser.new_context(viewport={"width": width, "height": 900})
         await context.add_cookies([{"name": "who", "value": "ada", "url": made.proxy}])
         page = await context.new_page()

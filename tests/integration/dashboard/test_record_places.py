@@ -14,7 +14,7 @@ from playwright.async_api import Browser, Page, expect
 from tests.integration.dashboard.served import faults_in_views
 from tests.live_world import Live, live_world
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PRODUCT = """<!doctype html><title>Kettle</title>
 <style>body { margin: 0 } p, h1 { position: absolute; margin: 0 }</style>
@@ -67,7 +67,7 @@ PAGES = {
 }
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def live(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Live]:
     async with live_world(tmp_path_factory.mktemp("live"), PAGES, lambda body: "") as made:
         yield made

@@ -23,7 +23,7 @@ from tests.integration.dashboard.test_traces import of_session
 from tests.live_world import Live, live_world
 from tests.loopback import served
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PASSWORD = "tops3cret-Word"
 LOGIN = """<!doctype html><title>Log in</title><h1>Welcome</h1><style>h1 { color: rgb(10, 20, 30) }</style>
@@ -55,7 +55,7 @@ class Recorded:
     recording: tuple[str, bytes]  # its id and what it holds
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def recorded(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Recorded]:
     folder, pages = tmp_path_factory.mktemp("live"), {"/": SHOP, "/login": LOGIN}
     async with live_world(folder, pages, lambda body: "") as live:
@@ -213,7 +213,7 @@ async def hostile_session(world: World, data: bytes) -> str:
     return str((await world.client.get(f"/v1/jobs/{job}")).json()["root_session"])
 
 
-async def test_a_hostile_recording_runs_nothing_loads_nothing_and_leads_nowhere() -> None:
+async def test_a_hostile_recording_runs_nothing_loads_nothing_and_leads_nowhere(browser: Browser) -> None:
     reached: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -226,7 +226,7 @@ async def test_a_hostile_recording_runs_nothing_loads_nothing_and_leads_nowhere(
             """Nobody reads it."""
 
     with served(Handler) as other:
-        async with served_site() as site:
+        async with served_site(browser) as site:
             session = await hostile_session(site.world, hostile(other))
             context = await site.browser.new_context(viewport={"width": 1280, "height": 900})
             page = await context.new_page()

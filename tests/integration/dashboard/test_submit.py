@@ -12,19 +12,19 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from tests.integration.dashboard.seed import EVIL
 from tests.integration.dashboard.served import Site, faults_in_views, served_site
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 HOSTILE_NAME = "<img src=x onerror=document.title='owned'>"
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def site() -> AsyncIterator[Site]:
-    async with served_site() as made:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def site(browser: Browser) -> AsyncIterator[Site]:
+    async with served_site(browser) as made:
         yield made
 
 

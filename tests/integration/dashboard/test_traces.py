@@ -9,13 +9,15 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import expect
+import pytest
+from playwright.async_api import Browser, expect
 
 from shoal.services.artifacts.open import open_artifacts
 from shoal.services.store import ids
-from tests.integration.dashboard.served import serious_faults
+from tests.integration.dashboard.served import pages_closed, serious_faults
 from tests.live_world import Live, live_world
-from tests.patience import chromium
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PASSWORD = "tops3cret-Word"
 LOGIN = """<!doctype html><title>Log in</title><h1>Welcome</h1>
@@ -52,9 +54,9 @@ async def of_session(live: Live, folder: Path, session: str) -> dict[str, tuple[
     return found
 
 
-async def test_a_trace_opens_in_playwrights_viewer_and_holds_no_secret(tmp_path: Path) -> None:
+async def test_a_trace_opens_in_playwrights_viewer_and_holds_no_secret(tmp_path: Path, browser: Browser) -> None:
     pages = {"/": SHOP, "/login": LOGIN}
-    async with live_world(tmp_path, pages, lambda body: "") as live, chromium() as browser:
+    async with live_world(tmp_path, pages, lambda body: "") as live, pages_closed(browser):
         steps = [
             {"fill": "#user", "value": "anna"},
             {"fill": "#pw", "value": PASSWORD},

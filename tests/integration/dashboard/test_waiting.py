@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.integration.dashboard.served import faults_in_views
+from tests.integration.dashboard.served import faults_in_views, pages_closed
 from tests.live_world import Agent, Live, live_world
-from tests.patience import chromium
 from tests.unit.agent.model.test_step import act, step_reply
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(900)]
 
 NO_CODE = {"verification_code_reasoning": "it asks for none", "place_to_enter_verification_code": False}
 QUESTION = "Which <b>door</b> is it?"
@@ -45,9 +44,9 @@ async def keeps_nobody_out(browser: Browser, live: Live, paths: Sequence[str]) -
         await page.close()
 
 
-async def test_an_open_page_shows_what_a_session_asks_and_takes_the_answer(tmp_path: Path) -> None:
+async def test_an_open_page_shows_what_a_session_asks_and_takes_the_answer(tmp_path: Path, browser: Browser) -> None:
     pages = {"/": "<!doctype html><html lang=en><title>Doors</title><h1>Doors</h1>"}
-    async with live_world(tmp_path, pages, Asking("", "")) as live, chromium() as browser:
+    async with live_world(tmp_path, pages, Asking("", "")) as live, pages_closed(browser):
         page = await browser.new_page()
         complaints: list[str] = []
         page.on("pageerror", lambda error: complaints.append(str(error)))

@@ -16,9 +16,8 @@ from playwright.async_api import Browser, Page, expect
 from tests.integration.dashboard.served import faults_in_views
 from tests.integration.dashboard.test_traces import of_session
 from tests.live_world import Live, live_world
-from tests.patience import chromium
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(240)]
 
 EVIL = "<img src=x onerror=\"document.title='owned'\">"
 SCHEMA = {
@@ -122,10 +121,10 @@ class Shop:
         assert answer.status_code == 201, answer.text
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def here(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shop]:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def here(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> AsyncIterator[Shop]:
     folder: Path = tmp_path_factory.mktemp("shop")
-    async with live_world(folder, PAGES, lambda body: "") as live, chromium() as browser:
+    async with live_world(folder, PAGES, lambda body: "") as live:
         made = Shop(live, browser)
         session = await made.run(goal=None, policy="rules", extract={"fields": {"name": {"select": "h1"}}})
         kept = await of_session(live, folder, session)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-import pytest_asyncio
 
-from shoal.agent.browser import Browser, Context
-from shoal.agent.chromium.process.launch import launch
 from tests.integration.extraction.pages import PAGES, listed
 from tests.loopback import served
-from tests.patience import PATIENT
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -41,19 +37,3 @@ class Handler(BaseHTTPRequestHandler):
 def site() -> Iterator[str]:
     with served(Handler) as url:
         yield url
-
-
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    """One Chromium for a file of tests."""
-    running = await launch()
-    yield running
-    await running.close()
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def page(browser: Browser) -> AsyncIterator[Context]:
-    """A fresh context."""
-    context = await browser.new_context(PATIENT)
-    yield context
-    await context.close()

@@ -27,7 +27,7 @@ from tests.integration.extraction.pages import PAGES
 from tests.loopback import served
 from tests.sites.registry import cache
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SELECTORS = [
     "title",
@@ -69,7 +69,7 @@ MOST_LABELS = 25
 """Of one page."""
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def bare(browser: Browser) -> AsyncIterator[Context]:
     """A context without style sheets and scripts."""
     block = BrowserSpec.model_validate({"block": ["stylesheet", "script"]})

@@ -25,7 +25,7 @@ from shoal.agent.types import Record
 from tests.integration.extraction.test_places import read, schema
 from tests.loopback import served
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 TEXT, NUMBER, WHOLE, FLAG = {"type": "string"}, {"type": "number"}, {"type": "integer"}, {"type": "boolean"}
 SHOWN = "<h1>Blue lamp</h1><p>Price: 12.50</p><p>Maker: Acme Lights</p>"
@@ -93,10 +93,10 @@ def api() -> Iterator[Api]:
         yield here
 
 
-@pytest_asyncio.fixture(loop_scope="module", params=["reading", "acting"])
+@pytest_asyncio.fixture(loop_scope="session", params=["reading", "acting"])
 async def tab(browser: Browser, request: pytest.FixtureRequest) -> AsyncIterator[Context]:
     """A context of each kind, for what they take in by ways of their own; who judges it knows no kind."""
-    context = await browser.new_context(ContextOptions(reading=request.param == "reading"))
+    context = await browser.new_context(ContextOptions(reading=request.param == "reading", reuse="tests"))
     yield context
     await context.close()
 

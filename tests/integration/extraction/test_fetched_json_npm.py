@@ -15,7 +15,7 @@ from tests.sites.registry import serving
 from tests.sites.registry.cache import Unreachable
 from tests.sites.registry.script_tables import people
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PACKAGES = {
     "redoc": "redoc@2.1.5",

@@ -14,7 +14,7 @@ from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def read(page: Context, url: str, **extract: Any) -> Extraction:

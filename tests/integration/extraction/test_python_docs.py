@@ -19,7 +19,7 @@ from tests.loopback import served
 DOCS = Path("/usr/share/doc/python3-doc/html")
 
 pytestmark = [
-    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.skipif(not DOCS.exists(), reason="needs python3-doc"),
 ]
 

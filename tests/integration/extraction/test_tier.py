@@ -23,7 +23,7 @@ from shoal.services.browsers.network.documents import Documents
 from shoal.services.browsers.network.egress import EgressProxy
 from tests.loopback import served
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ASKED: Counter[str] = Counter()
 WANTED: list[str] = []  # the header Accept of each request for a page
@@ -116,7 +116,7 @@ def shop() -> Iterator[str]:
         yield url
 
 
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
+@pytest_asyncio.fixture(loop_scope="session", scope="module")
 async def documents() -> AsyncIterator[Documents]:
     async with EgressProxy(Reach(allow_private=True)) as egress:
         found = Documents(egress)

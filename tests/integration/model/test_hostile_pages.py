@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from shoal.agent.browser import Browser
-from shoal.agent.chromium.process.launch import launch
 from shoal.agent.models.model import Ask
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
 from shoal.agent.policies.model.checks.calls import call_offers
@@ -91,20 +89,13 @@ def site() -> Iterator[Site]:
         yield one
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    one = await launch()
-    yield one
-    await one.close()
-
-
 def fenced_out(ask: Ask) -> str:
     """Return what a prompt says outside of its fences."""
     text = "\n".join(message.text for message in ask.messages)
     return re.sub(r"⟦(\w+)⟧\n.*?⟦/\1⟧", "", text, flags=re.DOTALL)
 
 
-@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.asyncio(loop_scope="session")
 async def test_orders_reach_the_prompt_between_fences_or_not_at_all(browser: Browser, site: Site) -> None:
     places = {**PLACES, **UNSEEN}
     body = "".join(html.format(f"{ORDER} by {place}") for place, html in places.items()) + "<button>Buy</button>"
@@ -122,7 +113,7 @@ async def test_orders_reach_the_prompt_between_fences_or_not_at_all(browser: Bro
     assert shown == []
 
 
-@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.asyncio(loop_scope="session")
 @pytest.mark.parametrize("order", ["open", "open with data", "upload", "secret", "python"])
 async def test_an_obedient_model_does_no_harm(browser: Browser, site: Site, tmp_path: Path, order: str) -> None:
     evil = site.url.replace("127.0.0.1", "localhost")
@@ -186,7 +177,7 @@ ODD: dict[str, tuple[bytes, str]] = {
 }
 
 
-@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.asyncio(loop_scope="session")
 @pytest.mark.parametrize("kind", ODD)
 async def test_odd_pages_are_asked_about_and_read(browser: Browser, site: Site, kind: str) -> None:
     site.pages["/"] = ODD[kind]

@@ -13,8 +13,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import pytest_asyncio
 
-from shoal.agent.browser import Browser, Context
-from shoal.agent.chromium.process.launch import launch
 from shoal.agent.spec import JobSpec
 from shoal.agent.types import LoopItem, Outcome
 from shoal.agent.worker_messages import Work
@@ -48,9 +46,6 @@ class _Handler(BaseHTTPRequestHandler):
             return self._answer(_shelf(int(parse_qs(parts.query).get("page", ["1"])[0]), parts.path))
         if parts.path in self.site.pages:
             return self._answer(self.site.pages[parts.path])
-        if parts.path == "/crowd":
-            crowd = "".join(f"<p>Thing {n}" for n in range(20_001))
-            return self._answer(f"<!doctype html><html lang=en><h1>Crowd</h1>{crowd}")
         if parts.path == "/find":
             return self._answer(_results(parse_qs(parts.query).get("q", [""])[0]))
         file = PAGES / f"{parts.path.strip('/')}.html"
@@ -118,22 +113,6 @@ def site() -> Iterator[Site]:
         yield here
 
 
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    """One Chromium for a file of tests."""
-    running = await launch()
-    yield running
-    await running.close()
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def page(browser: Browser) -> AsyncIterator[Context]:
-    """A fresh context."""
-    context = await browser.new_context(PATIENT)
-    yield context
-    await context.close()
-
-
 @dataclass
 class Sessions:
     """Sessions of one worker, one after the other."""
@@ -164,9 +143,9 @@ class Sessions:
         return next(path for path in (self.folder / "artifacts").rglob("*") if str(path).endswith(key))
 
 
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
+@pytest_asyncio.fixture(loop_scope="session", scope="session")
 async def sessions(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sessions]:
-    """A worker for a file of tests, with files as its artifact store."""
+    """A worker for the tests of a process, with files as its artifact store."""
     folder: Path = tmp_path_factory.mktemp("worker")
     config = WorkerConfig(
         slots=1,

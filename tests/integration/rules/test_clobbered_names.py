@@ -25,7 +25,7 @@ from tests.integration.rules.test_forms import navigate, state
 if TYPE_CHECKING:
     from tests.integration.rules.conftest import Site
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 IMAGE = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="
 FIELDS = "".join(f"<input type=hidden name={name} value=1>" for name in page_names.NAMES)

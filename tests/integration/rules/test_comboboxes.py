@@ -31,7 +31,7 @@ from tests.loopback import served
 from tests.unit.agent.model.test_step import act, step_reply
 from tests.unit.session.test_session import Notes, deps, work
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 TOWNS = {"Berlin": 11, "Bern": 12, "Bergen": 13, "Springfield": 14}
 FORM = """<!doctype html><html lang=en><title>Move</title><h1>Move</h1><form method=post action=/move>

@@ -20,7 +20,7 @@ from shoal.agent.spec import JobSpec
 from tests.loopback import served
 from tests.priced_parts import PARTS, SCHEMA, parts_table
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 HEAD = '<!doctype html><html lang="en"><title>Parts</title><style>.high td{height:40px}</style><h1>Parts</h1>'
 LOGIN = "<!doctype html><title>Sign in</title><h1>Please log in</h1><form><input name=u><input type=password></form>"

@@ -14,7 +14,7 @@ from tests.integration.rules.conftest import Sessions
 from tests.loopback import served
 from tests.unit.agent.observe.test_documents import small_pdf
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PARTS = [
     {"id": 1, "name": "Bolt <M4>", "price": 1.5, "stock": {"left": 3}, "sold_out": False},

@@ -24,7 +24,7 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.types import Step
 from tests.loopback import served
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 REGISTER = """<section class="card"><h2>New here?</h2><form method="post" action="/register">
  <label>User name <input name="username"></label> <label>E-mail <input type="email" name="email"></label>

@@ -11,7 +11,7 @@ from tests.integration.rules.conftest import Sessions
 from tests.integration.rules.test_form_outcomes import Accounts, _Handler
 from tests.loopback import served
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PASSWORD = "hunter-of-22-geese"
 PDF = b"%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF"

@@ -17,7 +17,7 @@ from shoal.agent.types import Action, LoopItem, Step
 if TYPE_CHECKING:
     from tests.integration.rules.conftest import Site
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 DATA: dict[str, Any] = {
     "salutation": "Ms",

@@ -18,7 +18,7 @@ from shoal.agent.spec import JobSpec
 if TYPE_CHECKING:
     from tests.integration.rules.conftest import Site
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "number"}

@@ -23,7 +23,7 @@ from tests.loopback import served
 from tests.patience import PATIENCE_S
 from tests.priced_parts import PARTS, SCHEMA, parts_table
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 FOOT = '<footer><a href="/fear">No FEAR Act Data</a> <a href="/jobs">No active jobs found</a></footer>'
 OTHER = "".join(f'<li><a href="/news/{n}">Court news of {n} May, in full</a></li>' for n in range(1, 6))

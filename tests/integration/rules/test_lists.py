@@ -18,7 +18,7 @@ from shoal.agent.types import LoopItem
 from tests.loopback import served
 from tests.priced_parts import PARTS, SCHEMA, parts_table
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 STYLE = "<style>td,th{padding:4px}</style>"
 

@@ -16,7 +16,7 @@ from tests.integration.browser.solvers import bid
 if TYPE_CHECKING:
     from tests.integration.rules.conftest import Site
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PRODUCT = {"name": {"type": "string"}, "price": {"type": "number"}}
 

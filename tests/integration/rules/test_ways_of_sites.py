@@ -22,7 +22,7 @@ from tests.integration.rules.test_forms import navigate, state
 from tests.loopback import served
 from tests.patience import PATIENT
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 DEAD = "http://127.0.0.1:1/gone"
 ORDER = """<!doctype html><html LANG><title>Order</title><style>.hidden { position: absolute; opacity: 0; width: 1px; height: 1px }

@@ -5,17 +5,13 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 import uvicorn
 
-from shoal.agent.browser import Browser, Context
-from shoal.agent.chromium.process.launch import launch
 from shoal.agent.documents import reader_process
-from tests.patience import PATIENT
 
 SITE = Path(__file__).resolve().parents[3] / "load-tests" / "site"
 sys.path.insert(0, str(SITE))
@@ -43,23 +39,3 @@ def site() -> Iterator[str]:
     finally:
         server.should_exit = True
         thread.join()
-
-
-@pytest_asyncio.fixture(loop_scope="session", scope="session")
-async def browser() -> AsyncIterator[Browser]:
-    """One Chromium for all tests of this folder."""
-    started = await launch()
-    try:
-        yield started
-    finally:
-        await started.close()
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def page(browser: Browser) -> AsyncIterator[Context]:
-    """A context of the test's own."""
-    context = await browser.new_context(PATIENT)
-    try:
-        yield context
-    finally:
-        await context.close()
