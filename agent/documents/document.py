@@ -14,9 +14,9 @@ from selectolax.lexbor import LexborHTMLParser
 from shoal.agent.documents.addresses import normal, resolved
 from shoal.agent.documents.beyond import BeyondDocument
 from shoal.agent.documents.html.elements import DocumentElements
-from shoal.agent.documents.html.facts import facts_of
 from shoal.agent.documents.signature import ScriptSignature, has_scripts, signature_of
 from shoal.agent.read.by_place.elements import text as js
+from shoal.agent.read.by_place.elements.page_facts import facts_of
 from shoal.agent.read.by_place.elements.places import PlaceData, Places, fields_of
 from shoal.agent.read.by_place.elements.script_json import json_scripts
 from shoal.agent.read.grounding.other_pages import error_named, page_names
@@ -120,7 +120,8 @@ class HtmlDocument:
     def read(self, arg: Mapping[str, Any]) -> ReadDocument:
         """Return what the places of `arg` say; `arg` is what a page is asked.
 
-        With `selectors` in it the view has `facts`, too, as `facts.js` tells them.
+        With `selectors` in it the view has `facts`, too, without the texts that are shown: what a record says has to
+        stand at a place that is seen.
 
         Raises:
             BeyondDocument: only a browser can tell, or some field is of no kind that is read here.
@@ -151,7 +152,8 @@ class HtmlDocument:
         }
         if "selectors" in arg:
             self._elements.kinds.clear()
-            view["facts"] = facts_of(self._elements, self.url, self.status, arg["selectors"])
+            facts = facts_of(self._elements, self.status, arg["selectors"])
+            view["facts"] = {**facts, "text": "", "document": True}
             kinds["facts"] = frozenset(self._elements.kinds)
         lacking = frozenset(name for name, several in field_places.items() if not several)
         return ReadDocument(view, self.signature, kinds, lacking, self._names())

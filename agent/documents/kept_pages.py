@@ -100,9 +100,7 @@ def _view(page: KeptPage, branches: Sequence[Branch]) -> PageView | None:
     asked = view_parameters(places, selectors_of(branches))
     raw = RawDocument(page.sample.url, page.sample.status or 200, _HTML, _DOCTYPE + page.html)
     try:
-        told = HtmlDocument(raw).read({**asked["places"], **asked["facts"]}).view
+        told = HtmlDocument(raw).read(asked).view
     except BeyondDocument:
         return None
-    facts = told["facts"]
-    assert isinstance(facts, Mapping)  # they were asked for
-    return view_from(told, {**facts, "document": True}, places)
+    return view_from(told, places)

@@ -101,6 +101,6 @@ class OwnReading:
         """The record that a view gives, of the page or of its own request; None where it gives none."""
         if "facts" not in view:
             return None
-        seen = view_from(view, view["facts"], places_of([self.branch]))
+        seen = view_from(view, places_of([self.branch]))
         record = read_page(seen, (self.branch,), self.item, self.schema, locale=self.locale).record
         return record.value if record is not None and isinstance(record.value, Mapping) else None

@@ -15,7 +15,6 @@ from shoal.agent.read.by_place.places_page import JsonText, PlacedRecord
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json
-from shoal.agent.workflows.reading.page_view import VIEW_JS, parse_view_answer
 from shoal.agent.workflows.script_answer import NoScriptAnswer, script_answer
 
 _FACTS = ("title", "headings", "present", "visible", "busy")
@@ -35,13 +34,11 @@ class DocumentQuestion:
     @classmethod
     def of(cls, script: str, arg: Json, extract: ExtractSpec) -> DocumentQuestion | None:
         """The question that a script asks; None where only a browser answers it."""
-        if not isinstance(arg, Mapping):
+        if script != PLACES_JS or not isinstance(arg, Mapping):
             return None
-        if script == PLACES_JS:
-            return cls(arg, {name: place.query for name, place in extract.fields.items() if place.kind == "json"})
-        if script == VIEW_JS:
-            return cls({**arg["places"], **arg["facts"]}, arg["paths"], arg["rendered"])
-        return None
+        if "selectors" in arg:
+            return cls(arg, arg["paths"], arg["rendered"])
+        return cls(arg, {name: place.query for name, place in extract.fields.items() if place.kind == "json"})
 
     @property
     def asks_facts(self) -> bool:
@@ -49,14 +46,13 @@ class DocumentQuestion:
         return "selectors" in self.arg
 
     def answer(self, view: Mapping[str, Json]) -> Json:
-        """Return what a document's view says, as the script would say it."""
-        return {"places": dict(view), "facts": view["facts"]} if self.asks_facts else dict(view)
+        """Return what a document's view says, in the place of what the script would say."""
+        return dict(view)
 
     def view(self, said: Json) -> Mapping[str, Any]:
         """Return what the script said, as a document's view says it; empty where it said nothing."""
         try:
-            told = script_answer(said)
-            return parse_view_answer(told, self.arg) if self.asks_facts else parse_places_answer(told, self.arg)
+            return parse_places_answer(script_answer(said), self.arg)
         except NoScriptAnswer:
             return {}
 

@@ -30,6 +30,9 @@ class Window:
     height: float  # of the document, CSS pixels
     viewport_height: float
     loaded: bool  # all that the document names is there
+    width: float = 0.0  # of the document
+    left: float = 0.0  # so far the document is scrolled
+    top: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +63,7 @@ class Page:
     )  # why a frame could not be read, by the number of its element
     content_type: str = "text/html"  # as the browser takes the document
     loading: bool = False  # the document is still coming
+    status: int = 0  # of the HTTP answer that brought it; 0 where it is not known
     matches: Mapping[str, Sequence[int] | None] = field(
         default_factory=dict
     )  # elements of the selectors that were asked for, by the selector's name; None for what is no CSS

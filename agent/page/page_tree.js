@@ -301,9 +301,13 @@ function (options) {
       if (!its[name].length && scope.matches(options.find[name])) its[name] = [number];
     }
   }
-  const seen = { height: document.documentElement?.scrollHeight ?? 0, viewport: innerHeight, loaded: document.readyState === 'complete' };
+  // 0: not known, as of a document that a script has written. An answer from the cache that still holds (304) is its page.
+  const answered = performance.getEntriesByType('navigation')[0]?.responseStatus ?? 0;
+  const seen = { height: document.documentElement?.scrollHeight ?? 0, viewport: innerHeight, loaded: document.readyState === 'complete',
+    width: document.documentElement?.scrollWidth ?? 0, left: scrollX, top: scrollY };
   return {
     url: saved || location.href, base: saved || document.baseURI, xml: out, marks: packed(marks), ids: packed(ids), boxes: packed(boxes),
     values, roots, slotted, frames, suspects, matches, inner, window: seen, type: document.contentType, loading: document.readyState === 'loading',
+    status: answered === 304 ? 200 : answered,
   };
 }

@@ -52,11 +52,15 @@ def page_of_answer(
         window=_window(answer.get("window")),
         content_type=str(answer.get("type") or "text/html"),
         loading=bool(answer.get("loading")),
+        status=int(answer.get("status") or 0),
     )
 
 
 def _window(told: Json) -> Window | None:
-    return Window(float(told["height"]), float(told["viewport"]), bool(told["loaded"])) if told else None
+    if not told:
+        return None
+    width, left, top = (float(told.get(name, 0)) for name in ("width", "left", "top"))
+    return Window(float(told["height"]), float(told["viewport"]), bool(told["loaded"]), width, left, top)
 
 
 def page_as_json(page: Page) -> bytes:
@@ -95,6 +99,7 @@ def _to_json(page: Page) -> dict[str, Any]:
         "unread": _named(page.unread),
         **({} if page.content_type == "text/html" else {"type": page.content_type}),
         **({"loading": True} if page.loading else {}),
+        **({"status": page.status} if page.status else {}),
     }
 
 

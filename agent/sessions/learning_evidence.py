@@ -95,9 +95,9 @@ class LearningEvidence:
         state = self._state
         schema: Mapping[str, Json] | None = extract.record_schema if extract is not None else None
         several = len(records) > 1 or (extract is not None and extract.many)
-        value, began = None if several else records[0].value, time.monotonic()
+        began = time.monotonic()
         try:
-            look = await look_at(state.page, value if isinstance(value, dict) else {})
+            look = await look_at(state.page)
             fetched = () if several else await self._fetched()
         except (AgentError, NoScriptAnswer) as error:
             self._book.lost.append(f"page {state.page.url}: {error}")

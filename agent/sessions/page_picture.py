@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from shoal.agent.artifact_kind import POINTING
 from shoal.agent.browser import Context
 from shoal.agent.errors import AgentError
+from shoal.agent.page.from_browser import SCRIPT
+from shoal.agent.page.page import Page
+from shoal.agent.page.recorded import page_of_answer
 from shoal.agent.policies.policy import Policy
 from shoal.agent.policies.workflow import WorkflowPolicy
-from shoal.agent.read.by_place.places_page import read_places
+from shoal.agent.read.by_place.elements.page_reading import places_on
+from shoal.agent.read.by_place.places_page import PlacesPage
 from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.replay_detail import LocatorCount, ReplayDetail
 from shoal.agent.sessions.attempt import Attempt
@@ -24,7 +28,8 @@ from shoal.agent.types import Box, Outcome
 from shoal.agent.workflows.elements.describing import Described, count, describe_all
 from shoal.agent.workflows.format.node import ActionNode
 from shoal.agent.workflows.format.version import Version
-from shoal.agent.workflows.learning.proposals import PROPOSE_JS, places_of_leaf
+from shoal.agent.workflows.learning.leaves import RECORDS, Leaf, LeafWays, PageLeaves
+from shoal.agent.workflows.learning.proposals import places_of_leaf
 from shoal.agent.workflows.reading.page_view import place_key, places_of, view_of
 from shoal.agent.workflows.script_answer import NoScriptAnswer, script_answer
 
@@ -96,16 +101,15 @@ async def _keep(page: Context, extract: ExtractSpec | None, evidence: Evidence, 
     """Keeps the picture of the page, and what can be pointed at on it."""
     many = extract is not None and extract.many
     records = extract.records if extract is not None and not (extract.records or "").startswith("$") else None
-    asked = {"texts": [], "most": _MOST_FIELDS, "many": many, "records": records}
-    proposals = script_answer(await page.read(PROPOSE_JS, asked))
-    if "leaves" not in proposals:
-        raise NoScriptAnswer("the page told nothing of what stands on it")
-    labels = await _labels_that_lead(page, proposals["leaves"])
-    fields = [_field(leaf, labels) for leaf in proposals["leaves"]]
+    asked = {"boxes": True, "find": {RECORDS: records} if many and records else {}}
+    taken = page_of_answer(script_answer(await page.read(SCRIPT, asked)))
+    fields = await asyncio.to_thread(_fields, taken, many=many, records=records or "")
     elements = [_element(known) for known in await describe_all(page, _MOST_ELEMENTS)]
-    width, (left, top) = float(proposals["width"]), map(float, proposals["scrolled"])
+    window = taken.window
+    assert window is not None  # a browser took it
+    width = window.width
     # What lies below is not drawn at all: Chromium takes seconds for the whole of a page that is very high.
-    shot = await page.screenshot(region=Box(-left, -top, width, _TALLEST))
+    shot = await page.screenshot(region=Box(-window.left, -window.top, width, _TALLEST))
     picture = await evidence.keep("screenshot", shot.data, shot.content_type)
     description: dict[str, Json] = {
         "url": hidden.address(page.url),
@@ -118,12 +122,18 @@ async def _keep(page: Context, extract: ExtractSpec | None, evidence: Evidence, 
     await evidence.keep(POINTING, json.dumps(hidden.json(description, numbers=False)).encode(), "application/json")
 
 
-async def _labels_that_lead(page: Context, leaves: Sequence[Mapping[str, Json]]) -> set[tuple[str, str]]:
+def _fields(page: Page, *, many: bool, records: str) -> list[dict[str, Json]]:
+    """The texts and attributes of a page that can be pointed at."""
+    pointed = PageLeaves(page).pointed(_MOST_FIELDS, many=many)
+    labels = _labels_that_lead(page, {label for _, ways in pointed for label in ways.labels})
+    return [_field(page, leaf, ways, labels, records) for leaf, ways in pointed]
+
+
+def _labels_that_lead(page: Page, names: Collection[str]) -> set[tuple[str, str]]:
     """Label and text, of each label that leads to one text on this page."""
-    names = sorted({str(label) for leaf in leaves for label in leaf["labels"]})
-    fields = {name: {"kind": "label", "query": name, "attribute": None} for name in names}
+    fields = {name: {"kind": "label", "query": name, "attribute": None} for name in sorted(names)}
     asked = {"fields": fields, "records": None, "many": False, "near": False, "json": False}
-    looked = await read_places(page, asked)
+    looked = PlacesPage.of(places_on(page, asked))
     places = looked.records[0].places if looked.records else {}
     texts = {name: {_squashed(place.text) for place in several if place.visible} for name, several in places.items()}
     return {(name, next(iter(distinct))) for name, distinct in texts.items() if len(distinct) == 1}
@@ -133,18 +143,21 @@ def _squashed(text: str) -> str:
     return " ".join(text.split())
 
 
-def _field(leaf: Mapping[str, Json], labels: set[tuple[str, str]]) -> dict[str, Json]:
+def _field(page: Page, leaf: Leaf, ways: LeafWays, labels: set[tuple[str, str]], records: str) -> dict[str, Json]:
     """One text or attribute of the page, with the ways to read it again, best first."""
-    text = str(leaf["text"])
-    ways = list(_ways(leaf, labels, text))[:_MOST_WAYS]
-    shown = text or next((str(value) for _, value in leaf["attributes"]), "")
-    return {"text": shown[:_TEXT_CHARS], "box": leaf["box"], "ways": ways, "records": leaf["records"]}
+    shown = leaf.text or next((value for _, value in leaf.attributes), "")
+    return {
+        "text": shown[:_TEXT_CHARS],
+        "box": list(page.box(page.elements[leaf.number]) or ()),
+        "ways": list(_ways(leaf, ways, labels))[:_MOST_WAYS],
+        "records": ways.records or (records if ways.css else ""),
+    }
 
 
-def _ways(leaf: Mapping[str, Json], labels: set[tuple[str, str]], text: str) -> Iterator[dict[str, Json]]:
-    for proposal in places_of_leaf(leaf):
+def _ways(leaf: Leaf, ways: LeafWays, labels: set[tuple[str, str]]) -> Iterator[dict[str, Json]]:
+    for proposal in places_of_leaf(leaf, lambda: ways):
         place: FieldPlace = proposal.place
-        if place.label is not None and (place.label, _squashed(text)) not in labels:
+        if place.label is not None and (place.label, _squashed(leaf.text)) not in labels:
             continue
         if len(place.query) > _LONGEST_QUERY:
             continue

@@ -61,7 +61,7 @@ async def learned(page: Context, site: str, seed: int, report: Report) -> Branch
         observed = time.monotonic()
         samples.append(await sample_page(page, truth(seed, Drift.NONE, n) or {}, RECORD_SCHEMA, item))
         sampled = time.monotonic()
-        await look_at(page, {})
+        await look_at(page)
         kept = time.monotonic()
         acted = next(element for element in clickable_elements(seen.elements) if element.bid)
         await describe(page, acted.bid)

@@ -315,14 +315,14 @@ ROOMS: Mapping[str, Mapping[str, str]] = {
         "replay_detail": "support",
         "results": "error_info evaluate support types",
         "sessions": "actions artifact_kind browser documents error_info errors fault_table hooks models "
-        "observe policies read redaction replay_detail spec status support types "
+        "observe page policies read redaction replay_detail spec status support types "
         "worker_messages workflows",
         "spec": "support types",
         "status": "",
         "support": "errors",
         "types": "artifact_kind error_info replay_detail status support",
         "worker_messages": "compressed_items spec types",
-        "workflows": "actions browser errors observe read redaction spec support types",
+        "workflows": "actions browser errors observe page read redaction spec support types",
     },
     "shoal.agent.chromium": {
         "acting": "call_deadlines cut_off devtools faults landing navigation_state process recording refreshes",

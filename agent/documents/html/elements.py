@@ -188,9 +188,9 @@ class DocumentElements(Elements):
 
     def selected(self, scope: Node, name: str, query: str) -> list[Node]:
         """Return what the document has for a selector."""
-        return list(self.find(query))
+        return self.found(query)
 
-    def find(self, selector: str) -> list[LexborNode]:
+    def found(self, selector: str) -> list[Node]:
         """The elements of a selector.
 
         Raises:
@@ -198,7 +198,7 @@ class DocumentElements(Elements):
         """
         check_selector(selector)
         try:
-            return self.tree.css(selector)
+            return list(self.tree.css(selector))
         except SelectolaxError as error:
             raise BeyondDocument(f"the selector {selector} is not known here") from error
 

@@ -5,23 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Self
 
 from pydantic import ValidationError
 
 from shoal.agent.browser import Context
-from shoal.agent.errors import BrowserError
+from shoal.agent.page.page import Page
 from shoal.agent.read.by_place.cell_labels import cell_labels
 from shoal.agent.read.by_place.reading import values_at_places, values_of_each
-from shoal.agent.read.drawn.page_tree import drawn_page, page_on
+from shoal.agent.read.by_place.selectors_of_values import FoundSelectors, selectors_of
+from shoal.agent.read.drawn.page_tree import drawn_page, is_large
 from shoal.agent.read.facts.facts import Facts, facts_of
 from shoal.agent.spec import ExtractSpec, FieldPlace
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.printable import readable_json
 from shoal.agent.types import FieldSource, Record
 
-PROPOSALS_JS = (Path(__file__).parent / "proposals.js").read_text(encoding="utf-8")
 _LABELED = frozenset({"table", "definition-list", "label", "control"})
 _DATA_ATTRIBUTE = re.compile(r"^(.*)\[(data-[\w-]+)\]$", re.DOTALL)
 _JSON_PATH = re.compile(r'^script\[type="application/ld\+json"\] ([A-Za-z_][\w.]*)$')
@@ -62,12 +60,12 @@ async def propose_places(page: Context, extract: ExtractSpec, records: Sequence[
     read = [record for record in records if isinstance(record.value, dict) and record.sources][:_MOST_RECORDS]
     if not read or (extract.records or "").startswith("$"):
         return Proposals()
-    selectors = await _selectors(page, extract, read)
+    seen = await drawn_page(page, _elements(read))
+    selectors = selectors_of(seen, _held(seen, read), many=extract.many)
     if extract.many:
-        tree = await page_on(page)
-        labels = _Labels(cell_labels(tree) if tree is not None else {})
+        labels = _Labels({} if is_large(seen) else cell_labels(seen))
         return await _of_list(page, extract, read, labels, selectors, locale)
-    return await _of_one(page, extract, read[0], _Labels.of(facts_of(await drawn_page(page))), selectors, locale)
+    return await _of_one(page, extract, read[0], _Labels.of(facts_of(seen)), selectors, locale)
 
 
 async def uncertain_values(
@@ -88,7 +86,8 @@ async def uncertain_values(
         for place, candidate in enumerate(candidates)
     }
     asked = Record({}, sources)
-    labels, selectors = _Labels.of(facts_of(await drawn_page(page))), await _selectors(page, extract, [asked])
+    seen = await drawn_page(page, _elements([asked]))
+    labels, selectors = _Labels.of(facts_of(seen)), selectors_of(seen, _held(seen, [asked]), many=False)
     possible = [
         (name, place, number)
         for name, candidates in several.items()
@@ -113,14 +112,17 @@ async def uncertain_values(
     return told
 
 
-async def _selectors(page: Context, extract: ExtractSpec, records: Sequence[Record]) -> Mapping[str, Json]:
-    """Return what `proposals.js` finds for the elements at which the values stood."""
-    asked = [{name: _element(source.where) for name, source in record.sources.items()} for record in records]
-    answer = await page.read(PROPOSALS_JS, {"records": asked, "many": extract.many})
-    data = readable_json(answer) if isinstance(answer, str) else answer
-    if not isinstance(data, Mapping):
-        raise BrowserError("the page answered no proposals")
-    return data
+def _elements(records: Sequence[Record]) -> dict[str, str]:
+    """The selectors of the elements at which the values of records stood, by themselves."""
+    stood = (_element(source.where) for record in records for source in record.sources.values())
+    return {where: where for where in stood if where}
+
+
+def _held(page: Page, records: Sequence[Record]) -> list[dict[str, int]]:
+    """By record and field the number of the element at which the value stood."""
+    first = {where: numbers[0] for where, numbers in page.matches.items() if numbers}
+    stood = ({name: _element(source.where) for name, source in record.sources.items()} for record in records)
+    return [{name: first[where] for name, where in held.items() if where in first} for held in stood]
 
 
 def _element(where: str) -> str:
@@ -146,7 +148,7 @@ class _Labels:
         return self.by_selector.get(where, "")
 
 
-def _possible(name: str, record: Record, labels: _Labels, selectors: Mapping[str, Json]) -> Iterator[FieldPlace]:
+def _possible(name: str, record: Record, labels: _Labels, selectors: FoundSelectors) -> Iterator[FieldPlace]:
     """Places where the value of a field may be found again, best first."""
     source = record.sources[name]
     label = labels.at(source.where)
@@ -156,15 +158,15 @@ def _possible(name: str, record: Record, labels: _Labels, selectors: Mapping[str
         yield FieldPlace(json_path=f"$.{path[1]}")
     if data := _DATA_ATTRIBUTE.match(source.where):
         yield FieldPlace(select=data[1], attribute=data[2])
-    for proposal in selectors["fields"].get(name, ()):
+    for selector, attribute in selectors.fields.get(name, ()):
         try:
-            yield FieldPlace(select=str(proposal["select"]), attribute=proposal.get("attribute"))
+            yield FieldPlace(select=selector, attribute=attribute)
         except ValidationError:  # an empty selector, of an element that is gone
             continue
 
 
 async def _of_one(
-    page: Context, extract: ExtractSpec, record: Record, labels: _Labels, selectors: Mapping[str, Json], locale: str
+    page: Context, extract: ExtractSpec, record: Record, labels: _Labels, selectors: FoundSelectors, locale: str
 ) -> Proposals:
     possible = [
         (name, place)
@@ -184,7 +186,7 @@ async def _of_list(
     extract: ExtractSpec,
     records: Sequence[Record],
     labels: _Labels,
-    selectors: Mapping[str, Json],
+    selectors: FoundSelectors,
     locale: str,
 ) -> Proposals:
     """Places for a list: columns where it is a table, else what a record is and where its fields are within."""
@@ -195,7 +197,7 @@ async def _of_list(
         read = await values_at_places(page, extract, places, locale)
         if _all_same(read, records, names):
             return Proposals({name: (place,) for name, place in places.items()})
-    for what in [extract.records] if extract.records is not None else selectors["records"]:
+    for what in [extract.records] if extract.records is not None else selectors.records:
         asked = extract.model_copy(update={"records": what})
         possible = list(_possible_in_list(names, records, columns, labels, selectors))
         proposed: dict[str, tuple[FieldPlace, ...]] = {}
@@ -212,7 +214,7 @@ def _possible_in_list(
     records: Sequence[Record],
     columns: Mapping[str, str],
     labels: _Labels,
-    selectors: Mapping[str, Json],
+    selectors: FoundSelectors,
 ) -> Iterator[tuple[str, FieldPlace]]:
     for name in names:
         if columns[name]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 from shoal.agent.browser import Context, PageDocument
 from shoal.agent.page.from_browser import SCRIPT
@@ -20,17 +21,21 @@ async def page_on(document: PageDocument) -> Page | None:
     return None if is_large(page) else page
 
 
-async def drawn_page(document: Context) -> Page:
-    """The page's tree, however large; of a document that is no HTML the tree of what it states."""
-    page = await _read_tree(document)
+async def drawn_page(document: Context, find: Mapping[str, str] | None = None) -> Page:
+    """The page's tree, however large; of a document that is no HTML the tree of what it states.
+
+    Args:
+        find: selectors by name, whose elements the page's `matches` names.
+    """
+    page = await _read_tree(document, find)
     drawn = "html" in page.content_type or page.root.find(".//pre[@data-document-source]") is not None
     if drawn or not await draw_open_document(document, page.content_type, page.url):
         return page
-    return await _read_tree(document)
+    return await _read_tree(document, find)
 
 
-async def _read_tree(document: PageDocument) -> Page:
-    answer = await document.read(SCRIPT, {"boxes": False})
+async def _read_tree(document: PageDocument, find: Mapping[str, str] | None = None) -> Page:
+    answer = await document.read(SCRIPT, {"boxes": False, "find": dict(find or {})})
     return await asyncio.to_thread(page_of_answer, answer)
 
 

@@ -5,6 +5,7 @@ reads it.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -12,7 +13,11 @@ from typing import Literal
 from pydantic import Field
 
 from shoal.agent.browser import Context, FetchedJson
-from shoal.agent.read.by_place.elements.page_reading import PLACES_JS, parse_places_answer, places_parameters
+from shoal.agent.page.from_browser import SCRIPT
+from shoal.agent.page.page import Page
+from shoal.agent.page.recorded import page_of_answer
+from shoal.agent.read.by_place.elements.page_facts import landmarks_of, outline_of
+from shoal.agent.read.by_place.elements.page_reading import places_on
 from shoal.agent.read.by_place.page_json import Document, documents_of
 from shoal.agent.read.by_place.place import stated
 from shoal.agent.read.by_place.places_page import PlacesPage
@@ -25,14 +30,13 @@ from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import ChannelFamily
 from shoal.agent.workflows.format.page_parts import page_parts
 from shoal.agent.workflows.format.part import WorkflowPart
+from shoal.agent.workflows.learning.leaves import PageLeaves
 from shoal.agent.workflows.learning.proposals import (
-    PROPOSE_JS,
     Proposal,
     holds_look,
     json_text,
     looks_of,
     proposed,
-    texts_of,
 )
 from shoal.agent.workflows.reading.channels import states, value_key
 from shoal.agent.workflows.reading.own_answer import (
@@ -45,7 +49,7 @@ from shoal.agent.workflows.reading.own_answer import (
     places_in,
 )
 from shoal.agent.workflows.reading.page_guards import item_signs
-from shoal.agent.workflows.reading.page_view import PageView, place_key, view_of
+from shoal.agent.workflows.reading.page_view import PageView, place_key, view_on
 from shoal.agent.workflows.reading.shapes import raw_text, shape_at
 from shoal.agent.workflows.script_answer import script_answer
 
@@ -55,10 +59,10 @@ _MOST_REQUESTS = 10
 """Of one page."""
 _MOST_PLACES = 8
 """Of one value in one answer."""
+_JSON_ALONE: Mapping[str, Json] = {"fields": {}, "records": None, "many": False, "near": False, "json": True}
 _LOOK_JS = f"""(arg) => {{
   const html = document.documentElement.outerHTML;
-  const kept = JSON.stringify({{html: html.length <= arg.most ? html : ''}});
-  return {{kept, ...({PLACES_JS})(arg.places), offered: ({PROPOSE_JS})(arg.offered)}};
+  return {{html: html.length <= arg.most ? html : '', tree: ({SCRIPT})({{boxes: false}})}};
 }}"""
 
 
@@ -115,31 +119,19 @@ class PageLook:
     """One look at a page of which a record was read."""
 
     html: str  # the document as it is now; "" for one that is too long to be kept
-    documents: tuple[tuple[str, Json], ...]  # its JSON values, each with the kind of its script
-    offered: Mapping[str, Json]  # what `propose.js` told of it
+    page: Page
 
 
-async def look_at(page: Context, record: Mapping[str, Json]) -> PageLook:
+async def look_at(page: Context) -> PageLook:
     """All that is kept of the open page, in one call.
 
     Raises:
         BrowserError: the page could not be asked.
         NoScriptAnswer: it is no document.
     """
-    places: dict[str, Json] = {"fields": {}, "records": None, "many": False, "near": False, "json": True}
-    asked = {
-        "places": places_parameters(places),
-        "offered": {"texts": texts_of(_stated(record))},
-        "most": _MOST_SNAPSHOT,
-    }
-    told = script_answer(await page.read(_LOOK_JS, asked))
-    texts = PlacesPage.of(await asyncio.to_thread(parse_places_answer, told, places)).json
-    documents = tuple((text.kind, document.value) for text in texts for document in documents_of([text]))
-    return PageLook(str(script_answer(told["kept"])["html"]), documents, script_answer(told["offered"]))
-
-
-def _stated(record: Mapping[str, Json]) -> dict[str, Json]:
-    return {name: value for name, value in record.items() if value is not None}
+    told = script_answer(await page.read(_LOOK_JS, {"most": _MOST_SNAPSHOT}))
+    tree = script_answer(told.get("tree"))
+    return PageLook(str(told["html"]), await asyncio.to_thread(page_of_answer, tree))
 
 
 async def sample_page(
@@ -166,17 +158,34 @@ async def sample_page(
         BrowserError: the page could not be asked.
         NoScriptAnswer: it is no document.
     """
+    look = look or await look_at(page)
+    return await asyncio.to_thread(_sampled, look, record, schema, item, fetched, locale, exact)
+
+
+def _sampled(
+    look: PageLook,
+    record: Mapping[str, Json],
+    schema: Mapping[str, Json] | None,
+    item: LoopItem | None,
+    fetched: Sequence[FetchedJson],
+    locale: str,
+    exact: bool,
+) -> PageSample:
     properties = {prop.name: prop for prop in properties_of(schema or {})}
-    look = look or await look_at(page, record)
-    values = _stated(record)
-    offered = proposed(look.offered, values, look.documents)
-    places = {place_key(proposal.place): proposal.place for field in offered.fields.values() for proposal in field}
+    leaves = PageLeaves(look.page)
+    texts = PlacesPage.of(places_on(look.page, _JSON_ALONE)).json
+    documents = [(text.kind, document.value) for text in texts for document in documents_of([text])]
+    values = {name: value for name, value in record.items() if value is not None}
+    offered = proposed(leaves, values, documents)
+    proposals = {place_key(proposal.place): proposal for field in offered.values() for proposal in field}
     optional = not properties or any(prop.nullable or not prop.required for prop in properties.values())
-    view = await view_of(page, tuple(places.values()), texts=optional)
+    numbers = {name: proposal.numbers for name, proposal in proposals.items()}
+    places = [proposal.place for proposal in proposals.values()]
+    view = view_on(look.page, places, numbers, texts=optional)
     reading = ValueHints(view.lang or locale, view.url)
     channels = {
         name: tuple(_channels(proposals, values[name], _property(name, properties), view, reading, exact=exact))
-        for name, proposals in offered.fields.items()
+        for name, proposals in offered.items()
     }
     return PageSample(
         url=view.url,
@@ -186,12 +195,12 @@ async def sample_page(
         label=item.label if item is not None else "",
         channels=channels,
         requests=tuple(_requests(fetched, values, properties, view, item, reading, exact=exact)),
-        parts=offered.parts,
-        password=offered.password,
+        parts=leaves.parts(),
+        password=leaves.asks_password(),
         lang=view.lang,
         currency=_currencies(channels, properties, view.lang),
-        landmarks=view.landmarks,
-        shape=view.shape,
+        landmarks=tuple(landmarks_of(leaves.elements)),
+        shape=hashlib.sha256(outline_of(leaves.elements).encode()).hexdigest()[:16],
         texts=view.texts or (),
         scripts=view.scripts,
     )

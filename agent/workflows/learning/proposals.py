@@ -7,7 +7,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
+from itertools import islice
 
 from pydantic import ValidationError
 
@@ -17,8 +18,8 @@ from shoal.agent.read.word_lists.concepts import CONCEPTS
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.branch import ChannelFamily
+from shoal.agent.workflows.learning.leaves import Leaf, LeafWays, PageLeaves
 
-PROPOSE_JS = (Path(__file__).parent / "propose.js").read_text(encoding="utf-8")
 _MOST: Mapping[ChannelFamily, int] = {
     "json_ld": 4,
     "json": 4,
@@ -31,6 +32,8 @@ _MOST: Mapping[ChannelFamily, int] = {
     "structure": 6,
 }
 """Places of one family that are kept for one field: those beyond say the same in other words."""
+_MOST_STATED = 600
+"""Elements of a page that may state some of the values."""
 _LONGEST_BOOLEAN = 60
 _BOOLEAN = Property(
     "available",
@@ -51,20 +54,12 @@ class Proposal:
 
     family: ChannelFamily
     place: FieldPlace
+    numbers: tuple[int, ...] = ()  # of the elements that its selector finds on the page
 
     @property
     def key(self) -> str:
         """The same for the same place on another page."""
         return f"{self.family} {self.place.model_dump_json(by_alias=True, exclude_none=True)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Proposed:
-    """The places that one page offers."""
-
-    fields: Mapping[str, tuple[Proposal, ...]]
-    parts: tuple[str, ...]  # selectors of its parts
-    password: bool  # it asks for a password
 
 
 def bare(text: str) -> str:
@@ -90,22 +85,27 @@ def looks_of(value: Json) -> tuple[str, ...]:
     return ()
 
 
-def texts_of(values: Mapping[str, Json]) -> list[str]:
-    """Return what `propose.js` is asked for."""
-    return sorted({look for value in values.values() for look in looks_of(value)})
-
-
-def proposed(view: Mapping[str, Json], values: Mapping[str, Json], documents: Sequence[tuple[str, Json]]) -> Proposed:
-    """The places of a page that may state `values`.
+def proposed(
+    leaves: PageLeaves, values: Mapping[str, Json], documents: Sequence[tuple[str, Json]]
+) -> Mapping[str, tuple[Proposal, ...]]:
+    """The places of a page that may state `values`, by field.
 
     Args:
-        view: what `propose.js` told of the page.
         documents: the page's JSON values, each with the selector of its script.
     """
     looks = {name: looks_of(value) for name, value in values.items()}
-    fields = {name: _limited(_of_field(view, documents, look)) for name, look in looks.items() if look}
-    parts = (*map(str, view["parts"]), *map(str, view["ids"]))
-    return Proposed(fields, parts, bool(view["password"]))
+    asked = sorted({look for several in looks.values() for look in several})
+    stated = list(islice((leaf for leaf in leaves.leaves() if _may_state(leaf, asked)), _MOST_STATED))
+    return {name: _limited(_of_field(leaves, stated, documents, look)) for name, look in looks.items() if look}
+
+
+def _may_state(leaf: Leaf, looks: Sequence[str]) -> bool:
+    """Return whether a leaf may state a value of these looks; of a boolean any short text may."""
+    for text in (leaf.text, *(value for _, value in leaf.attributes)):
+        said = bare(text)
+        if said and any(len(said) <= _LONGEST_BOOLEAN if look.startswith("*") else look in said for look in looks):
+            return True
+    return False
 
 
 def _limited(proposals: Iterator[Proposal]) -> tuple[Proposal, ...]:
@@ -120,43 +120,47 @@ def _limited(proposals: Iterator[Proposal]) -> tuple[Proposal, ...]:
 
 
 def _of_field(
-    view: Mapping[str, Json], documents: Sequence[tuple[str, Json]], looks: Sequence[str]
+    page: PageLeaves, leaves: Sequence[Leaf], documents: Sequence[tuple[str, Json]], looks: Sequence[str]
 ) -> Iterator[Proposal]:
     for script, document in documents:
         family: ChannelFamily = "json_ld" if script == "json-ld" else "json"
         for path, value in json_leaves(document):
             if value is not None and holds_look(json_text(value), looks):
                 yield from _made(family, {"json": path})
-    for meta in view["metas"]:
-        if holds_look(str(meta["text"]), looks):
-            yield from _made("microdata" if meta["micro"] else "meta", {"select": meta["css"], "attribute": "content"})
-    for leaf in view["leaves"]:
-        yield from _of_leaf(leaf, looks)
+    for named, text, micro in page.metas():
+        if holds_look(text, looks):
+            place = {"select": named.css, "attribute": "content"}
+            yield from _made("microdata" if micro else "meta", place, tuple(named.numbers))
+    for leaf in leaves:
+        yield from places_of_leaf(leaf, partial(page.ways, leaf), partial(holds_look, looks=looks))
 
 
-def _of_leaf(leaf: Mapping[str, Json], looks: Sequence[str]) -> Iterator[Proposal]:
-    return places_of_leaf(leaf, lambda text: holds_look(text, looks))
-
-
-def places_of_leaf(leaf: Mapping[str, Json], holds: Callable[[str], bool] = bool) -> Iterator[Proposal]:
-    """Every way to read one element that `propose.js` tells of, where what it reads there is what is looked for."""
-    if leaf["text"] and holds(str(leaf["text"])):
-        for label in leaf["labels"]:
+def places_of_leaf(leaf: Leaf, ways: Callable[[], LeafWays], holds: Callable[[str], bool] = bool) -> Iterator[Proposal]:
+    """Every way to read one element, where what it reads there is what is looked for."""
+    at = (leaf.number,)
+    if leaf.text and holds(leaf.text):
+        known = ways()
+        for label in known.labels:
             yield from _made("label", {"label": label})
-        if leaf["column"]:
-            yield from _made("column", {"column": leaf["column"]})
-        for css in leaf["css"]:
-            yield from _made("microdata" if "[itemprop=" in css.split(" ")[-1] else "css", {"select": css})
-        for position in leaf["positions"]:
-            yield from _made("structure", {"select": position})
-    for name, value in leaf["attributes"]:
-        if not holds(str(value)):
+        if known.column:
+            yield from _made("column", {"column": known.column})
+        for css in known.css:
+            yield from _made("microdata" if _by_microdata(css) else "css", {"select": css}, at)
+        for position in known.positions:
+            yield from _made("structure", {"select": position}, at)
+    for name, value in leaf.attributes:
+        if not holds(value):
             continue
-        for css in leaf["css"][:3]:
-            micro = "[itemprop=" in css.split(" ")[-1]
-            yield from _made("microdata" if micro else "attribute", {"select": css, "attribute": name})
-        for position in leaf["positions"]:
-            yield from _made("structure", {"select": position, "attribute": name})
+        known = ways()
+        for css in known.css[:3]:
+            family: ChannelFamily = "microdata" if _by_microdata(css) else "attribute"
+            yield from _made(family, {"select": css, "attribute": name}, at)
+        for position in known.positions:
+            yield from _made("structure", {"select": position, "attribute": name}, at)
+
+
+def _by_microdata(css: str) -> bool:
+    return "[itemprop=" in css.split(" ")[-1]
 
 
 def holds_look(text: str, looks: Sequence[str]) -> bool:
@@ -178,10 +182,10 @@ def _reads(text: str) -> str:
     return "" if value is None else f"*{str(value).lower()}"
 
 
-def _made(family: ChannelFamily, place: dict[str, Json]) -> Iterator[Proposal]:
+def _made(family: ChannelFamily, place: dict[str, Json], numbers: tuple[int, ...] = ()) -> Iterator[Proposal]:
     """The proposal, where it is a place that a job could spell: the path of an odd key may be none."""
     try:
-        yield Proposal(family, FieldPlace.model_validate(place))
+        yield Proposal(family, FieldPlace.model_validate(place), numbers)
     except ValidationError:
         return
 

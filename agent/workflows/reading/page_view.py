@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from shoal.agent.browser import Context
-from shoal.agent.read.by_place.elements.page_reading import PLACES_JS, parse_places_answer, places_parameters
+from shoal.agent.page.page import Page
+from shoal.agent.read.by_place.elements.page_reading import (
+    PLACES_JS,
+    parse_places_answer,
+    places_on,
+    places_parameters,
+)
 from shoal.agent.read.by_place.page_json import Document, documents_of, places_at
 from shoal.agent.read.by_place.place import Place
 from shoal.agent.read.by_place.places_page import PlacesPage
@@ -23,14 +28,12 @@ from shoal.agent.workflows.format.branch import Branch
 from shoal.agent.workflows.reading.shapes import shape_of
 from shoal.agent.workflows.script_answer import script_answer
 
-FACTS_JS = (Path(__file__).parent / "facts.js").read_text(encoding="utf-8")
 _SHORT = 24
 """Characters of a text that may be a value; a longer one is prose."""
 _MOST_PLACES = 10_000
 _MOST_ASKED = 64
 NO_VALUE = "none"
 """The wording of a text that stands where a value is missing."""
-VIEW_JS = f"(arg) => ({{...({PLACES_JS})(arg.places), facts: JSON.stringify(({FACTS_JS})(arg.facts))}})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,6 @@ class PageView:
     text: str = ""  # what the page shows
     present: frozenset[str] = frozenset()  # of the selectors that were asked about: those that find something
     visible: frozenset[str] = frozenset()  # of these: those that find something that can be seen
-    landmarks: tuple[str, ...] = ()
-    shape: str = ""  # hash of the document's outline
     busy: bool = False  # it says that it still loads
     ready: bool = True  # the document is complete
     scripts: bool = False  # scripts may still change it
@@ -87,18 +88,17 @@ def needs_texts(branches: Iterable[Branch]) -> bool:
 
 
 def view_parameters(
-    places: Sequence[FieldPlace], selectors: Sequence[str] = (), *, rendered: bool = False, texts: bool = False
+    places: Sequence[FieldPlace],
+    selectors: Sequence[str] = (),
+    *,
+    rendered: bool = False,
+    texts: bool = False,
 ) -> dict[str, Any]:
-    """Return the parameters of `VIEW_JS` for a page, or for a document in its stead; arguments as in `view_of`."""
+    """Return the parameters of `PLACES_JS` for a page, or for a document in its stead; arguments as in `view_of`."""
     fields, paths = _spelled(places)
-    return {
-        "places": places_parameters(
-            {"fields": fields, "records": None, "many": False, "near": False, "json": bool(paths)}
-        ),
-        "facts": {"selectors": list(selectors), "texts": texts},
-        "paths": paths,
-        "rendered": rendered,
-    }
+    asked = {"fields": fields, "records": None, "many": False, "near": False, "json": bool(paths)}
+    guards = {"selectors": list(selectors), "texts": texts}
+    return places_parameters({**asked, **guards, "paths": paths, "rendered": rendered})
 
 
 @once_each(_MOST_ASKED)
@@ -130,40 +130,46 @@ async def view_of(
         NoScriptAnswer: the page answered something else.
     """
     asked = view_parameters(places, selectors, rendered=rendered, texts=texts)
-    answer = script_answer(await page.read(VIEW_JS, asked))
-    told = await asyncio.to_thread(parse_view_answer, answer, asked["places"])
-    return view_from(told, script_answer(told["facts"]), places)
+    answer = script_answer(await page.read(PLACES_JS, asked))
+    return view_from(await asyncio.to_thread(parse_places_answer, answer, asked), places)
 
 
-def parse_view_answer(answer: Mapping[str, Any], arg: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what stands at the places of `arg`, and as `facts` what page it is, by the answer to `VIEW_JS`.
+def view_on(
+    page: Page, places: Sequence[FieldPlace], numbers: Mapping[str, Sequence[int]], *, texts: bool = False
+) -> PageView:
+    """The view of a page that was taken before its places were known.
+
+    Args:
+        numbers: of the elements of the places that are selectors, by `place_key`.
+        texts: as in `view_of`.
+    """
+    asked = view_parameters(places, texts=texts)
+    matches = {f"fields.{name}": several for name, several in numbers.items()}
+    return view_from(places_on(replace(page, matches=matches), asked), places)
+
+
+def view_from(told: Mapping[str, Json], places: Sequence[FieldPlace]) -> PageView:
+    """The view of what was told of the places, and of the facts that tell the page's kind.
 
     Raises:
-        NoScriptAnswer: it is no such answer.
+        NoScriptAnswer: there are no such facts in it.
     """
-    places = answer if "tree" in answer else script_answer(answer.get("places"))
-    return {**parse_places_answer(places, arg), "facts": script_answer(answer.get("facts"))}
-
-
-def view_from(told: Mapping[str, Json], facts: Mapping[str, Json], places: Sequence[FieldPlace]) -> PageView:
-    """The view of what was told of the places, and by `facts.js`."""
+    facts = script_answer(told.get("facts"))
     looked = PlacesPage.of(told)
     documents = documents_of(looked.json)
     places_by_key = looked.records[0].places if looked.records else {}
-    outline, texts, answer = str(facts["outline"]), facts.get("texts"), facts.get("answer")
+    texts, answer = facts.get("texts"), facts.get("answer")
     return PageView(
-        url=str(facts["url"]),
+        url=looked.url,
         status=int(str(facts["status"])),
-        lang=str(facts["lang"]),
+        lang=looked.lang,
         title=str(facts["title"]),
         headings=tuple(map(str, facts["headings"])),
         text=str(facts["text"]),
         present=frozenset(map(str, facts["present"])),
         visible=frozenset(map(str, facts["visible"])),
-        landmarks=tuple(map(str, facts["landmarks"])),
-        shape=hashlib.sha256(outline.encode()).hexdigest()[:16],
         busy=bool(facts["busy"]),
-        ready=facts["ready"] == "complete",
+        ready=looked.loaded,
         scripts=looked.scripted,
         document=bool(facts.get("document")),
         places={

@@ -19,6 +19,7 @@ from shoal.agent.documents.own_request import OwnReading
 from shoal.agent.documents.question import DocumentQuestion
 from shoal.agent.documents.trust import SAMPLES, DocumentTrust
 from shoal.agent.errors import RobotsForbidden, ServerBusy
+from shoal.agent.page.from_html import page_from_html
 from shoal.agent.read.by_place.page_json import Document
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
@@ -96,16 +97,9 @@ async def sample(
     n: int, answers: Answers, headers: Mapping[str, str] | None, at: Callable[[int], str] = url_of
 ) -> PageSample:
     record, (url, answer) = record_of(n), answers(n)
-    places = {"name": ("h1", "main > h1"), "price": (".price", "main > .price"), "sku": (".sku", "main > .sku")}
-    texts = {**record, "price": f"{record['price']:.2f}"}
-    leaves = [
-        {"text": texts[name], "labels": [], "column": "", "css": [css], "positions": [at], "attributes": []}
-        for name, (css, at) in places.items()
-    ]
-    offered = {"metas": [], "leaves": leaves, "parts": ["main"], "ids": [], "password": False}
     page = await FakeBrowser({at(n): FakePage(read=shown(page_of(n), at(n)))}).new_context()
     await page.goto(at(n))
-    look, item = PageLook("", (), offered), replace(item_of(n), value=at(n))
+    look, item = PageLook("", page_from_html(page_of(n), at(n))), replace(item_of(n), value=at(n))
     fetched = (FetchedJson(url, json.dumps(answer), headers),)
     return await sample_page(page, record, SCHEMA, item, look=look, fetched=fetched)
 

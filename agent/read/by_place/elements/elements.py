@@ -111,6 +111,10 @@ class Elements(ABC):
         """Return what `scope.querySelectorAll` gives for the selector of a field."""
 
     @abstractmethod
+    def found(self, selector: str) -> list[Node]:
+        """Return what `document.querySelectorAll` gives for a selector that a guard asks for; nothing for no CSS."""
+
+    @abstractmethod
     def is_rendered(self, el: Node) -> bool:
         """Return whether it has its place on the page."""
 

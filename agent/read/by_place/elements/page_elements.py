@@ -23,6 +23,8 @@ _DISPLAYS = {"block": "block", "cell": "cell", "inline": "inline", "inline-block
 """By layouts; the others have lines of their own, and are no blocks."""
 
 
+GUARD = "guard "
+"""Before a selector that a guard asks for: its name where the page is taken."""
 _AFTER_PATH = re.compile("[?#]")
 
 
@@ -172,6 +174,10 @@ class PageElements(Elements):
         else:
             numbers = self.page.inner.get(scope.mem_id, {}).get(f"fields.{name}", ())
         return [self.numbered(number) for number in numbers]
+
+    def found(self, selector: str) -> list[Node]:
+        """Return what the browser found for a selector that a guard asks for when the page was taken."""
+        return [self.numbered(number) for number in self.page.matches.get(GUARD + selector) or ()]
 
     # --- what a browser shows -------------------------------------------------------------------------
 

@@ -12,7 +12,8 @@ from shoal.agent.page.recorded import page_of_answer
 from shoal.agent.read.by_place.elements import text as js
 from shoal.agent.read.by_place.elements.elements import Node
 from shoal.agent.read.by_place.elements.nearest import LOOSER, Nearest, looser
-from shoal.agent.read.by_place.elements.page_elements import PageElements
+from shoal.agent.read.by_place.elements.page_elements import GUARD, PageElements
+from shoal.agent.read.by_place.elements.page_facts import facts_of, texts_of
 from shoal.agent.read.by_place.elements.places import PlaceData, Places, fields_of
 from shoal.agent.read.by_place.elements.script_json import json_scripts
 from shoal.agent.support.json_value import Json
@@ -30,7 +31,8 @@ def places_parameters(arg: Mapping[str, Any]) -> dict[str, Any]:
 
     Args:
         arg: `fields` (`kind`, `query` and `attribute` by name), `records` (CSS or None), `many`, `near` (False: what is
-            similar to a place that is not there is not looked for) and `json` (whether the page's JSON is told).
+            similar to a place that is not there is not looked for) and `json` (whether the page's JSON is told). With
+            `selectors` the facts of the page are told, too, by `texts` with all texts that it draws.
     """
     find = {f"fields.{name}": query for name, kind, query, _ in fields_of(arg) if kind == "select"}
     names = list(find)
@@ -39,6 +41,7 @@ def places_parameters(arg: Mapping[str, Any]) -> dict[str, Any]:
         find["records"] = records
     if arg.get("near") is not False:
         find |= {LOOSER + key: looser(query) for key, query in find.items() if ">" in query}
+    find |= {GUARD + selector: selector for selector in arg.get("selectors", ())}
     options: dict[str, Any] = {"boxes": False, "find": find}
     if records or arg.get("many"):
         options["within"] = {"scopes": records or _ROWS, "names": names, "most": _MOST_RECORDS}
@@ -94,7 +97,17 @@ class _PageReading:
             told["text"] = page.text(self._elements.element(self._elements.body))[:_MOST_TEXT]
         if arg.get("json"):
             told["json"], told["jsonCut"] = self._json()
+        if "selectors" in arg:
+            told["facts"] = self._facts()
         return told
+
+    def _facts(self) -> dict[str, Json]:
+        elements, arg = self._elements, self._arg
+        facts = facts_of(elements, self._page.status, arg["selectors"])
+        facts["text"] = self._page.text(elements.element(elements.body))[:_MOST_TEXT]
+        if arg.get("texts") and (drawn := texts_of(elements)) is not None:
+            facts["texts"] = [list[Json](pair) for pair in drawn]
+        return facts
 
     def _scopes(self) -> tuple[Sequence[Node | None], int]:
         """The elements of the records, None for the whole page, and how many tables have the asked columns."""
