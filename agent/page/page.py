@@ -20,6 +20,7 @@ _KEPT = frozenset({"html", "head", "body", "script", "meta", "link", "title", "b
 """Elements that `rendered` keeps although no person sees them: libraries read data there."""
 _PLAIN_ID = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 _PLAIN_TAG = re.compile(r"[A-Za-z][A-Za-z0-9-]*", re.ASCII)
+_UNSEEN = -1
 _WIDTHS = {m.CELL: Gap.TAB, **dict.fromkeys(m.BLOCKS, Gap.LINE)}
 
 
@@ -204,37 +205,31 @@ class Page:
 
     def text(self, el: html.HtmlElement | None = None) -> str:
         """Shown text within an element, or of the whole page: blocks on lines of their own, cells apart by tabs."""
-        written = ShownText()
-        # Not by recursion: trees are deeper than Python's stack. A string waits with the marks of what it stands in.
-        waiting: list[tuple[html.HtmlElement | str | Gap, int]] = [(self.root if el is None else el, 0)]
-        while waiting:
-            part, mark = waiting.pop()
-            if isinstance(part, Gap):
-                written.gap(part)
-            elif isinstance(part, str):
-                (written.add_preformatted if mark & m.PRE else written.add)(part)
+        root = self.root if el is None else el
+        written, number = ShownText(), self.number(root)
+        around: list[int] = []  # marks of the elements around; `_UNSEEN` within what is not looked into
+        for event, part in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
+            if event == "start":
+                mark = self.marks[number]
+                number += 1
+                if around and around[-1] == _UNSEEN:
+                    mark = _UNSEEN
+                elif part.tag == "br":
+                    written.gap(Gap.LINE)
+                    mark = _UNSEEN
+                elif mark & (m.NONE | m.SKIPPED):
+                    mark = _UNSEEN
+                else:
+                    written.gap(_WIDTHS.get(mark & m.LAYOUT, Gap.NOTHING))
+                around.append(mark)
+                text = part.text
             else:
-                waiting.extend(reversed(self._parts(part)))
+                if event == "end" and (mark := around.pop()) != _UNSEEN:
+                    written.gap(_WIDTHS.get(mark & m.LAYOUT, Gap.NOTHING))
+                text = part.tail
+            if text and around and (mark := around[-1]) != _UNSEEN and not mark & m.HIDDEN:
+                (written.add_preformatted if mark & m.PRE else written.add)(text)
         return str(written)
-
-    def _parts(self, el: html.HtmlElement) -> list[tuple[html.HtmlElement | str | Gap, int]]:
-        if el.tag == "br":
-            return [(Gap.LINE, 0)]
-        mark = self.marks[self.number(el)]
-        if mark & (m.NONE | m.SKIPPED):
-            return []
-        edge = _WIDTHS.get(mark & m.LAYOUT, Gap.NOTHING)
-        own = not mark & m.HIDDEN
-        parts: list[tuple[html.HtmlElement | str | Gap, int]] = [(edge, 0)]
-        if own and el.text:
-            parts.append((el.text, mark))
-        for child in el.iterchildren():
-            if isinstance(child.tag, str):
-                parts.append((child, 0))
-            if own and child.tail:
-                parts.append((child.tail, mark))
-        parts.append((edge, 0))
-        return parts
 
     def copy(self, lookup: etree.ElementClassLookup | None = None) -> html.HtmlElement:
         """A tree of its own, for libraries that change what they are given.
