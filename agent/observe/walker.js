@@ -1028,18 +1028,21 @@ globalThis.shoalWalker ??= (() => {
         if (out[out.length - 1] !== '…') out.push('…'); // the reader is to know where something is missing
         return;
       }
-      const room = Math.min(MOST_OF_TEXT, Math.max(TEXT_CHARS, plan.maxChars - reserved * CONTROL_CHARS - state.chars));
+      // A parser makes several texts of one that is long: they are one here.
+      const last = out.length - 1, goesOn = last >= 0 && typeof out[last] === 'string' && !out.broken, left = MOST_OF_TEXT - (goesOn ? out[last].length : 0);
+      const room = Math.min(left, Math.max(TEXT_CHARS, plan.maxChars - reserved * CONTROL_CHARS - state.chars));
       if (data.length > room) {
         state.stopped = true;
-        state.beyond ||= room === MOST_OF_TEXT;
+        state.beyond ||= room === left;
+        if (room <= 0) return;
         data = upTo(data, room);
         text = squeeze(data) + ' …';
       }
       state.shown.set(node, from + data.length);
       state.chars += text.length + 1;
       state.texts++;
-      const last = out.length - 1, apart = out.gap || /^\s/.test(data);
-      if (last >= 0 && typeof out[last] === 'string' && !out.broken && !(apart && out[last].length >= TEXT_CHARS)) {
+      const apart = out.gap || /^\s/.test(data);
+      if (goesOn && !(apart && out[last].length >= TEXT_CHARS)) {
         out[last] += (apart ? ' ' : mode & CODE || from || !out.node || node.nodeType !== 3 ? '' : between(out.node, node)) + text;
       } else {
         if (!(mode & BELOW) && node.nodeType === 3) (out.starts ??= []).push([out.length, node]);
