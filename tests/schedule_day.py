@@ -1,4 +1,4 @@
-"""A day of 500 schedules in simulated time, whose gateways and dispatcher are killed at random."""
+"""A day of schedules in simulated time, whose gateways and dispatcher are killed at random."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ BOUND_S = (MOST_KILLED + 1) * STEP_S
 OVERLAPS = ("skip", "queue", "cancel")
 
 
-def specs() -> list[ScheduleSpec]:
-    """464 daily schedules, 24 that come every six hours, 12 hourly ones, over both zones and all overlaps."""
+def specs(daily: int, hourly: int) -> list[ScheduleSpec]:
+    """Daily schedules, twice as many as hourly ones that come every six hours, over both zones and all overlaps."""
     made = []
-    for n in range(500):
+    for n in range(daily + 3 * hourly):
         zone, overlap = ZONES[n % 2], OVERLAPS[n % 3]
-        hour = str(n % 24) if n < 464 else "*/6" if n < 488 else "*"
+        hour = str(n % 24) if n < daily else "*/6" if n < daily + 2 * hourly else "*"
         job = {"url": f"https://shop.example/{n}", "goal": "read it", "extract": EXTRACT}
         fields = {"name": f"s{n:03}", "job": job, "cron": f"{n * 35 % 60} {hour} * * *", "time_zone": zone}
         made.append(ScheduleSpec.model_validate(fields | {"overlap": overlap}))
@@ -112,13 +112,13 @@ class MortalDispatcher:
         await self._dispatcher.stop()
 
 
-async def play(url: str, seed: int) -> None:
-    """Plays the day, and holds what the store has then against the truth."""
+async def play(url: str, seed: int, *, daily: int, hourly: int) -> None:
+    """Plays the day with so many schedules, and holds what the store has then against the truth."""
     dice = random.Random(seed)
     async with world(url) as w:
         w.clock.now = BEGIN
         stores = [w.store, await w.another()]
-        made = specs()
+        made = specs(daily, hourly)
         await w.store._db.write(lambda tx: [keeping.put(tx, "acme", spec, None) for spec in made])
         dispatcher, away_until = MortalDispatcher(w.store), BEGIN
         killed = 0
@@ -143,7 +143,7 @@ async def play(url: str, seed: int) -> None:
         for spec, told in zip(made, runs_of, strict=True):
             check(spec, told[::-1], jobs)
         states = Counter(run.state for told in runs_of for run in told)
-        assert states[RunState.STARTED] > 500 and states[RunState.SKIPPED], states
+        assert states[RunState.STARTED] > len(made) and states[RunState.SKIPPED], states
         keys = [job.spec.idempotency_key for job in jobs.values()]
         assert len(keys) == len(set(keys))
         assert any(job.cancel_requested for job in jobs.values()) and any(job.finished_at for job in jobs.values())

@@ -23,8 +23,9 @@ from tests.acceptance.test_morning import Mornings, mornings
 from tests.patience import PATIENCE_S
 from tests.priced_shop import priced_shop
 from tests.receiver import receiving
+from tests.sites.ring import sweep
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), sweep]
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "every-morning.md"
 PRODUCTS = range(1, 5)

@@ -12,9 +12,10 @@ import pytest
 from shoal.agent.support.json_value import Json
 from tests.embedded import up
 from tests.model_server import ModelServer, serving
+from tests.sites.ring import sweep
 from tests.unit.agent.model.test_step import act, step_reply
 
-pytestmark = pytest.mark.timeout(800)  # a cluster has to start, and real pages take their time
+pytestmark = [pytest.mark.timeout(800), sweep]  # a cluster has to start, and real pages take their time
 
 PLAN = {
     "thoughts": "scripted",

@@ -1,6 +1,6 @@
 """docs/quickstart.md does what it says: each command is run, and what it prints is compared.
 
-`make test` runs it with the checkout. `make test-deploy` (TEST_WHEEL) runs it with the wheel alone, installed by pip.
+`make test-deploy` (TEST_WHEEL) runs it with the checkout, and with the wheel alone, installed by pip.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from tests.model_server import ModelServer, serving
 from tests.sites.registry.serving import free_port
 from tests.unit.agent.model.test_step import act, step_reply
 
-pytestmark = pytest.mark.timeout(600)  # three clusters have to start
+pytestmark = [
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(not os.environ.get("TEST_WHEEL"), reason="three clusters have to start: make test-deploy"),
+]
 
 PAGE = ROOT / "docs" / "quickstart.md"
 BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -112,8 +115,7 @@ def test_every_command_of_the_quickstart_does_what_the_page_says(empty: Path) ->
     follow_the_page(Path(sys.executable).parent, empty)
 
 
-@pytest.mark.skipif(not os.environ.get("TEST_WHEEL"), reason="installs all packages anew: make test-deploy")
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(1800)  # installs all packages anew
 def test_the_wheel_alone_runs_the_quickstart(empty: Path, tmp_path: Path) -> None:
     """A stranger's machine: no checkout, no lock, an empty folder."""
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]

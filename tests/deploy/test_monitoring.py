@@ -101,7 +101,7 @@ def test_a_healthy_release_does_not_hide_another_s_loss(other: tuple[str, str], 
 
 
 def _loss(alert: str, other: tuple[str, str]) -> Json:
-    """A test of promtool: `production` has lost something, another release is well, and the alert fires for the first."""
+    """A test of promtool: `production` has lost something, the other release is well, and the alert fires."""
     lost = 'namespace="production",release="production"'
     told = [
         one

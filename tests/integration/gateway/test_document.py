@@ -69,7 +69,7 @@ def test_answers_are_what_the_document_says(served: str) -> None:
             continue
         seen.add(f"{operation.method.upper()} {operation.path}")
 
-        @settings(max_examples=20, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=6, deadline=None, database=None, suppress_health_check=list(HealthCheck))
         @given(case=operation.as_strategy())
         def hold(case: schemathesis.Case) -> None:
             answer = case.call(timeout=PATIENCE_S)

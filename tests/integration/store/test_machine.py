@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
@@ -9,6 +11,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests import postgres
 from tests.store_machine import StoreMachine
 
+HISTORIES = int(os.environ.get("TEST_SEEDS", "4"))  # `make test-fuzz` takes more
 pytestmark = pytest.mark.timeout(600)  # beside other rings on two cores
 
 
@@ -30,6 +33,6 @@ def test_random_histories(postgres_server: str) -> None:
     run_state_machine_as_test(  # type: ignore[no-untyped-call]
         OnPostgres,
         settings=settings(
-            max_examples=12, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=HISTORIES, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )

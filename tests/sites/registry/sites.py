@@ -44,5 +44,5 @@ ALL: Mapping[str, Site] = {
 }
 """By name: serves the site and gives its cases. Raises `cache.Unreachable` where its package cannot be had."""
 
-QUICK = (docbook.NAME, mkdocs.NAME, man_pages.NAME)
+QUICK = (man_pages.NAME,)
 """Those that `make test` runs; `make test-sites` runs all."""
