@@ -23,14 +23,16 @@ from shoal.agent.support.json_value import Json
 ROOT = Path(__file__).resolve().parents[1]
 START_S = 840.0  # the command itself ends where a part of it does not start in time
 JOB_S = 300.0
+LOOK_S = 0.2
+"""Between two looks at what takes some milliseconds to tell: more of them would take the core from what is awaited."""
 
 
-def wait_until(met: Callable[[], Any], seconds: float, what: str) -> Any:
+def wait_until(met: Callable[[], Any], seconds: float, what: str, every_s: float = 0.05) -> Any:
     """Return what `met` gives, as soon as it is true."""
     deadline = time.monotonic() + seconds
     while not (value := met()):
         assert time.monotonic() < deadline, f"not within {seconds:g} s: {what}"
-        time.sleep(0.05)
+        time.sleep(every_s)
     return value
 
 
@@ -93,7 +95,7 @@ class Up:
             return met(rows[-1])
 
         try:
-            wait_until(look, seconds, job)
+            wait_until(look, seconds, job, LOOK_S)
         except AssertionError as error:
             status = httpx.get(f"{self.url}/v1/status", timeout=60).json()
             raise AssertionError(f"{error}\n{rows[-1:]}\n{status}\n{self.log.read_text()[-6000:]}") from error
@@ -147,7 +149,7 @@ def up(**settings: str) -> Iterator[Up]:
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
                 process.wait(120)
-        wait_until(one.nothing_left, 60, f"nothing is left: {one.tree()} {list(one.temp.iterdir())}")
+        wait_until(one.nothing_left, 60, f"nothing is left: {one.tree()} {list(one.temp.iterdir())}", LOOK_S)
 
 
 def demo_shop(*options: str) -> AbstractContextManager[str]:

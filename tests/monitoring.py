@@ -13,7 +13,7 @@ import httpx
 
 from shoal.agent.support.json_value import Json
 from shoal.services.metrics import CATALOGUE
-from tests.embedded import ROOT, Up, wait_until
+from tests.embedded import LOOK_S, ROOT, Up, wait_until
 from tests.prometheus_server import RELEASE, Prometheus
 
 DASHBOARDS = sorted((ROOT / "deploy" / "grafana" / "dashboards").glob("*.json"))
@@ -46,7 +46,7 @@ def see_every_metric(seen: Prometheus) -> None:
     """Each of the catalogue is scraped, with its labels and a sane value."""
     for line in CATALOGUE:
         for series in line.exposed:
-            wait_until(lambda name=series: seen.query(name), 60, f"{series} is scraped")
+            wait_until(lambda name=series: seen.query(name), 60, f"{series} is scraped", LOOK_S)
         for sample in seen.query(line.exposed[-1]):
             assert set(line.labels) <= sample["metric"].keys(), line.name
             value = float(sample["value"][1])
@@ -65,7 +65,7 @@ def see_every_dashboard(seen: Prometheus, *, but: Collection[str] = (), without:
             expression = filled(target["expr"], "15s")
             if panel["title"] not in but and not any(name.startswith(without) for name in names(expression)):
                 what = f"{where}: {panel['title']} ({expression})"
-                wait_until(lambda text=expression: seen.query(text), 60, what)
+                wait_until(lambda text=expression: seen.query(text), 60, what, LOOK_S)
 
 
 @contextmanager
@@ -105,4 +105,4 @@ def replayed(cluster: Up, shop: str) -> str:
 
 def fires(seen: Prometheus, alert: str) -> None:
     """An alert fires within the time that rules in fast motion take."""
-    wait_until(lambda: alert in seen.firing(), 45, f"{alert} fires; {seen.firing()} do")
+    wait_until(lambda: alert in seen.firing(), 45, f"{alert} fires; {seen.firing()} do", LOOK_S)

@@ -95,7 +95,7 @@ class Mornings:
                         for n, sink in enumerate(sinks)
                     ):
                         return dict(run)
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.25)
         seen = [await self.json(path) for path in ("/v1/schedules/prices/runs?limit=2", "/v1/jobs", "/v1/status")]
         raise AssertionError(f"the run of {moment} is not over: {seen}")
 

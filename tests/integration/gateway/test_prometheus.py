@@ -21,7 +21,7 @@ from shoal.services.metrics_delta import MetricsDelta
 from shoal.services.settings import Settings
 from shoal.services.store.records import NewJob
 from shoal.services.store.store import Store, open_store
-from tests.embedded import wait_until
+from tests.embedded import LOOK_S, wait_until
 from tests.monitoring import fires, see_every_dashboard, see_every_metric
 from tests.postgres import own_server
 from tests.prometheus_server import Prometheus, prometheus
@@ -131,7 +131,7 @@ async def test_prometheus_sees_every_metric_dashboards_have_data_and_alerts_fire
         with prometheus(url.removeprefix("http://")) as seen:
 
             def look() -> None:
-                wait_until(lambda: seen.value("shoal_dispatchers") == 1, 20, "the first scrape")
+                wait_until(lambda: seen.value("shoal_dispatchers") == 1, 20, "the first scrape", LOOK_S)
                 _call(url)
                 see_every_metric(seen)
                 see_every_dashboard(seen, without=("vllm:", "ray_"))
@@ -151,6 +151,6 @@ async def test_prometheus_sees_every_metric_dashboards_have_data_and_alerts_fire
                 return {"ShoalStoreAway", "ShoalGatewayErrors"} <= seen.firing()
 
             await asyncio.to_thread(database.stop)
-            await asyncio.to_thread(wait_until, ask_in_vain, 45, "the alerts of a store that is away")
+            await asyncio.to_thread(wait_until, ask_in_vain, 45, "the alerts of a store that is away", LOOK_S)
             await gateway.aclose()
             await asyncio.to_thread(fires, seen, "ShoalGatewayAway")
