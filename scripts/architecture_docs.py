@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from scripts.generated import ROOT, deliver
-from scripts.syntax_trees import nodes_of
+from scripts.syntax_trees import statements_of
 
 PAGE = "docs/architecture.md"
 BEGIN, END = "<!-- imports: written by scripts/architecture-docs -->\n", "<!-- end of imports -->\n"
@@ -67,7 +67,7 @@ def imports_of(path: Path, modules: Mapping[str, Path]) -> set[str]:
 @cache
 def _imports(path: Path, modules: frozenset[str]) -> set[str]:
     imported: set[str] = set()
-    for node in nodes_of(path):
+    for node in statements_of(path):
         if isinstance(node, ast.Import):
             imported |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -18,7 +18,6 @@ from hypothesis import settings
 
 from shoal.agent.chromium.process.find import find_chromium, read_version
 from shoal.agent.errors import BrowserNotFound
-from tests import postgres
 
 # A busy machine makes an example slow, not wrong; the time-out of the whole test still holds. `make test` judges a
 # change: it draws the same examples each time. `make test-fuzz` looks for faults: it draws others each time, and many
@@ -54,6 +53,8 @@ def pytest_report_header() -> str:
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """The URL of a PostgreSQL server that lives as long as the test run."""
+    from tests import postgres  # psycopg, which most rings do not use
+
     with postgres.running() as url:
         yield url
 
@@ -61,6 +62,8 @@ def postgres_server() -> Iterator[str]:
 @pytest.fixture
 def empty_postgres_url(postgres_server: str) -> Iterator[str]:
     """The URL of an empty database."""
+    from tests import postgres
+
     with postgres.database(postgres_server) as url:
         yield url
 
@@ -68,6 +71,8 @@ def empty_postgres_url(postgres_server: str) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def postgres_template(postgres_server: str) -> Iterator[str]:
     """The name of a database that has today's schema."""
+    from tests import postgres
+
     with postgres.database(postgres_server) as url:
         # In a process of its own: no connection to a template may be open, and who needs no store does not import it.
         shoal = Path(sys.executable).with_name("shoal")
@@ -78,5 +83,7 @@ def postgres_template(postgres_server: str) -> Iterator[str]:
 @pytest.fixture
 def postgres_url(postgres_server: str, postgres_template: str) -> Iterator[str]:
     """The URL of a database that has today's schema and no rows."""
+    from tests import postgres
+
     with postgres.database(postgres_server, postgres_template) as url:
         yield url

@@ -26,12 +26,12 @@ from shoal.services.browsers.worker import Worker
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.web.specs.specs import SpecRules
-from tests.acceptance.test_model import PLAN
 from tests.gateway_world import World, world
 from tests.loopback import served
 from tests.model_server import ModelServer, serving
 from tests.patience import PATIENCE_S, PATIENT
 from tests.unit.agent.model.test_step import act, step_reply
+from tests.worker_world import PLAN
 
 TOKEN = "workers-show-this"
 REACH = Reach(exceptions=("127.0.0.1", "localhost"))

@@ -24,10 +24,10 @@ from shoal.services.store.schedules.records import RunRow
 from shoal.services.store.store import Store
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.schedules.scheduler import scheduler_of
-from tests.cluster_world import EXTRACT, FakeParts
 from tests.doubles import FakeBrowser, FakePage
 from tests.gateway_world import FixedNames
 from tests.store_world import world
+from tests.worker_world import EXTRACT, FakeParts
 
 ZONES = ("Europe/Berlin", "America/New_York")
 BEGIN = datetime.fromisoformat("2026-10-24T22:00:00+00:00").timestamp()

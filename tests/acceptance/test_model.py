@@ -14,20 +14,9 @@ from tests.embedded import up
 from tests.model_server import ModelServer, serving
 from tests.sites.ring import sweep
 from tests.unit.agent.model.test_step import act, step_reply
+from tests.worker_world import PLAN
 
 pytestmark = [pytest.mark.timeout(800), sweep]  # a cluster has to start, and real pages take their time
-
-PLAN = {
-    "thoughts": "scripted",
-    "require_extraction": True,
-    "user_goal_achieved": False,
-    "should_terminate": False,
-    "termination_reason": None,
-    "plan": None,
-    "task_type": None,
-    "loop_values": None,
-    "is_loop_value_link": False,
-}
 
 
 class Script:

@@ -13,10 +13,10 @@ import pytest
 
 from shoal.agent.support.json_value import Json
 from shoal.services.evaluation.runner import Folder
-from tests.acceptance.test_model import PLAN
 from tests.embedded import ROOT
 from tests.model_server import ModelServer, serving
 from tests.unit.agent.model.test_step import act, step_reply
+from tests.worker_world import PLAN
 
 pytestmark = pytest.mark.timeout(800)
 

@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from shoal.agent.support.json_value import Json
-from tests.acceptance.test_model import PLAN
 from tests.embedded import ROOT
 from tests.model_server import ModelServer, serving
 from tests.sites.registry.serving import free_port
 from tests.unit.agent.model.test_step import act, step_reply
+from tests.worker_world import PLAN
 
 pytestmark = [
     pytest.mark.timeout(600),

@@ -28,7 +28,7 @@ from shoal.services.browsers.worker import Worker
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.store.store import Store, open_store
-from tests.cluster_world import FakeParts, PlainPolicy
+from tests.worker_world import FakeParts, PlainPolicy
 
 SLOTS = 6
 LEASE_S = 4.0

@@ -17,7 +17,6 @@ import httpx
 import pytest
 
 from shoal.agent.support.json_value import Json
-from tests.acceptance.test_model import PLAN
 from tests.embedded import Up, up
 from tests.loopback import served
 from tests.model_server import ModelServer, completion
@@ -44,6 +43,7 @@ from tests.security.secret_attacks import PASSWORD, PIN, SPELLED, Gateway, attac
 from tests.security.test_sites import HERE, NAME, ORDER, THERE, obedient
 from tests.security.world import Site, hostile_site
 from tests.unit.agent.model.test_step import act, step_reply
+from tests.worker_world import PLAN
 
 pytestmark = pytest.mark.timeout(800)  # a cluster has to start
 

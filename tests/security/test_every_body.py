@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 from tests.gateway_world import World, completed
 from tests.served_gateway import Served, served_gateway
 from tests.unit.gateway.test_schedules import PRICES
-from tests.unit.gateway.test_workflows import BOOKS
+from tests.unit.workflows.books import BOOKS
 
 LONGEST_S = 0.1
 """Of processor time of the event loop's thread, at one stretch."""

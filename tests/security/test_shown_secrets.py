@@ -17,11 +17,12 @@ from shoal.services.browsers.config import WorkerConfig
 from shoal.services.store import ids
 from shoal.services.web.app import create_app
 from shoal.services.web.deps import GatewayDeps, GatewayOptions
-from tests.cluster_world import FakeParts, world
+from tests.cluster_world import world
 from tests.doubles import FakePage
 from tests.gateway_world import FixedNames
 from tests.security.secret_attacks import PASSWORD, PIN, leaks, paths_of, texts_of
 from tests.spelled import SPELLED
+from tests.worker_world import FakeParts
 
 URL = "http://shop.example/"
 

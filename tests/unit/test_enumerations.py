@@ -114,10 +114,10 @@ def enumerations() -> Iterator[tuple[str, str, list[str]]]:
 
 def test_every_member_of_an_enumeration_is_used() -> None:
     used = {
-        (ast.unparse(node.value).rpartition(".")[2], node.attr)
+        (node.value.id if isinstance(node.value, ast.Name) else node.value.attr, node.attr)
         for some in nodes().values()
         for node in some
-        if isinstance(node, ast.Attribute)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name | ast.Attribute)
     }
     listed = [
         (name, member) for path, name, members in enumerations() if not path.startswith(OPTIONS) for member in members

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from scripts.syntax_trees import nodes_of
+from scripts.syntax_trees import statements_of
 
 ROOT = Path(__file__).resolve().parents[2]
 WIDEST = 120
@@ -175,7 +175,7 @@ def test_sentences_name_who_acts() -> None:
 def docstrings(path: Path) -> Iterator[ast.Constant]:
     """Yield the docstrings of the modules, classes, functions, constants and attributes of a file."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Assign, ast.AnnAssign)
-    for node in nodes_of(path):
+    for node in statements_of(path):
         for _, body in ast.iter_fields(node):
             statements = body if isinstance(body, list) else []
             for before, statement in zip([node, *statements], statements, strict=False):

@@ -16,8 +16,9 @@ from shoal.agent.status import Status
 from shoal.services.artifacts.memory import MemoryArtifacts
 from shoal.services.web.app import create_app
 from shoal.services.web.deps import GatewayDeps, GatewayOptions
-from tests.cluster_world import EXTRACT, LOOP, shop, world
+from tests.cluster_world import world
 from tests.gateway_world import FixedNames
+from tests.worker_world import EXTRACT, LOOP, shop
 
 ROOT = Path(__file__).resolve().parents[2]
 _ROW = re.compile(r"^\| \d+ \| `([\w/]+\.py)` \| `([\w.]+)` \| (.+) \|$", re.MULTILINE)

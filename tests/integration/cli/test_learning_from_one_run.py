@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.test_model import PLAN
 from tests.live_world import live_world
 from tests.unit.agent.model.test_step import act, step_reply
+from tests.worker_world import PLAN
 
 pytestmark = pytest.mark.timeout(480)
 

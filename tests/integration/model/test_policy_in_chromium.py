@@ -20,11 +20,11 @@ from shoal.agent.models.model import Ask
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.spec import BrowserSpec, JobSpec, LoopSpec, Viewport
-from tests.acceptance.test_model import PLAN
 from tests.doubles import ScriptedModel
 from tests.loopback import served
 from tests.patience import PATIENT
 from tests.unit.agent.model.test_step import act
+from tests.worker_world import PLAN
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

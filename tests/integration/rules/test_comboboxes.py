@@ -24,12 +24,12 @@ from shoal.agent.sessions import session
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action
 from shoal.agent.workflows.elements.describing import Described, describe
-from tests.acceptance.test_model import PLAN
 from tests.doubles import ScriptedModel
 from tests.integration.rules.test_forms import navigate, state
 from tests.loopback import served
 from tests.unit.agent.model.test_step import act, step_reply
 from tests.unit.session.test_session import Notes, deps, work
+from tests.worker_world import PLAN
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

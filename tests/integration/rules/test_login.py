@@ -16,8 +16,9 @@ from shoal.agent.policies.policy import Policy
 from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from tests.cluster_world import FakeParts, World, world
+from tests.cluster_world import World, world
 from tests.loopback import served
+from tests.worker_world import FakeParts
 
 SCHEMA = {
     "type": "object",

@@ -14,8 +14,9 @@ from shoal.agent.policies.policy import Policy
 from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from tests.cluster_world import FakeParts, world
+from tests.cluster_world import world
 from tests.loopback import served
+from tests.worker_world import FakeParts
 
 PARTS = [(f"Part {n:02}", f"P-{100 + n}", float(n) + 0.5) for n in range(1, 8)]
 SCHEMA = {

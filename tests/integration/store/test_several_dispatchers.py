@@ -8,8 +8,9 @@ from shoal.services.browsers.worker import Worker
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.store.store import open_store
-from tests.cluster_world import EXTRACT, LOOP, FakeParts, shop, world
+from tests.cluster_world import world
 from tests.doubles import FakeBrowser
+from tests.worker_world import EXTRACT, LOOP, FakeParts, shop
 
 
 async def test_two_dispatchers_over_one_server_do_every_item_once_though_a_worker_dies(postgres_url: str) -> None:

@@ -20,12 +20,12 @@ from shoal.agent.sessions.traces.snapshot import redacted_snapshot
 from shoal.agent.sessions.traces.trace import redacted_trace
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from tests.cluster_world import EXTRACT
 from tests.doubles import FakeBrowser, FakePage
 from tests.doubles.browser_double import FakeContext
 from tests.unit.session.test_session import URL, Notes, deps, session, work
 
 SECRET = "s3cret-value"
+EXTRACT = {"schema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}
 EVENTS: list[dict[str, Any]] = [
     {"version": 10, "type": "context-options", "browserName": "chromium", "storageState": SECRET,
      "options": {"viewport": {"width": 9}, "proxy": {"password": SECRET}, "extraHTTPHeaders": [SECRET]}},

@@ -15,10 +15,10 @@ from shoal.agent.worker_messages import Work
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.session_parts.browser_owner import Slots
 from shoal.services.browsers.worker import DocumentRuns, Worker
-from tests.cluster_world import EXTRACT, FakeParts
 from tests.doubles import FakeBrowser, FakePage
 from tests.doubles.browser_double import FakeContext
 from tests.patience import soon
+from tests.worker_world import EXTRACT, FakeParts
 
 SPEC = JobSpec.model_validate({"url": "http://shop.example/", "extract": EXTRACT})
 

@@ -15,10 +15,10 @@ from shoal.agent.types import Checkpoint, Outcome
 from shoal.agent.worker_messages import Work
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.worker import Worker, dependencies_of
-from tests.cluster_world import EXTRACT, FakeParts, form
 from tests.doubles import FakeBrowser, FakePage
 from tests.doubles.browser_double import FakeContext
 from tests.patience import soon
+from tests.worker_world import EXTRACT, FakeParts, form
 
 URL = "http://shop.example/"
 

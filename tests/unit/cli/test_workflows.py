@@ -8,16 +8,15 @@ from pathlib import Path
 
 from typer.testing import Result
 
-from shoal.agent.spec import FieldPlace
 from shoal.agent.status import Status
 from shoal.agent.types import ArtifactRef, Outcome, Record
 from shoal.agent.worker_messages import Work
-from shoal.agent.workflows.learning.evidence import KIND, SessionEvidence
-from shoal.agent.workflows.learning.page_sample import PageSample, SampleChannel
+from shoal.agent.workflows.learning.evidence import KIND
 from tests.gateway_world import loop_of
 from tests.unit.cli.conftest import Served
 from tests.unit.gateway.test_workflow_tries import PAGES, ended
-from tests.unit.gateway.test_workflows import BOOKS, edited
+from tests.unit.gateway.test_workflows import edited
+from tests.unit.workflows.books import BOOKS, evidence
 from tests.unit.workflows.test_exchange import RECORDING
 
 Shoal = Callable[..., Result]
@@ -100,21 +99,6 @@ def test_what_is_no_workflow_is_refused_with_its_fault(served: Served, shoal: Sh
     (tmp_path / "bad.json").write_text('{"name": "books"}')
     assert "scope" in shoal("workflows", "import", str(tmp_path / "bad.json"), code=2).stderr
     assert "cannot be read" in shoal("workflows", "import", str(tmp_path / "none.json"), code=2).stderr
-
-
-def evidence(n: int) -> SessionEvidence:
-    """Return what a session teaches that read the price of item `n`."""
-    url, price = f"https://shop.example/p/{n}", f"{n}.50"
-    places = (
-        ("label", FieldPlace(label="Price")),
-        ("css", FieldPlace(select="p.price")),
-    )
-    channels = tuple(
-        SampleChannel(family=family, place=place, raw=price, shape="9.9", shown=True, proven=True)  # type: ignore[arg-type]
-        for family, place in places
-    )
-    page = PageSample(url=url, record={"price": price}, signs=("link",), channels={"price": channels})
-    return SessionEvidence(item=url, is_link=True, pages=(page,))
 
 
 def test_a_finished_job_is_learned_from(served: Served, shoal: Shoal) -> None:

@@ -13,7 +13,8 @@ from shoal.services.dispatch.scheduling.fair_queue import FairQueue, Scarce
 from shoal.services.inference.admission import AdmissionRules
 from shoal.services.inference.watch import AdmissionConfig
 from shoal.services.store.records import Partition
-from tests.cluster_world import EXTRACT, LOOP, shop, world
+from tests.cluster_world import world
+from tests.worker_world import EXTRACT, LOOP, shop
 
 METRICS = """\
 vllm:num_requests_running 1.0

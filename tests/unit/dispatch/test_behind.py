@@ -11,8 +11,9 @@ from shoal.agent.status import Status
 from shoal.agent.support.moments import loop_time
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.store.records import CommitResult, Finish
-from tests.cluster_world import LOOP, shop, world
+from tests.cluster_world import world
 from tests.patience import soon
+from tests.worker_world import LOOP, shop
 
 ITEMS = 60
 

@@ -18,8 +18,9 @@ from shoal.services.dispatch import dispatcher
 from shoal.services.dispatch.commit import retry
 from shoal.services.errors import ArtifactStoreAway
 from shoal.services.store.records import Finish
-from tests.cluster_world import EXTRACT, FakeParts, World, world
+from tests.cluster_world import World, world
 from tests.doubles import FakeBrowser, FakePage
+from tests.worker_world import EXTRACT, FakeParts
 
 URL = "http://shop.example/"
 WORK = Work(

@@ -12,8 +12,9 @@ from shoal.agent.status import Status
 from shoal.services.browsers.pools.pool import WorkerStats
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.scheduling.partition_reader import PartitionReader
-from tests.cluster_world import EXTRACT, LOOP, form, shop, world
+from tests.cluster_world import world
 from tests.doubles import FakeBrowser, FakePage
+from tests.worker_world import EXTRACT, LOOP, form, shop
 
 
 @pytest.fixture(params=["all partitions", "news only"], autouse=True)

@@ -15,8 +15,9 @@ from shoal.services.dispatch.scheduling.domains import DocumentPartitions, Domai
 from shoal.services.store.records import ClaimRefusal, ClaimRequest, Claims, Partition
 from shoal.services.store.throttle.site_limits import SiteLimits
 from shoal.services.store.waiting_causes import WaitingCause
-from tests.cluster_world import EXTRACT, LOOP, shop, world
+from tests.cluster_world import world
 from tests.patience import soon
+from tests.worker_world import EXTRACT, LOOP, shop
 
 FIELDS = {"url": "http://shop.example/", "extract": EXTRACT, "loop": LOOP}
 READ = Outcome(Status.COMPLETED, records=(Record({"n": 1}, tier="http"),))

@@ -11,9 +11,10 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.types import Record
 from shoal.services.store.records import IncompleteLists
-from tests.cluster_world import FakeParts, PlainPolicy, world
+from tests.cluster_world import world
 from tests.doubles import FakePage
 from tests.priced_parts import SCHEMA
+from tests.worker_world import FakeParts, PlainPolicy
 
 EXTRACT = {"schema": SCHEMA}
 GOOD = [{"name": "a", "price": 1.0}, {"name": "b", "price": 2.0}]

@@ -20,8 +20,9 @@ from shoal.agent.worker_messages import GlossaryAnswer, Work
 from shoal.services.browsers.session_parts import field_glossaries
 from shoal.services.browsers.session_parts.field_glossaries import FieldGlossaries, SharedGlossaries
 from shoal.services.store.records import JobRow
-from tests.cluster_world import COMPLETED, LOOP, FakeParts, PlainPolicy, World, shop, world
+from tests.cluster_world import World, world
 from tests.doubles import FakePage, ScriptedModel
+from tests.worker_world import COMPLETED, LOOP, FakeParts, PlainPolicy, shop
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}, "cost": {"type": "number"}}, "required": ["n"]}
 COST = {"field": "cost", "labels": ["Price", "Prix"], "properties": ["price", "cheapness"], "unit": ""}

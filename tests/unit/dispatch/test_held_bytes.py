@@ -12,9 +12,10 @@ import pytest
 from shoal.agent.status import Status
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.store.records import CommitResult, Finish
-from tests.cluster_world import LOOP, shop, world
+from tests.cluster_world import world
 from tests.doubles import FakePage
 from tests.patience import soon
+from tests.worker_world import LOOP, shop
 
 RECORD_BYTES = 50_000
 ITEMS = 200

@@ -20,9 +20,10 @@ from shoal.services.dispatch.dispatch_state import DispatchState
 from shoal.services.dispatch.workers.worker_manager import WorkerManager
 from shoal.services.dispatch.workers.worker_state import claiming
 from shoal.services.store.records import DRAIN, Claims
-from tests.cluster_world import EXTRACT, LOOP, FakeParts, World, shop, world
+from tests.cluster_world import World, world
 from tests.doubles import FakeBrowser
 from tests.patience import soon
+from tests.worker_world import EXTRACT, LOOP, FakeParts, shop
 
 
 @pytest.fixture(autouse=True)

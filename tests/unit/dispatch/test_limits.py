@@ -15,8 +15,9 @@ from shoal.agent.worker_messages import JobLimits
 from shoal.services.browsers.pools.pool import WorkerStats
 from shoal.services.dispatch import dispatcher as module
 from shoal.services.store.records import JobChanges
-from tests.cluster_world import EXTRACT, LOOP, FakeParts, PlainPolicy, shop, world
+from tests.cluster_world import world
 from tests.doubles import FakePage
+from tests.worker_world import EXTRACT, LOOP, FakeParts, PlainPolicy, shop
 
 URL = "http://shop.example/"
 

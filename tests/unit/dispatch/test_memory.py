@@ -13,8 +13,9 @@ from shoal.services.browsers.pools.pool import WorkerStats
 from shoal.services.dispatch import dispatcher as module
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.workers.free_memory import free_bytes
-from tests.cluster_world import EXTRACT, LOOP, shop, world
+from tests.cluster_world import world
 from tests.patience import soon
+from tests.worker_world import EXTRACT, LOOP, shop
 
 
 def test_a_container_s_limit_counts_and_a_tenth_is_left(tmp_path: Path) -> None:

@@ -16,8 +16,9 @@ from shoal.services.dispatch import dispatcher as module
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.store.store import open_store
-from tests.cluster_world import EXTRACT, LOOP, FakeParts, form, shop, world
+from tests.cluster_world import world
 from tests.doubles import FakeBrowser
+from tests.worker_world import EXTRACT, LOOP, FakeParts, form, shop
 
 LEASE_S = 2.0
 OUTAGE_S = 4.0

@@ -24,10 +24,11 @@ from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.dispatch.scheduling import partition_reader
 from shoal.services.errors import StoreAway
-from tests.cluster_world import EXTRACT, FakeParts, PlainPolicy, World, world
+from tests.cluster_world import World, world
 from tests.doubles import FakeBrowser, FakePage
 from tests.patience import soon
 from tests.unit.dispatch.test_succession import succession
+from tests.worker_world import EXTRACT, FakeParts, PlainPolicy
 
 URL = "http://shop.example/"
 PAGES = 5

@@ -14,8 +14,9 @@ from shoal.services.dispatch import dispatcher as module
 from shoal.services.dispatch.actor import counted_start
 from shoal.services.store.restarts import Restarts
 from shoal.services.store.store import open_store
-from tests.cluster_world import EXTRACT, LOOP, shop, world
+from tests.cluster_world import world
 from tests.patience import soon
+from tests.worker_world import EXTRACT, LOOP, shop
 
 
 async def test_a_dispatcher_that_dies_again_and_again_starts_more_slowly_each_time(

@@ -23,11 +23,12 @@ from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.store.records import Claims, Finish, JobChanges
 from tests import store_world
-from tests.cluster_world import EXTRACT, LOOP, FakeParts, shop, world
+from tests.cluster_world import world
 from tests.doubles import FakeBrowser, FakePage
 from tests.doubles.browser_double import FakeContext
 from tests.patience import soon
 from tests.store_world import BROKEN, DONE, links, loop
+from tests.worker_world import EXTRACT, LOOP, FakeParts, shop
 
 
 async def test_two_dispatchers_share_a_loop_and_do_every_item_once() -> None:

@@ -7,8 +7,9 @@ from collections import Counter
 
 from shoal.agent.status import Status
 from shoal.services.dispatch.config import DispatchConfig
-from tests.cluster_world import EXTRACT, LOOP, World, shop, world
+from tests.cluster_world import World, world
 from tests.patience import soon
+from tests.worker_world import EXTRACT, LOOP, shop
 
 SHARED = DispatchConfig(tenant_share=0.5, drain_s=0.1)
 

@@ -18,11 +18,12 @@ from shoal.services.browsers.pools.local_pool import LocalPool
 from shoal.services.browsers.worker import Worker
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
-from tests.cluster_world import EXTRACT, LOOP, FakeParts, world
+from tests.cluster_world import world
 from tests.doubles import FakeBrowser, FakePage
 from tests.patience import soon
 from tests.robots_site import RULES, Site, serving
 from tests.unit.dispatch.test_succession import succession
+from tests.worker_world import EXTRACT, LOOP, FakeParts
 
 ITEMS = 24
 

@@ -9,9 +9,10 @@ from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.status.site_rates import SPAN_S, SiteRates
 from shoal.services.store.records import SiteChanges
 from shoal.services.store.waiting_causes import WaitingCause
-from tests.cluster_world import EXTRACT, LOOP, shop, world
+from tests.cluster_world import world
 from tests.patience import soon
 from tests.store_world import BROKEN, DONE
+from tests.worker_world import EXTRACT, LOOP, shop
 
 SITE = "shop.example"
 

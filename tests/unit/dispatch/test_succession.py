@@ -14,9 +14,10 @@ from shoal.services.browsers.pools.pool import WorkerHandle
 from shoal.services.dispatch import dispatcher as module
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
-from tests.cluster_world import COMPLETED, EXTRACT, LOOP, World, shop, world
+from tests.cluster_world import World, world
 from tests.doubles import FakeBrowser, FakePage
 from tests.patience import soon
+from tests.worker_world import COMPLETED, EXTRACT, LOOP, shop
 
 URL = "http://shop.example/"
 

@@ -18,9 +18,10 @@ from shoal.services.dispatch import dispatcher as module
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.errors import StoreAway
 from shoal.services.store.records import CommitResult, ExpiredLeases, Finish, Renewal
-from tests.cluster_world import EXTRACT, LOOP, World, form, shop, world
+from tests.cluster_world import World, world
 from tests.doubles import FakePage
 from tests.patience import soon
+from tests.worker_world import EXTRACT, LOOP, form, shop
 
 URL = "http://shop.example/"
 ONE = {URL: FakePage(read={"n": 1})}

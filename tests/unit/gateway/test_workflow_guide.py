@@ -14,7 +14,8 @@ import pytest_asyncio
 from shoal.services.cli.command_table import imported
 from shoal.services.web.specs.specs import SpecRules
 from tests.gateway_world import World, world
-from tests.unit.gateway.test_workflows import BOOKS, ORDERS, URL
+from tests.unit.gateway.test_workflows import ORDERS, URL
+from tests.unit.workflows.books import BOOKS
 
 GUIDE = (Path(__file__).resolve().parents[3] / "docs" / "workflows" / "workflows.md").read_text()
 

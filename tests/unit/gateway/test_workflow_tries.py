@@ -18,7 +18,8 @@ from shoal.agent.worker_messages import Work
 from shoal.agent.workflows.format.workflow import read_workflow
 from shoal.services.store.records import JobFilter
 from tests.gateway_world import World, completed, fan_out, world
-from tests.unit.gateway.test_workflows import BOOKS, URL
+from tests.unit.gateway.test_workflows import URL
+from tests.unit.workflows.books import BOOKS
 
 PAGES = ["https://shop.example/p/1", "https://shop.example/p/2", "https://shop.example/p/3"]
 PRICE = FieldReading(

@@ -14,33 +14,9 @@ from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Outcome, Replay
 from tests.gateway_world import World, world
+from tests.unit.workflows.books import BOOKS
 from tests.unit.workflows.test_exchange import RECORDING
 
-BOOKS: dict[str, Any] = {
-    "format": "shoal-workflow/1",
-    "name": "books",
-    "scope": {"site": "shop.example"},
-    "versions": [
-        {
-            "nodes": [{"id": "read", "kind": "extract"}],
-            "branches": [
-                {
-                    "id": "product",
-                    "signature": {"url": "https://shop.example/p/{}"},
-                    "fields": [
-                        {
-                            "name": "price",
-                            "channels": [
-                                {"family": "label", "place": {"label": "Price"}},
-                                {"family": "css", "place": {"select": "p.price"}},
-                            ],
-                        }
-                    ],
-                }
-            ],
-        }
-    ],
-}
 URL = "/v1/workflows"
 
 

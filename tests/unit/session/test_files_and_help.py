@@ -12,9 +12,9 @@ from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.status import Status
 from shoal.agent.types import Download, Step
-from tests.cluster_world import EXTRACT
 from tests.doubles import FakePage
 from tests.unit.session.test_session import URL, Clicks, run, work
+from tests.worker_world import EXTRACT
 
 
 class Looks(Clicks):

@@ -21,12 +21,11 @@ from shoal.agent.sessions.attended.human_help import Question
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Checkpoint, ChildrenSummary, LoopItem, Record, Step, Task, Usage
-from tests.acceptance.test_model import PLAN
-from tests.cluster_world import EXTRACT, LOOP, PlainPolicy, shop
 from tests.doubles import FakeBrowser, FakePage, ScriptedModel
 from tests.doubles.browser_double import FakeContext, body
 from tests.unit.agent.model.pages import el
 from tests.unit.session.test_session import FORM, URL, Clicks, Notes, deps, run, work
+from tests.worker_world import EXTRACT, LOOP, PLAN, PlainPolicy, shop
 
 
 class Reads(PlainPolicy):

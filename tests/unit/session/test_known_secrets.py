@@ -19,9 +19,9 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.types import Action, Checkpoint, DialogSeen, Download, Element, LoopItem, Observation, TabInfo, Task
 from shoal.services.browsers.session_parts.secrets import FolderSecrets
-from tests.cluster_world import EXTRACT, LOOP
 from tests.doubles import FakeBrowser, FakePage
 from tests.unit.session.test_session import URL, Notes, deps, run, work
+from tests.worker_world import EXTRACT, LOOP
 
 VALUE = "hunter2/&hunter2"
 REFERENCE = "secret:SHOP"

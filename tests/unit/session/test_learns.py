@@ -14,8 +14,8 @@ from shoal.agent.status import Status
 from shoal.agent.types import Checkpoint, LearningLoop, LoopItem, Step, Task
 from shoal.agent.worker_messages import Work
 from shoal.agent.workflows.format.workflow import goal_hash, schema_hash
-from tests.cluster_world import PlainPolicy
 from tests.store_contract.workflows import learned
+from tests.worker_world import PlainPolicy
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 LINKS = {"from": {"select": "a"}}

@@ -10,9 +10,9 @@ import pytest
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.sessions.attempt import Attempt
 from shoal.agent.status import Status
-from tests.cluster_world import PlainPolicy
 from tests.doubles import FakeBrowser, FakePage
 from tests.unit.session.test_session import URL, Notes, deps, run, work
+from tests.worker_world import PlainPolicy
 
 RECORD = {"type": "object", "properties": {"name": {"type": "string"}, "price": {"type": "number"}}}
 LIST = {"schema": {"type": "array", "items": RECORD}}

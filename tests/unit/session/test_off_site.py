@@ -15,11 +15,11 @@ from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.sites.prospect import Prospect
 from shoal.agent.types import Action, Element, LoopItem, Step
-from tests.cluster_world import PlainPolicy
 from tests.doubles import FakePage
 from tests.doubles.browser_double import body
 from tests.unit.session.test_once import marks
 from tests.unit.session.test_session import URL, run, work
+from tests.worker_world import PlainPolicy
 
 AWAY = "https://evil.example/form"
 LINK = Element("2", "a", attributes={"href": AWAY})

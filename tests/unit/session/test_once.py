@@ -20,9 +20,9 @@ from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Checkpoint, LoopItem, Step
 from shoal.agent.worker_messages import Work
-from tests.cluster_world import PlainPolicy
 from tests.doubles import FakeBrowser, FakePage
 from tests.unit.session.test_session import ANSWERED, ONCE, URL, Notes, Sender, deps, run, work
+from tests.worker_world import PlainPolicy
 
 
 class Does(PlainPolicy):

@@ -13,9 +13,9 @@ from shoal.agent.sessions import session
 from shoal.agent.sessions.page_errors import redacted_errors
 from shoal.agent.status import Status
 from shoal.agent.types import Action, Outcome, PageError, PageErrors, Step
-from tests.cluster_world import PlainPolicy
 from tests.doubles import FakeBrowser, FakePage
 from tests.unit.session.test_session import URL, Notes, deps, work
+from tests.worker_world import PlainPolicy
 
 SECRET = "tops3cret-Word"
 CAME = PageErrors((PageError("console", f"refused: {SECRET}", "https://shop.example/a.js:7", 2),), 3)

@@ -6,9 +6,9 @@ from shoal.agent.browser import ContextOptions
 from shoal.agent.sessions.loops.sample import sends_form
 from shoal.agent.status import Status
 from shoal.agent.types import Action, BeforeSending
-from tests.cluster_world import EXTRACT, LOOP, shop
 from tests.doubles import FakePage
 from tests.unit.session.test_session import URL, run, work
+from tests.worker_world import EXTRACT, LOOP, shop
 
 
 async def test_a_loop_opens_its_first_items_and_counts_all() -> None:

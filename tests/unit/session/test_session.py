@@ -31,8 +31,8 @@ from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, ArtifactRef, Checkpoint, ChildrenSummary, LoopItem, Outcome, Step
 from shoal.agent.worker_messages import Work
-from tests.cluster_world import EXTRACT, LOOP, PlainPolicy, shop
 from tests.doubles import FakeBrowser, FakePage
+from tests.worker_world import EXTRACT, LOOP, PlainPolicy, shop
 
 URL = "http://shop.example/"
 

@@ -15,9 +15,9 @@ from shoal.agent.status import Status
 from shoal.agent.types import Action, Step
 from shoal.services.browsers.live.steps import MOST_STEPS, steps_update
 from shoal.services.live_messages import UP
-from tests.cluster_world import EXTRACT, PlainPolicy
 from tests.doubles import FakeBrowser, FakePage
 from tests.unit.session.test_session import URL, Notes, deps, work
+from tests.worker_world import EXTRACT, PlainPolicy
 
 PASSWORD = "correct horse"
 

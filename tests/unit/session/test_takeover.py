@@ -27,10 +27,10 @@ from shoal.agent.sessions.attended.takeover import TAKEN_OVER, OrTakeover
 from shoal.agent.sessions.tasks.person_task import BY_HAND
 from shoal.agent.status import Status
 from shoal.agent.types import Action, Outcome, Step
-from tests.cluster_world import EXTRACT, PlainPolicy
 from tests.doubles import FakeBrowser, FakePage
 from tests.patience import soon
 from tests.unit.session.test_session import URL, Notes, deps, work
+from tests.worker_world import EXTRACT, PlainPolicy
 
 CLICK = Action("mouse_click", {"x": 5, "y": 6, "button": "left"})
 TYPE = Action("keyboard_type", {"text": "4711-geheim"})

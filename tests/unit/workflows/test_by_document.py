@@ -15,8 +15,8 @@ from shoal.agent.types import LoopItem, Record
 from shoal.agent.workflows.format.branch import Branch, Channel, FieldNode, Signature
 from shoal.agent.workflows.format.node import ExtractNode
 from shoal.agent.workflows.format.version import Version
-from tests.cluster_world import PlainPolicy
 from tests.doubles.browser_double import FakeBrowser, FakePage
+from tests.worker_world import PlainPolicy
 
 pytestmark = pytest.mark.asyncio
 

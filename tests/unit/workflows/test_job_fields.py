@@ -6,7 +6,7 @@ from copy import deepcopy
 
 from shoal.agent.workflows.exchange.job_fields import job_fields
 from shoal.agent.workflows.format.workflow import read_workflow
-from tests.unit.gateway.test_workflows import BOOKS
+from tests.unit.workflows.books import BOOKS
 from tests.unit.workflows.test_format import FORM
 
 

@@ -15,7 +15,7 @@ from shoal.agent.workflows.judging.promotion import VersionFigures
 from shoal.agent.workflows.learning.compile_version import compile_version
 from shoal.agent.workflows.learning.evidence import SessionEvidence
 from shoal.agent.workflows.learning.loop import LoopLearning, action_difference, next_step
-from tests.unit.cli.test_workflows import evidence
+from tests.unit.workflows.books import evidence
 from tests.unit.workflows.test_actions import form_run
 
 NAMES = ("Ada", "Bob", "Cy", "Dot", "Eve", "Flo", "Gus", "Hal")

@@ -11,7 +11,7 @@ from shoal.agent.policies.choose import check_policy, choose
 from shoal.agent.policies.policy import Policy
 from shoal.agent.policies.workflow.policy import WorkflowPolicy
 from shoal.agent.spec import JobSpec
-from tests.unit.gateway.test_workflows import BOOKS
+from tests.unit.workflows.books import BOOKS
 
 RULES, MODEL = cast(Policy, object()), cast(Policy, object())
 

@@ -17,7 +17,8 @@ from lxml import html as lxml_html
 from shoal.agent.workflows.format.node import PersonNode
 from shoal.agent.workflows.format.workflow import read_workflow
 from tests.gateway_world import World, world
-from tests.unit.gateway.test_workflows import BOOKS, URL
+from tests.unit.gateway.test_workflows import URL
+from tests.unit.workflows.books import BOOKS
 from tests.unit.workflows.test_exchange import RECORDING
 
 EVIL = "<script>alert(1)</script>"

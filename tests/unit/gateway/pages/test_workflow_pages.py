@@ -10,7 +10,8 @@ import pytest_asyncio
 from markupsafe import escape
 
 from tests.gateway_world import World, world
-from tests.unit.gateway.test_workflows import BOOKS, URL, edited
+from tests.unit.gateway.test_workflows import URL, edited
+from tests.unit.workflows.books import BOOKS
 from tests.unit.workflows.test_exchange import RECORDING
 
 EVIL = "<script>alert(1)</script>"

@@ -16,7 +16,8 @@ from shoal.agent.workflows.format.version import Version
 from shoal.services.web.pages.submit.loop_values import read_table
 from shoal.services.web.pages.workflows.run_inputs import details, matched, rows_of, run_inputs
 from tests.gateway_world import World, world
-from tests.unit.gateway.test_workflows import BOOKS, URL
+from tests.unit.gateway.test_workflows import URL
+from tests.unit.workflows.books import BOOKS
 
 EVIL = "<script>alert(1)</script>"
 PARAMS = [
