@@ -102,7 +102,10 @@ async def _keep(page: Context, extract: ExtractSpec | None, evidence: Evidence, 
     many = extract is not None and extract.many
     records = extract.records if extract is not None and not (extract.records or "").startswith("$") else None
     asked = {"boxes": True, "find": {RECORDS: records} if many and records else {}}
-    taken = page_of_answer(script_answer(await page.read(SCRIPT, asked)))
+    answer = script_answer(await page.read(SCRIPT, asked))
+    if "marks" not in answer:
+        raise NoScriptAnswer("the page told nothing of what stands on it")
+    taken = page_of_answer(answer)
     fields = await asyncio.to_thread(_fields, taken, many=many, records=records or "")
     elements = [_element(known) for known in await describe_all(page, _MOST_ELEMENTS)]
     window = taken.window

@@ -142,9 +142,8 @@ async def log_ends(store: Store) -> None:
     while True:
         try:
             seen = await _counted_ends(store)
-            for key, ends in seen.items():
-                if known is not None and ends["restarts"] and ends != known.get(key):
-                    event, dispatcher = key
+            for (event, dispatcher), ends in seen.items():
+                if known is not None and ends["restarts"] and ends != known.get((event, dispatcher)):
                     log.error(event, dispatcher=dispatcher, why=ends["why"], ended=ends["restarts"])
             known = seen
         except StoreAway as error:

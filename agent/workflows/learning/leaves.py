@@ -112,7 +112,7 @@ class PageLeaves:
                 yield str(name), str(value)
 
     def metas(self) -> Iterator[tuple[Candidate, str, bool]]:
-        """What `<meta>` elements state: the selector that finds each alone, its content, and true for microdata."""
+        """Of each `<meta>` element: the selector that finds it alone, its content, and true for microdata."""
         for el in self.page.root.iter("meta"):
             key = next((name for name in _META_KEYS if el.get(name)), "")
             if not el.get("content") or not key or _NO_DATA.search(str(el.get(key))):
@@ -198,7 +198,7 @@ class PageLeaves:
         return js.squash(self.elements.text_in(number))
 
     def _labels(self, number: int) -> list[str]:
-        """What markup or the text before it calls the element."""
+        """Return the names that markup, or the text before it, gives the element."""
         named = (_folded(text) for text in self._named(self.page.elements[number], number))
         return [text for text in dict.fromkeys(named) if text and len(text) <= _LONGEST_LABEL]
 
@@ -255,7 +255,7 @@ def _is_cell(el: HtmlElement) -> bool:
 
 
 def _head_before(cell: HtmlElement) -> HtmlElement | None:
-    """What a row, or a list of terms, calls a cell."""
+    """Return the element by which a row, or a list of terms, calls a cell."""
     if cell.tag == "dd":
         return next(cell.itersiblings("dt", preceding=True), None)
     row = next((at for at in cell.iterancestors() if at.tag == "tr" or at.get("role") == "row"), None)

@@ -205,7 +205,7 @@ SCHEMA = {"type": "object", "required": ["name"], "properties": {"name": {"type"
 
 @pytest.mark.asyncio
 async def test_a_page_is_asked_once_for_all_that_is_kept_of_it() -> None:
-    """What is read at the proposed places is of the very page that they were proposed on."""
+    """The values at the proposed places are of the very page that the places were proposed on."""
     context = await FakeBrowser({}).new_context()  # answers nothing
     body = "<html lang=en><title>Oak stool</title><main><h1 class=n>Oak stool</h1><p>Weight: 5 kg</p></main>"
     told: PageSample = await sample_page(
