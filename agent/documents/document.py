@@ -70,14 +70,14 @@ class ReadDocument:
         }
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Self:
+    def of(cls, answer: Mapping[str, Any]) -> Self:
         """Return what another process told."""
         return cls(
-            told["view"],
-            ScriptSignature(told["active"], frozenset(told["hooks"])),
-            {name: frozenset(kinds) for name, kinds in told["kinds"].items()},
-            frozenset(told["lacking"]),
-            frozenset(told["names"]),
+            answer["view"],
+            ScriptSignature(answer["active"], frozenset(answer["hooks"])),
+            {name: frozenset(kinds) for name, kinds in answer["kinds"].items()},
+            frozenset(answer["lacking"]),
+            frozenset(answer["names"]),
         )
 
 
@@ -164,9 +164,9 @@ class HtmlDocument:
         A style may hide them, and whether little is shown beside them is known to a browser alone.
         """
         asks_password = self._tree.css_first("input[type=password i]") is not None
-        told = [("title", node.text()) for node in self._tree.css("title")[:1]]
-        told += [(str(node.tag), node.text()) for node in self._tree.css("h1, h2, [role=heading]")[:_MOST_NAMES]]
-        names = ((tag, name) for tag, text in told for name in page_names(js.squash(text)))
+        texts = [("title", node.text()) for node in self._tree.css("title")[:1]]
+        texts += [(str(node.tag), node.text()) for node in self._tree.css("h1, h2, [role=heading]")[:_MOST_NAMES]]
+        names = ((tag, name) for tag, text in texts for name in page_names(js.squash(text)))
         return frozenset(
             f"{tag}: {name}" for tag, name in names if error_named(name, asks_password=asks_password, is_short=True)
         )

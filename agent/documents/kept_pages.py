@@ -100,7 +100,7 @@ def _view(page: KeptPage, branches: Sequence[Branch]) -> PageView | None:
     asked = view_parameters(places, selectors_of(branches))
     raw = RawDocument(page.sample.url, page.sample.status or 200, _HTML, _DOCTYPE + page.html)
     try:
-        told = HtmlDocument(raw).read(asked).view
+        answer = HtmlDocument(raw).read(asked).view
     except BeyondDocument:
         return None
-    return view_from(told, places)
+    return view_from(answer, places)

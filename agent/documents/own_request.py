@@ -94,8 +94,8 @@ class OwnReading:
 
     def _signature(self, page: ReadDocument, answer: Document) -> ScriptSignature:
         """Of the page's scripts, of what is read by, and of what the answer is made of."""
-        told = f"{page.signature.active} {self.branch.key} {outline_of(answer, self._read)}"
-        return ScriptSignature(hashlib.sha256(told.encode()).hexdigest(), page.signature.hooks)
+        text = f"{page.signature.active} {self.branch.key} {outline_of(answer, self._read)}"
+        return ScriptSignature(hashlib.sha256(text.encode()).hexdigest(), page.signature.hooks)
 
     def record(self, view: Mapping[str, Any]) -> Mapping[str, Json] | None:
         """The record that a view gives, of the page or of its own request; None where it gives none."""

@@ -49,10 +49,10 @@ class DocumentQuestion:
         """Return what a document's view says, in the place of what the script would say."""
         return dict(view)
 
-    def view(self, said: Json) -> Mapping[str, Any]:
+    def view(self, answer: Json) -> Mapping[str, Any]:
         """Return what the script said, as a document's view says it; empty where it said nothing."""
         try:
-            return parse_places_answer(script_answer(said), self.arg)
+            return parse_places_answer(script_answer(answer), self.arg)
         except NoScriptAnswer:
             return {}
 
@@ -63,7 +63,7 @@ class DocumentQuestion:
             JsonPathFault: a path takes too much work on this page.
         """
         record = PlacedRecord.of(view["records"][0])
-        documents = documents_of([JsonText.of(said) for said in view["json"]])
+        documents = documents_of([JsonText.of(entry) for entry in view["json"]])
         in_json = {name: places_at(path, documents) for name, path in self.paths.items()}
         return {name: list(places) for name, places in record.places.items()} | in_json
 
@@ -75,9 +75,9 @@ class DocumentQuestion:
             answered = self.find_places(view)
         except JsonPathFault:
             return None
-        told = {name: list(map(self._compared, places)) for name, places in answered.items()}
+        compared = {name: list(map(self._compared, places)) for name, places in answered.items()}
         facts = [view["facts"][name] for name in _FACTS] if self.asks_facts else []
-        return view["url"], view["lang"], told, facts
+        return view["url"], view["lang"], compared, facts
 
     def _compared(self, place: Place) -> Place:
         """The place without where it stands.

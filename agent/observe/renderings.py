@@ -136,8 +136,8 @@ def _write(element: Element, out: _LineCollector) -> None:
         if element.tag == "canvas" and element.box is not None:
             out.add(f"({' '.join(filter(None, ('canvas', line(element.name), _extent(element.box))))})")
         elif element.name and element.tag != "label":
-            told = f"{plain_name(element.role)} {line(element.name)}"
-            out.add(f"({told})" if element.role == "img" else told)
+            label = f"{plain_name(element.role)} {line(element.name)}"
+            out.add(f"({label})" if element.role == "img" else label)
         if element.tag in ("progress", "meter"):
             out.add(f"({plain_name(element.role)} at {line(element.attributes.get('value', 'an unknown part'))})")
         out.add(words(element.text))
@@ -205,11 +205,11 @@ def _write_row(element: Element, out: _LineCollector) -> None:
         _go_on(cells, out.hanging)
         inner = _LineCollector()
         _write(child, inner)
-        said = " ".join(part.strip() for part in inner.finish())
+        text = " ".join(part.strip() for part in inner.finish())
         across, down = (_span(child, name) for name in ("colspan", "rowspan"))
         if down > 1:
             out.hanging.update((len(cells) + n, down - 1) for n in range(across))
-        cells += [said, *[""] * (across - 1)]
+        cells += [text, *[""] * (across - 1)]
     _go_on(cells, out.hanging)
     while cells and not cells[-1]:
         cells.pop()
@@ -234,8 +234,8 @@ def _go_on(cells: list[str], hanging: dict[int, int]) -> None:
 
 
 def _span(cell: Element, name: str) -> int:
-    told = cell.attributes.get(name, "") if cell.role in _CELLS or cell.tag in ("td", "th") else ""
-    return min(int(told), _MAX_SPAN) if told.isascii() and told.isdigit() and told != "0" else 1
+    attribute = cell.attributes.get(name, "") if cell.role in _CELLS or cell.tag in ("td", "th") else ""
+    return min(int(attribute), _MAX_SPAN) if attribute.isascii() and attribute.isdigit() and attribute != "0" else 1
 
 
 def control_text(element: Element) -> str:
@@ -305,7 +305,7 @@ def header(observation: Observation) -> list[str]:
             lines.append(f"its text: {words(download.text)}")
     if observation.last_error:
         lines.append(f"the last action failed: {line(observation.last_error)}")
-    lines += [f"console error: {line(said[:_CONSOLE_CHARS])}" for said in observation.console_errors[:5]]
+    lines += [f"console error: {line(error[:_CONSOLE_CHARS])}" for error in observation.console_errors[:5]]
     return lines
 
 

@@ -56,11 +56,11 @@ def page_of_answer(
     )
 
 
-def _window(told: Json) -> Window | None:
-    if not told:
+def _window(window: Json) -> Window | None:
+    if not window:
         return None
-    width, left, top = (float(told.get(name, 0)) for name in ("width", "left", "top"))
-    return Window(float(told["height"]), float(told["viewport"]), bool(told["loaded"]), width, left, top)
+    width, left, top = (float(window.get(name, 0)) for name in ("width", "left", "top"))
+    return Window(float(window["height"]), float(window["viewport"]), bool(window["loaded"]), width, left, top)
 
 
 def page_as_json(page: Page) -> bytes:
@@ -78,10 +78,10 @@ def page_from_json(data: bytes | str) -> Page:
     Raises:
         ValueError: It is no such text.
     """
-    told = json.loads(data)
-    if not isinstance(told, dict) or "xml" not in told:
+    recording = json.loads(data)
+    if not isinstance(recording, dict) or "xml" not in recording:
         raise ValueError("a recorded page is a JSON object with xml in it; record it again")
-    return _page_of(told)
+    return _page_of(recording)
 
 
 def _to_json(page: Page) -> dict[str, Any]:
@@ -103,9 +103,9 @@ def _to_json(page: Page) -> dict[str, Any]:
     }
 
 
-def _page_of(told: Mapping[str, Json]) -> Page:
-    frames = {int(number): _page_of(inner) for number, inner in told["frames"].items()}
-    return page_of_answer(told, frames, _by_number(told["unread"]))
+def _page_of(recording: Mapping[str, Json]) -> Page:
+    frames = {int(number): _page_of(inner) for number, inner in recording["frames"].items()}
+    return page_of_answer(recording, frames, _by_number(recording["unread"]))
 
 
 def _packed(numbers: array[int]) -> str:

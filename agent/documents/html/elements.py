@@ -273,8 +273,8 @@ class DocumentElements(Elements):
     def _kind_of(self, el: Node) -> str:
         given = self.attributes(el)
         names = " ".join(sorted(given))
-        told = [f"{name}={_DIGITS.sub('#', given[name] or '')}" for name in _TELLING if name in given]
-        return f"{el.tag} {names} {' '.join(told)}"
+        attributes = [f"{name}={_DIGITS.sub('#', given[name] or '')}" for name in _TELLING if name in given]
+        return f"{el.tag} {names} {' '.join(attributes)}"
 
     # --- what a document states -----------------------------------------------------------------------
 

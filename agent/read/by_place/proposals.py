@@ -99,17 +99,17 @@ async def uncertain_values(
     for (name, place, number), rows in zip(possible, given, strict=True):
         if rows and _same(rows[0].get(name), several[name][number].value):
             good.setdefault((name, number), place)
-    told: dict[str, Json] = {}
+    candidates_by_field: dict[str, Json] = {}
     for name, candidates in several.items():
         spelled = {
             number: good[name, number].model_dump(by_alias=True, exclude_defaults=True)
             for number in range(len(candidates))
             if (name, number) in good
         }
-        told[name] = [
+        candidates_by_field[name] = [
             {**asdict(candidate), "place": spelled.get(number)} for number, candidate in enumerate(candidates)
         ]
-    return told
+    return candidates_by_field
 
 
 def _elements(records: Sequence[Record]) -> dict[str, str]:
@@ -248,8 +248,10 @@ def _all_same(read: Sequence[Mapping[str, Json]] | None, records: Sequence[Recor
     given = [
         row for row in ({name: row.get(name) for name in names} for row in read) if any(map(_is_value, row.values()))
     ]
-    said = [{name: record.value.get(name) if name in record.sources else None for name in names} for record in records]
-    stated = [row for row in said if any(map(_is_value, row.values()))]
+    values = [
+        {name: record.value.get(name) if name in record.sources else None for name in names} for record in records
+    ]
+    stated = [row for row in values if any(map(_is_value, row.values()))]
     return len(given) == len(stated) and all(
         _same(row[name], other[name]) for row, other in zip(given, stated, strict=True) for name in names
     )

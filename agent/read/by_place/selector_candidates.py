@@ -250,11 +250,11 @@ class SelectorCandidates:
     def alone(self, number: int, most_own: int | None = None) -> Iterator[str]:
         """Selectors that find an element alone: so many names of its own, then those within what is around it."""
         yield from islice((name.css for name in self.names(number) if len(name.numbers) == 1), most_own)
-        told: set[str] = set()
+        earlier: set[str] = set()
         for outer, inner in self._pairs(number, islice(self.up(number), _MOST_UP)):
             both = f"{outer.css} {inner.css}"
-            if both not in told and self._is_single(outer, inner):
-                told.add(both)
+            if both not in earlier and self._is_single(outer, inner):
+                earlier.add(both)
                 yield both
 
     def alone_in(self, number: int, scope: int) -> Iterator[str]:

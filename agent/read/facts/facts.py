@@ -73,9 +73,11 @@ class Facts:
     @cached_property
     def lang(self) -> str:
         """BCP 47 language of the page; "" when it does not say."""
-        said = self.said_lang or next(iter(self.meta.get("content-language", ())), "")
+        declared = self.said_lang or next(iter(self.meta.get("content-language", ())), "")
         region = next(iter(self.meta.get("og:locale", ())), "").replace("_", "-")
-        return region if region and (not said or ("-" not in said and region.startswith(said))) else said
+        return (
+            region if region and (not declared or ("-" not in declared and region.startswith(declared))) else declared
+        )
 
     @cached_property
     def h1(self) -> str:
@@ -97,7 +99,7 @@ def facts_of(page: Page, words: Sequence[str] = (), records: Sequence[str] | Non
         title=walk.surroundings.title,
         said_lang=page.root.get("lang") or "",
         plain_text=taken.text,
-        set_apart=[(names, text) for names, said in walk.apart if (text := clean("".join(said)))],
+        set_apart=[(names, text) for names, texts in walk.apart if (text := clean("".join(texts)))],
         said_busy=_busy(page),
         empty=walk.empty if scripted else (),
         scripted=scripted,

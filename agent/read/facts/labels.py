@@ -238,8 +238,8 @@ class Labels:
         while left > 1 and in_badge(parts[left - 1][1]):
             left -= 1
         text = self._text_of(cell).strip() if left < len(parts) else ""
-        for said, _ in reversed(parts[left:]):
-            shown = one_line(said)
+        for badge, _ in reversed(parts[left:]):
+            shown = one_line(badge)
             if not text.endswith(shown):
                 return ""  # it is hidden, or struck through
             text = text[: -len(shown)].strip()
@@ -389,8 +389,8 @@ class Labels:
         pressed = page.checked(el) if el.tag == "input" else el.get("aria-checked") == "true"
         if el.tag == "select":
             chosen = [option for option in el.iter("option") if page.selected(option)]
-            told = (option for option in chosen if page.value(option) != "" or option.get("selected") is not None)
-            return "\n".join(one_line(str(option.text_content())) for option in told)
+            meaningful = (option for option in chosen if page.value(option) != "" or option.get("selected") is not None)
+            return "\n".join(one_line(str(option.text_content())) for option in meaningful)
         if checkable:
             return "true" if pressed else "false"
         if type_ == "radio" or el.get("role") == "radio":

@@ -133,9 +133,9 @@ class Walk:
                 blocks = self._child(child, el, around, depth, child in members, text, parts) or blocks
             if child.tail:
                 self._add_text(child.tail, around, text, parts)
-        said = "".join(text)
-        self._finish(el, said, parts, blocks, headed, around, at)
-        return said, parts if len(parts) <= _MOST_PARTS else []
+        joined = "".join(text)
+        self._finish(el, joined, parts, blocks, headed, around, at)
+        return joined, parts if len(parts) <= _MOST_PARTS else []
 
     def _add_text(self, data: str, around: Around, text: list[str], parts: list[str]) -> None:
         sink = self._own if around.apart is None else around.apart
@@ -145,12 +145,12 @@ class Walk:
             text.append(" ")
             sink.append(" ")
             return
-        said = _SPACES.sub(" ", data)
-        text.append(said)
+        plain = _SPACES.sub(" ", data)
+        text.append(plain)
         parts.append(bare)
         if not (aside or around.hidden or around.struck) and self._own_length < _MOST_OWN:
-            self._own_length += len(said)
-            sink.append(said)
+            self._own_length += len(plain)
+            sink.append(plain)
 
     def _child(
         self,
@@ -180,27 +180,27 @@ class Walk:
         edge = "\n" if block else ""
         if self._records is None and (inner.card or (inner.region and inner.region != "aside")):
             # Menus, footers and teasers hold no fact of this page's own record, only words beside it.
-            said = one_line(child.text_content())[:4_000]
+            content = one_line(child.text_content())[:4_000]
             sink.append(edge)
             if not inner.hidden or around.hidden:
-                text.append(f"{edge}{said}{edge}")
+                text.append(f"{edge}{content}{edge}")
             return block
         if not len(child) and not child.text and not inner.hidden and not inner.region and child.tag in _HOLDERS:
             self.nothing_yet(child)
         own_sink = sink if inner.apart is around.apart else inner.apart or sink
         own_sink.append(edge)
-        said, its_parts = self._walked(child, inner, depth)
+        content, its_parts = self._walked(child, inner, depth)
         sink.append(edge)
         if inner.hidden and not around.hidden:
             return block
         if inner.struck and not around.struck:
-            self.struck_texts[el] = f"{self.struck_texts.get(el, '')} {said}"
+            self.struck_texts[el] = f"{self.struck_texts.get(el, '')} {content}"
             return block
         if child.tag == "button" and any(up.tag == "li" for up in child.iterancestors()):
             return block  # what can be done with a list's entry is no part of what it says
         if child in self.struck_texts:
             self.struck_texts[el] = f"{self.struck_texts.get(el, '')} {self.struck_texts[child]}"
-        text.append(f"{edge}{said}{edge}")
+        text.append(f"{edge}{content}{edge}")
         if len(parts) < _MOST_PARTS:
             parts.extend(its_parts)
         return block
@@ -243,16 +243,16 @@ class Walk:
         if self._records is not None and child in self._records:
             self.taken = Taken(position=self._records[child])
             self.blocks.append(self.taken)
-        said, parts = self._walk(child, inner, depth + 1)
+        text, parts = self._walk(child, inner, depth + 1)
         if child.get("role") == "img" and child.get("aria-label"):  # a picture made of text says what its label says
-            said = str(child.get("aria-label"))
-            parts = [said]
+            text = str(child.get("aria-label"))
+            parts = [text]
         if self.taken is not outer:
-            self.taken.text = clean(said)[:2_000]
+            self.taken.text = clean(text)[:2_000]
             if is_row(child):
                 self.labels.add_record_row(child, inner)
             self.taken = outer
-        return said, parts
+        return text, parts
 
     def _finish(
         self, el: HtmlElement, text: str, parts: list[str], blocks: bool, headed: bool, around: Around, at: int
@@ -316,8 +316,8 @@ class Walk:
         aria, rel = el.get("aria-label") or "", el.get("rel") or ""
         prop = el.get("itemprop") or el.get("property") or ""
         exact = el.get("datetime") or el.get("content") or ((el.get("value") or "") if tag in ("data", "meter") else "")
-        said = el.get("href") if tag == "a" else picture_address(el) if tag == "img" else ""
-        link = self.surroundings.address(said) if said else ""
+        target = el.get("href") if tag == "a" else picture_address(el) if tag == "img" else ""
+        link = self.surroundings.address(target) if target else ""
         mails = link.startswith(("mailto:", "tel:"))
         telling = (
             names or data or aria or prop or rel or exact or tag in _LONE_TAGS or (tag == "a" and (self.many or mails))
@@ -325,8 +325,8 @@ class Walk:
         if not telling or self._mentioned(el, text):
             return
         if self._words and not (self.many and tag == "a") and tag not in _LONE_TAGS - {"img"} and not mails:
-            told = " ".join([names, prop, rel, tag, *(" ".join(pair) for pair in data)])
-            if not self.asks(told):
+            words = " ".join([names, prop, rel, tag, *(" ".join(pair) for pair in data)])
+            if not self.asks(words):
                 return
         tip = el.get("title") or ""
         if not self.spends(text) or not (text or aria or exact or data or link or tip):

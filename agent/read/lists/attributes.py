@@ -121,9 +121,9 @@ def _stated(
             if (how == "tel" or "@" in target) and not re.search(r"@|\d", str(el.text_content())):  # "Write to us"
                 yield how, el, target
         else:
-            said = words_in_line(el.get("aria-label") or el.get("title") or "")
-            if _FIGURE.search(said) and not _LETTER_OR_FIGURE.search(str(el.text_content())):
-                yield "sign", el, said
+            label = words_in_line(el.get("aria-label") or el.get("title") or "")
+            if _FIGURE.search(label) and not _LETTER_OR_FIGURE.search(str(el.text_content())):
+                yield "sign", el, label
 
 
 def _common_words(texts: list[str]) -> str:

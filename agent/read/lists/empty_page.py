@@ -83,15 +83,15 @@ class EmptyPage:
     about: str = ""  # title and headings of the first level
 
     @classmethod
-    def of(cls, said: Mapping[str, Json]) -> Self:
+    def of(cls, answer: Mapping[str, Json]) -> Self:
         """The page that the script sent."""
-        lines = [(str(line["text"]), bool(line["beside"])) for line in said["lines"]]
+        lines = [(str(line["text"]), bool(line["beside"])) for line in answer["lines"]]
         return cls(
             tuple(text for text, beside in lines if not beside),
             tuple(text for text, beside in lines if beside),
-            int(said["entries"]),
-            str(said["first"]),
-            str(said["about"]),
+            int(answer["entries"]),
+            str(answer["first"]),
+            str(answer["about"]),
         )
 
     def empty_message(self, asked: frozenset[str]) -> str:
@@ -110,9 +110,9 @@ class EmptyPage:
     def why_not_empty(self) -> str:
         """Why no line settles that the list is empty, in words; "" where the page says and lists nothing."""
         messages = [line for line in (*self.lines, *self.beside) if any(True for _ in _things(line))]
-        said = f"its line {messages[0]!r} is not taken to speak of this list" if messages else ""
+        doubt = f"its line {messages[0]!r} is not taken to speak of this list" if messages else ""
         lists = f"what it lists are {self.entries:,} entries such as {self.first!r}" if self.entries else ""
-        return "; ".join(filter(None, (said, lists)))
+        return "; ".join(filter(None, (doubt, lists)))
 
 
 def message_above(run: Run) -> str:
@@ -151,8 +151,8 @@ def _things(line: str) -> Iterator[frozenset[str]]:
     if len(line) > _LONGEST:
         return
     for form in _MESSAGES:
-        if (said := form.fullmatch(line)) is not None:
-            yield frozenset(word for text in said.groupdict().values() if text for word in phrase(text))
+        if (match := form.fullmatch(line)) is not None:
+            yield frozenset(word for text in match.groupdict().values() if text for word in phrase(text))
 
 
 async def read_empty_page(page: Context) -> EmptyPage:
@@ -160,5 +160,5 @@ async def read_empty_page(page: Context) -> EmptyPage:
     a page that takes no scripts says nothing.
     """
     answer = await page.read(EMPTY_PAGE_JS, {"said": _SAID})
-    said = readable_json(answer) if isinstance(answer, str) else answer
-    return EmptyPage.of(said) if isinstance(said, Mapping) else EmptyPage()
+    parsed = readable_json(answer) if isinstance(answer, str) else answer
+    return EmptyPage.of(parsed) if isinstance(parsed, Mapping) else EmptyPage()

@@ -146,8 +146,8 @@ class ListField:
 
     def called_by(self, words: Sequence[str]) -> str:
         """The label of the glossary that a column's label is; "" where the field's own words name it as well."""
-        said = tuple(word for word in words if word not in STOP_WORDS)
-        return "" if list(said) == self.name_words else self.glossary_words.get(said, "")
+        telling = tuple(word for word in words if word not in STOP_WORDS)
+        return "" if list(telling) == self.name_words else self.glossary_words.get(telling, "")
 
     @cached_property
     def _example(self) -> re.Match[str] | None:
@@ -177,9 +177,9 @@ class ListField:
         if self.field.kind == "address":
             return "image" if KIND_WORDS["image"] & set(self.name_words) else "link"
         number = self.field.is_number
-        told = [word for name in self.prop.glossary.properties for word in split_words(name)]
-        told += [word for label in self.glossary_words for word in label[-1:]]
-        for words in (self.name_words[-1:], self.name_words, self.description_words[:3], told):
+        glossary_words = [word for name in self.prop.glossary.properties for word in split_words(name)]
+        glossary_words += [word for label in self.glossary_words for word in label[-1:]]
+        for words in (self.name_words[-1:], self.name_words, self.description_words[:3], glossary_words):
             for kind, known in KIND_WORDS.items():
                 if known & set(words):
                     return "number" if number and kind != "money" else kind  # type: ignore[return-value]
@@ -209,44 +209,46 @@ class ListField:
 
     def hinted(self, words: Sequence[str]) -> float:
         """The same for the words of classes: they run together, as `refpurpose` and `itemtitle`."""
-        said = [word for word in self.name_words if len(word) > _SHORT]
-        return self.likeness([next((name for name in said if word.endswith(name)), word) for word in words])
+        long_words = [word for word in self.name_words if len(word) > _SHORT]
+        return self.likeness([next((name for name in long_words if word.endswith(name)), word) for word in words])
 
     def _likeness(self, words: Sequence[str]) -> float:
-        said = [word for word in words if word not in STOP_WORDS]
-        said = said or [word for word in words if word in BOUNDS]
-        if not said:
+        telling = [word for word in words if word not in STOP_WORDS]
+        telling = telling or [word for word in words if word in BOUNDS]
+        if not telling:
             return 0.0
         implied = IMPLIED_WORDS.get(self.kind, frozenset())
-        meanings = {meaning_of(word) for word in said}
-        if said != self.name_words and same_words(said, self.name_words):
+        meanings = {meaning_of(word) for word in telling}
+        if telling != self.name_words and same_words(telling, self.name_words):
             return self._likeness(self.name_words)
-        named = 0.3 if said == self.name_words else 0.0
+        named = 0.3 if telling == self.name_words else 0.0
         for place, word in enumerate(self.name_words):
             full = 0.6 if place == len(self.name_words) - 1 else 0.4
-            if any_same(word, said):
+            if any_same(word, telling):
                 named += 0.05 if word in implied else full
             elif meaning_of(word) in meanings:
                 named += 0.05 if word in implied else full - 0.15
-        named = max(named, self._by_glossary(tuple(said)))
+        named = max(named, self._by_glossary(tuple(telling)))
         own = self.name_words + self.description_words
         known = {meaning_of(word) for word in own}
-        foreign = sum(meaning_of(word) not in known and not any_same(word, own) for word in set(said))
-        return max(0.0, min(1.2, named + min(0.5, self._described(said, meanings, implied))) - 0.05 * min(3, foreign))
+        foreign = sum(meaning_of(word) not in known and not any_same(word, own) for word in set(telling))
+        return max(
+            0.0, min(1.2, named + min(0.5, self._described(telling, meanings, implied))) - 0.05 * min(3, foreign)
+        )
 
-    def _by_glossary(self, said: tuple[str, ...]) -> float:
+    def _by_glossary(self, label: tuple[str, ...]) -> float:
         """Return what a label of the glossary says, where it is what the page says;
         it says less than the field's own name.
         """
-        place = next((at for at, words in enumerate(self.glossary_words) if words == said), None)
+        place = next((at for at, words in enumerate(self.glossary_words) if words == label), None)
         return 0.0 if place is None else max(_LEAST_OF_GLOSSARY, _OF_GLOSSARY - _LATER * place)
 
-    def _described(self, said: Sequence[str], meanings: set[int | str], implied: frozenset[str]) -> float:
+    def _described(self, telling: Sequence[str], meanings: set[int | str], implied: frozenset[str]) -> float:
         total = 0.0
         for word in dict.fromkeys(self.description_words):
             if any_same(word, self.name_words):
                 continue
-            if any_same(word, said):
+            if any_same(word, telling):
                 total += 0.05 if word in implied else 0.3
             elif meaning_of(word) in meanings and word not in implied:
                 total += 0.12
@@ -307,8 +309,11 @@ def _states_weekdays(asked: ListField, column: Column) -> bool:
     """True for days of the week, or spans of them, where the field asks for days in no form of its own."""
     if asked.kind != "day" or asked.field.kind == "day" or column.kind != "text" or not column.texts:
         return False
-    said = (re.split(r"\s?[-–—,&]\s?", text.casefold().rstrip(":.")) for text in column.texts)
-    return sum(weekday_names().issuperset(word.strip(".") for word in words) for words in said) > _MOSTLY * column.count
+    words_by_text = (re.split(r"\s?[-–—,&]\s?", text.casefold().rstrip(":.")) for text in column.texts)
+    return (
+        sum(weekday_names().issuperset(word.strip(".") for word in words) for words in words_by_text)
+        > _MOSTLY * column.count
+    )
 
 
 def _fit_of_days(column: Column, named: float, heading: bool) -> float:

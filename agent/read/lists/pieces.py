@@ -340,8 +340,8 @@ class PagePieces:
         if len(self.pieces) == entry.start:
             if entry.link is el:
                 self._add_picture_link(el, entry)
-            elif is_cell(el) and not entry.silent and (said := self._control_or_picture_text(el)):
-                self.pieces.append(Piece(said, el, entry.path, self._line, None, entry.start))
+            elif is_cell(el) and not entry.silent and (text := self._control_or_picture_text(el)):
+                self.pieces.append(Piece(text, el, entry.path, self._line, None, entry.start))
         self.span[el] = (entry.start, entry.own_end if entry.own_end > entry.start else len(self.pieces))
         self.parts[el] = entry.parts
         if self._open:

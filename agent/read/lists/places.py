@@ -82,12 +82,12 @@ def element_with_text(page: Page, text: str) -> HtmlElement | None:
     """The row, else the block, whose text is `text`, spaces aside; None where the page has none, or several."""
     pieces = PagePieces(page)
     bare = _squashed(text)
-    said = [_squashed(piece.text) for piece in pieces.pieces]
-    ends = [0, *accumulate(map(len, said))]
+    texts = [_squashed(piece.text) for piece in pieces.pieces]
+    ends = [0, *accumulate(map(len, texts))]
     alike = [
         el
         for el, (start, end) in pieces.span.items()
-        if ends[end] - ends[start] == len(bare) and "".join(said[start:end]) == bare
+        if ends[end] - ends[start] == len(bare) and "".join(texts[start:end]) == bare
     ]
     alike.sort(key=lambda el: sum(1 for _ in el.iterancestors()))
     if not alike or any(alike[0] not in el.iterancestors() for el in alike[1:]):

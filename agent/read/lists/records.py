@@ -294,26 +294,26 @@ def _under_own_headings(best: _Trial, fields: Sequence[ListField]) -> _Trial:
 
 
 def _is_other_matter(heading: str) -> bool:
-    said = f"{squash(heading)} "
-    return any(said.startswith(f"{words} ") or (" " in words and f" {words} " in said) for words in OTHER_MATTER)
+    padded = f"{squash(heading)} "
+    return any(padded.startswith(f"{words} ") or (" " in words and f" {words} " in padded) for words in OTHER_MATTER)
 
 
 def _other_matter(best: _Trial) -> str:
     """The last heading over the records where all of these say that they are about something else; "" for others."""
-    said = ""
+    last_heading = ""
     for place in best.keep:
         heading = best.run.heading_over(best.run.spans[place])
         if heading is None or heading.el.tag == "h1" or not _is_other_matter(heading.text):
             return ""
         if not best.run.page.is_over(heading, best.run.spans[place][0]):
             return ""
-        said = heading.text
-    return said[:_LONGEST_HEADING]
+        last_heading = heading.text
+    return last_heading[:_LONGEST_HEADING]
 
 
 def _names_a_field(heading: HeadingSpan | None, fields: Sequence[ListField]) -> bool:
-    said = split_words(heading.text) if heading is not None else ()
-    return any(word in said for asked in fields for word in asked.name_words)
+    heading_words = split_words(heading.text) if heading is not None else ()
+    return any(word in heading_words for asked in fields for word in asked.name_words)
 
 
 def _beside(best: _Trial, tried: Sequence[_Trial], fields: Sequence[ListField]) -> int:

@@ -46,12 +46,12 @@ class MainTexts:
     @cached_property
     def main(self) -> MainText:
         """The main text and what stands around it, as the library reads them."""
-        said = _extracted(self._view, with_metadata=True)
+        extracted = _extracted(self._view, with_metadata=True)
         return MainText(
-            title=said.get("title") or "",
-            author=(said.get("author") or "").replace("; ", ", "),
-            day=said.get("date") or "",
-            text=said.get("text") or "",
+            title=extracted.get("title") or "",
+            author=(extracted.get("author") or "").replace("; ", ", "),
+            day=extracted.get("date") or "",
+            text=extracted.get("text") or "",
         )
 
     @cached_property

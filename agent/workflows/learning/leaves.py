@@ -180,11 +180,11 @@ class PageLeaves:
     def pointed(self, most: int, *, many: bool) -> list[tuple[Leaf, LeafWays]]:
         """So many leaves that a person can point at, of a list with ways within its records."""
         shown = islice(filter(self._can_be_pointed_at, self.leaves()), most)
-        told = []
+        pointed = []
         for leaf in shown:
             kept = Leaf(leaf.number, leaf.text, tuple(pair for pair in leaf.attributes if pair[0] in _POINTED))
-            told.append((kept, self.ways_in_record(leaf) if many else self.ways(leaf)))
-        return told
+            pointed.append((kept, self.ways_in_record(leaf) if many else self.ways(leaf)))
+        return pointed
 
     def _can_be_pointed_at(self, leaf: Leaf) -> bool:
         el = self.page.elements[leaf.number]

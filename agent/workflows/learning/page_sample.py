@@ -129,9 +129,9 @@ async def look_at(page: Context) -> PageLook:
         BrowserError: the page could not be asked.
         NoScriptAnswer: it is no document.
     """
-    told = script_answer(await page.read(_LOOK_JS, {"most": _MOST_SNAPSHOT}))
-    tree = script_answer(told.get("tree"))
-    return PageLook(str(told["html"]), await asyncio.to_thread(page_of_answer, tree))
+    answer = script_answer(await page.read(_LOOK_JS, {"most": _MOST_SNAPSHOT}))
+    tree = script_answer(answer.get("tree"))
+    return PageLook(str(answer["html"]), await asyncio.to_thread(page_of_answer, tree))
 
 
 async def sample_page(
@@ -216,19 +216,19 @@ def _channels(
     """Those of the proposals by which the extractor reads `value`."""
     kept = []
     for proposal in proposals:
-        said = stated(view.places[place_key(proposal.place)], proposal.place, prop, reading)
-        if said.value is None or said.place is None or value_key(said.value) != value_key(value):
+        statement = stated(view.places[place_key(proposal.place)], proposal.place, prop, reading)
+        if statement.value is None or statement.place is None or value_key(statement.value) != value_key(value):
             continue
-        if exact and said.value != value:
+        if exact and statement.value != value:
             continue
-        raw = raw_text(said.place)
-        seen = said.place.visible and said.place.kind not in ("json", "data", "attribute")
+        raw = raw_text(statement.place)
+        seen = statement.place.visible and statement.place.kind not in ("json", "data", "attribute")
         kept.append(
             SampleChannel(
                 family=proposal.family,
                 place=proposal.place,
                 raw=raw[:500],
-                shape=shape_at(said.place, prop),
+                shape=shape_at(statement.place, prop),
                 shown=seen,
                 proven=seen or states(view, raw),
             )

@@ -102,8 +102,10 @@ def proposed(
 def _may_state(leaf: Leaf, looks: Sequence[str]) -> bool:
     """Return whether a leaf may state a value of these looks; of a boolean any short text may."""
     for text in (leaf.text, *(value for _, value in leaf.attributes)):
-        said = bare(text)
-        if said and any(len(said) <= _LONGEST_BOOLEAN if look.startswith("*") else look in said for look in looks):
+        bare_text = bare(text)
+        if bare_text and any(
+            len(bare_text) <= _LONGEST_BOOLEAN if look.startswith("*") else look in bare_text for look in looks
+        ):
             return True
     return False
 
@@ -165,8 +167,8 @@ def _by_microdata(css: str) -> bool:
 
 def holds_look(text: str, looks: Sequence[str]) -> bool:
     """Return whether a text may state a value of these looks (`looks_of`)."""
-    said = bare(text)
-    return any(_reads(text) == look if look.startswith("*") else look in said for look in looks)
+    bare_text = bare(text)
+    return any(_reads(text) == look if look.startswith("*") else look in bare_text for look in looks)
 
 
 def json_text(value: Json) -> str:

@@ -148,14 +148,14 @@ def view_on(
     return view_from(places_on(replace(page, matches=matches), asked), places)
 
 
-def view_from(told: Mapping[str, Json], places: Sequence[FieldPlace]) -> PageView:
+def view_from(read: Mapping[str, Json], places: Sequence[FieldPlace]) -> PageView:
     """The view of what was told of the places, and of the facts that tell the page's kind.
 
     Raises:
         NoScriptAnswer: there are no such facts in it.
     """
-    facts = script_answer(told.get("facts"))
-    looked = PlacesPage.of(told)
+    facts = script_answer(read.get("facts"))
+    looked = PlacesPage.of(read)
     documents = documents_of(looked.json)
     places_by_key = looked.records[0].places if looked.records else {}
     texts, answer = facts.get("texts"), facts.get("answer")

@@ -55,13 +55,13 @@ def page_list(
 
 
 def _language(page: Page) -> str:
-    said = str(page.root.get("lang") or "")
+    language = str(page.root.get("lang") or "")
     for name, content in (("http-equiv", "content-language"), ("property", "og:locale")):
         stated = page.root.find(f".//meta[@{name}='{content}']")
         region = "" if stated is None else str(stated.get("content") or "").replace("_", "-")
-        if region and (not said or ("-" not in said and region.startswith(said))):
-            said = region
-    return said
+        if region and (not language or ("-" not in language and region.startswith(language))):
+            language = region
+    return language
 
 
 def _structured(page: Page, properties: Sequence[Property], stamp: str) -> tuple[Record, ...]:

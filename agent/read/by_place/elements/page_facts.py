@@ -83,16 +83,16 @@ def landmarks_of(elements: Elements) -> list[str]:
 
 def outline_of(elements: Elements) -> str:
     """The tags of the body's elements, each with its level; of a large page those at the beginning of each level."""
-    told: set[str] = set()
+    levels: set[str] = set()
     waiting, count = [(elements.body, -1)], 0
     while waiting:
         el, depth = waiting.pop()
         if depth >= 0:
-            told.add(f"{depth}{el.tag}")
+            levels.add(f"{depth}{el.tag}")
             count += 1
         if depth < _DEEPEST_OUTLINED and count <= _MOST_OUTLINED:
             waiting += [(child, depth + 1) for child in reversed(elements.children(el))]
-    return " ".join(sorted(told))
+    return " ".join(sorted(levels))
 
 
 def texts_of(elements: PageElements) -> list[tuple[str, str]] | None:
@@ -100,7 +100,7 @@ def texts_of(elements: PageElements) -> list[tuple[str, str]] | None:
 
     None where there are too many. What holds more than texts is told by its name.
     """
-    page, told, drawings = elements.page, list[tuple[str, str]](), set[int]()
+    page, texts, drawings = elements.page, list[tuple[str, str]](), set[int]()
     places = {elements.body.mem_id: ""}
     for el in elements.element(elements.body).iterdescendants(etree.Element):
         node = elements.node(el)
@@ -110,14 +110,14 @@ def texts_of(elements: PageElements) -> list[tuple[str, str]] | None:
             drawings.add(node.mem_id)
         if node.tag in _SILENT or around in drawings or not page.drawn(el):
             continue
-        if len(told) > _MOST_TEXTS:
+        if len(texts) > _MOST_TEXTS:
             return None
         if node.mem_id in page.shadow_roots or "-" in str(node.tag) or node.tag in _CLOSED:
-            told.append((place, f"<{node.tag}>"))
+            texts.append((place, f"<{node.tag}>"))
         if node.tag == "img":
-            told.append((place, js.squash(elements.attribute(node, "alt") or "") or "<img>"))
-        told += _own_texts(place, node, " ".join([el.text or "", *(child.tail or "" for child in el)]), not len(el))
-    return told
+            texts.append((place, js.squash(elements.attribute(node, "alt") or "") or "<img>"))
+        texts += _own_texts(place, node, " ".join([el.text or "", *(child.tail or "" for child in el)]), not len(el))
+    return texts
 
 
 def _name(elements: Elements, node: Node) -> str:

@@ -74,7 +74,7 @@ class _PageReading:
         page, arg = self._page, self._arg
         invalid = [key for key, numbers in page.matches.items() if numbers is None and not key.startswith(LOOSER)]
         scripts = [script.get("type") or "" for script in page.root.iter("script")]
-        told: dict[str, Json] = {
+        answer: dict[str, Json] = {
             "url": page.url,
             "lang": page.root.get("lang") or "",
             "ready": "complete" if page.window is None or page.window.loaded else "interactive",
@@ -88,18 +88,18 @@ class _PageReading:
             "jsonCut": False,
             "text": "",
         }
-        scopes, told["tables"] = self._scopes()
-        told["cut"] = int(len(scopes) > _MOST_RECORDS) * _MOST_RECORDS
+        scopes, answer["tables"] = self._scopes()
+        answer["cut"] = int(len(scopes) > _MOST_RECORDS) * _MOST_RECORDS
         records = [self._record(scope) for scope in scopes[:_MOST_RECORDS]]
-        told["records"] = list[Json](records)
-        told["near"] = self._nearest(records) if self._near else {}
+        answer["records"] = list[Json](records)
+        answer["near"] = self._nearest(records) if self._near else {}
         if arg.get("many"):
-            told["text"] = page.text(self._elements.element(self._elements.body))[:_MOST_TEXT]
+            answer["text"] = page.text(self._elements.element(self._elements.body))[:_MOST_TEXT]
         if arg.get("json"):
-            told["json"], told["jsonCut"] = self._json()
+            answer["json"], answer["jsonCut"] = self._json()
         if "selectors" in arg:
-            told["facts"] = self._facts()
-        return told
+            answer["facts"] = self._facts()
+        return answer
 
     def _facts(self) -> dict[str, Json]:
         elements, arg = self._elements, self._arg
@@ -146,14 +146,14 @@ class _PageReading:
 
     def _json(self) -> tuple[list[Json], bool]:
         """The texts that should be JSON, and whether some were left out because they are too large."""
-        left, told, cut = _MOST_JSON, list[Json](), False
+        left, entries, cut = _MOST_JSON, list[Json](), False
         for kind, text, where in self._json_texts():
             if len(text) > left:
                 cut = True
                 continue
             left -= len(text)
-            told.append({"k": kind, "t": text, "s": where})
-        return told, cut
+            entries.append({"k": kind, "t": text, "s": where})
+        return entries, cut
 
     def _json_texts(self) -> Iterator[tuple[str, str, str]]:
         elements = self._elements
