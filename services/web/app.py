@@ -12,19 +12,20 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from shoal.agent.spec import JobSpec
-from shoal.services.web.api.admin.secrets import secret_routes
-from shoal.services.web.api.admin.sites import site_routes
-from shoal.services.web.api.admin.tenants import tenant_routes
+from shoal.services.schedules.spec import ScheduleSpec
+from shoal.services.web.api.admin.secrets import SecretBody, secret_routes
+from shoal.services.web.api.admin.sites import SitePatch, site_routes
+from shoal.services.web.api.admin.tenants import TenantPatch, tenant_routes
 from shoal.services.web.api.admin.workers import worker_routes
 from shoal.services.web.api.batch import batch_routes
-from shoal.services.web.api.changes import change_routes
+from shoal.services.web.api.changes import JobPatch, SettleBody, change_routes
 from shoal.services.web.api.drafts import draft_routes
 from shoal.services.web.api.events import feed_routes
 from shoal.services.web.api.jobs import job_routes, submit_routes
 from shoal.services.web.api.live import live_routes
-from shoal.services.web.api.questions import question_routes
+from shoal.services.web.api.questions import AnswerBody, Asked, question_routes
 from shoal.services.web.api.results import result_routes
-from shoal.services.web.api.schedules.keys import schedule_key_routes
+from shoal.services.web.api.schedules.keys import ScheduleKeyBody, schedule_key_routes
 from shoal.services.web.api.schedules.routes import schedule_routes
 from shoal.services.web.api.sessions import session_routes
 from shoal.services.web.api.status import status_routes
@@ -33,8 +34,8 @@ from shoal.services.web.api.tries import try_routes
 from shoal.services.web.api.views.jobs import SubmittedView
 from shoal.services.web.api.views.problems import ProblemView
 from shoal.services.web.api.views.results import RecordChangeView, ResultView
-from shoal.services.web.api.webhooks import webhook_routes
-from shoal.services.web.api.workflow_tries import workflow_try_routes
+from shoal.services.web.api.webhooks import NotifyBody, webhook_routes
+from shoal.services.web.api.workflow_tries import VersionTryBody, workflow_try_routes
 from shoal.services.web.api.workflows import workflow_routes
 from shoal.services.web.cluster_state.overview import has_model
 from shoal.services.web.deps import GatewayDeps
@@ -46,6 +47,7 @@ from shoal.services.web.http.lazy_route import add_routes
 from shoal.services.web.http.quota import Quota
 from shoal.services.web.http.requests import RequestContext
 from shoal.services.web.live.event_feed import EventFeed
+from shoal.services.web.live.orders import TakeoverBody
 from shoal.services.web.live.rooms import LiveRooms
 from shoal.services.web.pages.routes import add_dashboard
 from shoal.services.web.specs.specs import SpecChecker
@@ -53,12 +55,25 @@ from shoal.services.web.tries.trier import Trier
 from shoal.services.web.tries.version_trier import VersionTrier
 
 _SECURITY = {"apiKey": {"type": "http", "scheme": "bearer", "description": "an API key, `shoal_…`"}}
+_READ = (
+    JobSpec,
+    JobPatch,
+    SettleBody,
+    ScheduleSpec,
+    ScheduleKeyBody,
+    SecretBody,
+    SitePatch,
+    TenantPatch,
+    Asked,
+    AnswerBody,
+    TakeoverBody,
+    NotifyBody,
+    VersionTryBody,
+)
+_WRITTEN = (ProblemView, SubmittedView, ResultView, RecordChangeView)
 _MODELS: tuple[tuple[type[BaseModel], Literal["validation", "serialization"]], ...] = (
-    (JobSpec, "validation"),
-    (ProblemView, "serialization"),
-    (SubmittedView, "serialization"),
-    (ResultView, "serialization"),
-    (RecordChangeView, "serialization"),
+    *((model, "validation") for model in _READ),
+    *((model, "serialization") for model in _WRITTEN),
 )
 """Models that FastAPI does not see, since their routes read and write bytes."""
 _OPEN_PATHS = frozenset({"/healthz", "/readyz"})

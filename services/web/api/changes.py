@@ -137,5 +137,6 @@ def _parsed(model: type[B], body: bytes) -> B:
 
 
 def body_of(model: type[BaseModel], media_type: str) -> dict[str, object]:
-    """Return what openapi.json says of a route that reads such a body itself."""
-    return {"requestBody": {"required": True, "content": {media_type: {"schema": model.model_json_schema()}}}}
+    """Return what openapi.json says of a route that reads such a body itself; `create_app` names its models."""
+    schema = {"$ref": f"#/components/schemas/{model.__name__}"}
+    return {"requestBody": {"required": True, "content": {media_type: {"schema": schema}}}}

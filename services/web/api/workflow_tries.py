@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from shoal.agent.support.json_value import Json
 from shoal.services.errors import BadInput, NotFound
 from shoal.services.store.workflows.records import VersionRow, WorkflowRow
+from shoal.services.web.api.changes import body_of
 from shoal.services.web.api.jobs import JSON
 from shoal.services.web.api.tries import GONE, LONGEST_S
 from shoal.services.web.aside import aside
@@ -52,12 +53,11 @@ class VersionTryBody(BaseModel):
 def workflow_try_routes(deps: GatewayDeps, authenticator: Authenticator, trier: VersionTrier) -> APIRouter:
     """POST /v1/workflows/{name}:try."""
     router = APIRouter(prefix="/v1", tags=["workflows"], route_class=LazyRoute)
-    schema = VersionTryBody.model_json_schema(ref_template="#/components/schemas/{model}")
 
     @router.post(
         "/workflows/{name}:try",
         response_model=VersionTryView,
-        openapi_extra={"requestBody": {"required": True, "content": {JSON: {"schema": schema}}}},
+        openapi_extra=body_of(VersionTryBody, JSON),
         summary="Try a version of a workflow on given pages",
     )
     async def attempt(
