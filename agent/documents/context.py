@@ -272,7 +272,7 @@ class DocumentContext:
             self._reading.trust.served(by_document=True)
             self._reading.on_outcome(DocumentOutcome.USED)
             self._read_raw = self._raw if own is None else self._answer
-            return question.answer(document.view)
+            return dict(document.view)
         if self._page is None:
             self._pass_on()
         page = await self._in_browser()

@@ -70,7 +70,7 @@ def stored_pages(kept: Iterable[tuple[str, bytes, bytes]]) -> list[KeptPage]:
 
 
 def checked(old: Version, new: Version, pages: Sequence[KeptPage], schema: Mapping[str, Json] | None) -> RepairTest:
-    """Test that a repair reads what the version read as before, and what taught it as its baseline did."""
+    """Test that a repair reads pages as the version did, and those that it was learned from as the baseline did."""
     right, wrong = 0, []
     for page in pages:
         view = _view(page, new.branches)

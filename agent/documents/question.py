@@ -45,10 +45,6 @@ class DocumentQuestion:
         """Return whether it asks what page it is, too."""
         return "selectors" in self.arg
 
-    def answer(self, view: Mapping[str, Json]) -> Json:
-        """Return what a document's view says, in the place of what the script would say."""
-        return dict(view)
-
     def view(self, answer: Json) -> Mapping[str, Any]:
         """Return what the script said, as a document's view says it; empty where it said nothing."""
         try:

@@ -94,6 +94,12 @@ class Page:
         """
         return self._numbers[el]
 
+    @cached_property
+    def last_within(self) -> Sequence[int]:
+        """By element: the number of the last element in it, which is its own where it holds none."""
+        around = (el.getparent() for el in self.elements)
+        return last_within([-1 if el is None else self._numbers[el] for el in around])
+
     # --- what is shown -------------------------------------------------------------------------------------
 
     def is_visible(self, el: html.HtmlElement) -> bool:
@@ -305,3 +311,15 @@ class Page:
     @cached_property
     def _ids(self) -> Counter[str]:
         return Counter(str(el.get("id")) for el in self.elements if el.get("id"))
+
+
+def last_within(parents: Sequence[int]) -> list[int]:
+    """By element in document order: the last element in it, itself included.
+
+    Args:
+        parents: the number of each element's parent; -1 of the root.
+    """
+    ends = list(range(len(parents)))
+    for number in range(len(ends) - 1, 0, -1):
+        ends[parents[number]] = max(ends[parents[number]], ends[number])
+    return ends

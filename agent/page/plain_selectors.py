@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from shoal.agent.page.lexbor_tree import ParsedHtml
+from shoal.agent.page.page import last_within
 from shoal.agent.support.bounded_cache import bounded_cache
 
 _STEP = re.compile(r"(^|\s*>\s*|\s+)(\*|[a-z][a-z0-9-]*)?((?:[.#]-?[^\W\d][\w-]*)*)", re.IGNORECASE)
@@ -50,13 +51,10 @@ class PlainSelectors:
                 for name in (attributes["class"] or "").split():
                     named.setdefault("." + name, {})[number] = None
             if "id" in attributes:
-                named.setdefault(f"#{attributes['id']}", {})[number] = None
+                named.setdefault(f"#{attributes['id'] or ''}", {})[number] = None
         self.named: Mapping[str, Mapping[int, None]] = named
         """The numbers of the elements of each tag, id (`#id`) and class (`.class`)."""
-        self._ends = list(self._all)  # the last element within each
-        for number in reversed(self._all[1:]):
-            parent = self._parents[number]
-            self._ends[parent] = max(self._ends[parent], self._ends[number])
+        self._ends = last_within(self._parents)
 
     def find(self, steps: Iterable[SelectorStep]) -> Sequence[int]:
         """The numbers of the elements in document order."""

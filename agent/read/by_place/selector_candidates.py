@@ -48,6 +48,7 @@ class SelectorCandidates:
         self._compound: dict[str, Candidate] = {}
         self._names: dict[int, tuple[Candidate, ...]] = {}
         self._single: dict[tuple[str, str], bool] = {}
+        self._nested: dict[str, bool] = {}
         self._parents: list[int] = []  # by the document, not by what is drawn; -1 of the root
         self._lights = bytearray(len(page.elements))
         self._by: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
@@ -64,17 +65,6 @@ class SelectorCandidates:
                 self._by["id", str(name)].append(number)
             for name in set((el.get("class") or "").split()):
                 self._by["class", name].append(number)
-
-    @cached_property
-    def _ends(self) -> list[int]:
-        """The number of the last element in each element."""
-        ends = list(range(len(self._parents)))
-        for number in range(len(ends) - 1, 0, -1):
-            above = self._page.elements[number].getparent()
-            if above is not None:
-                at = self._page.number(above)
-                ends[at] = max(ends[at], ends[number])
-        return ends
 
     def reaches(self, number: int) -> bool:
         """True where selectors of the document reach an element."""
@@ -148,11 +138,12 @@ class SelectorCandidates:
 
     def below(self, inner: Candidate, scope: int) -> Sequence[int]:
         """The elements of `inner` that are in an element."""
-        return inner.numbers[bisect_right(inner.numbers, scope) : bisect_right(inner.numbers, self._ends[scope])]
+        last = self._page.last_within[scope]
+        return inner.numbers[bisect_right(inner.numbers, scope) : bisect_right(inner.numbers, last)]
 
     def contains(self, scope: int, number: int) -> bool:
         """True where an element is in another, or the same."""
-        return scope <= number <= self._ends[scope]
+        return scope <= number <= self._page.last_within[scope]
 
     def within(self, outer: Candidate, inner: Candidate) -> list[int]:
         """The elements of `inner` that are in some of `outer`."""
@@ -165,7 +156,11 @@ class SelectorCandidates:
 
     def is_nested(self, name: Candidate) -> bool:
         """True where one of its elements is in another."""
-        return any(self.contains(around, number) for around, number in pairwise(name.numbers))
+        known = self._nested.get(name.css)
+        if known is None:
+            known = any(self.contains(around, number) for around, number in pairwise(name.numbers))
+            self._nested[name.css] = known
+        return known
 
     def _is_single(self, outer: Candidate, inner: Candidate) -> bool:
         """True where one element of `inner` is in some of `outer`."""

@@ -55,7 +55,6 @@ class Surroundings:
         canonical = next((el for el in root.iter("link") if "canonical" in (el.get("rel") or "").split()), None)
         self.canonical = urljoin(self.base, canonical.get("href", "")) if canonical is not None else ""
         self.title = one_line(next((str(el.text_content()) for el in root.iter("title")), ""))
-        self._ends = self._last_within()
         self._links = [
             number for number, el in enumerate(page.elements) if el.tag == "a" and el.get("href") is not None
         ]
@@ -65,26 +64,17 @@ class Surroundings:
         self.titled = self._titled()
         self.own_heading = self._own_heading()
 
-    def _last_within(self) -> list[int]:
-        ends = list(range(len(self.page.elements)))
-        for number in range(len(ends) - 1, 0, -1):
-            parent = self.page.elements[number].getparent()
-            assert parent is not None
-            above = self.page.number(parent)
-            ends[above] = max(ends[above], ends[number])
-        return ends
-
     def holds(self, el: HtmlElement, inner: HtmlElement | None) -> bool:
         """True for an element and what it stands in."""
         if inner is None:
             return False
         number = self.page.number(el)
-        return number <= self.page.number(inner) <= self._ends[number]
+        return number <= self.page.number(inner) <= self.page.last_within[number]
 
     def _within(self, el: HtmlElement, numbers: Sequence[int]) -> Iterator[HtmlElement]:
         """The elements of these numbers that an element holds, itself left out."""
         first = self.page.number(el)
-        last = self._ends[first]
+        last = self.page.last_within[first]
         for at in range(bisect_left(numbers, first + 1), len(numbers)):
             if numbers[at] > last:
                 return

@@ -107,11 +107,17 @@ def link_worth(
     return max((_LINKED if each.kind == "name" or each is fields[0] else _LINKED_ASIDE for each in of), default=0.0)
 
 
+def _are_bounds(first: Column, second: Column) -> bool:
+    """True for the two bounds of one span of money."""
+    bounds = {first.source[-1], second.source[-1]} == {*BOUNDS_OF_MONEY}
+    return bounds and first.kind == second.kind == "money" and first.source[:-1] == second.source[:-1]
+
+
 def clash(first: Column, second: Column) -> bool:
     """True when two columns may not serve two fields: both take the same stretch of text."""
     if {first.kind, second.kind} & {"link", "image"}:
         return first is second
-    if (is_counted(first) and is_counted(second)) or {first.source[-1], second.source[-1]} == {*BOUNDS_OF_MONEY}:
+    if (is_counted(first) and is_counted(second)) or _are_bounds(first, second):
         return first is second
     cells = {_cell_of(first), _cell_of(second)}
     if len(cells) == 2 and "" not in cells:

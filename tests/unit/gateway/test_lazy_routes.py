@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import httpx
 import pytest
 from fastapi import APIRouter, FastAPI
@@ -46,3 +49,11 @@ async def test_every_route_of_the_gateway_can_be_analyzed() -> None:
         routes = [route for route in here.app.routes if isinstance(route, LazyRoute)]
         assert len(routes) > 70
         assert all(route.dependant.call is not None for route in routes)
+
+
+async def test_every_schema_that_the_document_refers_to_is_in_it() -> None:
+    async with world() as here:
+        document = here.app.openapi()
+    names = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document)))
+    assert len(names) > 60
+    assert names - document["components"]["schemas"].keys() == set()

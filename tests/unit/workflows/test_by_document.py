@@ -74,7 +74,7 @@ def documents(document: str, page: str) -> FakeBrowser:
         body = (page if question.rendered else document).encode()
         raw = RawDocument(URL, 200, {"content-type": "text/html; charset=utf-8"}, body)
         read = HtmlDocument(raw).read(question.arg)
-        told = question.answer(read.view)
+        told = dict(read.view)
         return {**told, "facts": {**told["facts"], "document": not question.rendered}}
 
     return FakeBrowser({URL: FakePage(read=answer)})

@@ -87,7 +87,7 @@ def shown(html: str, url: str) -> Callable[[str, Json], Json]:
         question = DocumentQuestion.of(script, arg, JOB.extract)
         assert question is not None
         read = HtmlDocument(RawDocument(url, 200, HTML, html.encode())).read(question.arg)
-        told = question.answer(read.view)
+        told = dict(read.view)
         return {**told, "facts": {**told["facts"], "document": False}}
 
     return answer
