@@ -1655,7 +1655,8 @@ globalThis.shoalWalker ??= (() => {
   const TELLS = '[role=alert], [role=status], [role=log], [role=note], [role=heading], [role=separator], [role=progressbar], [aria-live]:not([aria-live=off])';
   const isMessage = row => [row, ...row.querySelectorAll(TELLS)].some(one => one.matches(TELLS) && label(one) === label(row));
   const isRefused = row => row.disabled || !!row.closest('[aria-disabled=true]') || getComputedStyle(row).pointerEvents === 'none';
-  const isChoice = row => !isRefused(row) && !isMessage(row) && !isEcho(row);
+  const choicesAmong = rows => { const isEcho = echoTest(); return rows.filter(row => !isRefused(row) && !isMessage(row) && !isEcho(row)); };
+  const isChoice = row => choicesAmong([row]).length > 0;
   // What rows said beside each text that a field held: one that says the same beside every text, as "Zu: no results" and
   // "Zug: no results", is made of the text. Two texts tell it of a row that is alone, else three.
   const echoes = new WeakMap(); // field -> { text, texts: with rows, beside: words -> text -> whether it was alone, stood: words -> texts }
@@ -1672,13 +1673,14 @@ globalThis.shoalWalker ??= (() => {
     }
     echoes.set(field, Object.assign(note, { text: folded(field.value) }));
   };
-  const isEcho = row => fieldsTyped().some(field => {
+  // A test for many rows: the fields are looked for once, and not for each row.
+  const echoTest = (fields = fieldsTyped()) => row => fields.some(field => {
     const { text, texts, beside } = echoes.get(field), said = folded(label(row));
     const others = said.includes(text) ? [...beside.get(said.replace(text, '')) || []].filter(([other]) => other !== text) : [];
     return (others.length + 1 >= ECHOED && others.length === texts.size - texts.has(text)) || (others.length > 0 && others.every(([, alone]) => alone) && choicesFor(field).length === 1);
   });
   const choice = (id, wanted, exact) => {
-    const all = choicesFor(find(id)), shown = all.filter(item => !isMessage(item) && !isEcho(item)), free = shown.filter(item => !isRefused(item));
+    const isEcho = echoTest(), all = choicesFor(find(id)), shown = all.filter(item => !isMessage(item) && !isEcho(item)), free = shown.filter(item => !isRefused(item));
     const among = typeof wanted === 'number' ? shown : free, typed = among.filter(item => item.hasAttribute('role')), items = typed.length ? typed : among;
     const tests = typeof wanted === 'number' ? [(item, index) => index === wanted]
       : [item => label(item) === wanted, item => item.getAttribute('data-value') === wanted || item.getAttribute('value') === wanted,
@@ -1755,7 +1757,7 @@ globalThis.shoalWalker ??= (() => {
   const notePick = (field, option) => {
     const said = folded(label(option)), text = folded(field.value);
     // Of what says more than the text and is alone, the field has to show that it is no message.
-    const listed = said === text || choicesFor(field).filter(isChoice).length > 1 || [...echoes.get(field)?.stood.get(said) || []].some(other => other !== text);
+    const listed = said === text || choicesAmong(choicesFor(field)).length > 1 || [...echoes.get(field)?.stood.get(said) || []].some(other => other !== text);
     unchosen.get(field).pick = { option, named: listed && goesBy(option, said, text) };
     seeChosen(field);
   };
@@ -1787,7 +1789,7 @@ globalThis.shoalWalker ??= (() => {
   // Whether Enter in a field chooses from its list, and sends nothing.
   const entersChoice = field => {
     const marked = markedOption(field);
-    return marked ? isChoice(marked) : field.getAttribute('aria-expanded') === 'true' && choicesFor(field).some(isChoice);
+    return marked ? isChoice(marked) : field.getAttribute('aria-expanded') === 'true' && choicesAmong(choicesFor(field)).length > 0;
   };
   // What people do, as the document hears it before its scripts do: scripts' own events are not trusted.
   const hear = (event, heard) => addEventListener(event, told => {
