@@ -7,6 +7,7 @@ import asyncio
 import httpx
 
 from shoal.agent.support.bounded_answers import PLAIN, AnswerUnreadable, whole
+from shoal.agent.support.json_value import Json
 from shoal.services.trust import authorities
 
 _GONE = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
@@ -40,21 +41,32 @@ class BoundedTransport(httpx.AsyncBaseTransport):
         await self._transport.aclose()
 
 
-async def bounded_get(http: httpx.AsyncClient, url: str, most_bytes: int, *, timeout_s: float) -> httpx.Response:
-    """Return what `url` answers, redirects followed,
-    by a client of any kind.
+async def bounded_answer(
+    http: httpx.AsyncClient, url: str, most_bytes: int, *, timeout_s: float, body: Json = None
+) -> httpx.Response:
+    """Return what `url` answers, redirects followed, by a client of any kind.
+
+    Args:
+        body: JSON to send by POST; None: GET.
 
     Raises:
         httpx.HTTPError: there is no answer, or none that can be read.
         TimeoutError: it took longer than `timeout_s` in all.
     """
-    asking = http.stream("GET", url, headers={"Accept-Encoding": PLAIN}, timeout=timeout_s, follow_redirects=True)
+    asking = http.stream(
+        "GET" if body is None else "POST",
+        url,
+        json=body,
+        headers={"Accept-Encoding": PLAIN},
+        timeout=timeout_s,
+        follow_redirects=True,
+    )
     async with asyncio.timeout(timeout_s), asking as answer:
         try:
-            body = await whole(answer.aiter_raw(), answer.headers.get("content-encoding", ""), most_bytes)
+            content = await whole(answer.aiter_raw(), answer.headers.get("content-encoding", ""), most_bytes)
         except AnswerUnreadable as error:
             raise httpx.DecodingError(str(error), request=answer.request) from error
-    return _as_read(answer, body)
+    return _as_read(answer, content)
 
 
 def _as_read(answer: httpx.Response, body: bytes) -> httpx.Response:

@@ -19,6 +19,10 @@ _FRAMES = ("div", "label")
 _ROLES = {"a": "link", "button": "button", "textarea": "textbox", "select": "combobox"}
 _INPUTS = {"checkbox": "checkbox", "radio": "radio", "search": "searchbox", "submit": "button", "button": "button"}
 
+_WAITED = "waited for the page"
+_ACTED = "navigate, completed"
+"""A memory, in the words by which our prompts say that all actions of a mini goal were done."""
+
 
 def read_page(state: str) -> str:
     """Its list of elements in our notation: `[12 role "name" ="value"]`, text between them as it stands."""
@@ -109,6 +113,10 @@ class PeerPrompt(Prompt):
         return below is not None and float(below[1]) > 0
 
 
+class _NoSuchActionError(Exception):
+    """Its actions cannot do what the next move is."""
+
+
 class PeerSolver:
     """Answers browser-use's requests, and counts them by task."""
 
@@ -119,31 +127,52 @@ class PeerSolver:
     def __call__(self, body: Mapping[str, Json]) -> str:
         prompt = PeerPrompt(body)
         task = self._tasks[prompt.task]
-        actions = self._actions(prompt, task)
+        counted = self.counted.setdefault(task.name, Counted())
+        try:
+            actions, memory = _reply_to(prompt, task)
+        except (LookupError, AssertionError, _NoSuchActionError) as lack:
+            counted.lost.append(str(lack))
+            actions, memory = [_done(str(lack), success=False)], ""
         reply = {
             "thinking": "there is work left",
             "evaluation_previous_goal": "as it was meant",
-            "memory": "",
+            "memory": memory,
             "next_goal": "as listed",
             "action": actions,
         }
         text = json.dumps(reply)
-        counted = self.counted.setdefault(task.name, Counted())
         counted.calls += 1
         counted.prompt += len(prompt.whole)
         counted.reply += len(text)
         counted.only_done += "done" in actions[0] and task.answer is None and task.record is None
+        counted.prompts.append(prompt.whole)
+        counted.replies.append(text)
         return text
 
-    def _actions(self, prompt: PeerPrompt, task: Task) -> list[Json]:
-        try:
-            if task.is_over(prompt):
-                return [{"done": {"text": _final_text(prompt, task), "success": True, "files_to_display": []}}]
-            return [_action(act) for act in task.move(prompt).acts(prompt)]
-        except (LookupError, AssertionError):
-            if not prompt.goes_on_below:
-                raise
-            return [{"scroll": {"down": True, "pages": 1.0}}]
+
+def _reply_to(prompt: PeerPrompt, task: Task) -> tuple[list[Json], str]:
+    """Return actions, and what is to be remembered.
+
+    Raises:
+        LookupError, AssertionError: the prompt lacks what the task needs.
+        _NoSuchActionError: browser-use has no action for the next move.
+    """
+    try:
+        if task.is_over(prompt):
+            return [_done(_final_text(prompt, task))], ""
+        move = task.move(prompt)
+        actions = [_action(act) for act in move.acts(prompt)]
+    except (LookupError, AssertionError):
+        if prompt.goes_on_below:
+            return [{"scroll": {"down": True, "pages": 1.0}}], ""
+        if prompt.done.count(_WAITED) < 2:
+            return [{"wait": {"seconds": 2}}], _WAITED
+        raise
+    return actions, _ACTED if move.last and move.then == {"acted": True} else ""
+
+
+def _done(text: str, *, success: bool = True) -> Json:
+    return {"done": {"text": text, "success": success, "files_to_display": []}}
 
 
 def _final_text(prompt: PeerPrompt, task: Task) -> str:
@@ -154,12 +183,19 @@ def _final_text(prompt: PeerPrompt, task: Task) -> str:
 
 
 def _action(act: Mapping[str, Json]) -> Json:
+    if act["action_type"] == "CALL":
+        name, args = act["call"]["name"], act["call"]["args"]
+        if name == "keyboard_press":
+            return {"send_keys": {"keys": args["key_comb"]}}
+        if name == "keyboard_type":
+            return {"send_keys": {"keys": args["text"]}}
+        raise _NoSuchActionError(f"browser-use has no action for {name}")
     index = int(act["id"])
     match act["action_type"]:
-        case "CLICK":
+        case "CLICK" if "button" not in act:
             return {"click": {"index": index}}
         case "INPUT_TEXT":
             return {"input": {"index": index, "text": act["text"], "clear": True}}
         case "SELECT_OPTION":
             return {"select_dropdown": {"index": index, "text": act["option"]["label"]}}
-    raise ValueError(f"no action of browser-use for {act['action_type']}")
+    raise _NoSuchActionError(f"browser-use has no action for {json.dumps(act)}")

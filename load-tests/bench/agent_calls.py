@@ -29,7 +29,7 @@ import sys
 import tempfile
 import threading
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -133,19 +133,43 @@ def run(tree: Path, only: str, served: Served = all_tasks) -> tuple[dict[str, Co
     with served() as every:
         tasks = [task for task in every if task.name.startswith(only)]
         solver = Solver(tasks)
-        with _model(solver) as url:
+        with model_of(solver) as url:
             asked = {"model": f"{url}", "tasks": [{"name": task.name, "spec": task.spec} for task in tasks]}
-            told = _done(tree, asked, tasks)
+            command = [sys.executable, str(SIDE), str(tree)]
+            told = _run_side(command, asked, tasks, env={**os.environ, "PYTHONPATH": str(tree)})
         return solver.counted, told, tasks
 
 
-def _done(tree: Path, asked: Json, tasks: list[Task]) -> dict[str, Any]:
-    """Return what the tasks gave by the agent of `tree`, each judged before the next one begins."""
+def run_peer(
+    python: Path, only: str, served: Served = all_tasks
+) -> tuple[dict[str, Counted], dict[str, Any], list[Task]]:
+    """The same by browser-use, for the tasks that it can be compared in."""
+    with served() as every:
+        tasks = [
+            task for task in every if task.name.startswith(only) and not task.loop and task.name not in NEEDS_HEADINGS
+        ]
+        solver = PeerSolver(tasks)
+        with model_of(solver) as url:
+            goals = [
+                {
+                    "name": task.name,
+                    "url": task.spec["url"],
+                    "goal": _peer_goal(task),
+                    "records": task.record is not None,
+                }
+                for task in tasks
+            ]
+            asked = {"model": url, "chromium": str(find_chromium()), "tasks": goals}
+            told = _run_side([str(python), str(PEER)], asked, tasks, stderr=subprocess.DEVNULL)
+        return solver.counted, told, tasks
+
+
+def _run_side(command: list[str], asked: Json, tasks: list[Task], **how: Any) -> dict[str, Any]:
+    """Return what the tasks gave by one agent's program, each judged before the next one begins."""
     told: dict[str, Any] = {}
-    command, env = [sys.executable, str(SIDE), str(tree)], {**os.environ, "PYTHONPATH": str(tree)}
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as side:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **how) as side:
         assert side.stdin is not None and side.stdout is not None
-        end = threading.Timer(LIMIT_S, side.kill)
+        end = threading.Timer(LIMIT_S * (1 + len(tasks) // 10), side.kill)
         end.start()
         try:
             side.stdin.write(json.dumps(asked) + "\n")
@@ -161,34 +185,6 @@ def _done(tree: Path, asked: Json, tasks: list[Task]) -> dict[str, Any]:
     return told
 
 
-def run_peer(python: Path, only: str) -> tuple[dict[str, Counted], dict[str, Any], list[Task]]:
-    """The same by browser-use, for the tasks that it can be compared in."""
-    with all_tasks() as every:
-        tasks = [
-            task for task in every if task.name.startswith(only) and not task.loop and task.name not in NEEDS_HEADINGS
-        ]
-        solver = PeerSolver(tasks)
-        with _model(solver) as url:
-            goals = [{"name": task.name, "url": task.spec["url"], "goal": _peer_goal(task)} for task in tasks]
-            done = subprocess.run(
-                [str(python), str(PEER)],
-                input=json.dumps({"model": url, "chromium": str(find_chromium()), "tasks": goals}),
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-                timeout=LIMIT_S * 2,
-                check=True,
-            )
-        told: dict[str, Any] = {}
-        for line in done.stdout.splitlines():
-            told |= json.loads(line)
-        for task in tasks:
-            if task.record is not None and told[task.name]["answer"]:
-                told[task.name]["records"] = json.loads(told[task.name]["answer"])
-        _judge(tasks, told)
-        return solver.counted, told, tasks
-
-
 def _peer_goal(task: Task) -> str:
     """All that the job says, in words: it has a goal and no further fields."""
     data, extract = task.spec.get("data"), task.spec.get("extract")
@@ -201,7 +197,7 @@ def _peer_goal(task: Task) -> str:
 
 
 @contextmanager
-def _model(solver: Callable[[Mapping[str, Json]], str]) -> Iterator[str]:
+def model_of(solver: Callable[[Mapping[str, Json]], str]) -> Iterator[str]:
     """The address of a server whose answers the solver makes, in a thread of its own."""
     begun, over = threading.Event(), threading.Event()
     at: list[str] = []
@@ -268,10 +264,19 @@ def tell(report: Report, state: str, counted: dict[str, Counted], told: dict[str
 
 
 def _beside_peer(report: Report, now: dict[str, Counted], python: Path, only: str) -> None:
-    """Adds what browser-use cost, and ours as a share of it over the tasks that it solved."""
+    """Adds what browser-use cost, and ours beside it."""
     counted, told, tasks = run_peer(python, only)
     tell(report, "browser-use", counted, told, tasks)
-    both = [task.name for task in tasks if told[task.name]["right"]]
+    both = [task.name for task in tasks if told.get(task.name, {}).get("right")]
+    compare_with_peer(report, now, counted, both)
+
+
+def compare_with_peer(
+    report: Report, now: Mapping[str, Counted], counted: Mapping[str, Counted], both: Sequence[str]
+) -> None:
+    """Adds what ours cost as a share of what browser-use did, over the tasks `both` solved."""
+    if not both:
+        return
     for figure, words, bound in (
         ("calls", "calls", 1.0),
         ("prompt", "prompt tokens", 0.6),

@@ -1,19 +1,17 @@
 """Serves MiniWoB++ tasks to browsers anywhere in the cluster, and hears how each episode ended.
 
-A task's page is served under an address of its own for each episode. A script at its end begins the episode with the
-episode's seed, and tells the verdict of the page's own code. Nothing of it is on the page before the episode is over.
+A task's page is served under an address of its own for each episode. A script at its end begins the episode as the gym
+does, so that a seed is the same instance, and tells the verdict of the page's own code. Nothing of it is on the page
+before the episode is over.
 """
 
 from __future__ import annotations
 
 import asyncio
-import importlib.util
-import json
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import quote
 
 import uvicorn
@@ -22,12 +20,12 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
+from shoal.agent.gym.miniwob import BEGIN, MOST_MS, page_seed, pages
+
 _BEGIN = """<script>
 window.addEventListener('load', () => {
   const tell = (what, said) => fetch('%(tell)s' + what, {method: 'POST', body: JSON.stringify(said), keepalive: true});
-  Math.seedrandom(%(seed)s);
-  core.EPISODE_MAX_TIME = 1e7;
-  core.startEpisodeReal();
+  (%(begin)s)([%(seed)s, %(most_ms)s, true]);
   tell('goal', core.getUtterance());
   const watch = setInterval(() => {
     if (!WOB_DONE_GLOBAL) return;
@@ -49,7 +47,7 @@ class Match:
     goal: str = ""
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     over: asyncio.Event = field(default_factory=asyncio.Event)
-    score: float | None = None  # None until it is over
+    right: bool | None = None  # None until it is over
     reason: str = ""
 
 
@@ -57,10 +55,7 @@ class Arena:
     """Episodes by name; the first verdict of each counts."""
 
     def __init__(self) -> None:
-        package = importlib.util.find_spec("miniwob")
-        if package is None or package.origin is None:
-            raise ModuleNotFoundError("MiniWoB++ needs the package 'miniwob'")
-        self._root = (Path(package.origin).parent / "html").resolve()
+        self._root = pages().parent.resolve()
         self._matches: dict[str, Match] = {}
         self.url = ""
 
@@ -93,7 +88,7 @@ class Arena:
         if path.name != f"{match.task}.html":
             return FileResponse(path)
         tell = f"/{quote(request.path_params['name'], safe='')}/"
-        script = _BEGIN % {"tell": tell, "seed": json.dumps(match.seed)}
+        script = _BEGIN % {"tell": tell, "begin": BEGIN, "seed": page_seed(match.seed), "most_ms": MOST_MS}
         return HTMLResponse(path.read_text(encoding="utf-8", errors="replace") + script)
 
     async def _goal(self, request: Request) -> Response:
@@ -107,8 +102,8 @@ class Arena:
     async def _verdict(self, request: Request) -> Response:
         match = self._matches.get(request.path_params["name"])
         reward, reason = await request.json()
-        if match is not None and match.score is None:
-            match.score = float(reward)
+        if match is not None and match.right is None:
+            match.right = reward > 0
             match.reason = str(reason or "")
             match.over.set()
         return Response(status_code=204)

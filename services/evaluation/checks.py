@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import httpx
 
 from shoal.agent.support.json_value import Json
-from shoal.services.answers import bounded_get
+from shoal.services.answers import bounded_answer
 from shoal.services.evaluation.episode import Check, PageCheck
 
 _PAGE_S = 30.0
@@ -50,10 +50,12 @@ def words_fault(pattern: str | None, text: str, what: str) -> str:
     return f"{what} {_short(text)} does not hold {pattern}"
 
 
-async def page_fault(http: httpx.AsyncClient, check: PageCheck) -> str:
-    """Return what is wrong with the page that must say something now."""
+async def page_fault(http: httpx.AsyncClient, check: PageCheck, gave: Json) -> str:
+    """Return what is wrong with the page that must say something now; `gave` is what it may be sent."""
     try:
-        answer = await bounded_get(http, check.url, _PAGE_BYTES, timeout_s=_PAGE_S)
+        answer = await bounded_answer(
+            http, check.url, _PAGE_BYTES, timeout_s=_PAGE_S, body=gave if check.send else None
+        )
     except (httpx.HTTPError, TimeoutError) as error:
         return f"{check.url} cannot be fetched: {error or type(error).__name__}"
     if answer.status_code != check.status:

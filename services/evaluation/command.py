@@ -30,6 +30,7 @@ Connect = Callable[[Settings], Any]
 """The settings to a context that gives a client."""
 
 _BEGIN_S = 30.0
+_RUN = "run.json"
 _SANDBOX: dict[str, Literal["auto", "yes", "no"]] = {"auto": "auto", "on": "yes", "off": "no"}
 
 
@@ -79,7 +80,7 @@ async def run_suite(wish: Wish, settings: Settings, connect: Connect, tell: Tell
         done |= {result.name: result for result in await _run(run, left, wish, settings, connect, tell)}
     unlabeled = [done[episode.name] for episode in episodes]
     results = [replace(result, label=labels.get(result.name, result.label)) for result in unlabeled]
-    summary = report(results, earlier, about=about)
+    summary = report(results, earlier, about=about, about_earlier=_about(wish.against) if wish.against else None)
     (wish.out / "report.json").write_bytes(orjson.dumps(summary, option=orjson.OPT_INDENT_2))
     (wish.out / "report.md").write_text(as_text(summary), encoding="utf-8")
     return summary
@@ -113,6 +114,12 @@ async def _run(
         return await runner.run(episodes, goals)
 
 
+def _about(folder: Path) -> dict[str, Json]:
+    """Return which suite, policy and model the run in a folder is of."""
+    about: dict[str, Json] = orjson.loads((folder / _RUN).read_bytes())["about"]
+    return about
+
+
 def _begun(out: Path, about: Mapping[str, Json]) -> str:
     """The name of the run in this folder: a new one, or the one that goes on.
 
@@ -120,7 +127,7 @@ def _begun(out: Path, about: Mapping[str, Json]) -> str:
         BadInput: the folder holds the run of another suite, policy or model.
     """
     out.mkdir(parents=True, exist_ok=True)
-    file = out / "run.json"
+    file = out / _RUN
     if not file.exists():
         run = uuid.uuid4().hex[:12]
         file.write_bytes(orjson.dumps({"run": run, "about": about}, option=orjson.OPT_INDENT_2))

@@ -21,6 +21,7 @@ class PageCheck(_SuitePart):
     """Conditions on a page once the job is over; it is fetched by HTTP, without the browser's login."""
 
     url: str
+    send: bool = Field(False, description="sends `answer`, `records` and `url` of the run by POST, as JSON")
     status: int = 200
     contains: tuple[str, ...] = ()
     lacks: tuple[str, ...] = ()
@@ -88,7 +89,6 @@ class EpisodeResult:
     name: str
     group: str
     success: bool
-    score: float  # 1 or 0; MiniWoB++ gives what lies between
     why: str  # what the check found
     failure: str = ""  # class of the failure: an error code, "terminated", "wrong", "unsure", ...; "" on success
     status: str = ""  # the job's

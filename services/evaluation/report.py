@@ -15,14 +15,19 @@ _SHOWN_CHANGES = 20
 
 
 def report(
-    results: Sequence[EpisodeResult], earlier: Sequence[EpisodeResult] = (), *, about: Mapping[str, Json]
+    results: Sequence[EpisodeResult],
+    earlier: Sequence[EpisodeResult] = (),
+    *,
+    about: Mapping[str, Json],
+    about_earlier: Mapping[str, Json] | None = None,
 ) -> dict[str, Json]:
     """Everything that is to be said about a run, as JSON.
 
     Args:
         results: of this run.
         earlier: of the run that it is set beside; empty: none.
-        about: what this run was: suite, policy, model.
+        about: suite, policy and model of this run.
+        about_earlier: the same of the other run.
     """
     groups = list(dict.fromkeys(result.group for result in results))
     before = {result.name: result.success for result in earlier}
@@ -35,10 +40,11 @@ def report(
             group: _figures([r for r in results if r.group == group], [r for r in compared if r.group == group])
             for group in groups
         },
-        "failures": dict(Counter(result.failure for result in results if not result.success).most_common()),
+        "failures": _failures(results),
         "judge": _agreements(results),
     }
     if earlier:
+        summary["before"] = {"about": dict(about_earlier or {}), "failures": _failures(compared)}
         summary["change"] = asdict(change(before, {result.name: result.success for result in results}))
     return summary
 
@@ -46,20 +52,18 @@ def report(
 def _figures(results: Sequence[EpisodeResult], earlier: Sequence[EpisodeResult]) -> dict[str, Json]:
     figures: dict[str, Json] = {
         "success": asdict(_rate(results)),
-        "score": mean([result.score for result in results]) if results else None,
         "steps": _spread([result.steps for result in results]),
         "tokens": _spread([result.tokens for result in results]),
         "model_calls": _spread([result.model_calls for result in results]),
         "seconds": _spread([result.seconds for result in results]),
     }
     if earlier:
-        figures["before"] = {
-            "success": asdict(_rate(earlier)),
-            "steps": _spread([result.steps for result in earlier]),
-            "tokens": _spread([result.tokens for result in earlier]),
-            "seconds": _spread([result.seconds for result in earlier]),
-        }
+        figures["before"] = _figures(earlier, ())
     return figures
+
+
+def _failures(results: Sequence[EpisodeResult]) -> dict[str, int]:
+    return dict(Counter(result.failure for result in results if not result.success).most_common())
 
 
 def _rate(results: Sequence[EpisodeResult]) -> Rate:
@@ -90,15 +94,15 @@ def as_text(summary: Mapping[str, Json]) -> str:
     lines = [f"# {about.get('suite', 'suite')}", ""]
     lines += [f"{name}: {value}" for name, value in about.items() if name != "suite" and value not in ("", None)]
     compared = "before" in summary["all"]
-    head = ["task", "episodes", "success (95 % interval)", "score", "steps", "tokens", "seconds"]
-    lines += ["", *_table([*head, *(["success before", "tokens before"] if compared else [])])]
+    head = ["task", "episodes", "success (95 % interval)", "steps", "tokens", "seconds"]
+    lines += ["", *_table([*head, *(["success before"] if compared else [])])]
     rows = [("all", summary["all"]), *(summary["groups"].items() if len(summary["groups"]) > 1 else ())]
     lines += [_row(name, figures, compared) for name, figures in rows]
-    if summary["failures"]:
+    if compared:
+        lines += ["", *_beside(summary), "", *_changes(summary["change"])]
+    elif summary["failures"]:
         lines += ["", *_table(["failure", "episodes"])]
         lines += [f"| {name} | {count} |" for name, count in summary["failures"].items()]
-    if "change" in summary:
-        lines += ["", *_changes(summary["change"])]
     for against, scores in summary["judge"].items():
         if scores["cases"]:
             lines += ["", _agreement_line(against, Agreement(**scores))]
@@ -111,12 +115,26 @@ def _table(head: Sequence[str]) -> list[str]:
 
 def _row(name: str, figures: Mapping[str, Json], compared: bool) -> str:
     success = Rate(**figures["success"])
-    cells = [name, f"{success.episodes}", str(success), _number(figures["score"])]
+    cells = [name, f"{success.episodes}", str(success)]
     cells += [_number((figures[what] or {}).get("mean")) for what in ("steps", "tokens", "seconds")]
     if compared:
         before = figures.get("before")
-        cells += [str(Rate(**before["success"])), _number((before["tokens"] or {}).get("mean"))] if before else ["", ""]
+        cells.append(str(Rate(**before["success"])) if before else "")
     return "| " + " | ".join(cells) + " |"
+
+
+def _beside(summary: Mapping[str, Json]) -> list[str]:
+    """Costs and failures of both runs, each named by its model or, without one, by its policy."""
+    now, before = summary["all"], summary["all"]["before"]
+    names = [about.get("model") or about.get("policy", "") for about in (summary["about"], summary["before"]["about"])]
+    lines = _table(["per episode", f"this run: {names[0]}", f"before: {names[1]}"])
+    for words, figure in (("steps", "steps"), ("calls", "model_calls"), ("tokens", "tokens"), ("seconds", "seconds")):
+        costs = [_number((run[figure] or {}).get("mean")) for run in (now, before)]
+        lines.append(f"| {words} | {costs[0]} | {costs[1]} |")
+    failures = (summary["failures"], summary["before"]["failures"])
+    for name in dict.fromkeys([*failures[0], *failures[1]]):
+        lines.append(f"| failure: {name} | {failures[0].get(name, 0)} | {failures[1].get(name, 0)} |")
+    return lines
 
 
 def _number(value: float | None) -> str:

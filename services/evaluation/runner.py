@@ -19,6 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from shoal.agent.error_info import ErrorInfo
 from shoal.agent.errors import AgentError
 from shoal.agent.evaluate import Evaluation, evaluate
+from shoal.agent.gym.miniwob import MiniWob
 from shoal.agent.models.model import Model
 from shoal.agent.results import TimeCost, execution_record, file_name, write
 from shoal.agent.spec import JobSpec
@@ -144,7 +145,7 @@ class Runner:
                 "max_steps": 15,
                 "max_attempts": 2,
                 "politeness": {"robots": False},
-                "browser": {"viewport": {"width": 500, "height": 400}},
+                "browser": {"viewport": dict(MiniWob.viewport or {})},
             }
         job.setdefault("policy", self._options.policy)
         if self._options.max_steps:
@@ -170,7 +171,7 @@ class Runner:
                 raise
             fault = ErrorInfo("Refused", "refused", str(refused), False)
             self._export(episode, job, (), None, fault, TimeCost())
-            return EpisodeResult(episode.name, episode.group, False, 0.0, str(refused), "refused", label=episode.label)
+            return EpisodeResult(episode.name, episode.group, False, str(refused), "refused", label=episode.label)
         try:
             async for _ in self._client.events(submitted["id"]):
                 pass
@@ -201,11 +202,9 @@ class Runner:
         if episode.seed is not None:
             assert self._arena is not None
             match = self._arena.match(episode.name)
-            if match.score is not None and match.score > 0:
-                return "", ""
-            why = "the episode was not brought to an end" if match.score is None else match.reason or "wrong"
-            ended = _ended_badly(evidence)
-            return why, ended if match.score is None and ended else "wrong" if match.score is not None else "not_done"
+            if match.right is None:
+                return "the episode was not brought to an end", _ended_badly(evidence) or "not_done"
+            return ("", "") if match.right else (match.reason or "wrong", "wrong")
         check = episode.check
         if evidence.job["status"] != check.status:
             return f"the job is {evidence.job['status']}: {_reason(evidence)}", _ended_badly(evidence) or "wrong"
@@ -215,8 +214,9 @@ class Runner:
             words_fault(check.address, evidence.address, "the address"),
         ]
         if check.page is not None:
+            gave = {"answer": evidence.answer, "records": list(evidence.records), "url": evidence.address}
             async with httpx.AsyncClient() as http:
-                faults.append(await page_fault(http, check.page))
+                faults.append(await page_fault(http, check.page, gave))
         if check.judge:
             if not isinstance(judged, Evaluation):
                 return f"the judge could not be asked: {judged}", NO_VERDICT
@@ -244,14 +244,10 @@ class Runner:
     ) -> EpisodeResult:
         why, failure = fault
         usage = evidence.job["usage"]
-        score = 0.0 if why else 1.0
-        if episode.seed is not None and self._arena is not None:
-            score = self._arena.match(episode.name).score or 0.0
         result = EpisodeResult(
             name=episode.name,
             group=episode.group,
             success=not why,
-            score=score,
             why=why,
             failure=failure,
             status=evidence.job["status"],

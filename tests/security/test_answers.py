@@ -21,7 +21,7 @@ from shoal.agent.sessions.attended.human_help import Question
 from shoal.agent.spec import JobSpec
 from shoal.agent.worker_messages import RobotsState, Work
 from shoal.services.addresses import Reach
-from shoal.services.answers import bounded_client, bounded_get
+from shoal.services.answers import bounded_client, bounded_answer
 from shoal.services.artifacts.options import S3Options
 from shoal.services.artifacts.s3 import S3Artifacts
 from shoal.services.browsers.network.egress import EgressProxy
@@ -191,7 +191,7 @@ async def test_a_page_that_an_evaluation_checks(attack: str) -> None:
     async with hostile(attack) as url, httpx.AsyncClient() as http:
         well = attack == "behind gzip"  # what it unpacks to has an end, and is a page
         with little_memory(), nullcontext() if well else pytest.raises((httpx.HTTPError, TimeoutError)):
-            await bounded_get(http, url, MEBIBYTE, timeout_s=1.5)
+            await bounded_answer(http, url, MEBIBYTE, timeout_s=1.5)
 
 
 @pytest.mark.parametrize("attack", ["body", "refusal", "chunks", "refusal in gzip", "headers"])

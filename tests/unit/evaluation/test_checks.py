@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import httpx
@@ -56,5 +57,24 @@ async def test_a_page_that_must_say_something(check: dict[str, Any], fault: str)
     body = b'{"orders": [{"id": 7, "title": "Order 7"}]}'
     transport = httpx.MockTransport(lambda request: httpx.Response(200, stream=httpx.ByteStream(body)))
     async with httpx.AsyncClient(transport=transport) as http:
-        told = await page_fault(http, PageCheck.model_validate({"url": "https://shop.example/admin", **check}))
+        told = await page_fault(http, PageCheck.model_validate({"url": "https://shop.example/admin", **check}), {})
     assert fault in told if fault else told == ""
+
+
+async def test_a_page_can_be_sent_what_the_run_gave() -> None:
+    """An application's own check needs the answer: no page of the application shows it."""
+
+    def judge(request: httpx.Request) -> httpx.Response:
+        assert request.method == "POST"
+        right = json.loads(request.content) == {
+            "answer": "55 minutes",
+            "records": [A],
+            "url": "https://x.example/bread",
+        }
+        return httpx.Response(200, stream=httpx.ByteStream(json.dumps({"right": right}).encode()))
+
+    check = PageCheck.model_validate({"url": "https://checks.example/bread", "send": True, "json": {"right": True}})
+    async with httpx.AsyncClient(transport=httpx.MockTransport(judge)) as http:
+        gave = {"answer": "55 minutes", "records": [A], "url": "https://x.example/bread"}
+        assert await page_fault(http, check, gave) == ""
+        assert "right is False" in await page_fault(http, check, {**gave, "answer": "an hour"})

@@ -15,9 +15,7 @@ from shoal.services.evaluation.statistics import agreement, change, rate
 
 
 def result(name: str, success: bool = True, **more: object) -> EpisodeResult:
-    one = EpisodeResult(
-        name, name.partition(":")[0], success, float(success), "" if success else "no", steps=3, seconds=2.0
-    )
+    one = EpisodeResult(name, name.partition(":")[0], success, "" if success else "no", steps=3, seconds=2.0)
     failure = "" if success else "wrong"
     return replace(one, **{"failure": failure, "prompt_tokens": 100, "completion_tokens": 20, **more})  # type: ignore[arg-type]
 
@@ -86,6 +84,25 @@ def test_the_report_says_all_of_it() -> None:
         "kappa",
     ):
         assert words in text, words
+
+
+def test_two_models_stand_side_by_side() -> None:
+    """Each figure of the run before has its own, and the report says whose they are."""
+    now = [result("a:0"), result("a:1", model_calls=4)]
+    before = [result("a:0", False, failure="step_limit", steps=9, model_calls=7, seconds=60.0), result("a:1")]
+    told = report(
+        now, before, about={"suite": "x", "model": "qwen"}, about_earlier={"model": "llama", "policy": "auto"}
+    )
+    assert told["before"] == {"about": {"model": "llama", "policy": "auto"}, "failures": {"step_limit": 1}}
+    text = as_text(told)
+    for words in (
+        "| calls | 2.00 | 3.50 |",
+        "| steps | 3.00 | 6.00 |",
+        "| seconds | 2.00 | 31.00 |",
+        "| failure: step_limit | 0 | 1 |",
+        "| per episode | this run: qwen | before: llama |",
+    ):
+        assert words in text, text
 
 
 def test_a_report_of_nothing_is_one() -> None:
