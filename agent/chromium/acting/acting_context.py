@@ -32,6 +32,7 @@ from shoal.agent.chromium.acting.dialogs import Dialogs
 from shoal.agent.chromium.acting.downloads import DownloadBounds, Downloads
 from shoal.agent.chromium.acting.effect_watch import LOOK_S, EffectWatch
 from shoal.agent.chromium.acting.effects import Moment, named_bid
+from shoal.agent.chromium.acting.looks import Looks
 from shoal.agent.chromium.acting.open_document import open_document
 from shoal.agent.chromium.acting.open_tabs import OpenTabs
 from shoal.agent.chromium.acting.playwright_actions import ChromiumActionContext, split_bid
@@ -41,7 +42,6 @@ from shoal.agent.chromium.acting.reach.prospects import prospect
 from shoal.agent.chromium.acting.screencast import screencast
 from shoal.agent.chromium.acting.settling.readiness import Readiness
 from shoal.agent.chromium.acting.tab import Tab
-from shoal.agent.chromium.acting.titles import Titles
 from shoal.agent.chromium.call_deadlines import CallDeadlines, limit_of
 from shoal.agent.chromium.devtools.frame_document import FrameDocument, selectors_of
 from shoal.agent.chromium.devtools.page_archive import page_archive
@@ -87,7 +87,7 @@ class ActingContext:
         self._blocked: Sequence[str] = ()
         self._closed = False
         self.open_tabs = OpenTabs(tab)
-        self._titles = Titles()
+        self._looks = Looks(self.open_tabs)
         self._readiness = Readiness()
         self.last_action: Action | None = None
         self.last_error = ""
@@ -257,29 +257,20 @@ class ActingContext:
     async def _observe(self, options: ObserveOptions) -> Observation:
         async with self.limits.looking(self.options.look_s, "observing the page"):
             await self._have_tab()
-            in_progress = await self._readiness.come(lambda: self.tab, self.options.action_timeout_s)
-            self.open_tabs.acted = False
-            pictured = options.screenshot or options.marks
-            # First the picture's request, then the walk: Chromium draws in another process while the walk runs.
-            picture = asyncio.ensure_future(viewport_shot(self.tab)) if pictured else None
-            try:
-                walk = await self.tab.walk(options)
-                image = await picture if picture is not None else None
-                tabs = await self._titles.of(self.open_tabs.all, self.tab, walk.data["title"])
-            finally:
-                if picture is not None and not picture.done():
-                    picture.cancel()
+            look = await self._looks.take(
+                options, lambda: self._readiness.come(lambda: self.tab, self.options.action_timeout_s)
+            )
+        walk, image = look.walk, look.picture
         viewport = (int(walk.data["size"][0]), int(walk.data["size"][1]))
         elements, marked = element_tree(walk), None
         if options.marks and image is not None:
             elements, marked = await asyncio.to_thread(mark_page, elements, image, viewport)
-        worlds = await self.tab.worlds()
         return Observation(
-            url=self.url,
+            url=look.url,
             title=walk.data["title"],
             elements=elements,
-            tabs=tabs,
-            active_tab=self.open_tabs.all.index(self.tab),
+            tabs=look.tabs,
+            active_tab=look.active,
             screenshot=image if options.screenshot else None,
             marked_screenshot=marked,
             focused=focused_bid(walk),
@@ -288,12 +279,12 @@ class ActingContext:
             page_size=(walk.data["page"][0], walk.data["page"][1]),
             dialogs=self.dialogs.take(),
             downloads=self.files.new(),
-            console_errors=(*worlds.take_console(), *self.files.take_failures()),
+            console_errors=(*look.worlds.take_console(), *self.files.take_failures()),
             omitted=omitted(walk),
             cut=is_cut(walk),
             beyond=is_beyond(walk),
             drawn=is_drawn(walk),
-            in_progress=in_progress,
+            in_progress=look.in_progress,
             messages=tuple(self._action_context.messages),
             last_action=format_call(self.last_action) if self.last_action else "",
             last_error=self.last_error,
@@ -406,7 +397,8 @@ class ActingContext:
             return await self.tab.unreachable()
 
     async def open_requests(self) -> Sequence[str]:
-        return (await self.tab.traffic()).open_data()
+        async with self.limits.looking(self.options.look_s, "asking what is under way"):
+            return (await self.tab.traffic()).open_data()
 
     async def fetched_json(self, *, budget_s: float = 0.5) -> Sequence[FetchedJson]:
         return await self.tab.fetches.answers(self.url, budget_s) if self.tab.fetches is not None else ()

@@ -67,7 +67,7 @@ class EffectWatch:
             if not changes.unchanged or not waits:
                 return replace(changes, unchanged=changes.unchanged and waits)
             if time.monotonic() >= ends:  # what is asked of a server may still come
-                waiting = (await self._context.tab.traffic()).quiet_for() <= 0
+                waiting = (await before.tab.traffic()).quiet_for() <= 0
                 return replace(changes, unchanged=not waiting)
             await asyncio.sleep(_EFFECT_PAUSE_S)
             self._action_context.forget()

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from playwright.async_api import CDPSession, Page
 
-from shoal.agent.browser import Context
-from shoal.agent.observe.tree import clickable_elements
+from shoal.agent.browser import Browser, Context, ContextOptions, ObserveOptions
+from shoal.agent.chromium.acting.tab import Tab
+from shoal.agent.errors import PageHangs
+from shoal.agent.observe.tree import FrameWalk, clickable_elements
 from shoal.agent.types import Action, ActionResult
 from tests.integration.browser.conftest import Site
 from tests.patience import PATIENCE_S
@@ -114,3 +117,57 @@ async def test_a_tab_that_was_opened_for_a_file_alone_is_not_where_the_work_goes
     seen = await context.observe()
     assert seen.url == f"{site.url}/second"
     assert [file.filename for file in seen.downloads] == ["notes.txt"]
+
+
+def open_during_a_walk(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    """Has the page open a window right after it was walked for the first time."""
+    walk = Tab.walk
+    opened: list[Page] = []
+
+    async def walked(tab: Tab, options: ObserveOptions) -> FrameWalk:
+        found = await walk(tab, options)
+        if not opened:
+            async with tab.page.expect_popup() as coming:
+                await tab.page.evaluate("url => { open(url) }", url)
+            opened.append(await coming.value)
+        return found
+
+    monkeypatch.setattr(Tab, "walk", walked)
+
+
+async def test_a_window_that_opens_while_another_is_looked_at_is_seen(
+    context: Context, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the address of one would stand with the elements of the other."""
+    await context.goto(f"{site.url}/wanted")
+    open_during_a_walk(monkeypatch, f"{site.url}/second")
+    seen = await context.observe()
+    assert (seen.title, seen.url, seen.active_tab) == ("Second", f"{site.url}/second", 1)
+    assert [tab.url for tab in seen.tabs] == [f"{site.url}/wanted", f"{site.url}/second"]
+
+
+async def test_a_window_that_devtools_does_not_reach_hangs_no_look(
+    browser: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a window that is to give a file did once on a busy machine: a session waited for it without end."""
+    context = await browser.new_context(ContextOptions(look_timeout_s=2.0))
+    try:
+        await context.goto(f"{site.url}/wanted")
+        seen = await context.observe()
+        session = Tab.session
+        reached: list[Tab] = []
+
+        async def never(tab: Tab) -> CDPSession:
+            reached.append(tab)
+            if tab is not reached[0]:
+                await asyncio.Event().wait()
+            return await session(tab)
+
+        monkeypatch.setattr(Tab, "session", never)
+        open_during_a_walk(monkeypatch, f"{site.url}/second")
+        async with asyncio.timeout(PATIENCE_S):
+            with pytest.raises(PageHangs):
+                seen = await context.observe()
+    finally:
+        await context.close()
+    assert seen.title != "Second"
