@@ -10,6 +10,7 @@ import pytest
 from shoal.agent.browser import Context
 from shoal.agent.chromium.acting.settling import readiness
 from shoal.agent.observe.renderings import compact
+from shoal.agent.observe.tree import clickable_elements
 from shoal.agent.types import Action
 from tests.integration.browser.test_mended import show
 
@@ -62,6 +63,22 @@ async def test_a_page_that_shows_its_name_alone_is_waited_for_and_not_for_long(
     await show(context, "<h1>Flows</h1><script></script>")
     assert time.monotonic() - started < LONG_S
     assert (await context.observe()).in_progress == ""
+
+
+FRAMED = """<button>Deploy</button><main id=part></main><script>
+setTimeout(() => { part.innerHTML = '<h1>Trips</h1>'; }, 1200);
+setTimeout(() => { part.innerHTML += '<button>Book</button>'; }, 1400)</script>"""
+
+
+async def test_a_page_whose_main_part_is_empty_is_waited_for_and_once(context: Context) -> None:
+    """A frame of controls is there while a socket brings the rest, which is no request."""
+    assert {"Deploy", "Book"} <= set(await show(context, FRAMED))
+    framed = "<button onclick='this.textContent += 1'>Deploy</button><main></main><script></script>"
+    await context.goto(f"data:text/html,{framed}")
+    seen = await context.observe()
+    assert seen.in_progress == "its main part shows nothing"
+    await context.act(Action("click", {"bid": clickable_elements(seen.elements)[0].bid}))
+    assert (await context.observe()).in_progress == "", "it is waited for once"
 
 
 SEARCH = """<input aria-label=Find id=query><div id=list>old entry</div><script>let later;

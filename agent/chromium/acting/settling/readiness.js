@@ -62,12 +62,17 @@ last => {
   // So is a name in a bar; a sentence is something to read.
   const NAME = /^[^.!?:;]{1,30}$/;
   const text = bare ? (body?.innerText || '').trim() : '', empty = bare && !text, titled = bare && NAME.test(text);
+  // A frame of controls may be there before what it is for: scripts fill its main part.
+  const main = document.scripts.length ? body?.querySelector('main, [role=main]') : null;
+  const hollow = !!main && !lasting.has(main) && main.checkVisibility() && !main.innerText.trim() &&
+    !main.querySelector('img, svg, a, button, input, select, textarea, canvas, video, iframe, object');
   if (last) {
     for (const element of busy) lasting.add(element);
     if (bare) lasting.add(document);
+    if (hollow) lasting.add(main);
   }
   const words = element => (element.textContent || '').trim().slice(0, 40);
   const name = element => element.getAttribute('aria-label') || element.getAttribute('role') || words(element) || element.localName;
   const names = [...new Set(busy.map(name))].slice(0, 3);
-  return { empty, titled, names, said: said.length, count: busy.length, scripted: !!document.scripts.length, grown, nodes };
+  return { empty, titled, hollow, names, said: said.length, count: busy.length, scripted: !!document.scripts.length, grown, nodes };
 }

@@ -49,6 +49,7 @@ class _Marks(TypedDict):
 
     empty: bool  # it has scripts, and shows nothing
     titled: bool  # it has scripts, and shows a name alone
+    hollow: bool  # it has scripts, and its main part shows nothing
     names: list[str]  # of the first marks
     said: int  # marks by which the page says that it is busy, and does not only look so
     count: int  # of all marks
@@ -126,15 +127,17 @@ class Readiness:
             under_way, now = self._under_way(tab), time.monotonic()
             if builds and (under_way or marks["nodes"] != (before or marks)["nodes"]):
                 begins = min(now + _PAUSE_S, ends)
-            if marks["empty"]:  # scripts build the page: there is more to come once something is shown
-                builds, ends = True, min(now + READY_S, began + limit_s)
-            if not marks["empty"] and not marks["titled"] and not marks["count"] and not under_way:
+            unbuilt = marks["empty"] or marks["hollow"]
+            builds = builds or unbuilt  # by scripts: there is more to come once something is shown
+            if marks["empty"]:
+                ends = min(now + READY_S, began + limit_s)
+            if not unbuilt and not marks["titled"] and not marks["count"] and not under_way:
                 if now >= begins or not marks["scripted"]:
                     return ""
                 before = marks
                 await asyncio.sleep(_POLL_S)
                 continue
-            if marks != before or under_way or marks["empty"] or marks["said"]:
+            if marks != before or under_way or unbuilt or marks["said"]:
                 before, still_since = marks, now
             over = now >= (began + min(_BLANK_S, limit_s) if marks["empty"] else ends)
             if over or now - still_since >= (still_s if marks["count"] or under_way else min(still_s, _STILL_S)):
@@ -151,6 +154,7 @@ def _describe_wait(marks: _Marks, under_way: tuple[str, ...]) -> str:
     signs = [
         "it shows nothing yet" if marks["empty"] else "",
         "it shows its name alone" if marks["titled"] else "",
+        "its main part shows nothing" if marks["hollow"] else "",
         f"marks of work in progress: {', '.join(marks['names'])}" if marks["names"] else "",
         f"data are under way from {under_way[0]}" if under_way else "",
     ]
