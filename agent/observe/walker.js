@@ -305,9 +305,12 @@ globalThis.shoalWalker ??= (() => {
     let text = '';
     const add = nodes => {
       for (const child of nodes) {
-        if (child.nodeType === 3) text += child.data + ' ';
-        else if (child.nodeName === 'SLOT') add(child.assignedNodes({ flatten: true })); // what the component was given
-        else if (child.nodeType === 1 && !FIELDS.has(child.tagName) && !child.matches(COMBO_BOX) && (buttons || !child.matches(BUTTONS)) && (child.checkVisibility() || getComputedStyle(child).display === 'contents')) add(child.childNodes);
+        if (child.nodeType === 3) text += child.data; // of texts side by side frameworks make one word
+        if (child.nodeType !== 1) continue;
+        text += ' ';
+        if (child.nodeName === 'SLOT') add(child.assignedNodes({ flatten: true })); // what the component was given
+        else if (!FIELDS.has(child.tagName) && !child.matches(COMBO_BOX) && (buttons || !child.matches(BUTTONS)) && (child.checkVisibility() || getComputedStyle(child).display === 'contents')) add(child.childNodes);
+        text += ' ';
       }
     };
     add(label.childNodes);
@@ -358,6 +361,8 @@ globalThis.shoalWalker ??= (() => {
       const title = element.querySelector(':scope > title')?.textContent || (tag === 'SVG' ? nameOfSvg(element) : '');
       return squeeze(title) || linesOf(element).map(wireOf).find(Boolean) || besideIt(element) || squeeze(`${colourOf(element)} ${element.localName}`);
     }
+    const letter = element.querySelector(ICONS)?.textContent.trim() || '';
+    if (/^[a-z]+(_[a-z0-9]+)*$/.test(letter)) return wordsOf(letter); // of an icon font, by its word
     for (const inner of [element.querySelector('i,span'), element]) {
       const words = inner && iconClass(inner);
       if (words) return element.childElementCount ? words : squeeze(`${colourOf(element)} ${words}`);
@@ -700,6 +705,15 @@ globalThis.shoalWalker ??= (() => {
   let leftEdge = 0; // of what can be scrolled to: pages that are read from right to left go on to the left
   const offPage = box => box.right + scrollX <= leftEdge || box.bottom + scrollY <= 0;
   const tiny = box => box.width < 2 || box.height < 2;
+  // A field within a wrapper of a pixel, which clips it: libraries of components draw it anew.
+  const isClipped = element => element.tagName === 'INPUT' && !!element.parentElement && tiny(element.parentElement.getBoundingClientRect()) &&
+    getComputedStyle(element.parentElement).overflow !== 'visible';
+  const hasNoArea = (element, box = element.getBoundingClientRect()) => tiny(box) || isClipped(element);
+  // What is drawn for the field of a slider, which is clipped away in it.
+  const thumbOf = element => {
+    const thumb = element.type === 'range' ? (isClipped(element) ? element.parentElement : element).parentElement : null;
+    return thumb && !tiny(thumb.getBoundingClientRect()) ? thumb : null;
+  };
 
   // A check box, file field or select that is styled away, and the label that stands for it. A select without a choice
   // gets its options from the widget before it, which then has to be used itself.
@@ -716,7 +730,7 @@ globalThis.shoalWalker ??= (() => {
   const TAKES_CLICKS = 'a[href], button, [role=button], [role=link], input, select, textarea';
   const settingSpot = id => {
     const element = find(id);
-    const plain = !element || (element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !tiny(element.getBoundingClientRect()));
+    const plain = !element || (element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !hasNoArea(element));
     const area = plain ? element : standIn(element, element.tagName);
     if (!area || FIELDS.has(area.tagName) || !area.querySelector('a[href], button, [role=button], [role=link]')) return 'anywhere';
     area.scrollIntoView({ block: 'center', behavior: 'instant' });
@@ -1197,13 +1211,15 @@ globalThis.shoalWalker ??= (() => {
       return !stacked(element.nextElementSibling, 'top', 'bottom') && !stacked(element.previousElementSibling, 'bottom', 'top');
     };
 
+    // A label's words are its field's name already.
+    const modeOfLabel = (element, tag) => tag === 'LABEL' && element.control && (element.control.checkVisibility() || standIn(element.control, upper(element.control))) ? FADED : 0;
     // A control: a field, or something whose content is its name.
     const emitControl = (element, tag, kind, label, out, depth) => {
       const box = tag === 'AREA' ? areaBox(element, label) : (label || element).getBoundingClientRect();
       let flags = flagsOf(box);
-      let usable = !tiny(box) && (label || element.checkVisibility({ visibilityProperty: true, opacityProperty: true }));
+      let usable = !(label ? tiny(box) : hasNoArea(element, box)) && (label || element.checkVisibility({ visibilityProperty: true, opacityProperty: true }));
       if (!usable) {
-        const instead = label ? null : standIn(element, tag);
+        const instead = label ? null : standIn(element, tag) || (isClipped(element) ? thumbOf(element) : null);
         if (instead) { emitControl(element, tag, kind, instead, out, depth); return; }
         // A transparent field that lies over what is drawn for it takes the clicks.
         usable = !tiny(box) && FIELDS.has(tag) && element.checkVisibility({ visibilityProperty: true }) &&
@@ -1211,9 +1227,8 @@ globalThis.shoalWalker ??= (() => {
       }
       if (usable && offPage(box)) usable = false;
       if (usable && (flags & IN_VIEW) && !reachable(tag === 'AREA' ? element : label || element, box, view)) {
-        // The field of a slider is clipped away behind its thumb.
-        const thumb = !label && element.type === 'range' && element.parentElement;
-        if (thumb && !tiny(thumb.getBoundingClientRect())) { emitControl(element, tag, kind, thumb, out, depth); return; }
+        const thumb = label ? null : thumbOf(element);
+        if (thumb) { emitControl(element, tag, kind, thumb, out, depth); return; }
         usable = scrollable(label || element, box) || underBar(label || element, box, view);
         flags &= ~IN_VIEW;
       }
@@ -1254,7 +1269,7 @@ globalThis.shoalWalker ??= (() => {
       named = Math.max(named, state.chars + NAME_CHARS);
       // What listens for what is in it is no hand itself: what shows the hand there is each a target.
       const hand = kind !== 4 && kind !== 5 || getComputedStyle(element).cursor === 'pointer';
-      if (!FIELDS.has(tag) && kind !== 3) visit(shadowOf(element) || element, hand ? POINTER : 0, depth + 1, inner);
+      if (!FIELDS.has(tag) && kind !== 3) visit(shadowOf(element) || element, (hand ? POINTER : 0) | modeOfLabel(element, tag), depth + 1, inner);
       // A cell and the link that is all it holds are one: a click on the link is one on the cell, too.
       if (CELLS.has(role) && inner.length === 1 && (inner[0][9] & CLICKABLE) && /^(a|button)$/.test(inner[0][0])) {
         state.count--;
@@ -1399,9 +1414,7 @@ globalThis.shoalWalker ??= (() => {
       const cell = CELLS.has(meaning), plain = meaning && !cell && !role && PLAIN.has(tag), seen = plain ? seenOf(element, out, mode) : 0;
       if (plain && !(seen & (IN_VIEW | AROUND)) && out.far) mode |= BELOW;
       let inner = [];
-      // A label's words are its field's name already.
-      if (tag === 'LABEL' && element.control && (element.control.checkVisibility() || standIn(element.control, upper(element.control)))) mode |= FADED;
-      visit(shadow || element, mode, depth + 1, inner);
+      visit(shadow || element, mode | modeOfLabel(element, tag), depth + 1, inner);
       if (struck && inner.length) inner = [strikeOut(inner)];
       // Readers go down level by level: what is around too many of them is left out, not what it holds.
       const tooHigh = heightOf(inner) >= MAX_LEVELS;
@@ -1545,7 +1558,7 @@ globalThis.shoalWalker ??= (() => {
       editable: !!element?.isContentEditable, disabled: !!element?.matches?.(':disabled, [aria-disabled=true]'),
       spot: element?.tagName === 'AREA' ? spotOf(element) : null,
       // Styled away, with a label that can be clicked in its place.
-      label: !!element && (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || tiny(element.getBoundingClientRect())) && !!standIn(element, element.tagName),
+      label: !!element && (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || hasNoArea(element)) && !!standIn(element, element.tagName),
     };
   };
   // What an action on an element (without an id: on what has the focus) does by itself, and the nodes whose listeners hear
@@ -1582,7 +1595,7 @@ globalThis.shoalWalker ??= (() => {
   const moving = node => node.nodeType === 1 && node.getAnimations().some(one => one.playState === 'running');
   // Whether a click on its middle would hit the element as it lies now, and goes on to lie.
   const open = element => {
-    const target = standIn(element, element.tagName) && tiny(element.getBoundingClientRect()) ? standIn(element, element.tagName) : element;
+    const target = standIn(element, element.tagName) && hasNoArea(element) ? standIn(element, element.tagName) : element;
     const box = target.getBoundingClientRect(), x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
     if (tiny(box) || x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return false;
     for (let node = target; node; node = parentOf(node)) if (moving(node)) return false;

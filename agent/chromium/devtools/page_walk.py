@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -26,6 +27,8 @@ _OTHER_EVENTS = ("dragstart", "drop", "dragover", "dragenter", "contextmenu", "m
 _MAX_NEW_LISTENERS = 3000
 _MAX_NEW_LISTENERS_IN_BUDGET = 300
 """Each new element with a listener costs one more question; on a page with thousands the budget goes first."""
+_TELLINGS, _QUICK_S = 3, 0.3
+"""A page may go on being built while its listeners are told, which takes seconds on a busy machine."""
 _MAX_SUSPECTS = 40
 _MAX_FRAME_DEPTH = 6
 _OWN_PART = 0.7
@@ -49,8 +52,7 @@ class PageWalk:
     async def whole(self, main_frame: str, options: ObserveOptions) -> FrameWalk:
         """The main frame's walk with all nested ones in it."""
         await self._worlds.reach_all()
-        self._untold = False
-        await asyncio.gather(*(self._tell_listeners(session, options) for session in self._worlds.sessions))
+        await self._tell_all_listeners(options)
         world = self._worlds.get(main_frame)
         if world is None:
             raise BrowserError("the page's document is not ready to be looked at")
@@ -209,17 +211,25 @@ class PageWalk:
 
     # --- what only DevTools knows -------------------------------------------------------------------
 
-    async def _tell_listeners(self, session: CDPSession, options: ObserveOptions) -> None:
-        """Tells the walkers of one process which elements have listeners, as far as they do not know."""
+    async def _tell_all_listeners(self, options: ObserveOptions) -> None:
+        """Tells all walkers which elements have listeners; again for what came while that took long."""
+        for _ in range(_TELLINGS):
+            began, self._untold = time.monotonic(), False
+            fresh = await asyncio.gather(*(self._tell_listeners(session, options) for session in self._worlds.sessions))
+            if not any(fresh) or time.monotonic() - began < _QUICK_S:
+                return
+
+    async def _tell_listeners(self, session: CDPSession, options: ObserveOptions) -> bool:
+        """Tells the walkers of one process which elements have listeners; False where they know of all."""
         document = await session.send("Runtime.evaluate", {"expression": "document", "objectGroup": "shoal"})
         # Asked of the page's own document: asked of an isolated world's, Chromium loses that world's identities.
         asked = {"objectId": document["result"]["objectId"], "depth": -1, "pierce": True}
         listeners = (await session.send("DOMDebugger.getEventListeners", asked))["listeners"]
         worlds = self._worlds.of_session(session)
         if not worlds:
-            return
+            return False
         known = self._reported_nodes(session, min(world.context for world in worlds))
-        limit = _MAX_NEW_LISTENERS if options.max_elements is None else _MAX_NEW_LISTENERS_IN_BUDGET
+        most = limit = _MAX_NEW_LISTENERS if options.max_elements is None else _MAX_NEW_LISTENERS_IN_BUDGET
         heard: dict[int, set[str]] = {}
         for entry in listeners:
             if "backendNodeId" in entry:
@@ -237,6 +247,7 @@ class PageWalk:
                 known.update((event, node) for node in fresh)
                 limit -= len(fresh)
         await session.send("Runtime.releaseObjectGroup", {"objectGroup": "shoal"})
+        return limit < most
 
     def _reported_nodes(self, session: CDPSession, document: int) -> set[tuple[str, int]]:
         """Which nodes were told in this document; what was told about earlier ones is forgotten."""

@@ -92,7 +92,7 @@ def tasks(url: str) -> list[Task]:
                 Move('="drying"', all_of(click("button", "^Create$", at=-1)), {"element": "drying"}),
                 Move(
                     "dialog New Study:",
-                    all_of(choose("combobox", "Minimize", "Maximize"), fill("textbox", "Study name", "drying")),
+                    all_of(choose("combobox", "Objective 0", "Maximize"), fill("textbox", "Study name", "drying")),
                     last=False,
                 ),
                 Move("", all_of(click("button", "^Create$")), last=False),

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import pytest
 
 from shoal.agent.browser import Context, ObserveOptions
+from shoal.agent.chromium.devtools.page_walk import PageWalk
 from shoal.agent.observe.renderings import compact
 from shoal.agent.observe.tree import clickable_elements, walk_elements
 from shoal.agent.types import Action
@@ -19,6 +23,8 @@ NAMED = {
     "Save": "<button>Save <span aria-hidden=true>\U0001f4be</span></button>",
     "Settings": f"<button><svg class='icon icon-cog' aria-hidden=true width=20 height=20>{_PATH} Settings</button>",
     "trash": "<button><i class='icon text-danger mr-2 icon-trash'></i></button>",
+    "edit calendar": "<button><span class=q-focus-helper></span>"
+    "<i class=material-icons aria-hidden=true>edit_calendar</i></button>",
     "icon of path": f"<button><svg class='w-6 h-6 text-gray-500' width=20 height=20>{_PATH}</button>",
     "check Wrap lines": f"<button><svg class='icon icon-check' aria-hidden=true>{_PATH} Wrap lines</button>",
 }
@@ -253,6 +259,14 @@ async def test_an_editor_is_a_field_by_any_role_and_what_comes_into_sight_is_not
     assert "greyed" not in told["Bold"].states
 
 
+GROWING = """<h1>Flow</h1><p>Words about it.</p><script>const add = name => {
+  const part = Object.assign(document.createElement('div'), {textContent: name});
+  part.addEventListener('mousedown', () => {});
+  document.body.append(part);
+};
+add('First'); add('Third')</script><p>More words.</p>"""
+
+
 async def test_a_label_is_told_without_the_buttons_in_it(context: Context) -> None:
     shown = await show(
         context,
@@ -263,3 +277,31 @@ async def test_a_label_is_told_without_the_buttons_in_it(context: Context) -> No
     )
     fields = [one.name for one in clickable_elements((await context.observe()).elements) if one.tag == "input"]
     assert fields == ["Town", "Street", "Only", "Hidden one", "Shown"], shown
+
+
+async def test_texts_side_by_side_are_one_word_of_a_label(context: Context) -> None:
+    """React makes several texts of one sentence with values in it."""
+    shown = await show(
+        context, "<p id=l></p><input aria-labelledby=l><script>l.append('Rename \"', 'plum', '\"')</script>"
+    )
+    (field,) = clickable_elements((await context.observe()).elements)
+    assert field.name == 'Rename "plum"', shown
+
+
+async def test_what_comes_while_listeners_are_looked_up_has_an_id(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That takes seconds on a busy machine, and the page goes on being built."""
+    mark = PageWalk._mark
+    marked: list[bool] = []
+
+    async def slowly(walk: PageWalk, session: Any, *given: Any) -> None:
+        await mark(walk, session, *given)
+        if not marked:
+            marked.append(True)
+            await session.send("Runtime.evaluate", {"expression": "add('Second')"})
+            await asyncio.sleep(0.5)
+
+    monkeypatch.setattr(PageWalk, "_mark", slowly)
+    shown = await show(context, GROWING)
+    assert {"First", "Second", "Third"} <= set(shown)
