@@ -61,7 +61,8 @@ def _whole(
     part = columns[place]
     if part.whole or part.kind != "text" or str(part.source[-1]) not in ("head", "rest"):
         return place
-    if any(columns[other].source[:3] == part.source[:3] for other in taken.values() if other != place):
+    others = [columns[other] for other in taken.values() if other != place]
+    if any(other.source[:3] == part.source[:3] and not is_counted(other) for other in others):
         return place
     whole = next((at for _, at in options if columns[at].source == part.source[:-1] and columns[at].whole), place)
     pairs = zip(columns[whole].values, part.values, strict=True)
@@ -72,7 +73,11 @@ def _whole(
 def _options(asked: ListField, columns: Sequence[Column], records: int) -> list[tuple[float, int]]:
     least = LEAST_FIT.get(asked.kind, LEAST_FIT_OF_OTHERS)
     fits = [(fit_of_column(asked, column, records), place) for place, column in enumerate(columns)]
-    return sorted((each for each in fits if each[0] > least), reverse=True)[:_OPTIONS]
+    fitting = [each for each in fits if each[0] > least]
+    amounts = {tuple(column.values) for column in columns if column.kind == "money"}
+    if asked.kind == "money" and len(amounts) > 1:
+        fitting = [each for each in fitting if not asked.is_other_amount(columns[each[1]])]
+    return sorted(fitting, reverse=True)[:_OPTIONS]
 
 
 def _turn(asked: ListField, options: dict[str, list[tuple[float, int]]]) -> tuple[bool, bool, float]:

@@ -14,6 +14,7 @@ from shoal.agent.read.lists.column import Column, ColumnKind
 from shoal.agent.read.lists.elements import tags_of
 from shoal.agent.read.lists.typed_columns import is_counted
 from shoal.agent.read.lists.words import (
+    BOUND_MEANINGS,
     BOUNDS,
     FILE_TYPES,
     IMPLIED_WORDS,
@@ -25,6 +26,7 @@ from shoal.agent.read.lists.words import (
     split_words,
 )
 from shoal.agent.read.schema import Property
+from shoal.agent.read.values.currencies import CURRENCY_CODES
 from shoal.agent.read.values.text_values import weekday_names
 
 ListKind = Literal["day", "link", "image", "money", "number", "identifier", "name", "long", "short"]
@@ -191,6 +193,16 @@ class ListField:
             return len(self.name_words) == 1 and self.name_words[0] in names
         return same_words([word for word in column.label_words if word not in STOP_WORDS], self.name_words)
 
+    def is_other_amount(self, column: Column) -> bool:
+        """True for an amount of money that nothing calls what the field's name says beside "price": old, monthly."""
+        own = [
+            word for word in self.name_words if word not in KIND_WORDS["money"] and word.upper() not in CURRENCY_CODES
+        ]
+        beside = [*column.label_words, *column.hint_words]
+        meanings = set(map(meaning_of, beside))
+        called = any(any_same(word, beside) or meaning_of(word) in meanings for word in own)
+        return bool(own) and not called
+
     def likeness(self, words: Sequence[str]) -> float:
         """Return how well the words of a header, label or class name the field,
         0 to 1.2.
@@ -255,9 +267,16 @@ class ListField:
         return total
 
 
+def _is_preset(column: Column) -> bool:
+    """True for what all records' inputs hold: "1" of each thing to order says nothing of the things."""
+    control = next(column.first.el.iter("input"), None) if column.first is not None else None
+    typed = control is not None and control.get("type") not in ("checkbox", "radio")
+    return typed and column.count > 2 and len(set(column.texts)) == 1
+
+
 def fit_of_column(asked: ListField, column: Column, records: int) -> float:
     """Return how well a column fits a field; 0 or below: not at all."""
-    if column.count < 2 and records > 2:
+    if (column.count < 2 and records > 2) or _is_preset(column):
         return 0.0
     if _states_weekdays(asked, column):
         return column.cover * (_WEEKDAYS + asked.is_called(column))
@@ -283,7 +302,7 @@ def fit_of_column(asked: ListField, column: Column, records: int) -> float:
     if column.kind == "day":
         return column.cover * (0.5 + named) if column.whole and named > 0.3 else 0.0
     cut = 0.0
-    if asked.is_called(column):
+    if asked.is_called(column) and column.source[0] != "label":
         cut = _CUT * (1 - column.part) + _CUT_LITTLE * (not column.whole and column.part > _NEARLY_ALL)
     if asked.kind == "identifier":
         return _fit_of_identifiers(column, named) - cut
@@ -343,6 +362,9 @@ def _share_ending(column: Column, endings: frozenset[str]) -> float:
 
 def _fit_of_amounts(asked: ListField, column: Column, named: float) -> float:
     if column.kind == "money":
+        ends = BOUND_MEANINGS & set(map(meaning_of, asked.name_words))
+        if ends - set(map(meaning_of, (*column.label_words, *column.hint_words))):
+            return 0.0  # an amount that nothing calls the least, or the most
         if asked.kind != "money" and named < _NAMED_MONEY:
             return 0.0  # 40 m² beside 900 €
         return column.cover * (1.0 + 0.3 * (asked.kind == "money") + named)
@@ -358,6 +380,8 @@ def _fit_of_identifiers(column: Column, named: float) -> float:
         if named <= 0.3 or column.length >= 60:
             return 0.0
         score = 0.4 + 0.4 * column.distinct
+    elif not named and _numbers_the_records(column):
+        return 0.0
     else:
         score = 0.45 + 0.4 * min(1.0, 1.5 * column.distinct) + 0.3 * column.form_share + 0.15 * (1 - column.place)
         score += 0.25 * column.whole * (0.2 + 0.8 * column.figure_share) - 0.5 * column.unsteady
@@ -366,7 +390,16 @@ def _fit_of_identifiers(column: Column, named: float) -> float:
     return column.cover * (score - 0.3 * (not named and decimals > 0.5 * column.count) + 1.2 * named)
 
 
+def _numbers_the_records(column: Column) -> bool:
+    """True for "1.", "2.", "3.": the records' places in the list."""
+    numbers = [text.strip("#.) ") for text in column.texts]
+    first = int(numbers[0]) if numbers and re.fullmatch(r"[0-9]{1,9}", numbers[0]) else 0
+    return len(numbers) > 2 and first > 0 and numbers == [str(first + place) for place in range(len(numbers))]
+
+
 def _fit_of_names(asked: ListField, column: Column, named: float, records: int) -> float:
+    if not named and column.in_cells and KIND_WORDS["long"].intersection(column.label_words):
+        return 0.0  # the header says that it describes
     if column.words < 0.7 and not (column.words > 0.3 and named > 0.4) and not asked.is_called(column):
         return 0.0
     linked = sum(link is not None for link in column.links) / max(1, records)

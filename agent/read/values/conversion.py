@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shoal.agent.read.schema import Property
-from shoal.agent.read.values.currencies import read_currency
+from shoal.agent.read.values.currencies import CURRENCY_CODES, read_currency
 from shoal.agent.read.values.dates import read_date
 from shoal.agent.read.values.numbers import read_number, read_price, read_rating
 from shoal.agent.read.values.phrases import phrase, squash
@@ -57,10 +57,24 @@ def convert(prop: Property, raw: Raw, reading: ValueHints, beside: str = "") -> 
         unit = "" if raw.structured else prop.unit_for(text, reading.lang)
         if unit and not (text == raw.text and states_no_unit(text)):
             return _in_unit(text, unit, types, reading)
+        if kind == "price" and _is_other_currency(prop, raw.text, reading):
+            return None
         return _typed_number(kind, types, raw, reading)
     if not types or "string" in types:
         return _string(prop, kind, raw, reading)
     return None
+
+
+_WORDS = frozenset({"all", "top", "cup"})
+"""Words of names that are codes of currencies as well."""
+
+
+def _is_other_currency(prop: Property, text: str, reading: ValueHints) -> bool:
+    """True for "£12" where `price_eur` is asked for."""
+    asked = re.search(r"(?:^|_|(?<=[a-z]))([A-Z]{3}|[a-z]{3})$", prop.name)
+    code = asked[1].upper() if asked and asked[1].lower() not in _WORDS else ""
+    stated = read_currency(text, reading.lang) if code in CURRENCY_CODES else None
+    return stated is not None and stated != code
 
 
 def _in_unit(text: str, unit: str, types: frozenset[str], reading: ValueHints) -> Json:
